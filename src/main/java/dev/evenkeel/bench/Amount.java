@@ -15,11 +15,6 @@ record Amount(long messages, long millis) {
     return new Amount(0, millis);
   }
 
-  /** Whether there is nothing to send. */
-  boolean isNothing() {
-    return messages == 0 && millis == 0;
-  }
-
   /** The share of one of {@code parts}; the first ones take what does not divide. */
   Amount share(int part, int parts) {
     return new Amount(messages / parts + (part < messages % parts ? 1 : 0), millis);

@@ -3,10 +3,14 @@ package dev.evenkeel.bench;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.demo.Zipf;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Locale;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 
@@ -28,6 +32,7 @@ import picocli.CommandLine.Command;
       "  evenkeel bench dedup --work 0ms --format json"
     })
 final class DedupBench extends GroupBenchmark {
+  private static final long SEED = 1;
   private static final double EXPONENT = 1.1;
 
   private final Supplier<Integer> payloads =
@@ -54,8 +59,7 @@ final class DedupBench extends GroupBenchmark {
   JsonArray runs(EvenkeelTarget target, List<EvenkeelClient> clients) throws InterruptedException {
     JsonArray runs = new JsonArray();
     for (Integer different : new Integer[] {null, payloads.get()}) {
-      Payloads sent =
-          new RepeatedPayloads(options.sizeBytes(), different == null ? 0 : different, EXPONENT, 1);
+      Payloads sent = new RepeatedPayloads(options.sizeBytes(), different == null ? 0 : different);
       measure(fill(target, clients, sent), different, runs);
     }
     return runs;
@@ -87,6 +91,32 @@ final class DedupBench extends GroupBenchmark {
               .put(
                   "declinedShare",
                   Stats.rounded((double) outcome.declined() / Math.max(1, outcome.all()))));
+    }
+  }
+
+  /**
+   * Payloads that are all different, or of which some come again and again by Zipf's law. They have
+   * no keys.
+   */
+  private static final class RepeatedPayloads extends Payloads {
+    private final AtomicLong next = new AtomicLong();
+    private final Zipf zipf;
+
+    /**
+     * @param different how many payloads there are; 0: each message has one of its own
+     */
+    RepeatedPayloads(int sizeBytes, int different) {
+      super(Math.max(Long.BYTES, sizeBytes), 0, SEED);
+      zipf = different == 0 ? null : new Zipf(different, EXPONENT);
+    }
+
+    @Override
+    byte[] payload(long i) {
+      byte[] payload = super.payload(0).clone();
+      long number = next.getAndIncrement();
+      ByteBuffer.wrap(payload)
+          .putLong(zipf == null ? number : zipf.next(new SplittableRandom(SEED + number)));
+      return payload;
     }
   }
 }

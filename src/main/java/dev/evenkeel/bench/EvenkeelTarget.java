@@ -140,22 +140,7 @@ final class EvenkeelTarget implements Target {
   }
 
   DelayLoad.DelayedSender delayedSender(String topic) {
-    Producer producer = producer(topic, null, null, null);
-    return new DelayLoad.DelayedSender() {
-      @Override
-      public void send(byte[] key, byte[] payload, long dueMillis, Done done) {
-        producer
-            .sendAt(
-                new Message(key, null, System.currentTimeMillis(), payload),
-                Instant.ofEpochMilli(dueMillis))
-            .onComplete(sent -> done.done(sent.cause()));
-      }
-
-      @Override
-      public void close() {
-        ClientConnection.await(producer.close());
-      }
-    };
+    return new ProducerSender(producer(topic, null, null, null));
   }
 
   /**
@@ -163,24 +148,34 @@ final class EvenkeelTarget implements Target {
    * @param batchBytes null: as it comes
    */
   Sender sender(String topic, Router router, Long lingerMillis, Long batchBytes) {
-    Producer producer = producer(topic, router, lingerMillis, batchBytes);
-    return new Sender() {
-      @Override
-      public void send(byte[] key, byte[] payload, Done done) {
-        producer
-            .send(new Message(key, null, System.currentTimeMillis(), payload))
-            .onComplete(sent -> done.done(sent.cause()));
-      }
+    return new ProducerSender(producer(topic, router, lingerMillis, batchBytes));
+  }
 
-      @Override
-      public void close() {
-        ClientConnection.await(producer.close());
-        if (producer.failedMessages() > 0) {
-          throw CommandFailure.failed(
-              producer.failedMessages() + " messages failed after they had been sent");
-        }
+  private record ProducerSender(Producer producer) implements Sender, DelayLoad.DelayedSender {
+    @Override
+    public void send(byte[] key, byte[] payload, Done done) {
+      producer.send(message(key, payload)).onComplete(sent -> done.done(sent.cause()));
+    }
+
+    @Override
+    public void send(byte[] key, byte[] payload, long dueMillis, Done done) {
+      producer
+          .sendAt(message(key, payload), Instant.ofEpochMilli(dueMillis))
+          .onComplete(sent -> done.done(sent.cause()));
+    }
+
+    private static Message message(byte[] key, byte[] payload) {
+      return new Message(key, null, System.currentTimeMillis(), payload);
+    }
+
+    @Override
+    public void close() {
+      ClientConnection.await(producer.close());
+      if (producer.failedMessages() > 0) {
+        throw CommandFailure.failed(
+            producer.failedMessages() + " messages failed after they had been sent");
       }
-    };
+    }
   }
 
   @Override

@@ -1,11 +1,19 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Table;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
@@ -29,11 +37,27 @@ import picocli.CommandLine.Command;
       "'led' is the slowest shard of those that the killed node led; 'elsewhere' that of the rest."
     })
 final class FailoverBench extends Benchmark {
+  /** The payload begins with the shard that the message is for. */
+  static final int SHARD_BYTES = Integer.BYTES;
+
+  /** After this time without a gap as long all is well again. */
+  private static final long CALM_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** How long to look on after all shards are served again: what is bad may come late. */
+  private static final long LOOK_ON_MILLIS = 2_000;
+
+  private static final long RECOVERY_SECONDS_MAX = 120;
+  private static final long LOOK_EVERY_MILLIS = 20;
+
   private final Supplier<Integer> rounds =
       options.flags.integer("--rounds", "5", 1, 1_000, "Kills");
 
   private final Supplier<Double> rate =
       options.flags.perSecond("--rate", "1200", 1_000_000, "Messages a second, over all shards");
+
+  private EvenkeelTarget target;
+  private String topic;
+  private AckGaps gaps;
 
   FailoverBench() {
     super(true);
@@ -41,20 +65,38 @@ final class FailoverBench extends Benchmark {
 
   @Override
   void check() {
-    options.needBytes(FailoverLoad.SHARD_BYTES, "a message names its shard");
+    options.needBytes(SHARD_BYTES, "a message names its shard");
   }
 
   @Override
   int measure(Target opened) throws InterruptedException {
-    EvenkeelTarget target = evenkeel(opened);
-    String topic = newTopic(target);
+    target = evenkeel(opened);
+    topic = newTopic(target);
+    gaps = new AckGaps(options.shards.get(), System.nanoTime());
     Payloads payloads = new Payloads(options.sizeBytes(), 0, 1);
-    FailoverLoad.Outcome outcome =
-        new FailoverLoad(target, topic, options.shards.get(), payloads, rate.get())
-            .run(rounds.get());
+    Target.Sender sender =
+        target.sender(topic, (message, count) -> ByteBuffer.wrap(message.payload()).getInt());
+    SteadySender sending =
+        new SteadySender(
+            sender,
+            Long.MAX_VALUE,
+            rate.get(),
+            (i, done) -> send(sender, (int) (i % options.shards.get()), payloads.payload(i), done));
+    List<Kill> done = new ArrayList<>();
+    for (int round = 0; round < rounds.get(); round++) {
+      awaitCalm("before a kill");
+      done.add(kill(round));
+    }
+    awaitCalm("after the last kill");
+    sending.finish(RECOVERY_SECONDS_MAX);
+    return report(done, sending);
+  }
+
+  private int report(List<Kill> done, SteadySender sending) {
     long stored = target.stored(topic);
+    long acked = sending.sent() - sending.failed();
     JsonArray kills = new JsonArray();
-    for (FailoverLoad.Kill kill : outcome.kills()) {
+    for (Kill kill : done) {
       kills.add(
           new JsonObject()
               .put("node", kill.node())
@@ -62,8 +104,8 @@ final class FailoverBench extends Benchmark {
               .put("ledMillis", kill.ledMillis())
               .put("elsewhereMillis", kill.elsewhereMillis()));
     }
-    JsonObject led = sum(outcome.kills(), FailoverLoad.Kill::ledMillis);
-    JsonObject elsewhere = sum(outcome.kills(), FailoverLoad.Kill::elsewhereMillis);
+    JsonObject led = sum(done, Kill::ledMillis);
+    JsonObject elsewhere = sum(done, Kill::elsewhereMillis);
     Table table =
         Table.of(
             "KILLED node, SHARDS LED shardsLed, LED MS ledMillis, ELSEWHERE MS elsewhereMillis",
@@ -79,22 +121,162 @@ final class FailoverBench extends Benchmark {
             .put("kills", kills)
             .put("led", led)
             .put("elsewhere", elsewhere)
-            .put("sent", outcome.sent())
-            .put("acked", outcome.acked())
-            .put("failed", outcome.failed())
+            .put("sent", sending.sent())
+            .put("acked", acked)
+            .put("failed", sending.failed())
             .put("stored", stored < 0 ? null : stored));
-    if (stored >= 0 && stored < outcome.acked()) {
-      complain((outcome.acked() - stored) + " acknowledged messages are not in the topic");
+    if (stored >= 0 && stored < acked) {
+      complain((acked - stored) + " acknowledged messages are not in the topic");
       return ExitStatus.FAILED;
     }
-    return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
+    return status(sending.sent(), sending.failed(), sending.firstFailure());
   }
 
-  private static JsonObject sum(
-      List<FailoverLoad.Kill> kills, Function<FailoverLoad.Kill, Double> figure) {
+  private static JsonObject sum(List<Kill> kills, Function<Kill, Double> figure) {
     List<Double> millis = kills.stream().map(figure).filter(Objects::nonNull).toList();
     return new JsonObject()
         .put("medianMillis", millis.isEmpty() ? null : Stats.median(millis))
         .put("maxMillis", millis.isEmpty() ? null : Stats.max(millis));
+  }
+
+  /**
+   * One kill.
+   *
+   * @param led how long the slowest of the shards that the killed node led was not served
+   * @param elsewhere the same of the other shards; null if it led all
+   */
+  private record Kill(String node, int shardsLed, double ledMillis, Double elsewhereMillis) {}
+
+  private Kill kill(int round) throws InterruptedException {
+    Map<String, List<Integer>> led = ledShards();
+    List<String> leaders = List.copyOf(led.keySet());
+    String victim = leaders.get(round % leaders.size());
+    List<Integer> others = new ArrayList<>();
+    led.forEach(
+        (node, each) -> {
+          if (!node.equals(victim)) {
+            others.addAll(each);
+          }
+        });
+    OwnNode node = target.nodes().node(victim);
+    gaps.begin(System.nanoTime());
+    node.kill();
+    awaitServed();
+    TimeUnit.MILLISECONDS.sleep(LOOK_ON_MILLIS);
+    long now = System.nanoTime();
+    Kill kill =
+        new Kill(
+            victim,
+            led.get(victim).size(),
+            Stats.rounded(gaps.worstNanos(led.get(victim), now) / 1e6),
+            others.isEmpty() ? null : Stats.rounded(gaps.worstNanos(others, now) / 1e6));
+    node.begin();
+    node.awaitReady();
+    return kill;
+  }
+
+  /** Shards by the node that leads them, nodes in order of their names. */
+  private Map<String, List<Integer>> ledShards() throws InterruptedException {
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS_MAX);
+    while (true) {
+      Map<String, List<Integer>> led = new TreeMap<>();
+      JsonArray list = target.topic(topic).getJsonArray("shardList");
+      int known = 0;
+      for (int i = 0; i < list.size(); i++) {
+        JsonObject shard = list.getJsonObject(i);
+        if (shard.getString("leader") != null) {
+          known++;
+          led.computeIfAbsent(shard.getString("leader"), node -> new ArrayList<>())
+              .add(shard.getInteger("shard"));
+        }
+      }
+      if (known == options.shards.get()) {
+        return led;
+      }
+      lookAgain(until, "a shard has no leader");
+    }
+  }
+
+  /** Waits until every shard was acknowledged since the last kill, and a moment ago. */
+  private void awaitServed() throws InterruptedException {
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS_MAX);
+    long begin = System.nanoTime();
+    while (System.nanoTime() - begin < CALM_NANOS
+        || gaps.waitingNanos(System.nanoTime()) >= CALM_NANOS / 2) {
+      lookAgain(until, "a shard is not served since a kill");
+    }
+  }
+
+  private void awaitCalm(String when) throws InterruptedException {
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS_MAX);
+    long calmSince = System.nanoTime();
+    while (System.nanoTime() - calmSince < CALM_NANOS) {
+      if (gaps.waitingNanos(System.nanoTime()) >= CALM_NANOS / 2) {
+        calmSince = System.nanoTime();
+      }
+      lookAgain(until, "not every shard is served " + when);
+    }
+  }
+
+  private static void lookAgain(long untilNanos, String what) throws InterruptedException {
+    if (System.nanoTime() > untilNanos) {
+      throw CommandFailure.failed(what + " within " + RECOVERY_SECONDS_MAX + " s");
+    }
+    TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
+  }
+
+  private void send(Target.Sender sender, int shard, byte[] content, Target.Done done) {
+    byte[] payload = content.clone();
+    ByteBuffer.wrap(payload).putInt(shard);
+    sender.send(
+        null,
+        payload,
+        failure -> {
+          if (failure == null) {
+            gaps.acked(shard, System.nanoTime());
+          }
+          done.done(failure);
+        });
+  }
+
+  /**
+   * How long each shard was without acknowledgements since a moment. Pure but for its lock: answers
+   * come on any thread.
+   */
+  static final class AckGaps {
+    private final long[] lastNanos;
+    private final long[] worstNanos;
+
+    AckGaps(int shards, long nowNanos) {
+      lastNanos = new long[shards];
+      worstNanos = new long[shards];
+      begin(nowNanos);
+    }
+
+    /** From here on gaps count; what came before is forgotten. */
+    synchronized void begin(long nowNanos) {
+      Arrays.fill(lastNanos, nowNanos);
+      Arrays.fill(worstNanos, 0);
+    }
+
+    synchronized void acked(int shard, long nowNanos) {
+      worstNanos[shard] = Math.max(worstNanos[shard], nowNanos - lastNanos[shard]);
+      lastNanos[shard] = nowNanos;
+    }
+
+    /**
+     * The longest gap of any of {@code shards}, one that lasts still included; 0 without shards.
+     */
+    synchronized long worstNanos(Collection<Integer> shards, long nowNanos) {
+      return shards.stream()
+          .mapToLong(shard -> Math.max(worstNanos[shard], nowNanos - lastNanos[shard]))
+          .max()
+          .orElse(0);
+    }
+
+    /** How long the shard that waits longest has been waiting. */
+    synchronized long waitingNanos(long nowNanos) {
+      return nowNanos - Arrays.stream(lastNanos).min().orElse(nowNanos);
+    }
   }
 }

@@ -1,6 +1,8 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.ChildProcess;
 import dev.evenkeel.cli.CommandFailure;
+import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
@@ -45,7 +47,11 @@ final class RebalanceLoad {
   /** Owners that are the same for so long are at rest also while they work off what has waited. */
   private static final long REST_BEHIND_MILLIS = 30_000;
 
+  private static final long END_SECONDS_MAX = 60;
   private static final long LOOK_EVERY_MILLIS = 50;
+
+  /** A consumer under measurement, in a process of its own. */
+  private record Member(String name, ChildProcess process) {}
 
   private final Target target;
   private final String topic;
@@ -55,7 +61,7 @@ final class RebalanceLoad {
   private final List<String> memberJvm;
   private final Path errors;
   private final Handlings handlings;
-  private final Deque<MemberProcess> members = new ArrayDeque<>();
+  private final Deque<Member> members = new ArrayDeque<>();
   private final Map<Kind, List<Handlings.Change>> changes = new EnumMap<>(Kind.class);
   private int started;
 
@@ -123,17 +129,29 @@ final class RebalanceLoad {
     }
   }
 
-  private MemberProcess begin() {
+  private Member begin() {
     String name = "m" + ++started;
     List<String> command = new ArrayList<>(target.memberCommand(topic, topic + "-group", name));
     command.addAll(1, memberJvm);
-    return MemberProcess.start(name, command, errors, handlings::add);
+    ChildProcess process =
+        ChildProcess.start(
+            "consumer " + name,
+            command,
+            ProcessBuilder.Redirect.appendTo(errors.toFile()),
+            line -> {
+              HandledLine each = line == null ? null : HandledLine.parse(line);
+              if (each != null) {
+                handlings.add(name, each);
+              }
+            });
+    process.closeInput();
+    return new Member(name, process);
   }
 
   private void measured(Kind kind) throws InterruptedException {
     long begin = micros();
     handlings.begin(begin - BEFORE_MICROS);
-    MemberProcess victim = null;
+    Member victim = null;
     if (kind == Kind.JOIN) {
       members.addLast(begin());
     } else {
@@ -142,7 +160,7 @@ final class RebalanceLoad {
       switch (kind) {
         case LEAVE -> victim.process().terminate();
         case KILL -> victim.process().kill();
-        default -> victim.freeze();
+        default -> freeze(victim.process());
       }
     }
     awaitRest(begin, members.size(), victim);
@@ -151,14 +169,30 @@ final class RebalanceLoad {
       if (kind == Kind.VANISH) {
         victim.process().kill();
       }
-      victim.awaitEnd();
+      long endMillisMax = TimeUnit.SECONDS.toMillis(END_SECONDS_MAX);
+      if (!victim.process().awaitEnd(endMillisMax)) {
+        victim.process().kill();
+        victim.process().awaitEnd(endMillisMax);
+      }
+    }
+  }
+
+  /** SIGSTOP: it vanishes, and nothing of it is closed. */
+  private static void freeze(ChildProcess process) throws InterruptedException {
+    try {
+      Process kill =
+          new ProcessBuilder("kill", "-STOP", String.valueOf(process.pid())).inheritIO().start();
+      if (kill.waitFor() != 0) {
+        throw CommandFailure.failed("a consumer cannot be held: kill -STOP failed");
+      }
+    } catch (IOException e) {
+      throw CommandFailure.failed("a consumer cannot be held: " + e.getMessage(), e);
     }
   }
 
   /** Waits until all shards are served by all members, and owners do not change any more. */
-  private void awaitRest(long sinceMicros, int count, MemberProcess victim)
-      throws InterruptedException {
-    Set<String> names = members.stream().map(MemberProcess::name).collect(Collectors.toSet());
+  private void awaitRest(long sinceMicros, int count, Member victim) throws InterruptedException {
+    Set<String> names = members.stream().map(Member::name).collect(Collectors.toSet());
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_SECONDS_MAX);
     List<String> owners = List.of();
     long sameSince = System.nanoTime();

@@ -2,6 +2,7 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ExitStatus;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 
@@ -21,6 +22,7 @@ import picocli.CommandLine.Command;
       "  evenkeel bench single --rate 1 --duration 2m --nodes 3 --format json"
     })
 final class SingleBench extends Benchmark {
+  private static final long ANSWER_SECONDS_MAX = 60;
   private static final double WARMUP_FACTOR = 200;
 
   private final Supplier<Double> rate =
@@ -40,13 +42,11 @@ final class SingleBench extends Benchmark {
     List<Target.Sender> senders = List.of(target.sender(topic), target.bareSender(topic));
     if (warmupMillis.get() > 0) {
       List<Percentiles> unused = List.of(new Percentiles(), new Percentiles());
-      new SingleLoad(payloads(), rate.get() * WARMUP_FACTOR)
-          .run(senders, unused, warmupMillis.get());
+      run(payloads(), rate.get() * WARMUP_FACTOR, senders, unused, warmupMillis.get());
     }
     Percentiles producer = new Percentiles();
     Percentiles bare = new Percentiles();
-    new SingleLoad(payloads(), rate.get())
-        .run(senders, List.of(producer, bare), durationMillis.get());
+    run(payloads(), rate.get(), senders, List.of(producer, bare), durationMillis.get());
     senders.forEach(Target.Sender::close);
     options.print(
         Percentiles.table().row(producer.row("producer")).row(bare.row("bare request")).text(),
@@ -56,5 +56,50 @@ final class SingleBench extends Benchmark {
             .put("bare", bare.json())
             .put("p50Ratio", Stats.rounded(producer.millis(50) / bare.millis(50))));
     return ExitStatus.DONE;
+  }
+
+  /**
+   * Sends single messages at a fixed rate, in turn through each sender, so that all of them see the
+   * same machine. Each is sent when the one before it has been answered, or has its time. Blocks
+   * for {@code millis} and until all is answered.
+   *
+   * @param perSecond messages of each sender
+   * @param latencies one for each sender: from the call that sends to the answer
+   * @throws IllegalStateException if a message failed
+   */
+  static void run(
+      Payloads payloads,
+      double perSecond,
+      List<Target.Sender> senders,
+      List<Percentiles> latencies,
+      long millis)
+      throws InterruptedException {
+    OpenLoop loop = new OpenLoop(System.nanoTime(), perSecond * senders.size());
+    long count = loop.count(TimeUnit.MILLISECONDS.toNanos(millis));
+    for (long i = 0; i < count; i++) {
+      loop.await(i);
+      int which = (int) (i % senders.size());
+      latencies.get(which).add(one(payloads, senders.get(which), i));
+    }
+  }
+
+  private static long one(Payloads payloads, Target.Sender sender, long i) {
+    InFlight answer = new InFlight(1);
+    answer.sending();
+    long begin = System.nanoTime();
+    long[] end = new long[1];
+    sender.send(
+        payloads.key(i),
+        payloads.payload(i),
+        failure -> {
+          end[0] = System.nanoTime();
+          answer.done(failure);
+        });
+    // It reads what the answer wrote before it counted itself.
+    if (!answer.awaitAll(TimeUnit.SECONDS.toNanos(ANSWER_SECONDS_MAX)) || answer.failed() > 0) {
+      throw new IllegalStateException(
+          "a message was not acknowledged: " + answer.firstFailure(), answer.firstFailure());
+    }
+    return end[0] - begin;
   }
 }

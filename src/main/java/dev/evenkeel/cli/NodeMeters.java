@@ -17,18 +17,29 @@ import io.micrometer.core.instrument.binder.system.ProcessorMetrics;
 import io.micrometer.core.instrument.binder.system.UptimeMetrics;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.netty.util.concurrent.EventExecutor;
+import io.netty.util.concurrent.ScheduledFuture;
 import io.netty.util.internal.PlatformDependent;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** The registry of a node, with the figures of the process as a whole. */
 final class NodeMeters implements AutoCloseable {
+  private static final long SAMPLE_MILLIS = 500;
+  static final Path STATUS = Path.of("/proc/self/status");
+
   private final PrometheusMeterRegistry registry =
       new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
   private final JvmGcMetrics collections = new JvmGcMetrics();
   private final NodeConfig config;
   private final NodeEngines engines;
-  private LoopLag loops;
+  private final List<ScheduledFuture<?>> lagSamples = new ArrayList<>();
 
   /** Takes a moment: make it beside other things that take time. */
   NodeMeters(NodeConfig config, NodeEngines engines) {
@@ -62,11 +73,11 @@ final class NodeMeters implements AutoCloseable {
         Version.number(),
         "node",
         config.node());
-    if (ResidentMemory.known()) {
+    if (Files.isReadable(STATUS)) {
       scope.gauge(
           "process.resident.memory.bytes",
           "Memory of the process that is in RAM",
-          ResidentMemory::bytes);
+          NodeMeters::residentBytes);
     }
     scope.gauge(
         "evenkeel.netty.direct.bytes",
@@ -83,7 +94,47 @@ final class NodeMeters implements AutoCloseable {
     Timer lag =
         scope.timer(
             "evenkeel.event.loop.lag", "How late event loops come to a task that is due, sampled");
-    loops = new LoopLag(vertx, lag);
+    for (EventExecutor loop : ((VertxInternal) vertx).nettyEventLoopGroup()) {
+      lagSamples.add(
+          loop.scheduleWithFixedDelay(
+              new LagSample(lag), SAMPLE_MILLIS, SAMPLE_MILLIS, TimeUnit.MILLISECONDS));
+    }
+  }
+
+  /** Records how late one event loop comes to a task that is due; runs on that loop. */
+  private static final class LagSample implements Runnable {
+    private final Timer lag;
+    private long dueNanos = System.nanoTime() + SAMPLE_MILLIS * 1_000_000;
+
+    LagSample(Timer lag) {
+      this.lag = lag;
+    }
+
+    @Override
+    public void run() {
+      long now = System.nanoTime();
+      lag.record(Math.max(0, now - dueNanos), TimeUnit.NANOSECONDS);
+      dueNanos = now + SAMPLE_MILLIS * 1_000_000;
+    }
+  }
+
+  /** NaN if it cannot be read. */
+  static double residentBytes() {
+    try {
+      return residentBytes(Files.readString(STATUS));
+    } catch (IOException e) {
+      return Double.NaN;
+    }
+  }
+
+  /** Reads the line {@code VmRSS: 12345 kB}. */
+  static double residentBytes(String status) {
+    return status
+        .lines()
+        .filter(line -> line.startsWith("VmRSS:"))
+        .mapToDouble(line -> 1024.0 * Long.parseLong(line.replaceAll("\\D", "")))
+        .findFirst()
+        .orElse(Double.NaN);
   }
 
   /** Figures of the gateway, which as a client's part keeps none itself. */
@@ -97,9 +148,7 @@ final class NodeMeters implements AutoCloseable {
 
   @Override
   public void close() {
-    if (loops != null) {
-      loops.close();
-    }
+    lagSamples.forEach(each -> each.cancel(false));
     collections.close();
     registry.close();
   }

@@ -1,18 +1,32 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.broker.BrokerVerticle;
 import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.cluster.NodeSettings;
+import dev.evenkeel.dispatcher.DispatcherVerticle;
+import dev.evenkeel.gateway.GatewayVerticle;
 import dev.evenkeel.gateway.http.WebVerticle;
+import dev.evenkeel.log.LogSettings;
+import io.vertx.core.Deployable;
+import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
@@ -27,7 +41,6 @@ public final class ServeRun {
   private static final long READY_ANSWER_MILLIS_MAX = 5_000;
 
   private final NodeConfig config;
-  private final NodeParts parts;
   private final Guest guest;
   private final Teardown teardown;
   private final WebVerticle web = new WebVerticle();
@@ -52,7 +65,6 @@ public final class ServeRun {
    */
   public ServeRun(NodeConfig config, Guest guest, Teardown teardown) {
     this.config = config;
-    this.parts = new NodeParts(config);
     this.guest = guest;
     this.teardown = teardown;
   }
@@ -72,7 +84,7 @@ public final class ServeRun {
    * @throws Unfit after all has been ended: it can be run anew
    */
   public int run() throws InterruptedException {
-    FreePorts.check(config);
+    checkPorts();
     DataDirectory.check(config.data());
     StopSignal signal = StopSignal.install(() -> end.complete(null), END_MILLIS_MAX + 3_000);
     int status = ExitStatus.FAILED;
@@ -87,6 +99,43 @@ public final class ServeRun {
       signal.ended(status);
     }
     return status;
+  }
+
+  /** Finds a busy port before an engine does, whose error would be hard to read. */
+  private void checkPorts() {
+    checkPort(config.host(), config.port(), "Hazelcast", "--port " + config.port());
+    checkPort(config.host(), config.eventBusPort(), "the event bus", "--port " + config.port());
+    checkPort(config.host(), config.raftPort(), "Raft", "--port " + config.port());
+    if (config.has("web") && config.httpPort() != 0) {
+      checkPort(config.httpHost(), config.httpPort(), "HTTP", "--http-port " + config.httpPort());
+    }
+  }
+
+  /**
+   * @throws CommandFailure if nothing can listen there
+   */
+  private static void checkPort(String host, int port, String what, String option) {
+    InetSocketAddress address = new InetSocketAddress(host, port);
+    if (address.isUnresolved()) {
+      throw CommandFailure.failed("unknown host '" + host + "': name an address of this machine");
+    }
+    try (ServerSocket socket = new ServerSocket()) {
+      socket.setReuseAddress(true);
+      socket.bind(address);
+    } catch (IOException e) {
+      throw CommandFailure.failed(
+          "cannot listen at "
+              + host
+              + ":"
+              + port
+              + " for "
+              + what
+              + " ("
+              + e.getMessage()
+              + "): choose another than "
+              + option,
+          e);
+    }
   }
 
   /** Somebody ended the node while it was starting. */
@@ -107,12 +156,18 @@ public final class ServeRun {
     }
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
-    CompletableFuture<NodeMeters> metersStart = parts.meters(engines);
+    CompletableFuture<NodeMeters> metersStart =
+        Daemon.call("evenkeel-start-meters", () -> new NodeMeters(config, engines));
     CompletableFuture<ClusterMember> memberStart =
-        parts.clusterMember().toCompletionStage().toCompletableFuture();
-    Membership membership = parts.membership(memberStart.thenApply(ClusterMember::vertx));
+        clusterMember().toCompletionStage().toCompletableFuture();
+    Membership membership =
+        new Membership(
+            config.node(), config.has("dispatcher"), memberStart.thenApply(ClusterMember::vertx));
     membership.onHint(hint -> System.err.println("node " + config.node() + ": " + hint));
-    CompletableFuture<BrokerNode> nodeStart = parts.brokerNode(engines, membership);
+    CompletableFuture<BrokerNode> nodeStart =
+        Daemon.call(
+            "evenkeel-start-log",
+            () -> BrokerNode.start(brokerSettings(), engines.logs(), engines.stores(), membership));
     // Both to their end, so that whatever runs is also ended.
     teardown.addTogether(
         "log",
@@ -140,6 +195,35 @@ public final class ServeRun {
     guest.ready(vertx, config.has("web") ? web.actualPort() : null, teardown, end);
   }
 
+  private BrokerSettings brokerSettings() {
+    return new BrokerSettings(
+        config.node(),
+        config.data(),
+        config.peers().stream()
+            .map(
+                peer ->
+                    new LogSettings.Peer(peer.id(), peer.host(), peer.port() + 2, config.host()))
+            .toList(),
+        (int) config.number(NodeSetting.DATA_GROUPS),
+        config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
+        config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
+        config.number(NodeSetting.SEGMENT_BYTES),
+        config.number(NodeSetting.TAIL_CACHE_BYTES),
+        config.number(NodeSetting.DISK_FREE_MIN_BYTES),
+        System::currentTimeMillis,
+        null);
+  }
+
+  private Future<ClusterMember> clusterMember() {
+    List<HostPort> peers =
+        config.peers().size() == 1
+            ? List.of()
+            : config.peers().stream().map(peer -> new HostPort(peer.host(), peer.port())).toList();
+    return ClusterMembers.node(
+        new NodeSettings(
+            config.host(), config.publicHost(), config.port(), peers, config.clusterName()));
+  }
+
   private static void closeIfStarted(CompletableFuture<BrokerNode> start) {
     BrokerNode node = start.exceptionally(notStarted -> null).join();
     if (node != null) {
@@ -165,18 +249,40 @@ public final class ServeRun {
     CompletableFuture<String> dispatcherId = undeployed(vertx, "dispatcher");
     // Intake ends before it, and those who are served on learn of the new leaders meanwhile.
     teardown.add("leadership", membership::handOver);
-    EvenkeelClient client = await(NodeParts.client(vertx).toCompletionStage());
+    EvenkeelClient client = await(Evenkeel.with(vertx).toCompletionStage());
+    LocalObjects.put(vertx, EvenkeelClient.class, client);
     teardown.add("client", client::close);
     CompletableFuture<String> gatewayId = undeployed(vertx, "gateway");
-    gatewayId.complete(await(parts.gateway(vertx, meters).toCompletionStage()));
+    GatewayVerticle gateway = new GatewayVerticle();
+    meters.watch(vertx, gateway);
+    deploy(vertx, gateway, new JsonObject(), gatewayId);
     if (config.has("web")) {
-      webId.complete(await(parts.web(vertx, web).toCompletionStage()));
+      JsonObject json =
+          new JsonObject()
+              .put("host", config.httpHost())
+              .put("port", config.httpPort())
+              .put("node", config.node())
+              .put("localOnly", true);
+      deploy(vertx, web, json, webId);
     }
     membership.attach(await(node));
-    brokerId.complete(await(parts.broker(vertx, node).toCompletionStage()));
+    deploy(vertx, new BrokerVerticle(node), new JsonObject(), brokerId);
     if (config.has("dispatcher")) {
-      dispatcherId.complete(await(parts.dispatcher(vertx, member).toCompletionStage()));
+      JsonObject json =
+          new JsonObject()
+              .put("memberTimeoutMillis", config.number(NodeSetting.MEMBER_TIMEOUT))
+              .put("rebalanceMillis", config.number(NodeSetting.REBALANCE_INTERVAL))
+              .put("joinQuietMillis", config.number(NodeSetting.JOIN_QUIET))
+              .put("joinWaitMillisMax", config.number(NodeSetting.JOIN_WAIT_MAX));
+      deploy(vertx, new DispatcherVerticle(member), json, dispatcherId);
     }
+  }
+
+  private void deploy(
+      Vertx vertx, Deployable verticle, JsonObject json, CompletableFuture<String> id)
+      throws InterruptedException, Ended {
+    DeploymentOptions options = new DeploymentOptions().setConfig(json);
+    id.complete(await(vertx.deployVerticle(verticle, options).toCompletionStage()));
   }
 
   /** Ends a verticle when it is its turn, if it was deployed: it completes the future's id. */

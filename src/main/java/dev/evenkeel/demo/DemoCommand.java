@@ -1,5 +1,6 @@
 package dev.evenkeel.demo;
 
+import dev.evenkeel.cli.CommandOptions;
 import dev.evenkeel.cli.ConfigReader;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.Logging;
@@ -14,9 +15,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Callable;
+import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
 
 /** {@code evenkeel demo}. */
 @Command(
@@ -49,48 +50,38 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
   private static final long EVERY_MILLIS_MIN = 100;
   private static final long EVERY_MILLIS_MAX = 365L * 86_400_000;
 
-  @Option(
-      names = "--port",
-      paramLabel = "P",
-      defaultValue = "5701",
-      description = "Base of the node's three ports (default: ${DEFAULT-VALUE}).")
-  private String port;
+  private final CommandOptions flags = new CommandOptions();
 
-  @Option(
-      names = "--http-port",
-      paramLabel = "N",
-      defaultValue = "8080",
-      description = "Port of the page and the HTTP API; 0: any free one (default: 8080).")
-  private String httpPort;
+  private final Supplier<String> port =
+      flags.text("--port", "P", "5701", "Base of the node's three ports");
 
-  @Option(
-      names = "--data",
-      paramLabel = "DIR",
-      description = "Keep the data here (default: a temporary directory that is removed).")
-  private String data;
+  private final Supplier<String> httpPort =
+      flags.text("--http-port", "N", "8080", "Port of the page and the HTTP API; 0: any free one");
 
-  @Option(
-      names = "--every",
-      paramLabel = "TIME",
-      converter = OptionFormats.Time.class,
-      defaultValue = "20s",
-      description = "Time between two events (default: ${DEFAULT-VALUE}).")
-  private long everyMillis;
+  private final Supplier<String> data =
+      flags.text(
+          "--data", "DIR", "Keep the data here (default: a temporary directory that is removed).");
+
+  private final Supplier<Long> everyMillis =
+      flags.time("--every", "20s", "Time between two events");
 
   @Override
   public List<CommandLine> commands() {
-    return List.of(new CommandLine(new DemoCommand()), new CommandLine(new DemoMemberCommand()));
+    DemoCommand demo = new DemoCommand();
+    return List.of(
+        demo.flags.addTo(new CommandLine(demo)), new CommandLine(new DemoMemberCommand()));
   }
 
   @Override
   public Integer call() throws Exception {
-    OptionFormats.timeRange("--every", everyMillis, EVERY_MILLIS_MIN, EVERY_MILLIS_MAX);
-    Map<String, String> given = new HashMap<>(Map.of("port", port, "http-port", httpPort));
-    given.put("data", data == null ? "unused" : data);
+    OptionFormats.timeRange("--every", everyMillis.get(), EVERY_MILLIS_MIN, EVERY_MILLIS_MAX);
+    Map<String, String> given =
+        new HashMap<>(Map.of("port", port.get(), "http-port", httpPort.get()));
+    given.put("data", data.get() == null ? "unused" : data.get());
     // Checked before a directory is made; a visitor's EVENKEEL_ variables are for nodes of his own.
     ConfigReader.merge(Map.of(), "", Map.of(), given);
     Logging.client();
-    Path temporary = data == null ? Files.createTempDirectory("evenkeel-demo-") : null;
+    Path temporary = data.get() == null ? Files.createTempDirectory("evenkeel-demo-") : null;
     try {
       if (temporary != null) {
         given.put("data", temporary.toString());
@@ -98,7 +89,7 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
       NodeConfig config = NodeConfig.of(ConfigReader.merge(Map.of(), "", Map.of(), given));
       Teardown teardown = new Teardown();
       teardown.addBlocking("temporary directory", () -> DataDirectory.remove(temporary));
-      DemoRun demo = new DemoRun(config, everyMillis, data == null, System.out);
+      DemoRun demo = new DemoRun(config, everyMillis.get(), data.get() == null, System.out);
       return new ServeRun(config, demo::ready, teardown).run();
     } finally {
       DataDirectory.remove(temporary);

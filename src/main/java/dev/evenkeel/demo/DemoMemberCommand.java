@@ -8,18 +8,27 @@ import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Logging;
 import dev.evenkeel.cli.StopSignal;
 import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.ShardContext;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
 import java.io.OutputStream;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.random.RandomGenerator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
@@ -89,12 +98,8 @@ final class DemoMemberCommand implements Callable<Integer> {
             .setTopics(List.of(DemoRun.TOPIC))
             .setOrder(ConsumerOptions.Order.KEY)
             .setParallel(PARALLEL);
-    CountingHandler handler =
-        new CountingHandler(
-            client.vertx(),
-            new SplittableRandom(),
-            (shard, count) -> tell("arrived " + shard + " " + count));
-    Consumer consumer = ClientConnection.await(client.consumer(options, handler));
+    Consumer consumer =
+        ClientConnection.await(client.consumer(options, new CountingHandler(client.vertx())));
     consumer.onEnd(end::completeExceptionally);
     tell("joined");
     try {
@@ -106,7 +111,8 @@ final class DemoMemberCommand implements Callable<Integer> {
   }
 
   private static void leave(Consumer consumer) throws InterruptedException {
-    Future<Void> left = consumer.close(LEAVE_MILLIS_MAX).toCompletionStage().toCompletableFuture();
+    CompletableFuture<Void> left =
+        consumer.close(LEAVE_MILLIS_MAX).toCompletionStage().toCompletableFuture();
     try {
       left.get(LEAVE_MILLIS_MAX + 1_000, TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
@@ -118,5 +124,54 @@ final class DemoMemberCommand implements Callable<Integer> {
   private static synchronized void tell(String line) {
     System.out.println(line);
     System.out.flush();
+  }
+
+  /**
+   * What a consumer of the demo does: works a little on each message and counts those of each
+   * shard. The count is the shard's state: it travels with the shard. Belongs to the consumer's
+   * context.
+   */
+  private static final class CountingHandler implements ConsumerHandler {
+    /** The work on one message takes from 1 ms to this. */
+    private static final int WORK_MILLIS_MAX = 4;
+
+    private final Vertx vertx;
+    private final RandomGenerator random = new SplittableRandom();
+    private final Map<Integer, Long> counts = new HashMap<>();
+
+    CountingHandler(Vertx vertx) {
+      this.vertx = vertx;
+    }
+
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      Promise<Void> done = Promise.promise();
+      vertx.setTimer(
+          1 + random.nextInt(WORK_MILLIS_MAX),
+          timer -> {
+            counts.merge(delivery.shard(), 1L, Long::sum);
+            done.complete();
+          });
+      return done.future();
+    }
+
+    @Override
+    public Future<Void> onAssign(ShardContext shard, Buffer state) {
+      long count = state == null || state.length() == 0 ? 0 : Long.parseLong(state.toString());
+      counts.put(shard.shard(), count);
+      tell("arrived " + shard.shard() + " " + count);
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Buffer> onRelease(ShardContext shard) {
+      Long count = counts.remove(shard.shard());
+      return Future.succeededFuture(Buffer.buffer(Long.toString(count == null ? 0 : count)));
+    }
+
+    @Override
+    public void onLost(ShardContext shard) {
+      counts.remove(shard.shard());
+    }
   }
 }

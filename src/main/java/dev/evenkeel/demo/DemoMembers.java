@@ -1,12 +1,17 @@
 package dev.evenkeel.demo;
 
+import dev.evenkeel.cli.ChildProcess;
 import dev.evenkeel.cli.CommandFailure;
+import dev.evenkeel.cli.OwnProgram;
+import java.lang.management.ManagementFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
 
 /** The processes of the demo's consumers. Methods block for as long as they say. */
 final class DemoMembers {
@@ -15,6 +20,84 @@ final class DemoMembers {
 
   private static final long LEAVE_MILLIS_MAX = 8_000;
   private static final long CLOSE_MILLIS_MAX = 6_000;
+
+  /** One consumer of the demo: this program again, in a process of its own. */
+  static final class DemoProcess {
+    /** What a client needs, in as little memory as it gets along with. */
+    private static final List<String> SMALL =
+        List.of(
+            "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ActiveProcessorCount=1");
+
+    private final String name;
+    private final ChildProcess process;
+    private final CountDownLatch joinedOrEnded = new CountDownLatch(1);
+    private volatile boolean joined;
+    private volatile String lastError = "it ended without a word";
+
+    /**
+     * Starts it.
+     *
+     * @param arrivals takes each shard that comes to it, and how far the shard's count is
+     * @throws CommandFailure if no process can be started
+     */
+    DemoProcess(String name, String cluster, BiConsumer<Integer, Long> arrivals) {
+      this.name = name;
+      List<String> command = new ArrayList<>(OwnProgram.command(jvmOptions()));
+      command.addAll(List.of("demo-member", name, "--cluster", cluster));
+      process =
+          ChildProcess.start(
+              "consumer " + name,
+              command,
+              ProcessBuilder.Redirect.PIPE,
+              line -> take(line, arrivals));
+      process.readErrors(line -> lastError = line);
+    }
+
+    /** With what this JVM was given to reach into Java, and settings of ours. */
+    private static List<String> jvmOptions() {
+      List<String> options = new ArrayList<>(SMALL);
+      for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
+        if (argument.startsWith("--add-") || argument.startsWith("-Devenkeel.")) {
+          options.add(argument);
+        }
+      }
+      return options;
+    }
+
+    private void take(String line, BiConsumer<Integer, Long> arrivals) {
+      if (line == null) {
+        joinedOrEnded.countDown();
+        return;
+      }
+      String[] words = line.split(" ");
+      if (words[0].equals("joined")) {
+        joined = true;
+        joinedOrEnded.countDown();
+      } else if (words.length == 3 && words[0].equals("arrived")) {
+        arrivals.accept(Integer.parseInt(words[1]), Long.parseLong(words[2]));
+      }
+    }
+
+    String name() {
+      return name;
+    }
+
+    ChildProcess process() {
+      return process;
+    }
+
+    private boolean awaitJoined(long millisMax) throws InterruptedException {
+      return joinedOrEnded.await(millisMax, TimeUnit.MILLISECONDS) && joined;
+    }
+
+    /** Ends its input, which tells it to leave in good order; kills it if it has not come yet. */
+    private void askToLeave() {
+      if (!joined) {
+        process.kill();
+      }
+      process.closeInput();
+    }
+  }
 
   private final String cluster;
   private final Map<String, DemoProcess> running = new TreeMap<>();
@@ -48,22 +131,22 @@ final class DemoMembers {
   void awaitJoined(DemoProcess process) throws InterruptedException {
     if (!process.awaitJoined(JOIN_MILLIS_MAX)) {
       throw CommandFailure.failed(
-          "consumer " + process.name() + " could not join the demo: " + process.lastError());
+          "consumer " + process.name() + " could not join the demo: " + process.lastError);
     }
   }
 
   /** Lets it leave in good order, and waits for its end. */
   void leave(DemoProcess process) throws InterruptedException {
     process.askToLeave();
-    if (!process.awaitEnd(LEAVE_MILLIS_MAX)) {
-      process.kill();
+    if (!process.process().awaitEnd(LEAVE_MILLIS_MAX)) {
+      process.process().kill();
     }
     forget(process);
   }
 
   void kill(DemoProcess process) throws InterruptedException {
-    process.kill();
-    process.awaitEnd(LEAVE_MILLIS_MAX);
+    process.process().kill();
+    process.process().awaitEnd(LEAVE_MILLIS_MAX);
     forget(process);
   }
 
@@ -94,12 +177,12 @@ final class DemoMembers {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(CLOSE_MILLIS_MAX);
     try {
       for (DemoProcess process : all) {
-        process.awaitEnd(TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()));
+        process.process().awaitEnd(TimeUnit.NANOSECONDS.toMillis(deadline - System.nanoTime()));
       }
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } finally {
-      all.forEach(DemoProcess::kill);
+      all.forEach(each -> each.process().kill());
     }
   }
 }

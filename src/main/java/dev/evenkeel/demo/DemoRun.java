@@ -8,6 +8,7 @@ import dev.evenkeel.cli.NodeConfig;
 import dev.evenkeel.cli.ServeRun;
 import dev.evenkeel.cli.Teardown;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.demo.DemoMembers.DemoProcess;
 import dev.evenkeel.demo.DemoScript.Event;
 import io.vertx.core.Vertx;
 import java.io.PrintStream;
@@ -116,7 +117,7 @@ final class DemoRun {
     for (DemoProcess process : members.all()) {
       members.awaitJoined(process);
       names.append(names.isEmpty() ? "" : ", ").append(process.name());
-      names.append(" (pid ").append(process.pid()).append(")");
+      names.append(" (pid ").append(process.process().pid()).append(")");
     }
     for (DemoProcess process : members.all()) {
       awaitSettled(process.name(), true, System.nanoTime());
@@ -138,7 +139,7 @@ final class DemoRun {
         return false;
       }
       for (DemoProcess process : members.all()) {
-        if (!process.isAlive()) {
+        if (!process.process().isAlive()) {
           long since = System.nanoTime();
           LocalTime time = LocalTime.now();
           members.forget(process);
@@ -196,7 +197,7 @@ final class DemoRun {
         time,
         DemoStory.line(
             new DemoStory.Outcome(
-                event, process.name(), process.pid(), moves, carried, settledMillis)));
+                event, process.name(), process.process().pid(), moves, carried, settledMillis)));
   }
 
   private void say(LocalTime time, String line) {

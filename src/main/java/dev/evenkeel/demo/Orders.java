@@ -23,7 +23,7 @@ public final class Orders {
   private final Vertx vertx;
   private final List<Producer> producers;
   private final RandomGenerator random;
-  private final Zipf customers = new Zipf(CUSTOMERS);
+  private final Zipf customers = new Zipf(CUSTOMERS, 1);
   private final AtomicLong acknowledged = new AtomicLong();
   private final long perTickEach;
   private long timer;

@@ -53,7 +53,7 @@ class FiguresTest {
 
   @Test
   void aGapIsFromOneAnswerToTheNextAndALastingOneCounts() {
-    AckGaps gaps = new AckGaps(3, 0);
+    FailoverBench.AckGaps gaps = new FailoverBench.AckGaps(3, 0);
     gaps.acked(0, 100);
     gaps.begin(1_000);
     gaps.acked(0, 1_010);

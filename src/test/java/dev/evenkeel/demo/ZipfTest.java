@@ -14,13 +14,13 @@ class ZipfTest {
   @Property
   void ranksAreWithinTheirBounds(
       @ForAll @IntRange(min = 1, max = 2_000) int ranks, @ForAll long seed) {
-    assertThat(new Zipf(ranks).next(new SplittableRandom(seed))).isBetween(1, ranks);
+    assertThat(new Zipf(ranks, 1).next(new SplittableRandom(seed))).isBetween(1, ranks);
   }
 
   @Test
   void rankKIsKTimesAsRareAsTheFirst() {
     SplittableRandom random = new SplittableRandom(7);
-    Zipf zipf = new Zipf(100);
+    Zipf zipf = new Zipf(100, 1);
     int[] counts = new int[101];
     for (int i = 0; i < 1_000_000; i++) {
       counts[zipf.next(random)]++;
@@ -32,6 +32,6 @@ class ZipfTest {
 
   @Test
   void noRanksAreRefused() {
-    assertThatThrownBy(() -> new Zipf(0)).hasMessageContaining("at least 1");
+    assertThatThrownBy(() -> new Zipf(0, 1)).hasMessageContaining("at least 1");
   }
 }

@@ -7,15 +7,16 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Test;
 
-class SingleLoadTest {
+class SingleBenchTest {
   private final AtomicInteger first = new AtomicInteger();
   private final AtomicInteger second = new AtomicInteger();
 
   @Test
   void messagesGoThroughEachInTurnAndNeverTwoAtOnce() throws InterruptedException {
     List<Percentiles> latencies = List.of(new Percentiles(), new Percentiles());
-    SingleLoad load = new SingleLoad(new Payloads(10, 0, 1), 1_000);
-    load.run(
+    SingleBench.run(
+        new Payloads(10, 0, 1),
+        1_000,
         List.of(
             new FakeSender(
                 (key, payload, done) -> {
@@ -36,10 +37,16 @@ class SingleLoadTest {
 
   @Test
   void aFailureEndsIt() {
-    SingleLoad load = new SingleLoad(new Payloads(10, 0, 1), 1_000);
     FakeSender failing =
         new FakeSender((key, payload, done) -> done.done(new IllegalStateException("refused")));
-    assertThatThrownBy(() -> load.run(List.of(failing), List.of(new Percentiles()), 50))
+    assertThatThrownBy(
+            () ->
+                SingleBench.run(
+                    new Payloads(10, 0, 1),
+                    1_000,
+                    List.of(failing),
+                    List.of(new Percentiles()),
+                    50))
         .hasMessageContaining("refused");
   }
 
