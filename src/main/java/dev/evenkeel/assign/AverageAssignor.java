@@ -1,13 +1,10 @@
 package dev.evenkeel.assign;
 
 import dev.evenkeel.protocol.Shard;
-import java.util.ArrayList;
+import java.util.BitSet;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * Contiguous ranges: of each topic, the shards in order are dealt to its subscribers in the order
@@ -27,42 +24,21 @@ public final class AverageAssignor implements Assignor {
 
   @Override
   public Map<Shard, String> assign(Snapshot snapshot) {
-    Map<Integer, TreeSet<Shard>> byTopic = new TreeMap<>();
-    for (Snapshot.Held held : snapshot.shards()) {
-      Shard shard = held.shard();
-      byTopic.computeIfAbsent(shard.topicId(), id -> new TreeSet<>()).add(shard);
-    }
-    Map<Shard, String> target = new HashMap<>();
-    byTopic.forEach(
-        (topicId, sorted) -> deal(subscribers(snapshot.members(), topicId), sorted, target));
-    return target;
-  }
-
-  private static List<String> subscribers(List<Snapshot.Member> members, int topicId) {
-    TreeSet<String> names = new TreeSet<>();
-    for (Snapshot.Member member : members) {
-      if (member.topicIds().contains(topicId)) {
-        names.add(member.name());
+    Roster roster = Roster.of(snapshot);
+    List<BitSet> subscribers = roster.subscribers();
+    Map<Shard, String> targets = new HashMap<>();
+    for (int topic = 0; topic < roster.topics(); topic++) {
+      int[] members = subscribers.get(topic).stream().toArray();
+      int first = roster.from[topic];
+      int shards = roster.from[topic + 1] - first;
+      int each = shards / members.length;
+      int withOneMore = shards % members.length;
+      for (int i = 0; i < shards; i++) {
+        boolean ofLarger = i < withOneMore * (each + 1);
+        int member = ofLarger ? i / (each + 1) : (i - withOneMore) / each;
+        targets.put(roster.shards[first + i], roster.members[members[member]]);
       }
     }
-    return new ArrayList<>(names);
-  }
-
-  private static void deal(List<String> names, Set<Shard> sorted, Map<Shard, String> target) {
-    if (names.isEmpty()) {
-      return;
-    }
-    int each = sorted.size() / names.size();
-    int withOneMore = sorted.size() % names.size();
-    int member = 0;
-    int left = each + (withOneMore > 0 ? 1 : 0);
-    for (Shard shard : sorted) {
-      while (left == 0) {
-        member++;
-        left = each + (member < withOneMore ? 1 : 0);
-      }
-      target.put(shard, names.get(member));
-      left--;
-    }
+    return targets;
   }
 }

@@ -1,7 +1,6 @@
 package dev.evenkeel.assign;
 
 import dev.evenkeel.protocol.Shard;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.HashMap;
@@ -57,7 +56,7 @@ public final class ConsistentHashAssignor implements Assignor {
   @Override
   public Map<Shard, String> assign(Snapshot snapshot) {
     Roster roster = Roster.of(snapshot);
-    List<BitSet> subscribers = subscribers(roster);
+    List<BitSet> subscribers = roster.subscribers();
     int[] bounds = bounds(roster, subscribers);
     Point[] ring = ring(roster.members);
     Map<BitSet, Point[]> rings = new HashMap<>();
@@ -73,19 +72,6 @@ public final class ConsistentHashAssignor implements Assignor {
       }
     }
     return targets;
-  }
-
-  private static List<BitSet> subscribers(Roster roster) {
-    List<BitSet> subscribers = new ArrayList<>();
-    for (int topic = 0; topic < roster.topics(); topic++) {
-      subscribers.add(new BitSet());
-    }
-    for (int m = 0; m < roster.members.length; m++) {
-      for (int topic : roster.topicsOf[m]) {
-        subscribers.get(topic).set(m);
-      }
-    }
-    return subscribers;
   }
 
   private static int[] bounds(Roster roster, List<BitSet> subscribers) {

@@ -18,8 +18,4 @@ public record Plan(Map<Shard, String> targets, int moves, String problem) {
     // Not Map.copyOf: it probes one place after another, and hashes of shards lie close together.
     targets = Collections.unmodifiableMap(new HashMap<>(targets));
   }
-
-  public Plan(Map<Shard, String> targets, int moves) {
-    this(targets, moves, null);
-  }
 }

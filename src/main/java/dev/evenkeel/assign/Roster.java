@@ -3,6 +3,7 @@ package dev.evenkeel.assign;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
@@ -121,6 +122,20 @@ final class Roster {
 
   int topics() {
     return from.length - 1;
+  }
+
+  /** Of each topic, the members that subscribe to it. */
+  List<BitSet> subscribers() {
+    List<BitSet> subscribers = new ArrayList<>();
+    for (int topic = 0; topic < topics(); topic++) {
+      subscribers.add(new BitSet());
+    }
+    for (int m = 0; m < members.length; m++) {
+      for (int topic : topicsOf[m]) {
+        subscribers.get(topic).set(m);
+      }
+    }
+    return subscribers;
   }
 
   /** How many shards each member owns and may keep. */

@@ -211,27 +211,27 @@ final class Activation {
   // ---- Inputs
 
   void heartbeat(Message<?> message, Heartbeat beat) {
-    long request = nextRequest++;
-    requests.put(request, message);
     if (beat.leaving()) {
       members.observe(core);
       members.leaving(beat);
     }
-    run(core.heartbeat(request, beat, clock.millis()));
+    run(core.heartbeat(request(message), beat, clock.millis()));
+  }
+
+  /** The number that the core knows the request by. */
+  private long request(Message<?> message) {
+    requests.put(nextRequest, message);
+    return nextRequest++;
   }
 
   /** Resets a group on some shards; {@code message} is answered with what each came to. */
   void reset(Message<?> message, String group, List<Shard> shards, StartAt to, boolean force) {
-    long request = nextRequest++;
-    requests.put(request, message);
-    run(core.reset(request, group, shards, to, force, clock.millis()));
+    run(core.reset(request(message), group, shards, to, force, clock.millis()));
   }
 
   /** Forgets a group, or a topic of it if not null; {@code message} is answered with nothing. */
   void forget(Message<?> message, String group, String topic, String leaver) {
-    long request = nextRequest++;
-    requests.put(request, message);
-    run(core.forget(request, group, topic, leaver, clock.millis()));
+    run(core.forget(request(message), group, topic, leaver, clock.millis()));
   }
 
   private JsonArray resetReport(DispatcherAction.ResetDone done) {

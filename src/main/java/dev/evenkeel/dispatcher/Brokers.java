@@ -89,22 +89,6 @@ final class Brokers {
     return read(Op.READ_GROUP_LEASES, Codec.list(RecordCodec.GROUP_LEASE)::read);
   }
 
-  /**
-   * Takes a group's lease for a run of a holder. Does not fail: the reply is {@link
-   * Reply.OfGroupLease} or a refusal, FENCED if the lease is not at {@code expectedTerm}. After
-   * INDETERMINATE the same may be asked again.
-   *
-   * @param expectedTerm the term that it was last seen at; 0: never granted
-   */
-  Future<Reply> grantGroupLease(String group, String holder, String instance, long expectedTerm) {
-    return submitMeta(new MetaCommand.GrantGroupLease(group, holder, instance, expectedTerm));
-  }
-
-  /** Lets go of a group's lease. Does not fail, and may be repeated, like the grant. */
-  Future<Reply> releaseGroupLease(String group, String instance, long term) {
-    return submitMeta(new MetaCommand.ReleaseGroupLease(group, instance, term));
-  }
-
   /** The rebalance history, oldest first. */
   Future<List<MoveRecord>> moves() {
     return read(Op.READ_MOVES, RecordCodec.MOVES::read);

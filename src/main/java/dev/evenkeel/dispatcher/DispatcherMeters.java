@@ -13,7 +13,7 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
 /** What a dispatcher counts, over all times of being the active one. On its context. */
-final class DispatcherMeters implements MoveTally.Sink {
+final class DispatcherMeters {
   private static final String UNKNOWN = "unknown";
 
   private final LongAdder heartbeats;
@@ -110,37 +110,15 @@ final class DispatcherMeters implements MoveTally.Sink {
 
   /** Takes up what happened since the last call; to be called a few times a second. */
   void observe(DispatcherCore core) {
-    core.moves().tally().drainTo(this);
+    MoveTally tally = core.moves().takeTally();
+    tally
+        .moves()
+        .forEach((cause, n) -> (cause == null ? movesOfUnknownCause : moves.get(cause)).add(n));
+    tally.pausesMillis().forEach(millis -> pause.record(millis, TimeUnit.MILLISECONDS));
+    tally.releasesMillis().forEach(millis -> release.record(millis, TimeUnit.MILLISECONDS));
+    redelivered.add(tally.redelivered());
+    capped.add(tally.capped());
+    unrecorded.add(tally.unrecorded());
     unwritten = core.moves().unwritten();
-  }
-
-  @Override
-  public void moves(Cause cause, long count) {
-    (cause == null ? movesOfUnknownCause : moves.get(cause)).add(count);
-  }
-
-  @Override
-  public void pause(long millis) {
-    pause.record(millis, TimeUnit.MILLISECONDS);
-  }
-
-  @Override
-  public void release(long millis) {
-    release.record(millis, TimeUnit.MILLISECONDS);
-  }
-
-  @Override
-  public void redelivered(long messages) {
-    redelivered.add(messages);
-  }
-
-  @Override
-  public void capped(long moves) {
-    capped.add(moves);
-  }
-
-  @Override
-  public void unrecorded(long moves) {
-    unrecorded.add(moves);
   }
 }

@@ -74,9 +74,14 @@ public record DispatcherOptions(
   }
 
   DispatcherSettings settings() {
-    return DispatcherSettings.DEFAULT
-        .withTimes(rebalanceMillis, memberTimeoutMillis, Math.min(500, rebalanceMillis))
-        .withJoinWindow(joinQuietMillis, joinWaitMillisMax)
-        .withGroupForget(groupForgetMillis);
+    return new DispatcherSettings(
+        rebalanceMillis,
+        memberTimeoutMillis,
+        Math.min(DispatcherSettings.DEFAULT.retryMillis(), rebalanceMillis),
+        // Often enough that no group with members is ever taken for absent.
+        Math.min(DispatcherSettings.GROUP_SEEN_MILLIS, groupForgetMillis / 8),
+        groupForgetMillis,
+        joinQuietMillis,
+        joinWaitMillisMax);
   }
 }

@@ -196,18 +196,12 @@ final class GroupReports {
 
   /** What is not known of a member, who may not have been heard yet, is null. */
   private JsonObject member(GroupState group, String name, String instance) {
-    return new JsonObject()
-        .put("member", name)
-        .putNull("node")
-        .putNull("host")
-        .putNull("consumed")
-        .put("shards", names(group.shards().ownedBy(instance)))
-        .putNull("stuck")
-        .putNull("stuckMs")
-        .putNull("lag")
-        .putNull("passedOver")
-        .putNull("breaker")
-        .putNull("lastHeartbeatMs");
+    JsonObject json = new JsonObject().put("member", name);
+    Stream.of("node", "host", "consumed").forEach(json::putNull);
+    json.put("shards", names(group.shards().ownedBy(instance)));
+    Stream.of("stuck", "stuckMs", "lag", "passedOver", "breaker", "lastHeartbeatMs")
+        .forEach(json::putNull);
+    return json;
   }
 
   /** Of shards whose topics are there. */

@@ -127,18 +127,10 @@ public final class LevelCounts {
    * Counts that go on from what the live members report. Nothing that an earlier keeper deals may
    * reach a member after its report.
    *
-   * @throws IllegalArgumentException if a member does not know of an older one that reports too;
-   *     let it join anew
-   */
-  public static LevelCounts restore(Range range, Collection<Checkpoint> standings, long nowMillis) {
-    return restore(range, standings, 1, nowMillis);
-  }
-
-  /**
-   * As {@link #restore(Range, Collection, long)}.
-   *
    * @param joinedFrom no newcomer's {@link Checkpoint#joined} is lower. With one that grows with
    *     each keeper, what a member that was missed knows of another is never taken for a newcomer
+   * @throws IllegalArgumentException if a member does not know of an older one that reports too;
+   *     let it join anew
    */
   public static LevelCounts restore(
       Range range, Collection<Checkpoint> standings, long joinedFrom, long nowMillis) {
@@ -209,11 +201,6 @@ public final class LevelCounts {
   /** Names of the live members, in no order. */
   public List<String> members() {
     return entries.stream().map(entry -> entry.name).toList();
-  }
-
-  /** Whether {@code member} is live. */
-  public boolean has(String member) {
-    return byName.containsKey(member);
   }
 
   /**
@@ -383,11 +370,6 @@ public final class LevelCounts {
   /** Messages of {@code member} finished since it joined, as far as heard of. */
   public long finishedOf(String member) {
     return entry(member).finished;
-  }
-
-  /** Messages dealt to {@code member} of which no end was heard. */
-  public int inHandOf(String member) {
-    return entry(member).inHand;
   }
 
   /**

@@ -94,7 +94,7 @@ class PlannerTest {
     for (Snapshot empty :
         List.of(
             new Snapshot(List.of(), List.of()), new Snapshot(List.of(member("a", 1)), List.of()))) {
-      assertThat(Planner.plan(empty, sticky)).isEqualTo(new Plan(Map.of(), 0));
+      assertThat(Planner.plan(empty, sticky)).isEqualTo(new Plan(Map.of(), 0, null));
       assertThat(status(empty)).isEqualTo(GroupStatus.OK);
     }
   }
@@ -104,7 +104,7 @@ class PlannerTest {
     Snapshot abandoned = new Snapshot(List.of(), topic(1, "a-"));
     assertThat(status(abandoned))
         .isEqualTo(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS);
-    assertThat(Planner.plan(abandoned, sticky)).isEqualTo(new Plan(Map.of(), 0));
+    assertThat(Planner.plan(abandoned, sticky)).isEqualTo(new Plan(Map.of(), 0, null));
   }
 
   @Test

@@ -28,6 +28,7 @@ import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -672,14 +673,18 @@ class DispatcherVerticleTest {
     Brokers brokers = await(made.future());
     assertThat(await(brokers.groupLeases())).isEmpty();
     GroupLease held = new GroupLease("g", 1, "dispatcher@n1", "i");
-    assertThat(await(brokers.grantGroupLease("g", "dispatcher@n1", "i", 0)))
+    assertThat(
+            await(
+                brokers.submitMeta(new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 0))))
         .isEqualTo(new Reply.OfGroupLease(held));
     assertThat(await(brokers.groupLeases())).containsExactly(held);
-    assertThat(await(brokers.grantGroupLease("g", "dispatcher@n2", "j", 0)))
+    assertThat(
+            await(
+                brokers.submitMeta(new MetaCommand.GrantGroupLease("g", "dispatcher@n2", "j", 0))))
         .isInstanceOfSatisfying(
             Reply.Refused.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.FENCED));
-    assertThat(await(brokers.releaseGroupLease("g", "i", 1)))
+    assertThat(await(brokers.submitMeta(new MetaCommand.ReleaseGroupLease("g", "i", 1))))
         .isEqualTo(new Reply.OfGroupLease(held.released()));
   }
 }

@@ -190,7 +190,7 @@ final class LevelWorld {
       }
     }
     Collections.shuffle(told, random);
-    book = LevelCounts.restore(range, told, 0);
+    book = LevelCounts.restore(range, told, 1, 0);
     for (Member each : untold) {
       live.remove(each);
       live.forEach(other -> other.olderThan.remove(each));

@@ -9,6 +9,7 @@ import dev.evenkeel.client.internal.consume.Pending;
 import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
 import dev.evenkeel.dispatcher.core.Member;
+import dev.evenkeel.dispatcher.core.TestSettings;
 import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -221,9 +222,10 @@ final class World implements DataGroup.Surroundings {
   // ---- What the seed has decided
 
   DispatcherSettings settings() {
-    return DispatcherSettings.DEFAULT
-        .withTimes(rebalanceMillis, MEMBER_TIMEOUT_MILLIS, 300)
-        .withGroupForget(forgetMillis());
+    return TestSettings.withGroupForget(
+        TestSettings.withTimes(
+            DispatcherSettings.DEFAULT, rebalanceMillis, MEMBER_TIMEOUT_MILLIS, 300),
+        forgetMillis());
   }
 
   /** How long a group is kept that has no members. */

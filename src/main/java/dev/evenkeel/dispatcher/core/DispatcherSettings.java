@@ -29,42 +29,8 @@ public record DispatcherSettings(
   /** Members of all groups together. */
   static final int MEMBERS_MAX = 10_000;
 
-  private static final long GROUP_SEEN_MILLIS = 3_600_000;
+  public static final long GROUP_SEEN_MILLIS = 3_600_000;
 
   public static final DispatcherSettings DEFAULT =
       new DispatcherSettings(5_000, 5_000, 500, GROUP_SEEN_MILLIS, 7L * 24 * 3_600_000, 100, 1_000);
-
-  public DispatcherSettings withTimes(long rebalance, long memberTimeout, long retry) {
-    return new DispatcherSettings(
-        rebalance,
-        memberTimeout,
-        retry,
-        groupSeenMillis,
-        groupForgetMillis,
-        joinQuietMillis,
-        joinWaitMillisMax);
-  }
-
-  public DispatcherSettings withJoinWindow(long quietMillis, long waitMillisMax) {
-    return new DispatcherSettings(
-        rebalanceMillis,
-        memberTimeoutMillis,
-        retryMillis,
-        groupSeenMillis,
-        groupForgetMillis,
-        quietMillis,
-        waitMillisMax);
-  }
-
-  /** With members that are marked as seen often enough for that. */
-  public DispatcherSettings withGroupForget(long millis) {
-    return new DispatcherSettings(
-        rebalanceMillis,
-        memberTimeoutMillis,
-        retryMillis,
-        Math.min(GROUP_SEEN_MILLIS, millis / 8),
-        millis,
-        joinQuietMillis,
-        joinWaitMillisMax);
-  }
 }

@@ -5,7 +5,6 @@ import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -167,32 +166,34 @@ final class ForgetHandler {
     if (sinceMillis == null) {
       sinceMillis = nowMillis;
     }
-    if (!begun.isEmpty()) {
-      answer(nowMillis);
+    begun.entrySet().removeIf(each -> answered(each.getKey(), each.getValue(), nowMillis));
+    waiting.entrySet().removeIf(each -> tried(each.getKey(), each.getValue(), nowMillis));
+  }
+
+  /** Whether the request waits no more: it is refused, or has begun. */
+  private boolean tried(long request, Wish wish, long nowMillis) {
+    GroupState group = wish.group();
+    Obstacle obstacle =
+        !all.has(group)
+            ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group.name() + "' any more")
+            : obstacle(group, group.name(), wish.topic(), wish.leaver());
+    if (obstacle == null && nowMillis - sinceMillis < LISTEN_MILLIS) {
+      obstacle = waits("the dispatcher has just begun, and may not have heard all members");
     }
-    Iterator<Map.Entry<Long, Wish>> each = waiting.entrySet().iterator();
-    while (each.hasNext()) {
-      Map.Entry<Long, Wish> next = each.next();
-      Wish wish = next.getValue();
-      GroupState group = wish.group();
-      Obstacle obstacle =
-          !all.has(group)
-              ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group.name() + "' any more")
-              : obstacle(group, group.name(), wish.topic(), wish.leaver());
-      if (obstacle == null && nowMillis - sinceMillis < LISTEN_MILLIS) {
-        obstacle = waits("the dispatcher has just begun, and may not have heard all members");
+    if (obstacle == null) {
+      boolean begins = underWay(wish) != null || !group.metaInFlight;
+      if (begins) {
+        begun.put(request, new Begun(begin(wish), wish.untilMillis()));
       }
-      if (obstacle != null && (!obstacle.passes() || nowMillis >= wish.untilMillis())) {
-        each.remove();
-        // A consumer that unsubscribes asks again; a person reads who stands in the way.
-        boolean patient = obstacle.passes() && wish.leaver() != null;
-        all.out.refuse(
-            next.getKey(), patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
-      } else if (obstacle == null && (underWay(wish) != null || !group.metaInFlight)) {
-        each.remove();
-        begun.put(next.getKey(), new Begun(begin(wish), wish.untilMillis()));
-      }
+      return begins;
     }
+    if (obstacle.passes() && nowMillis < wish.untilMillis()) {
+      return false;
+    }
+    // A consumer that unsubscribes asks again; a person reads who stands in the way.
+    boolean patient = obstacle.passes() && wish.leaver() != null;
+    all.out.refuse(request, patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
+    return true;
   }
 
   /** Begins with it, unless that or its whole group is being forgotten. */
@@ -206,26 +207,22 @@ final class ForgetHandler {
     return whole == null ? wish.group().deletions.get(wish.topic()) : whole;
   }
 
-  private void answer(long nowMillis) {
-    Iterator<Map.Entry<Long, Begun>> each = begun.entrySet().iterator();
-    while (each.hasNext()) {
-      Map.Entry<Long, Begun> next = each.next();
-      Deletion deletion = next.getValue().deletion();
-      if (deletion.over && deletion.refused == null) {
-        all.out.add(new DispatcherAction.Forgotten(next.getKey()));
-      } else if (deletion.over) {
-        all.out.refuse(next.getKey(), deletion.refused.refusal(), deletion.refused.detail());
-      } else if (nowMillis >= next.getValue().untilMillis()) {
-        all.out.refuse(
-            next.getKey(),
-            Refusal.INDETERMINATE,
-            "not all is gone yet, because a log group has no leader: the rest goes as soon as it"
-                + " has one");
-      } else {
-        continue;
-      }
-      each.remove();
+  private boolean answered(long request, Begun of, long nowMillis) {
+    Deletion deletion = of.deletion();
+    if (deletion.over && deletion.refused == null) {
+      all.out.add(new DispatcherAction.Forgotten(request));
+    } else if (deletion.over) {
+      all.out.refuse(request, deletion.refused.refusal(), deletion.refused.detail());
+    } else if (nowMillis >= of.untilMillis()) {
+      all.out.refuse(
+          request,
+          Refusal.INDETERMINATE,
+          "not all is gone yet, because a log group has no leader: the rest goes as soon as it"
+              + " has one");
+    } else {
+      return false;
     }
+    return true;
   }
 
   /** Refuses what still waits. */

@@ -256,7 +256,9 @@ public final class GroupState {
       // That of an earlier dispatcher. Nobody waits for it: the term fences it.
       return ShardStep.Owner.DEAD;
     }
-    return members.isGhost(lease.instance()) ? ShardStep.Owner.UNHEARD : ShardStep.Owner.DEAD;
+    return members.isGhost(lease.owner(), lease.instance())
+        ? ShardStep.Owner.UNHEARD
+        : ShardStep.Owner.DEAD;
   }
 
   /** Why the run of a member ended, or null if that is not known. */
@@ -276,7 +278,7 @@ public final class GroupState {
 
   /** No runs that count as alive without having been heard. */
   boolean settled() {
-    return members.ghosts().isEmpty();
+    return !members.anyGhosts();
   }
 
   /**

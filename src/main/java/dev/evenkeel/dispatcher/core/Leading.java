@@ -49,7 +49,7 @@ final class Leading {
     Member member = holder == null ? null : group.members().live(holder);
     boolean there =
         member != null && holds(member.instance())
-            || group.lease().held() && group.members().isGhost(group.lease().instance());
+            || group.lease().held() && group.members().isGhost(holder, group.lease().instance());
     return there ? holder : null;
   }
 

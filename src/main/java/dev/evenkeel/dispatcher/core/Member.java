@@ -21,10 +21,6 @@ public record Member(Heartbeat beat, long heardMillis) {
     return nowMillis - heardMillis >= beat.memberTimeoutMillis();
   }
 
-  long timeoutAtMillis() {
-    return heardMillis + beat.memberTimeoutMillis();
-  }
-
   /** The later run of one name; a tie goes to the larger instance, so that all decide alike. */
   static boolean later(long born, String instance, long otherBorn, String otherInstance) {
     return born != otherBorn ? born > otherBorn : instance.compareTo(otherInstance) > 0;

@@ -3,12 +3,10 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.bus.Heartbeat;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 
 /**
  * The members of one group: the live ones by name, and runs not heard yet by instance.
@@ -55,10 +53,9 @@ public final class MemberTable {
 
   private final EndedRuns endings;
   private final Map<String, Member> live = new TreeMap<>();
-  private final Map<String, UnheardMember> ghosts = new HashMap<>();
 
-  /** Instances of the ghosts by name: most often one. */
-  private final Map<String, Set<String>> ghostRuns = new HashMap<>();
+  /** By name and instance; most often there is one instance of a name. */
+  private final Map<String, Map<String, UnheardMember>> ghosts = new TreeMap<>();
 
   MemberTable(EndedRuns endings) {
     this.endings = endings;
@@ -68,10 +65,10 @@ public final class MemberTable {
     String instance = beat.instance();
     if (replaced(beat)) {
       endings.add(instance, Cause.REPLACED);
-      removeGhost(instance);
+      removeGhost(beat.member(), instance);
       return Heard.REFUSED;
     }
-    boolean wasGhost = removeGhost(instance);
+    boolean wasGhost = removeGhost(beat.member(), instance);
     boolean replaces = endEarlierGhosts(beat);
     endings.revive(instance);
     Member former = live.get(beat.member());
@@ -129,22 +126,14 @@ public final class MemberTable {
   }
 
   private List<UnheardMember> ghostsNamed(String name) {
-    List<UnheardMember> named = new ArrayList<>();
-    ghostRuns.getOrDefault(name, Set.of()).forEach(instance -> named.add(ghosts.get(instance)));
-    return named;
+    return List.copyOf(ghosts.getOrDefault(name, Map.of()).values());
   }
 
-  private boolean removeGhost(String instance) {
-    UnheardMember ghost = ghosts.remove(instance);
-    if (ghost == null) {
-      return false;
-    }
-    Set<String> runs = ghostRuns.get(ghost.name());
-    runs.remove(instance);
-    if (runs.isEmpty()) {
-      ghostRuns.remove(ghost.name());
-    }
-    return true;
+  private boolean removeGhost(String name, String instance) {
+    boolean there = isGhost(name, instance);
+    ghosts.computeIfPresent(
+        name, (same, runs) -> runs.remove(instance) != null && runs.isEmpty() ? null : runs);
+    return there;
   }
 
   private boolean endEarlierGhosts(Heartbeat beat) {
@@ -153,7 +142,7 @@ public final class MemberTable {
       // One whose birth is unknown may be the later run: it keeps its shards for its time.
       if (ghost.bornMillis() != null) {
         endings.add(ghost.instance(), Cause.REPLACED);
-        removeGhost(ghost.instance());
+        removeGhost(ghost.name(), ghost.instance());
         any = true;
       }
     }
@@ -166,10 +155,9 @@ public final class MemberTable {
     boolean known =
         endings.of(ghost.instance()) != null
             || member != null && member.instance().equals(ghost.instance())
-            || ghosts.containsKey(ghost.instance());
+            || isGhost(ghost.name(), ghost.instance());
     if (!known) {
-      ghosts.put(ghost.instance(), ghost);
-      ghostRuns.computeIfAbsent(ghost.name(), name -> new TreeSet<>()).add(ghost.instance());
+      ghosts.computeIfAbsent(ghost.name(), name -> new TreeMap<>()).put(ghost.instance(), ghost);
     }
     return !known;
   }
@@ -177,7 +165,7 @@ public final class MemberTable {
   /** Takes out a run that says goodbye; null if it was not there. */
   Ended leave(String name, String instance) {
     Member member = live.get(name);
-    boolean there = removeGhost(instance);
+    boolean there = removeGhost(name, instance);
     if (member != null && member.instance().equals(instance)) {
       live.remove(name);
       there = true;
@@ -194,7 +182,7 @@ public final class MemberTable {
         ended.add(new Ended(member.name(), member.instance(), Cause.TIMEOUT));
       }
     }
-    for (UnheardMember ghost : ghosts.values()) {
+    for (UnheardMember ghost : ghosts()) {
       if (nowMillis >= ghost.untilMillis()) {
         ended.add(new Ended(ghost.name(), ghost.instance(), Cause.TIMEOUT));
       }
@@ -218,7 +206,7 @@ public final class MemberTable {
         ended.add(new Ended(member.name(), member.instance(), Cause.MEMBER_LEFT));
       }
     }
-    for (UnheardMember ghost : ghosts.values()) {
+    for (UnheardMember ghost : ghosts()) {
       if (ghost.clusterMember() != null
           && departed.contains(ghost.clusterMember())
           && !outlastsSilence(ghost.timeoutMillis())) {
@@ -239,7 +227,7 @@ public final class MemberTable {
       long lockMillis = crashLockTimeMillis(each);
       endings.add(
           each.instance(), each.cause(), lockMillis == 0 ? Long.MIN_VALUE : nowMillis + lockMillis);
-      removeGhost(each.instance());
+      removeGhost(each.name(), each.instance());
       Member member = live.get(each.name());
       if (member != null && member.instance().equals(each.instance())) {
         live.remove(each.name());
@@ -253,7 +241,7 @@ public final class MemberTable {
     if (member != null && member.instance().equals(ended.instance())) {
       return member.beat().wishes().crashLockTimeMillis();
     }
-    UnheardMember ghost = ghosts.get(ended.instance());
+    UnheardMember ghost = ghosts.getOrDefault(ended.name(), Map.of()).get(ended.instance());
     return ghost == null ? 0 : ghost.wishes().crashLockTimeMillis();
   }
 
@@ -266,19 +254,23 @@ public final class MemberTable {
     return live.values();
   }
 
-  /** Runs that count as alive though they were not heard, by instance. */
-  public Collection<UnheardMember> ghosts() {
-    return ghosts.values();
+  /** Runs that count as alive though they were not heard. */
+  public List<UnheardMember> ghosts() {
+    return ghosts.values().stream().flatMap(runs -> runs.values().stream()).toList();
   }
 
-  boolean isGhost(String instance) {
-    return ghosts.containsKey(instance);
+  boolean anyGhosts() {
+    return !ghosts.isEmpty();
+  }
+
+  boolean isGhost(String name, String instance) {
+    return ghosts.getOrDefault(name, Map.of()).containsKey(instance);
   }
 
   /** Whether anybody counts as alive who is not a run of {@code name}. */
   boolean othersThan(String name) {
     return live.size() > (live.containsKey(name) ? 1 : 0)
-        || ghostRuns.size() > (ghostRuns.containsKey(name) ? 1 : 0);
+        || ghosts.size() > (ghosts.containsKey(name) ? 1 : 0);
   }
 
   boolean isEmpty() {

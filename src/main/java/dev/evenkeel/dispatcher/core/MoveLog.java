@@ -30,7 +30,7 @@ public final class MoveLog {
   private final Map<MoveRecord.Key, MoveRecord> moves = new LinkedHashMap<>();
   private final Map<Place, Long> newest = new HashMap<>();
   private final Set<MoveRecord.Key> unwritten = new LinkedHashSet<>();
-  private final MoveTally tally = new MoveTally();
+  private MoveTally tally = new MoveTally();
   private long revision;
 
   /**
@@ -151,9 +151,16 @@ public final class MoveLog {
     return revision;
   }
 
-  /** What this dispatcher's moves add to the counters. */
-  public MoveTally tally() {
-    return tally;
+  /** These moves will never be in the meta log. */
+  void unrecorded(int moves) {
+    tally.unrecorded(moves);
+  }
+
+  /** What this dispatcher's moves add to the counters since the last call. */
+  public MoveTally takeTally() {
+    MoveTally taken = tally;
+    tally = new MoveTally();
+    return taken;
   }
 
   /**

@@ -241,7 +241,7 @@ final class MoveRecorder {
         all.moves.untake(batch);
       } else {
         // It would be refused again, and keep all others waiting.
-        all.moves.tally().unrecorded(batch.size());
+        all.moves.unrecorded(batch.size());
       }
     }
   }

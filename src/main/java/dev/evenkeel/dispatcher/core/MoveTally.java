@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.protocol.MoveRecord;
 import java.util.ArrayDeque;
+import java.util.Collection;
 import java.util.Deque;
 import java.util.HashMap;
 import java.util.Map;
@@ -21,24 +22,32 @@ public final class MoveTally {
   private final Deque<Long> pauses = new ArrayDeque<>();
   private final Deque<Long> releases = new ArrayDeque<>();
 
-  /** Takes what was counted. */
-  public interface Sink {
-    /**
-     * @param cause null if unknown
-     */
-    void moves(Cause cause, long count);
+  /** How many moves there were of each cause; null: of causes that are unknown. */
+  public Map<Cause, Long> moves() {
+    return byCause;
+  }
 
-    void pause(long millis);
+  /** Messages that new owners got again. */
+  public long redelivered() {
+    return redelivered;
+  }
 
-    void release(long millis);
+  /** Moves for which a hand-over ran into its cap. */
+  public long capped() {
+    return capped;
+  }
 
-    void redelivered(long messages);
+  /** Moves, or figures of moves, that did not get into the history. */
+  public long unrecorded() {
+    return unrecorded;
+  }
 
-    /** Moves for which a hand-over ran into its cap. */
-    void capped(long moves);
+  public Collection<Long> pausesMillis() {
+    return pauses;
+  }
 
-    /** Moves, or figures of moves, that did not get into the history. */
-    void unrecorded(long moves);
+  public Collection<Long> releasesMillis() {
+    return releases;
   }
 
   void made(MoveRecord move) {
@@ -74,21 +83,5 @@ public final class MoveTally {
 
   void unrecorded(long moves) {
     unrecorded += moves;
-  }
-
-  /** Empties it. */
-  public void drainTo(Sink sink) {
-    byCause.forEach(sink::moves);
-    byCause.clear();
-    sink.redelivered(redelivered);
-    sink.capped(capped);
-    sink.unrecorded(unrecorded);
-    redelivered = 0;
-    capped = 0;
-    unrecorded = 0;
-    pauses.forEach(sink::pause);
-    pauses.clear();
-    releases.forEach(sink::release);
-    releases.clear();
   }
 }

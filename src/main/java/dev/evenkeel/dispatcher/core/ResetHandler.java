@@ -5,7 +5,6 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import java.util.HashMap;
-import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -119,35 +118,32 @@ final class ResetHandler {
 
   /** Answers requests that are over. */
   void settle(long nowMillis) {
-    Iterator<Map.Entry<Long, Pending>> each = pending.entrySet().iterator();
-    while (each.hasNext()) {
-      Map.Entry<Long, Pending> next = each.next();
-      GroupReset reset = next.getValue().reset();
-      GroupState group = next.getValue().group();
-      if (reset.refused() != null) {
-        group.plan().giveUp(reset);
-        all.out.refuse(next.getKey(), reset.refused().refusal(), reset.refused().detail());
-      } else if (!all.has(group)) {
-        all.out.refuse(
-            next.getKey(),
-            Refusal.UNKNOWN_GROUP,
-            "group '" + group.name() + "' was forgotten during the reset");
-      } else if (!reset.leases().containsValue(null) || nowMillis >= reset.untilMillis) {
-        Map<Shard, String> waits = new HashMap<>();
-        reset
-            .leases()
-            .forEach(
-                (shard, lease) -> {
-                  if (lease == null) {
-                    waits.put(shard, waitsFor(group, shard, nowMillis));
-                  }
-                });
-        all.out.add(new DispatcherAction.ResetDone(next.getKey(), reset.leases(), waits));
-      } else {
-        continue;
+    pending.entrySet().removeIf(each -> answered(each.getKey(), each.getValue(), nowMillis));
+  }
+
+  private boolean answered(long request, Pending asked, long nowMillis) {
+    GroupReset reset = asked.reset();
+    GroupState group = asked.group();
+    if (reset.refused() != null) {
+      group.plan().giveUp(reset);
+      all.out.refuse(request, reset.refused().refusal(), reset.refused().detail());
+    } else if (!all.has(group)) {
+      all.out.refuse(
+          request,
+          Refusal.UNKNOWN_GROUP,
+          "group '" + group.name() + "' was forgotten during the reset");
+    } else if (!reset.leases().containsValue(null) || nowMillis >= reset.untilMillis) {
+      Map<Shard, String> waits = new HashMap<>();
+      for (Map.Entry<Shard, Lease> each : reset.leases().entrySet()) {
+        if (each.getValue() == null) {
+          waits.put(each.getKey(), waitsFor(group, each.getKey(), nowMillis));
+        }
       }
-      each.remove();
+      all.out.add(new DispatcherAction.ResetDone(request, reset.leases(), waits));
+    } else {
+      return false;
     }
+    return true;
   }
 
   /** Refuses what still waits. */

@@ -10,6 +10,8 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Live members of one group that send heartbeats but finish nothing: by shard, since when something
@@ -43,7 +45,8 @@ public final class StuckMembers {
 
   static final long IGNORED_MILLIS_MAX = 10_000;
 
-  private record Hold(Shard shard, long epoch) {}
+  /** A shard that a run owns, or has owned, at an epoch. */
+  private record OwnedAt(Shard shard, long epoch) {}
 
   /**
    * @param namedMillis when a heartbeat named it last
@@ -51,15 +54,15 @@ public final class StuckMembers {
   private record Stall(long sinceMillis, long namedMillis) {}
 
   private static final class Track {
-    final Map<Hold, Stall> stalls = new HashMap<>();
+    final Map<OwnedAt, Stall> stalls = new HashMap<>();
 
     /** What it is told that it owns and does not name: since when that counts. */
-    Map<Hold, Long> ignored = Map.of();
+    Map<OwnedAt, Long> ignored = Map.of();
 
     Long timeoutMillis;
-    Set<Hold> overdue = Set.of();
-    Set<Hold> shownIgnored = Set.of();
-    Set<Hold> abandoned = Set.of();
+    Set<OwnedAt> overdue = Set.of();
+    Set<OwnedAt> shownIgnored = Set.of();
+    Set<OwnedAt> abandoned = Set.of();
     boolean passedOver;
     long consumed;
     long takenConsumed;
@@ -68,7 +71,17 @@ public final class StuckMembers {
     long limitMillis() {
       return timeoutMillis == null ? SHOWN_MILLIS : timeoutMillis;
     }
+
+    Set<Shard> shown() {
+      Set<Shard> shards = new HashSet<>();
+      overdue.forEach(each -> shards.add(each.shard()));
+      shownIgnored.forEach(each -> shards.add(each.shard()));
+      return shards;
+    }
   }
+
+  /** What is known of a run that is fine. Never written to. */
+  private static final Track FINE = new Track();
 
   private final Map<String, Track> byInstance = new HashMap<>();
 
@@ -80,7 +93,7 @@ public final class StuckMembers {
    */
   boolean heard(Heartbeat beat, Assignment given, long nowMillis) {
     Track track = byInstance.get(beat.instance());
-    Set<Hold> unnamed = unnamed(beat, given);
+    Set<OwnedAt> unnamed = unnamed(beat, given);
     if (track == null) {
       if (unnamed.isEmpty()
           && beat.marks().stream().allMatch(mark -> mark.stalledMillis() == null)) {
@@ -94,8 +107,8 @@ public final class StuckMembers {
     note(track, beat, nowMillis);
     noteIgnored(track, unnamed, tellsAll(beat) ? nowMillis : nowMillis + UNNAMED_MILLIS_MAX);
     boolean passedBefore = track.passedOver;
-    Set<Hold> overdueBefore = track.overdue;
-    Set<Hold> abandonedBefore = track.abandoned;
+    Set<OwnedAt> overdueBefore = track.overdue;
+    Set<OwnedAt> abandonedBefore = track.abandoned;
     track.overdue = overdue(track);
     track.shownIgnored = ignoredFor(track, IGNORED_SHOWN_MILLIS, nowMillis);
     track.abandoned = ignoredFor(track, IGNORED_MILLIS_MAX, nowMillis);
@@ -113,20 +126,20 @@ public final class StuckMembers {
   }
 
   /** What the member owns by the last assignment, and does not name. */
-  private static Set<Hold> unnamed(Heartbeat beat, Assignment given) {
+  private static Set<OwnedAt> unnamed(Heartbeat beat, Assignment given) {
     if (given == null || !given.instance().equals(beat.instance())) {
       return Set.of();
     }
-    Set<Hold> unnamed = new HashSet<>();
-    given.shards().forEach(owned -> unnamed.add(new Hold(owned.shard(), owned.epoch())));
-    beat.marks().forEach(mark -> unnamed.remove(new Hold(mark.shard(), mark.epoch())));
+    Set<OwnedAt> unnamed = new HashSet<>();
+    given.shards().forEach(owned -> unnamed.add(new OwnedAt(owned.shard(), owned.epoch())));
+    beat.marks().forEach(mark -> unnamed.remove(new OwnedAt(mark.shard(), mark.epoch())));
     return unnamed;
   }
 
-  private static void noteIgnored(Track track, Set<Hold> unnamed, long sinceMillis) {
-    Map<Hold, Long> ignored = new HashMap<>();
-    for (Hold hold : unnamed) {
-      ignored.put(hold, track.ignored.getOrDefault(hold, sinceMillis));
+  private static void noteIgnored(Track track, Set<OwnedAt> unnamed, long sinceMillis) {
+    Map<OwnedAt, Long> ignored = new HashMap<>();
+    for (OwnedAt owned : unnamed) {
+      ignored.put(owned, track.ignored.getOrDefault(owned, sinceMillis));
     }
     track.ignored = ignored;
   }
@@ -135,15 +148,11 @@ public final class StuckMembers {
     return beat.marks().size() < Heartbeat.MARKS_MAX;
   }
 
-  private static Set<Hold> ignoredFor(Track track, long millis, long nowMillis) {
-    Set<Hold> holds = new HashSet<>();
-    track.ignored.forEach(
-        (hold, sinceMillis) -> {
-          if (nowMillis - sinceMillis >= millis) {
-            holds.add(hold);
-          }
-        });
-    return holds.isEmpty() ? Set.of() : holds;
+  private static Set<OwnedAt> ignoredFor(Track track, long millis, long nowMillis) {
+    return track.ignored.entrySet().stream()
+        .filter(each -> nowMillis - each.getValue() >= millis)
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   private static void note(Track track, Heartbeat beat, long nowMillis) {
@@ -152,26 +161,25 @@ public final class StuckMembers {
         .values()
         .removeIf(stall -> tellsAll(beat) || nowMillis - stall.namedMillis() > UNNAMED_MILLIS_MAX);
     for (ShardProgress mark : beat.marks()) {
-      Hold hold = new Hold(mark.shard(), mark.epoch());
+      OwnedAt owned = new OwnedAt(mark.shard(), mark.epoch());
       if (mark.stalledMillis() == null) {
-        track.stalls.remove(hold);
+        track.stalls.remove(owned);
       } else {
         long sinceMillis = nowMillis - Math.max(0, mark.stalledMillis());
-        track.stalls.put(hold, new Stall(sinceMillis, nowMillis));
+        track.stalls.put(owned, new Stall(sinceMillis, nowMillis));
       }
     }
   }
 
   /** Each is judged by the heartbeat that named it last: it may have been finished since. */
-  private static Set<Hold> overdue(Track track) {
-    Set<Hold> overdue = new HashSet<>();
-    track.stalls.forEach(
-        (hold, stall) -> {
-          if (stall.namedMillis() - stall.sinceMillis() >= track.limitMillis()) {
-            overdue.add(hold);
-          }
-        });
-    return overdue.isEmpty() ? Set.of() : overdue;
+  private static Set<OwnedAt> overdue(Track track) {
+    return track.stalls.entrySet().stream()
+        .filter(
+            each ->
+                each.getValue().namedMillis() - each.getValue().sinceMillis()
+                    >= track.limitMillis())
+        .map(Map.Entry::getKey)
+        .collect(Collectors.toUnmodifiableSet());
   }
 
   /** Shards of the member are being given to others. */
@@ -193,43 +201,37 @@ public final class StuckMembers {
     byInstance.keySet().retainAll(instances);
   }
 
+  private Track track(String instance) {
+    return byInstance.getOrDefault(instance, FINE);
+  }
+
   /** Whether anybody is passed over. */
   boolean anyPassedOver() {
-    for (Track track : byInstance.values()) {
-      if (track.passedOver) {
-        return true;
-      }
-    }
-    return false;
+    return byInstance.values().stream().anyMatch(track -> track.passedOver);
   }
 
   /** Whether the run gets no shard now. */
   boolean passedOver(String instance) {
-    Track track = byInstance.get(instance);
-    return track != null && track.passedOver;
+    return track(instance).passedOver;
   }
 
   /** Whether the run does nothing about a shard for too long, by its last heartbeat. */
   boolean stuck(String instance) {
-    Track track = byInstance.get(instance);
-    return track != null
-        && (track.passedOver || !track.overdue.isEmpty() || !track.shownIgnored.isEmpty());
+    Track track = track(instance);
+    return track.passedOver || !track.overdue.isEmpty() || !track.shownIgnored.isEmpty();
   }
 
-  /** Whether the run may lose the shard that it holds at {@code epoch}. */
+  /** Whether the run may lose the shard that it owns at {@code epoch}. */
   boolean overdue(String instance, Shard shard, long epoch) {
-    Track track = byInstance.get(instance);
-    return track != null
-        && track.timeoutMillis != null
-        && track.overdue.contains(new Hold(shard, epoch));
+    Track track = track(instance);
+    return track.timeoutMillis != null && track.overdue.contains(new OwnedAt(shard, epoch));
   }
 
   /**
    * Whether the run ignores that it owns the shard at {@code epoch}, for so long that it loses it.
    */
   boolean abandoned(String instance, Shard shard, long epoch) {
-    Track track = byInstance.get(instance);
-    return track != null && track.abandoned.contains(new Hold(shard, epoch));
+    return track(instance).abandoned.contains(new OwnedAt(shard, epoch));
   }
 
   /**
@@ -237,40 +239,24 @@ public final class StuckMembers {
    * still run.
    */
   public Collection<Shard> shards(String instance) {
-    Track track = byInstance.get(instance);
-    TreeSet<Shard> shards = new TreeSet<>();
-    if (track != null) {
-      shards.addAll(shown(track));
-    }
-    return shards;
-  }
-
-  private static Set<Shard> shown(Track track) {
-    Set<Shard> shards = new HashSet<>();
-    track.overdue.forEach(hold -> shards.add(hold.shard()));
-    track.shownIgnored.forEach(hold -> shards.add(hold.shard()));
-    return shards;
+    return new TreeSet<>(track(instance).shown());
   }
 
   /** Shards on which somebody is stuck, or which their owners ignore. */
   public int count() {
     Set<Shard> shards = new HashSet<>();
-    byInstance.values().forEach(track -> shards.addAll(shown(track)));
+    byInstance.values().forEach(track -> shards.addAll(track.shown()));
     return shards.size();
   }
 
   /** For how long the run has been stuck on a shard, the longest of them; 0 if it is not stuck. */
   public long millis(String instance, long nowMillis) {
-    Track track = byInstance.get(instance);
-    long longest = 0;
-    if (track != null) {
-      for (Hold hold : track.overdue) {
-        longest = Math.max(longest, nowMillis - track.stalls.get(hold).sinceMillis());
-      }
-      for (Hold hold : track.shownIgnored) {
-        longest = Math.max(longest, nowMillis - track.ignored.get(hold));
-      }
-    }
-    return longest;
+    Track track = track(instance);
+    return Stream.concat(
+            track.overdue.stream().map(each -> track.stalls.get(each).sinceMillis()),
+            track.shownIgnored.stream().map(track.ignored::get))
+        .mapToLong(sinceMillis -> nowMillis - sinceMillis)
+        .max()
+        .orElse(0);
   }
 }

@@ -8,7 +8,9 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** The active topics by name and by number. Immutable. */
 public final class Topics {
@@ -49,27 +51,18 @@ public final class Topics {
   }
 
   boolean sameShardsAs(Topics other) {
-    if (!byId.keySet().equals(other.byId.keySet())) {
-      return false;
-    }
-    for (TopicInfo topic : byId.values()) {
-      if (topic.shards() != other.byId.get(topic.id()).shards()) {
-        return false;
-      }
-    }
-    return true;
+    return byId.keySet().equals(other.byId.keySet())
+        && byId.values().stream()
+            .allMatch(topic -> topic.shards() == other.byId.get(topic.id()).shards());
   }
 
   /** Numbers of those of {@code names} that are active. */
   Set<Integer> ids(Collection<String> names) {
-    Set<Integer> ids = new HashSet<>();
-    for (String name : names) {
-      TopicInfo topic = byName.get(name);
-      if (topic != null) {
-        ids.add(topic.id());
-      }
-    }
-    return ids;
+    return names.stream()
+        .map(byName::get)
+        .filter(Objects::nonNull)
+        .map(TopicInfo::id)
+        .collect(Collectors.toCollection(HashSet::new));
   }
 
   /** All shards of the topics with these numbers. */
@@ -86,11 +79,6 @@ public final class Topics {
 
   /** The first of {@code names} that is not active, or null. */
   String unknown(Collection<String> names) {
-    for (String name : names) {
-      if (!byName.containsKey(name)) {
-        return name;
-      }
-    }
-    return null;
+    return names.stream().filter(name -> !byName.containsKey(name)).findFirst().orElse(null);
   }
 }

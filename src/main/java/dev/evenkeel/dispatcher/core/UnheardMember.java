@@ -1,7 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.protocol.Limits;
 import java.util.List;
 
 /**
@@ -30,28 +29,5 @@ public record UnheardMember(
   /** Whether it reads the topic, as far as that is known. */
   boolean mayRead(String topic) {
     return topics == null || topics.contains(topic);
-  }
-
-  /** One that asks for nothing out of the ordinary. */
-  public UnheardMember(
-      String group,
-      String name,
-      String instance,
-      Long bornMillis,
-      List<String> topics,
-      String clusterMember,
-      String host,
-      long untilMillis) {
-    this(
-        group,
-        name,
-        instance,
-        bornMillis,
-        topics,
-        clusterMember,
-        host,
-        untilMillis,
-        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-        Heartbeat.Wishes.NONE);
   }
 }

@@ -84,7 +84,7 @@ class AbsenceTest {
   }
 
   private static DispatcherSettings forgetsAfter(long millis) {
-    return DispatcherSettings.DEFAULT.withJoinWindow(0, 0).withGroupForget(millis);
+    return TestSettings.withGroupForget(TestSettings.atOnce(), millis);
   }
 
   @Test

@@ -12,6 +12,7 @@ import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -34,7 +35,7 @@ final class Bench {
   final ModelLog log;
 
   /** Without a window for joins: what follows from each is seen at once. */
-  DispatcherSettings settings = DispatcherSettings.DEFAULT.withJoinWindow(0, 0);
+  DispatcherSettings settings = TestSettings.atOnce();
 
   DispatcherCore core;
   long now = 1_000_000;
@@ -123,6 +124,29 @@ final class Bench {
     core.recall(List.copyOf(log.moves.values()));
     run(core.groupLeasesRead(List.copyOf(log.groupLeases.values()), now));
     run(core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
+  }
+
+  /** A run that asks for nothing out of the ordinary, as the registry has it. */
+  static UnheardMember ghost(
+      String group,
+      String name,
+      String instance,
+      Long bornMillis,
+      List<String> topics,
+      String clusterMember,
+      String host,
+      long untilMillis) {
+    return new UnheardMember(
+        group,
+        name,
+        instance,
+        bornMillis,
+        topics,
+        clusterMember,
+        host,
+        untilMillis,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+        Heartbeat.Wishes.NONE);
   }
 
   /** A dispatcher of which every group uses the average assignor, by whatever name. */

@@ -496,9 +496,7 @@ class DispatcherCoreTest {
       Bench bench = Bench.withShards(1);
       bench.send(bench.beat("a", "x", 200));
       bench.activate(
-          List.of(
-              new UnheardMember(
-                  "g", "a", "x", 200L, List.of("t"), null, "host", bench.now + 5_000)));
+          List.of(Bench.ghost("g", "a", "x", 200L, List.of("t"), null, "host", bench.now + 5_000)));
       assertThat(bench.refusal(bench.beat("a", "w", 100))).isEqualTo(Refusal.MEMBER_REPLACED);
       bench.send(bench.beat("a", "y", 300));
       assertThat(bench.lease(0).instance()).isEqualTo("y");
@@ -509,8 +507,7 @@ class DispatcherCoreTest {
       Bench bench = evenPair();
       bench.activate(
           List.of(
-              new UnheardMember(
-                  "g", "a", "a1", 100L, List.of("t"), "c1", "host", bench.now + 5_000)));
+              Bench.ghost("g", "a", "a1", 100L, List.of("t"), "c1", "host", bench.now + 5_000)));
       bench.send(bench.beat("b"));
       bench.run(bench.core.clusterMembers(Set.of("c2"), bench.now));
       assertThat(bench.owners()).isEqualTo("bbbb");
@@ -594,8 +591,7 @@ class DispatcherCoreTest {
     @Test
     void atMostOneWriteAShardAndALimitedNumberInAll() {
       ModelLog log = new ModelLog().topic(1, "t", 500);
-      DispatcherCore core =
-          Bench.core(DispatcherSettings.DEFAULT.withJoinWindow(0, 0), 1, Set.of());
+      DispatcherCore core = Bench.core(TestSettings.atOnce(), 1, Set.of());
       core.recover(log.topics, List.of(), log.statuses(null), List.of(), 1_000);
       Bench beats = new Bench(log);
       List<DispatcherAction> actions = core.heartbeat(1, beats.beat("a"), 1_000);

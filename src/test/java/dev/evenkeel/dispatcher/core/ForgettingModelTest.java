@@ -43,10 +43,8 @@ class ForgettingModelTest {
           new TopicInfo(2, "u", 2, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000));
 
   private static final DispatcherSettings SETTINGS =
-      DispatcherSettings.DEFAULT
-          .withTimes(1_000, 3_000, 300)
-          .withJoinWindow(0, 0)
-          .withGroupForget(4_000);
+      TestSettings.withGroupForget(
+          TestSettings.withTimes(TestSettings.atOnce(), 1_000, 3_000, 300), 4_000);
 
   @Test
   void forgettingEndsAndNeverTouchesWhatWasMadeAnew() {

@@ -24,7 +24,7 @@ class ForgettingTest {
 
   @BeforeEach
   void groupThatStopped() {
-    bench.settings = DispatcherSettings.DEFAULT.withJoinWindow(0, 0).withGroupForget(HOUR);
+    bench.settings = TestSettings.withGroupForget(TestSettings.atOnce(), HOUR);
     bench.activate(List.of());
     Heartbeat member = bench.beat("a");
     bench.send(member);

@@ -64,7 +64,7 @@ class LongTimeoutTest {
   @Test
   void aDispatcherOfAShorterTimeoutOfItsOwnWaitsForTheUsualOne() {
     bench.send(bench.beat("a"));
-    bench.settings = bench.settings.withTimes(5_000, 1_000, 500);
+    bench.settings = TestSettings.withTimes(bench.settings, 5_000, 1_000, 500);
     bench.activate(List.of());
     takenAfter(5_000);
   }

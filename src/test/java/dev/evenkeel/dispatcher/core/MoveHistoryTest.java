@@ -24,52 +24,12 @@ class MoveHistoryTest {
   private final Heartbeat a = bench.beat("a");
   private final Heartbeat b = bench.beat("b");
 
-  /** Takes up what a dispatcher counts. */
-  private static final class Counts implements MoveTally.Sink {
-    long moves;
-    long unknown;
-    long redelivered;
-    long capped;
-    long unrecorded;
-    final List<Long> pauses = new ArrayList<>();
-    final List<Long> releases = new ArrayList<>();
-
-    @Override
-    public void moves(Cause cause, long count) {
-      moves += count;
-      unknown += cause == null ? count : 0;
-    }
-
-    @Override
-    public void pause(long millis) {
-      pauses.add(millis);
-    }
-
-    @Override
-    public void release(long millis) {
-      releases.add(millis);
-    }
-
-    @Override
-    public void redelivered(long messages) {
-      redelivered += messages;
-    }
-
-    @Override
-    public void capped(long count) {
-      capped += count;
-    }
-
-    @Override
-    public void unrecorded(long count) {
-      unrecorded += count;
-    }
+  private MoveTally counts() {
+    return bench.core.moves().takeTally();
   }
 
-  private Counts counts() {
-    Counts counts = new Counts();
-    bench.core.moves().tally().drainTo(counts);
-    return counts;
+  private static long sum(MoveTally tally) {
+    return tally.moves().values().stream().mapToLong(Long::longValue).sum();
   }
 
   private List<MoveRecord> moves() {
@@ -110,10 +70,10 @@ class MoveHistoryTest {
     handOver();
     bench.send(a.withMarks(List.of(mark(2, 1, 9L, null, 40L))));
     bench.send(b.withMarks(List.of(mark(2, 2, 0L, 10L, null))));
-    Counts first = counts();
-    assertThat(first.moves).isEqualTo(6);
-    assertThat(first.releases).containsExactly(300L, 300L);
-    assertThat(first.pauses).containsExactly(30L);
+    MoveTally first = counts();
+    assertThat(sum(first)).isEqualTo(6);
+    assertThat(first.releasesMillis()).containsExactly(300L, 300L);
+    assertThat(first.pausesMillis()).containsExactly(30L);
     settle();
     List<MoveRecord> before = moves();
     assertThat(before).hasSize(6);
@@ -121,10 +81,10 @@ class MoveHistoryTest {
     bench.clear();
     bench.activate(List.of());
     assertThat(moves()).isEqualTo(before);
-    Counts next = counts();
-    assertThat(next.moves + next.redelivered + next.capped + next.unrecorded).isZero();
-    assertThat(next.pauses).isEmpty();
-    assertThat(next.releases).isEmpty();
+    MoveTally next = counts();
+    assertThat(sum(next) + next.redelivered() + next.capped() + next.unrecorded()).isZero();
+    assertThat(next.pausesMillis()).isEmpty();
+    assertThat(next.releasesMillis()).isEmpty();
     assertThat(recorded()).as("nothing to be written").isEmpty();
   }
 
@@ -137,7 +97,7 @@ class MoveHistoryTest {
     bench.send(a.withMarks(List.of(mark(3, 1, 4L, null, 700L))));
     bench.send(b.withMarks(List.of(mark(3, 2, 0L, 600L, null))));
     assertThat(moves().get(0).pauseMillis()).isEqualTo(100);
-    assertThat(counts().pauses).containsExactly(100L);
+    assertThat(counts().pausesMillis()).containsExactly(100L);
     settle();
     assertThat(bench.log.moves.get(new MoveRecord.Key("g", new Shard(1, 3), 2)).pauseMillis())
         .isEqualTo(100);
@@ -165,13 +125,13 @@ class MoveHistoryTest {
     assertThat(found.reason()).isNull();
     assertThat(found.timeMillis()).isEqualTo(bench.now);
     assertThat(found.redelivered()).isNull();
-    Counts counts = counts();
-    assertThat(counts.moves).isEqualTo(1);
-    assertThat(counts.unknown).isEqualTo(1);
+    MoveTally counts = counts();
+    assertThat(sum(counts)).isEqualTo(1);
+    assertThat(counts.moves().get(null)).isEqualTo(1);
     settle();
     bench.activate(List.of());
     assertThat(moves()).as("found once").hasSize(5);
-    assertThat(counts().moves).isZero();
+    assertThat(sum(counts())).isZero();
   }
 
   @Test
@@ -205,8 +165,7 @@ class MoveHistoryTest {
   @Test
   void aGrantWhoseAnswerWasLostIsListedWithItsCause() {
     ModelLog log = new ModelLog().topic(1, "t", 1);
-    DispatcherCore core =
-        Bench.core(DispatcherSettings.DEFAULT.withJoinWindow(0, 0), 1, java.util.Set.of());
+    DispatcherCore core = Bench.core(TestSettings.atOnce(), 1, java.util.Set.of());
     Bench lossy = new Bench(log);
     lossy.core = core;
     lossy.run(core.recover(log.topics, log.groups(), log.statuses(null), List.of(), lossy.now));
@@ -251,7 +210,7 @@ class MoveHistoryTest {
     bench.refuseMoves = null;
     settle();
     assertThat(bench.log.moves).hasSize(5);
-    assertThat(counts().unrecorded).isZero();
+    assertThat(counts().unrecorded()).isZero();
     bench.refuseMoves = Refusal.INVALID;
     bench.release(3);
     settle();
@@ -259,7 +218,7 @@ class MoveHistoryTest {
     bench.clear();
     settle();
     assertThat(recorded()).isEmpty();
-    assertThat(counts().unrecorded).isEqualTo(1);
+    assertThat(counts().unrecorded()).isEqualTo(1);
   }
 
   @Test
@@ -268,7 +227,7 @@ class MoveHistoryTest {
     bench.send(b);
     bench.pass(51_000, a, b);
     assertThat(bench.owners()).isEqualTo("aabb");
-    assertThat(counts().capped).isEqualTo(2);
+    assertThat(counts().capped()).isEqualTo(2);
     settle();
     bench.activate(List.of());
     assertThat(moves().get(0).capped()).isTrue();
@@ -306,15 +265,14 @@ class MoveHistoryTest {
     assertThat(log.recent("busy", 1).get(0).shard().shard()).isEqualTo(9_999);
     assertThat(log.recentOfEach(100).stream().filter(m -> m.group().equals("small"))).hasSize(50);
     assertThat(log.last("busy", new Shard(1, 0))).isNull();
-    Counts counts = new Counts();
-    log.tally().drainTo(counts);
-    assertThat(counts.moves).isEqualTo(10_200);
-    assertThat(counts.unrecorded).as("given up before anybody wrote them").isGreaterThan(7_000);
+    MoveTally counts = log.takeTally();
+    assertThat(sum(counts)).isEqualTo(10_200);
+    assertThat(counts.unrecorded()).as("given up before anybody wrote them").isGreaterThan(7_000);
     int taken = 0;
     while (log.unwritten() > 0) {
       taken += log.takeUnwritten(Limits.MOVES_A_COMMAND_MAX).size();
     }
-    assertThat(taken + counts.unrecorded).isEqualTo(10_200);
+    assertThat(taken + counts.unrecorded()).isEqualTo(10_200);
   }
 
   private static MoveRecord move(String group, int shard, long epoch) {

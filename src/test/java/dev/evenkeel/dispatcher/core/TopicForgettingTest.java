@@ -31,7 +31,7 @@ class TopicForgettingTest {
   /** Member a read t and u, and now reads t alone. */
   @BeforeEach
   void topicThatNobodyReadsAnyMore() {
-    bench.settings = DispatcherSettings.DEFAULT.withJoinWindow(0, 0).withGroupForget(HOUR);
+    bench.settings = TestSettings.withGroupForget(TestSettings.atOnce(), HOUR);
     bench.activate(List.of());
     bench.send(both);
     bench.pass(5_000, both);
@@ -125,8 +125,7 @@ class TopicForgettingTest {
   void aMemberThatIsNotHeardYetKeepsItsTopic() {
     bench.pass(HOUR / 2 - 10_000, one);
     bench.activate(
-        List.of(
-            new UnheardMember("g", "b", "b1", 5L, List.of("u"), null, "host", bench.now + 60_000)));
+        List.of(Bench.ghost("g", "b", "b1", 5L, List.of("u"), null, "host", bench.now + 60_000)));
     bench.pass(40_000, one);
     assertThat(bench.log.groups.get("g").topics()).containsExactly("t", "u");
     bench.pass(60_000, one);

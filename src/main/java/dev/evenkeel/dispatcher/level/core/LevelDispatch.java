@@ -12,7 +12,6 @@ import dev.evenkeel.protocol.Shard;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -40,7 +39,7 @@ public final class LevelDispatch {
   private static final long HAND_OUT_RETRY_MILLIS = 200;
 
   /** A term has so many joinings before the next one's numbers begin. */
-  private static final int JOININGS_BITS = 32;
+  static final int JOININGS_BITS = 32;
 
   /**
    * What a report is answered with.
@@ -59,13 +58,17 @@ public final class LevelDispatch {
   private final ArrayDeque<LevelAction> actions = new ArrayDeque<>();
   private final Map<Integer, String> topicNames = new HashMap<>();
   private final CommittedOffsets offsets = new CommittedOffsets();
-  private final Deliveries deliveries = new Deliveries(actions::add, offsets);
-  private final LevelMembers members;
+  // The tests look at these.
+  final Deliveries deliveries = new Deliveries(actions::add, offsets);
+  final LevelMembers members;
   private final HandOutOrder order;
   private final JoinPauses joins;
   private final Stalls stalls;
   private boolean begun;
-  private boolean restored;
+
+  /** Whether the counts of the members are known, and handing out has begun. */
+  boolean restored;
+
   private boolean closed;
   private long term;
   private long beginUntilMillis;
@@ -353,11 +356,6 @@ public final class LevelDispatch {
     }
   }
 
-  /** Whether the members' counts are known, and handing out has begun. */
-  public boolean restored() {
-    return restored;
-  }
-
   // Handing out
 
   /** Hands out what may be handed out, and sends it. */
@@ -546,34 +544,5 @@ public final class LevelDispatch {
         deliveries.waiting(),
         inHand,
         bars);
-  }
-
-  /** For tests: deliveries that wait or are in a slot. */
-  int open() {
-    int open = deliveries.waiting();
-    for (MemberSlot slot : members.all()) {
-      for (long each = slot.first(); each < slot.next(); each++) {
-        Item item = slot.at(each);
-        open += item != null && item.ticket != null ? 1 : 0;
-      }
-    }
-    return open;
-  }
-
-  /** For tests: those that take part, in the order in which they joined. */
-  List<String> level() {
-    List<String> names = new ArrayList<>(members.counts().members());
-    names.sort(Comparator.comparingLong(members.counts()::joinedOf));
-    return names;
-  }
-
-  /** For tests: whether it joined under this dispatcher, and does not go on from an earlier one. */
-  boolean joinedHere(String name) {
-    return members.counts().joinedOf(name) >= term << JOININGS_BITS;
-  }
-
-  /** For tests: messages remembered that were not delivered. */
-  int remembered() {
-    return deliveries.remembered();
   }
 }

@@ -137,10 +137,6 @@ final class MemberSlot {
     return first;
   }
 
-  long received() {
-    return received;
-  }
-
   int spanLeft() {
     return (int) (SPAN_MAX - (next - first));
   }

@@ -147,7 +147,7 @@ final class DealWorld {
         }
         see();
       } while (fetch());
-      assertThat(book.open()).as("what waits and is in hand").isEqualTo(open.size());
+      assertThat(Insight.open(book)).as("what waits and is in hand").isEqualTo(open.size());
     }
 
     void perform(LevelAction action) {
@@ -388,7 +388,7 @@ final class DealWorld {
   }
 
   int remembered() {
-    return dealer.book.remembered();
+    return Insight.remembered(dealer.book);
   }
 
   // The channel
@@ -559,7 +559,7 @@ final class DealWorld {
   /** Who takes part now, by the dealer; while it has not begun, those of the one before. */
   private void see() {
     LevelFigures figures = dealer.book.figures(now);
-    if (!dealer.book.restored()) {
+    if (!dealer.book.restored) {
       for (SimMember each : List.copyOf(live)) {
         if (registered.get(each.name) != each) {
           live.remove(each);
@@ -567,7 +567,7 @@ final class DealWorld {
       }
       return;
     }
-    List<String> level = dealer.book.level();
+    List<String> level = Insight.level(dealer.book);
     for (SimMember each : List.copyOf(live)) {
       if (registered.get(each.name) != each || !level.contains(each.name)) {
         live.remove(each);
@@ -581,7 +581,7 @@ final class DealWorld {
       SimMember member = registered.get(name);
       boolean there = live.contains(member);
       if (member.enteredTerm != dealer.term || !there) {
-        if (dealer.book.joinedHere(name)) {
+        if (Insight.joinedHere(dealer.book, dealer.term, name)) {
           enter(member);
         } else {
           // Goes on from where it was, perhaps missed by the dealer before.

@@ -143,7 +143,7 @@ class LevelDispatchTest {
     assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
     assertThat(of(LevelAction.SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
     book.started(collects.get(1), nothing(4), now);
-    assertThat(book.level()).as("the late answer is of no use").containsExactly("a");
+    assertThat(Insight.level(book)).as("the late answer is of no use").containsExactly("a");
   }
 
   @Test
@@ -171,10 +171,10 @@ class LevelDispatchTest {
     answerCollects(3);
     report(first, 2);
     assertThat(of(LevelAction.SendHandOut.class, actions())).as("all wait").isEmpty();
-    assertThat(book.level()).containsExactly("a");
+    assertThat(Insight.level(book)).containsExactly("a");
     report(first, 4);
     List<LevelAction.SendHandOut> greeting = of(LevelAction.SendHandOut.class, actions());
-    assertThat(book.level()).containsExactly("a", "b");
+    assertThat(Insight.level(book)).containsExactly("a", "b");
     assertThat(greeting).extracting(LevelAction.SendHandOut::instance).containsExactly("b-1");
     assertThat(greeting.get(0).end()).isOne();
     assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
@@ -195,7 +195,7 @@ class LevelDispatchTest {
     actions();
     now += JoinPauses.PAUSE_MILLIS_MAX;
     List<LevelAction.SendHandOut> greeting = of(LevelAction.SendHandOut.class, actions());
-    assertThat(book.level()).containsExactly("a", "b", "c");
+    assertThat(Insight.level(book)).containsExactly("a", "b", "c");
     assertThat(greeting).hasSize(2).allMatch(each -> each.end() == 1);
     report(greeting.get(0), 1);
     assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
@@ -211,7 +211,7 @@ class LevelDispatchTest {
     answerCollects(0);
     deliver(0, 20);
     assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
-    assertThat(book.level()).containsExactly("a", "b");
+    assertThat(Insight.level(book)).containsExactly("a", "b");
     now += JoinPauses.PAUSE_MILLIS_MAX;
     assertThat(of(LevelAction.SendHandOut.class, actions()))
         .extracting(LevelAction.SendHandOut::instance)
@@ -232,7 +232,7 @@ class LevelDispatchTest {
     assertThat(of(LevelAction.Failed.class, ends)).containsExactly(new LevelAction.Failed(1, "no"));
     report(deal, 4, new Report.Failed(2, "no"));
     assertThat(actions()).isEmpty();
-    assertThat(book.open()).isEqualTo(1);
+    assertThat(Insight.open(book)).isEqualTo(1);
   }
 
   @Test
@@ -264,7 +264,7 @@ class LevelDispatchTest {
     report(deals.get(1), 4);
     LevelAction.SendHandOut next = of(LevelAction.SendHandOut.class, actions()).get(0);
     assertThat(offsets(next).subList(0, 3)).isEqualTo(offsets(deals.get(0)));
-    assertThat(book.open()).isEqualTo(7);
+    assertThat(Insight.open(book)).isEqualTo(7);
   }
 
   @Test
@@ -276,10 +276,10 @@ class LevelDispatchTest {
     book.members(List.of(member("a", true), member("b", false)), now);
     report(deals.get(0), 2);
     assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
-    assertThat(book.level()).contains("a");
+    assertThat(Insight.level(book)).contains("a");
     report(deals.get(0), 4);
     actions();
-    assertThat(book.level()).containsExactly("b");
+    assertThat(Insight.level(book)).containsExactly("b");
   }
 
   @Test
@@ -334,7 +334,7 @@ class LevelDispatchTest {
     assertThat(deal.body().firstSequence()).isEqualTo(2);
     report(deal, 4);
     assertThat(of(LevelAction.Finished.class, actions())).hasSize(4);
-    assertThat(book.remembered()).isZero();
+    assertThat(Insight.remembered(book)).isZero();
   }
 
   @Test
@@ -345,7 +345,7 @@ class LevelDispatchTest {
     LevelAction.SendHandOut deal = of(LevelAction.SendHandOut.class, actions()).get(0);
     book.withdrawn(SHARD);
     assertThat(of(LevelAction.GivenBack.class, actions())).hasSize(4);
-    assertThat(book.open()).isZero();
+    assertThat(Insight.open(book)).isZero();
     deliver(0, 2);
     assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
     report(deal, 3);
@@ -426,6 +426,6 @@ class LevelDispatchTest {
     assertThat(of(LevelAction.GivenBack.class, actions())).hasSize(2);
     report(deal, 3);
     assertThat(of(LevelAction.Finished.class, actions())).hasSize(2);
-    assertThat(book.open()).isZero();
+    assertThat(Insight.open(book)).isZero();
   }
 }
