@@ -55,37 +55,22 @@ public final class StickyAssignor implements Assignor {
   @Override
   public Map<Shard, String> assign(Snapshot snapshot) {
     GroupView view = GroupView.of(snapshot, exactArcsMax);
-    return view.named(owners(view));
-  }
-
-  /** The member for each shard, both as numbers of the view's roster. */
-  private static int[] owners(GroupView view) {
-    return switch (view.status()) {
-      // Nothing to gain: hand-overs under way are called off.
-      case OK -> view.roster().owner.clone();
-      // An idle consumer is the least loaded there is, so it is filled first, and not with one
-      // shard only: it gets its whole share, be it from others.
-      case UNASSIGNED_SHARD_WITH_CONSUMER_IDLE_EXISTS,
-          UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS ->
-          levelled(view, true);
-      // All shards have owners; only as many move as level loads need.
-      case HEAVY_LOAD_BALANCE_NEEDED, HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED ->
-          levelled(view, false);
-    };
+    // If there is nothing to gain, hand-overs under way are called off.
+    boolean stay = view.status() == GroupStatus.OK;
+    return view.named(stay ? view.roster().owner : levelled(view));
   }
 
   /**
-   * Shards leave the most loaded members for the least loaded ones that they can reach, if need be
-   * over others; between members of the same subscription that is a matter of counting.
-   *
-   * @param fill shards without an owner go where load is least, before that
+   * The member for each shard, both as numbers of the view's roster. Shards without an owner go
+   * where load is least: an idle consumer is the least loaded there is, so it is filled first, and
+   * gets its whole share, be it from others. Then shards leave the most loaded members for the
+   * least loaded ones that they can reach, if need be over others, and only as many as level loads
+   * need. Between members of the same subscription that is a matter of counting.
    */
-  private static int[] levelled(GroupView view, boolean fill) {
+  private static int[] levelled(GroupView view) {
     Flow flow = view.flow();
     Levelling levelling = new Levelling(flow);
-    if (fill) {
-      levelling.fill();
-    }
+    levelling.fill();
     levelling.exchange();
     return view.dealt(flow);
   }

@@ -99,7 +99,8 @@ final class Activation {
     this.brokers = brokers;
     this.cluster = cluster;
     this.meters = meters;
-    AssignorTable assignors = new AssignorTable(AssignorTable.ofThisNode(), meters::planned);
+    AssignorTable assignors =
+        new AssignorTable(AssignorTable.ofThisNode(), meters.plans::increment);
     this.core =
         new DispatcherCore(
             options.settings(),

@@ -42,7 +42,7 @@ final class DedupSweeper {
               if (failure != null) {
                 LOG.debug("the automata could not be swept", failure);
               } else {
-                meters.swept(evicted);
+                meters.swept.add(evicted);
               }
             });
   }

@@ -16,9 +16,9 @@ import java.util.function.BooleanSupplier;
 final class DispatcherMeters {
   private static final String UNKNOWN = "unknown";
 
-  private final LongAdder heartbeats;
-  private final LongAdder activations;
-  private final LongAdder plans;
+  final LongAdder heartbeats;
+  final LongAdder activations;
+  final LongAdder plans;
   private final Map<Cause, LongAdder> moves = new EnumMap<>(Cause.class);
   private final LongAdder movesOfUnknownCause;
   private final Timer release;
@@ -27,7 +27,7 @@ final class DispatcherMeters {
   private final LongAdder redelivered;
   private final LongAdder capped;
   private final LongAdder unrecorded;
-  private final LongAdder swept;
+  final LongAdder swept;
   private volatile int unwritten;
 
   /**
@@ -87,25 +87,8 @@ final class DispatcherMeters {
         "evenkeel.dispatcher.moves", "Shards that got another owner", "reason", reason);
   }
 
-  void heartbeatCame() {
-    heartbeats.increment();
-  }
-
-  void activated() {
-    activations.increment();
-  }
-
   void refused(Refusal refusal) {
     refusals.get(refusal).increment();
-  }
-
-  /** On any thread. */
-  void swept(long places) {
-    swept.add(places);
-  }
-
-  void planned() {
-    plans.increment();
   }
 
   /** Takes up what happened since the last call; to be called a few times a second. */

@@ -206,7 +206,7 @@ public final class DispatcherVerticle extends VerticleBase {
               levels,
               leadership.term(),
               lastRevision);
-      meters.activated();
+      meters.activations.increment();
       active = true;
       activation.start();
     }
@@ -268,7 +268,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void heartbeat(Message<Object> message) {
     try {
-      meters.heartbeatCame();
+      meters.heartbeats.increment();
       Activation serving = serving();
       serving.heartbeat(message, parse(Bodies.json(message.body())));
     } catch (RefusedException e) {

@@ -12,7 +12,6 @@ import dev.evenkeel.dispatcher.core.Cause;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.Member;
-import dev.evenkeel.dispatcher.core.ShardStep;
 import dev.evenkeel.dispatcher.core.UnheardMember;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.protocol.Lease;
@@ -218,8 +217,7 @@ final class GroupReports {
 
   private ShardReport shard(GroupState group, Shard shard) {
     Lease lease = group.shards().get(shard);
-    ShardStep.Owner owner = group.owner(lease);
-    boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
+    boolean owned = group.owner(lease).lives();
     String next = owned ? null : group.target(shard);
     if (owned && lease.drain() != null) {
       next = lease.drain().to().isEmpty() ? null : lease.drain().to();

@@ -285,7 +285,7 @@ public final class DispatcherCore {
     leases.readAll();
     records.read();
     time.look(nowMillis);
-    all.removeBlank();
+    all.all().removeIf(GroupState::blank);
     for (GroupState group : all.all()) {
       group.plan().retarget();
       group.stuck().retain(group.members().live());

@@ -71,15 +71,6 @@ final class DispatcherState {
     dirty.windowOver(name);
   }
 
-  void removeBlank() {
-    groups.values().removeIf(GroupState::blank);
-  }
-
-  /** Live members of all groups. */
-  int memberCount() {
-    return groups.values().stream().mapToInt(group -> group.members().live().size()).sum();
-  }
-
   /** A group that is declared or has members, or null. */
   GroupState find(String name) {
     GroupState group = groups.get(name);

@@ -46,6 +46,9 @@ final class GroupPlan {
   /** Who shall have the group's lease, by the shards looked at last; or null. */
   private Member needsLease;
 
+  /** Takes requests to the log; while shards are looked at. */
+  private BiConsumer<ShardState, DataCommand> writes;
+
   GroupPlan(GroupState group, DispatcherState all) {
     this.group = group;
     this.all = all;
@@ -161,11 +164,12 @@ final class GroupPlan {
   /**
    * Decides for every shard that something happened to, as far as the limit allows.
    *
-   * @param writes takes requests to the log
+   * @param to takes requests to the log
    * @return who needs the group's lease at a higher term before anything else can be granted, or
    *     null. In mode singleton nothing stands in the way of that member any more
    */
-  Member pump(long nowMillis, BiConsumer<ShardState, DataCommand> writes) {
+  Member pump(long nowMillis, BiConsumer<ShardState, DataCommand> to) {
+    writes = to;
     Topics topics = all.topics();
     if (targetsOld || burstSinceMillis != NO_BURST && nowMillis >= burstEndMillis) {
       plan(topics, nowMillis);
@@ -179,7 +183,7 @@ final class GroupPlan {
       next.remove();
       // One with a request on its way comes back into the queue with the answer.
       if (shard.request == null && topics.has(shard.shard) && group.info() != null) {
-        step(shard, nowMillis, writes);
+        advance(shard, nowMillis);
       }
     }
     boolean leads =
@@ -221,7 +225,7 @@ final class GroupPlan {
 
   // ---- One step of a shard
 
-  private void step(ShardState shard, long nowMillis, BiConsumer<ShardState, DataCommand> writes) {
+  private void advance(ShardState shard, long nowMillis) {
     shard.waitsForLead = false;
     if (nowMillis < shard.pausedUntilMillis) {
       wakeAt(shard, shard.pausedUntilMillis);
@@ -240,13 +244,13 @@ final class GroupPlan {
       Drain drain = to.drain();
       DataCommand command =
           new DataCommand.SetDrain(group.name(), shard.shard, lease.epoch(), drain);
-      send(shard, command, lease.owner(), cause, writes);
+      send(shard, command, lease.owner(), cause);
     } else if (step instanceof ShardStep.GrantTo to) {
-      grant(shard, to, nowMillis, writes);
+      grant(shard, to, nowMillis);
     } else if (step instanceof ShardStep.Reset) {
       DataCommand command =
           new DataCommand.ResetLease(group.name(), shard.shard, shard.epoch(), shard.reset.to);
-      send(shard, command, lease == null ? null : lease.owner(), Cause.RESET, writes);
+      send(shard, command, lease == null ? null : lease.owner(), Cause.RESET);
     } else {
       throw new AssertionError(step);
     }
@@ -306,11 +310,7 @@ final class GroupPlan {
         : 0;
   }
 
-  private void grant(
-      ShardState shard,
-      ShardStep.GrantTo grant,
-      long nowMillis,
-      BiConsumer<ShardState, DataCommand> writes) {
+  private void grant(ShardState shard, ShardStep.GrantTo grant, long nowMillis) {
     Lease lease = shard.lease();
     Member member = group.live(grant.member());
     if (!mayGrant) {
@@ -335,7 +335,7 @@ final class GroupPlan {
               // Whoever had the whole group before may not grant again.
               group.grantTerm(),
               member.beat().memberTimeoutMillis());
-      send(shard, command, shard.formerOwner(), grantCause(shard, grant.capped()), writes);
+      send(shard, command, shard.formerOwner(), grantCause(shard, grant.capped()));
     }
   }
 
@@ -370,18 +370,13 @@ final class GroupPlan {
     if (isTaken(lease)) {
       return Cause.STUCK;
     }
-    Cause ending = lease == null || !lease.owned() ? null : group.ending(lease.instance());
+    Cause ending = lease == null || !lease.owned() ? null : all.endings.of(lease.instance());
     return ending != null ? ending : shard.handoverCause(group.cause());
   }
 
   // ---- Requests and their answers
 
-  private void send(
-      ShardState shard,
-      DataCommand command,
-      String from,
-      Cause cause,
-      BiConsumer<ShardState, DataCommand> writes) {
+  private void send(ShardState shard, DataCommand command, String from, Cause cause) {
     shard.wakeMillis = Long.MAX_VALUE;
     shard.request = new ShardState.Request(command, from, cause, shard.reset, shard.lease());
     requests++;

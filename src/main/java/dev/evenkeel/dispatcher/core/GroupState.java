@@ -221,11 +221,6 @@ public final class GroupState {
     return info != null && info.policy().isBroadcast();
   }
 
-  /** Only the dispatcher's own run may hold shards: nobody would miss them. */
-  boolean memberless() {
-    return heldAsAWhole() && members.live().isEmpty() && settled();
-  }
-
   // ---- Owners and members
 
   /** Messages of a shard that the group has not consumed, by the last look; null if unknown. */
@@ -259,11 +254,6 @@ public final class GroupState {
     return members.isGhost(lease.owner(), lease.instance())
         ? ShardStep.Owner.UNHEARD
         : ShardStep.Owner.DEAD;
-  }
-
-  /** Why the run of a member ended, or null if that is not known. */
-  Cause ending(String instance) {
-    return all.endings.of(instance);
   }
 
   /**

@@ -106,40 +106,40 @@ final class HeartbeatHandler {
 
   void topicsUnreadable(long id) {
     for (WaitingHeartbeats.Held each : all.waiting.topicsRead(id)) {
-      refuse(each.request(), Refusal.UNAVAILABLE, "the topics cannot be read now: try again");
+      all.out.refuse(
+          each.request(), Refusal.UNAVAILABLE, "the topics cannot be read now: try again");
     }
-  }
-
-  private void refuse(long request, Refusal refusal, String detail) {
-    all.out.refuse(request, refusal, detail);
   }
 
   /** All checks are made again for one that waited: it may have been overtaken by what changed. */
   private void admit(WaitingHeartbeats.Held arrival, long nowMillis) {
+    try {
+      checkAndTake(arrival, nowMillis);
+    } catch (RefusedException e) {
+      all.out.refuse(arrival.request(), e.refusal(), e.getMessage());
+    }
+  }
+
+  private void checkAndTake(WaitingHeartbeats.Held arrival, long nowMillis) {
     Heartbeat beat = arrival.beat();
     long request = arrival.request();
     if (all.endings.of(beat.instance()) == Cause.LEAVE) {
-      refuse(
-          request,
+      throw new RefusedException(
           Refusal.INVALID,
           "this run of " + beat.member() + " has left the group: a new run needs a new instance");
-      return;
     }
     if (beat.clusterMember() != null && places.hasLeft(beat.clusterMember())) {
-      refuse(
-          request,
+      throw new RefusedException(
           Refusal.UNAVAILABLE,
           "the cluster member " + beat.clusterMember() + " has left: join the cluster afresh");
-      return;
     }
     String unknown = all.topics().unknown(beat.topics());
     if (unknown != null) {
       if (arrival.topicsFresh()) {
-        refuse(request, Refusal.UNKNOWN_TOPIC, "there is no topic '" + unknown + "'");
-      } else {
-        refuseDropped(all.waiting.forTopics(arrival, all.view.inFlight()));
-        all.view.read();
+        throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + unknown + "'");
       }
+      refuseDropped(all.waiting.forTopics(arrival, all.view.inFlight()));
+      all.view.read();
       return;
     }
     GroupState group = all.get(beat.group());
@@ -147,13 +147,15 @@ final class HeartbeatHandler {
     if (group != null && records.forgetting().goesFirst(group, beat.topics())) {
       refuseDropped(all.waiting.forGroup(arrival));
     } else if (info == null) {
-      agree(arrival, null);
+      checkPolicy(beat, null);
+      declare(arrival, false);
     } else if (!info.policy().equals(beat.policy()) || asksForAnother(beat, info)) {
       if (group.members().replaced(beat)) {
         // It has no say in what its later run has agreed on.
         take(group, request, beat, nowMillis);
       } else {
-        agree(arrival, info);
+        checkPolicy(beat, info);
+        declare(arrival, true);
       }
     } else if (!info.topics().containsAll(beat.topics())
         || records.mustBeSeen(group, beat.topics())) {
@@ -169,23 +171,22 @@ final class HeartbeatHandler {
   }
 
   /** The group is new, or runs with another policy or assignor. */
-  private void agree(WaitingHeartbeats.Held arrival, GroupInfo info) {
-    Heartbeat beat = arrival.beat();
-    long request = arrival.request();
+  private void checkPolicy(Heartbeat beat, GroupInfo info) {
     boolean others = info != null && all.get(beat.group()).members().othersThan(beat.member());
     String difference = info == null ? null : info.policy().differenceTo(beat.policy());
     boolean sameAssignor = info != null && !asksForAnother(beat, info);
     String assignor = beat.wishes().assignor();
     if (!sameAssignor && assignor != null && !assignorNames.contains(assignor)) {
-      refuse(
-          request,
+      throw new RefusedException(
           Refusal.INVALID,
           "unknown assignor '" + assignor + "': use " + String.join(" or ", assignorNames));
-    } else if (others && difference != null) {
-      refuse(request, Refusal.GROUP_MISMATCH, "group " + beat.group() + " " + difference);
-    } else if (others && !sameAssignor) {
-      refuse(
-          request,
+    }
+    if (others && difference != null) {
+      throw new RefusedException(
+          Refusal.GROUP_MISMATCH, "group " + beat.group() + " " + difference);
+    }
+    if (others && !sameAssignor) {
+      throw new RefusedException(
           Refusal.GROUP_MISMATCH,
           "group "
               + beat.group()
@@ -194,25 +195,20 @@ final class HeartbeatHandler {
               + ", not "
               + assignor
               + ": name the same or none while it has other members");
-    } else if (beat.policy().isBroadcast()
-        && info != null
-        && !all.get(beat.group()).shards().isEmpty()) {
+    }
+    if (beat.policy().isBroadcast() && info != null && !all.get(beat.group()).shards().isEmpty()) {
       // They would keep messages for ever, and a slip would lose where the group stands.
-      refuse(
-          request,
+      throw new RefusedException(
           Refusal.GROUP_MISMATCH,
           "group "
               + beat.group()
               + " has offsets in the log, from mode "
               + info.mode()
               + ": a group in mode broadcast has none, use another name");
-    } else if (!MODES.contains(beat.mode())) {
-      refuse(
-          request,
-          Refusal.INVALID,
-          "unknown mode '" + beat.mode() + "': use " + String.join(" or ", MODES));
-    } else {
-      declare(arrival, info != null);
+    }
+    if (!MODES.contains(beat.mode())) {
+      throw new RefusedException(
+          Refusal.INVALID, "unknown mode '" + beat.mode() + "': use " + String.join(" or ", MODES));
     }
   }
 
@@ -223,29 +219,27 @@ final class HeartbeatHandler {
 
   private void refuseDropped(WaitingHeartbeats.Held dropped) {
     if (dropped != null) {
-      refuse(dropped.request(), Refusal.OVERLOADED, "too many members join at once: try again");
+      all.out.refuse(
+          dropped.request(), Refusal.OVERLOADED, "too many members join at once: try again");
     }
   }
 
   private void take(GroupState group, long request, Heartbeat beat, long nowMillis) {
     MemberTable members = group.members();
     if (members.live(beat.member()) == null
-        && all.memberCount() >= DispatcherSettings.MEMBERS_MAX) {
-      refuse(
-          request,
+        && all.all().stream().mapToInt(each -> each.members().live().size()).sum()
+            >= DispatcherSettings.MEMBERS_MAX) {
+      throw new RefusedException(
           Refusal.OVERLOADED,
           "the cluster has " + DispatcherSettings.MEMBERS_MAX + " members, which is its limit");
-      return;
     }
     MemberTable.Heard heard = members.heard(beat, nowMillis);
     if (heard == MemberTable.Heard.REFUSED) {
       // It may have counted as alive until now.
       group.plan().retarget();
-      refuse(
-          request,
+      throw new RefusedException(
           Refusal.MEMBER_REPLACED,
           "a later run of member " + beat.member() + " has taken its place");
-      return;
     }
     Member member = members.live(beat.member());
     switch (heard) {

@@ -122,17 +122,10 @@ final class Leading {
         return false;
       }
     }
-    for (ShardState state : group.shards().states()) {
-      ShardStep.Owner owner = group.plan().owner(state.lease());
-      boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
-      if (owned
-          && topics.has(state.shard)
-          && !state.waitsForLead
-          && !state.lease().instance().equals(member.instance())) {
-        return false;
-      }
-    }
-    return true;
+    return group.shards().states().stream()
+        .filter(state -> topics.has(state.shard) && !state.waitsForLead)
+        .filter(state -> group.plan().owner(state.lease()).lives())
+        .allMatch(state -> state.lease().instance().equals(member.instance()));
   }
 
   /** Whether the lease is that run's. */
@@ -170,30 +163,21 @@ final class Leading {
     if (!holds(member.instance())) {
       return false;
     }
-    boolean any = false;
-    for (Shard shard : group.shards().ownedBy(member.instance())) {
-      Lease lease = group.shards().get(shard);
-      if (topics.has(shard) && lease.groupTerm() == group.lease().term()) {
-        if (!goes.test(lease)) {
-          return false;
-        }
-        any = true;
-      }
-    }
-    return any;
+    List<Lease> has =
+        group.shards().ownedBy(member.instance()).stream()
+            .filter(topics::has)
+            .map(group.shards()::get)
+            .filter(lease -> lease.groupTerm() == group.lease().term())
+            .toList();
+    return !has.isEmpty() && has.stream().allMatch(goes);
   }
 
   private boolean gaveAllBack() {
-    boolean any = false;
-    for (Lease lease : group.shards().leases()) {
-      if (lease.groupTerm() == group.lease().term()) {
-        if (lease.owned()) {
-          return false;
-        }
-        any = true;
-      }
-    }
-    return any;
+    List<Lease> granted =
+        group.shards().leases().stream()
+            .filter(lease -> lease.groupTerm() == group.lease().term())
+            .toList();
+    return !granted.isEmpty() && granted.stream().noneMatch(Lease::owned);
   }
 
   /**

@@ -45,7 +45,11 @@ final class ResetHandler {
       all.out.refuse(request, Refusal.OVERLOADED, "another reset is under way: try again later");
       return;
     }
-    boolean forced = force || group.memberless();
+    // Only the dispatcher's own run may own shards of a group in mode level: nobody would miss
+    // them.
+    boolean memberless =
+        group.heldAsAWhole() && group.members().live().isEmpty() && group.settled();
+    boolean forced = force || memberless;
     for (Shard shard : shards) {
       if (!all.topics().has(shard)) {
         all.out.refuse(request, Refusal.UNKNOWN_SHARD, "there is no shard " + shard);

@@ -35,7 +35,12 @@ public sealed interface ShardStep {
     /** A run that this dispatcher has not heard yet, and that counts as alive for its time. */
     UNHEARD,
     /** A run that has ended. */
-    DEAD
+    DEAD;
+
+    /** Whether the shard is not to be had yet. */
+    public boolean lives() {
+      return this == ALIVE || this == UNHEARD;
+    }
   }
 
   /** Nothing to do before {@code untilMillis}, unless something happens. */
@@ -84,7 +89,7 @@ public sealed interface ShardStep {
           !settled
               ? IDLE
               : lease.owner().equals(target)
-                  ? stay(lease)
+                  ? lease.drain() == null ? IDLE : new DrainTo(null)
                   : move(lease, target, targetLive, lockTimeMillis, nowMillis);
     };
   }
@@ -133,10 +138,6 @@ public sealed interface ShardStep {
       return new DrainTo(new Drain(to, deadlineMillis));
     }
     return deadlineMillis <= nowMillis ? null : new Wait(deadlineMillis);
-  }
-
-  private static ShardStep stay(Lease lease) {
-    return lease.drain() == null ? IDLE : new DrainTo(null);
   }
 
   private static ShardStep move(

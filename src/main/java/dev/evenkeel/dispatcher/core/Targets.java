@@ -179,8 +179,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
 
   private static Snapshot.Held held(GroupState group, Shard shard, boolean taken) {
     Lease lease = group.shards().get(shard);
-    ShardStep.Owner owner = group.owner(lease);
-    boolean owned = owner == ShardStep.Owner.ALIVE || owner == ShardStep.Owner.UNHEARD;
+    boolean owned = group.owner(lease).lives();
     String heir = lease == null || lease.drain() == null ? "" : lease.drain().to();
     return new Snapshot.Held(
         shard,

@@ -11,7 +11,7 @@ import java.util.Map;
  * The bytes of a sealed type whose members are records: a tag, then the components. A record may
  * have several forms, each with a tag of its own; it is written in the first one that it fits.
  */
-final class Tagged<T> implements Codec<T> {
+public final class Tagged<T> implements Codec<T> {
   private record Form<T>(int tag, RecordLayout<T> layout) {}
 
   private final String what;
@@ -21,12 +21,12 @@ final class Tagged<T> implements Codec<T> {
   /**
    * @param what the type's name, for people
    */
-  Tagged(String what) {
+  public Tagged(String what) {
     this.what = what;
   }
 
   @SuppressWarnings("unchecked")
-  Tagged<T> add(int tag, Class<? extends T> type, Codec<?>... components) {
+  public Tagged<T> add(int tag, Class<? extends T> type, Codec<?>... components) {
     Form<T> form = new Form<>(tag, new RecordLayout<>((Class<T>) type, components));
     byType.computeIfAbsent(type, any -> new ArrayList<>()).add(form);
     if (byTag.put(tag, form) != null) {
@@ -38,7 +38,7 @@ final class Tagged<T> implements Codec<T> {
   /**
    * @throws IllegalArgumentException if a member of the type has no form
    */
-  Tagged<T> completeFor(Class<T> type) {
+  public Tagged<T> completeFor(Class<T> type) {
     for (Class<?> member : type.getPermittedSubclasses()) {
       if (!byType.containsKey(member)) {
         throw new IllegalArgumentException("there is no tag for " + member);

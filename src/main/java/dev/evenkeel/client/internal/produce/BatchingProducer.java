@@ -263,7 +263,8 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   public Future<Void> flush() {
     Promise<Void> promise = context.promise();
     synchronized (this) {
-      Runnable begin = () -> flush(new Flush(() -> complete(promise)));
+      Runnable begin =
+          () -> flush(new Flush(() -> context.runOnContext(none -> promise.tryComplete())));
       if (buffer.hasWaiters()) {
         buffer.awaitTurn(begin);
       } else {
@@ -277,11 +278,6 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   private void flush(Flush flush) {
     acks.flush(flush);
     core.flush(flush);
-  }
-
-  /** The flush ends under the lock; the application is told outside of it. */
-  private void complete(Promise<Void> promise) {
-    context.runOnContext(none -> promise.tryComplete());
   }
 
   @Override

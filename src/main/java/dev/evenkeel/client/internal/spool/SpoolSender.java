@@ -39,20 +39,6 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
 
   private static final long LOAD_BYTES_MAX = 4 << 20;
 
-  /** Hears of what happens, on the producer's context. */
-  interface Listener {
-    /** The topic has so many shards. */
-    void shards(int count);
-
-    /** The spool has become smaller, or messages are acknowledged. */
-    void progress();
-
-    /** Nothing is on its way: what is in memory may be written and sent at once. */
-    void idle();
-
-    void ended(RefusedException reason);
-  }
-
   /**
    * Stands for a batch of a frame that is being sent.
    *
@@ -75,7 +61,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
 
   private final SpoolEpochs epochs;
   private final SpoolDisk disk;
-  private final Listener listener;
+  private final SpooledProducer producer;
   private final SpoolState.Identity identity;
   private final SpoolWindow window;
   private final AckPrefix prefix;
@@ -103,7 +89,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
       SpoolDisk disk,
       ProducerOptions options,
       SpoolStart.Begun begun,
-      Listener listener) {
+      SpooledProducer producer) {
     super(
         link,
         directory,
@@ -119,7 +105,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
     SpoolState state = begun.state();
     epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;
-    this.listener = listener;
+    this.producer = producer;
     window = begun.window();
     behind = begun.behind();
     identity = state.identity();
@@ -220,7 +206,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
     }
     if (prefix.frame() > told || !outcomes.isEmpty()) {
       told = prefix.frame();
-      listener.progress();
+      producer.progress();
     }
   }
 
@@ -228,7 +214,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
   protected void topicSeen(TopicInfo info) {
     if (info.id() == identity.topicId()) {
       super.topicSeen(info);
-      listener.shards(info.shards());
+      producer.shards(info.shards());
     } else {
       core.end(
           new RefusedException(
@@ -257,7 +243,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
                 window.sized(log);
                 return null;
               })
-          .onSuccess(none -> listener.progress())
+          .onSuccess(none -> producer.progress())
           .onFailure(this::end);
     }
   }
@@ -270,7 +256,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
       if (window.run() < ownRun) {
         open(ownRun);
       } else {
-        listener.idle();
+        producer.idle();
       }
     }
   }
@@ -338,7 +324,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
   @Override
   protected void ended(RefusedException why) {
     halt(why);
-    listener.ended(why);
+    producer.ended(why);
   }
 
   /** Sends nothing more. What is not acknowledged fails, and stays in the spool. */

@@ -85,7 +85,7 @@ public final class SpoolStart {
             topic.createdMillis(),
             options.getName(),
             identity.producerId()));
-    log.append(new SpoolRecord.Run(1, source, true));
+    log.append(new SpoolRecord.Run(1, true, source));
     log.append(new SpoolRecord.Opened(1, identity.producerId(), identity.epoch(), Map.of()));
     log.force();
     return begun(log);
@@ -122,7 +122,7 @@ public final class SpoolStart {
               + " and not its end"
               + (renamed ? ", and that is another file now" : ": go on with that file first"));
     }
-    log.append(new SpoolRecord.Run(state.run() + 1, same ? known : source, !same));
+    log.append(new SpoolRecord.Run(state.run() + 1, !same, same ? known : source));
     log.force();
     return begun(log);
   }

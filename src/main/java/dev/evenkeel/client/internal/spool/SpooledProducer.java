@@ -28,7 +28,7 @@ import java.util.List;
  * write them, and hands them to the {@link SpoolSender}. Nothing of the application is called under
  * the lock.
  */
-final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
+final class SpooledProducer implements SpoolingProducer {
   /** Promises are counted, not bytes: the spool bounds those. */
   private static final long ROOM_BYTES = Long.MAX_VALUE / 4;
 
@@ -342,15 +342,15 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
     }
   }
 
-  @Override
-  public void shards(int count) {
+  /** The topic has so many shards. On the context, as all that the sender calls. */
+  void shards(int count) {
     synchronized (this) {
       intake.shards(count);
     }
   }
 
-  @Override
-  public void progress() {
+  /** The spool has become smaller, or messages are acknowledged. */
+  void progress() {
     long frame = sender.acknowledged().frame();
     List<Promise<Void>> done;
     synchronized (this) {
@@ -367,16 +367,16 @@ final class SpooledProducer implements SpoolingProducer, SpoolSender.Listener {
     return done;
   }
 
-  @Override
-  public void idle() {
+  /** Nothing is on its way: what is in memory may be written and sent at once. */
+  void idle() {
     synchronized (this) {
       senderIdle = true;
       seeDue(nowMillis());
     }
   }
 
-  @Override
-  public void ended(RefusedException why) {
+  /** Nothing more is sent. */
+  void ended(RefusedException why) {
     if (over(why)) {
       Handler<Throwable> handler = exceptionHandler;
       if (handler != null) {

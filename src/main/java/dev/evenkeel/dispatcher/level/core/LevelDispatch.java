@@ -249,7 +249,7 @@ public final class LevelDispatch {
 
   /** A SessionStart was answered. */
   public void started(LevelAction.SendStart asked, SessionState answer, long now) {
-    MemberSlot slot = awaiting(asked);
+    MemberSlot slot = slot(asked.instance(), MemberSlot.State.STARTING, asked.body().session());
     if (slot == null) {
       return;
     }
@@ -267,20 +267,17 @@ public final class LevelDispatch {
 
   /** A SessionStart was refused, or nobody answered it. */
   public void startFailed(LevelAction.SendStart asked, Refusal refusal, long now) {
-    MemberSlot slot = awaiting(asked);
+    MemberSlot slot = slot(asked.instance(), MemberSlot.State.STARTING, asked.body().session());
     if (slot != null) {
       slot.state = MemberSlot.State.AWAY;
       slot.startMillis = now + (restored ? START_RETRY_MILLIS : BEGIN_RETRY_MILLIS);
     }
   }
 
-  private MemberSlot awaiting(LevelAction.SendStart asked) {
-    MemberSlot slot = members.run(asked.instance());
-    return slot != null
-            && slot.state == MemberSlot.State.STARTING
-            && slot.session == asked.body().session()
-        ? slot
-        : null;
+  /** The member if its run is in that state of that session, else null. */
+  private MemberSlot slot(String instance, MemberSlot.State state, long session) {
+    MemberSlot slot = members.run(instance);
+    return slot != null && slot.state == state && slot.session == session ? slot : null;
   }
 
   private void admit(long now) {
@@ -396,7 +393,7 @@ public final class LevelDispatch {
 
   /** A hand-out was answered: the member has got {@code count} messages of the session. */
   public void received(LevelAction.SendHandOut sent, long count, long now) {
-    MemberSlot slot = live(sent);
+    MemberSlot slot = slot(sent.instance(), MemberSlot.State.LIVE, sent.body().session());
     if (slot != null) {
       slot.answered(sent, count, now);
     }
@@ -404,7 +401,7 @@ public final class LevelDispatch {
 
   /** A hand-out was refused, or nobody answered it. */
   public void handOutFailed(LevelAction.SendHandOut sent, Refusal refusal, long now) {
-    MemberSlot slot = live(sent);
+    MemberSlot slot = slot(sent.instance(), MemberSlot.State.LIVE, sent.body().session());
     if (slot == null) {
       return;
     }
@@ -415,15 +412,6 @@ public final class LevelDispatch {
     } else {
       slot.unanswered(sent, now + HAND_OUT_RETRY_MILLIS);
     }
-  }
-
-  private MemberSlot live(LevelAction.SendHandOut sent) {
-    MemberSlot slot = members.run(sent.instance());
-    return slot != null
-            && slot.state == MemberSlot.State.LIVE
-            && slot.session == sent.body().session()
-        ? slot
-        : null;
   }
 
   /** A member says what has ended. */
@@ -454,7 +442,8 @@ public final class LevelDispatch {
     slot.confirmed(Math.max(report.received(), top), now);
     int failed = 0;
     for (Report.Failed each : report.failed()) {
-      boolean ended = each.sequence() < report.endedBelow() || among(above, each.sequence());
+      boolean ended =
+          each.sequence() < report.endedBelow() || Arrays.binarySearch(above, each.sequence()) >= 0;
       Item item = ended ? slot.end(each.sequence()) : null;
       if (item != null) {
         deliveries.failed(item, each.error());
@@ -475,10 +464,6 @@ public final class LevelDispatch {
     if (failed > 0) {
       members.counts().givenBack(slot.name, failed);
     }
-  }
-
-  private static boolean among(long[] numbers, long number) {
-    return Arrays.binarySearch(numbers, number) >= 0;
   }
 
   private int finish(MemberSlot slot, long number) {

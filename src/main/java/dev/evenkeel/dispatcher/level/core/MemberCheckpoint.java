@@ -4,8 +4,9 @@ import dev.evenkeel.level.Checkpoint;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import java.nio.BufferUnderflowException;
-import java.util.ArrayList;
+import java.nio.ByteBuffer;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
@@ -29,8 +30,25 @@ import java.util.Set;
  * @param change how often members had left this dealer's book or joined it
  * @param younger {@link Checkpoint#joined} of the members that joined later than this one
  */
-record MemberCheckpoint(Checkpoint checkpoint, long term, long change, List<Long> younger) {
-  private static final int VERSION = 1;
+public record MemberCheckpoint(Checkpoint checkpoint, long term, long change, List<Long> younger) {
+  private static final Codec<Checkpoint> CHECKPOINT =
+      Codec.record(
+          Checkpoint.class,
+          Codec.TEXT,
+          Codec.VARLONG,
+          Codec.VARLONG,
+          Codec.VARLONG,
+          Codec.of(Bytes::varint, ByteReader::varint),
+          Codec.BOOL,
+          Codec.list(
+              Codec.record(
+                  Checkpoint.Reference.class, Codec.VARLONG, Codec.VARLONG, Codec.VARLONG)));
+  private static final Codec<MemberCheckpoint> CODEC =
+      Codec.form(
+          "a checkpoint",
+          1,
+          Codec.record(
+              MemberCheckpoint.class, CHECKPOINT, Codec.I64, Codec.I64, Codec.list(Codec.VARLONG)));
 
   static final Comparator<MemberCheckpoint> BY_TIME =
       Comparator.comparingLong(MemberCheckpoint::term).thenComparingLong(MemberCheckpoint::change);
@@ -44,51 +62,15 @@ record MemberCheckpoint(Checkpoint checkpoint, long term, long change, List<Long
   }
 
   byte[] encode() {
-    Bytes out = new Bytes(64 + 24 * checkpoint.references().size() + 8 * younger.size());
-    out.u8(VERSION).text(checkpoint.name());
-    out.varlong(checkpoint.joined()).varlong(checkpoint.base()).varlong(checkpoint.finished());
-    out.varint(checkpoint.inHand()).bool(checkpoint.heard());
-    out.i32(checkpoint.references().size());
-    for (Checkpoint.Reference each : checkpoint.references()) {
-      out.varlong(each.joined()).varlong(each.low()).varlong(each.high());
-    }
-    out.i64(term).i64(change).i32(younger.size());
-    younger.forEach(out::varlong);
-    return out.toArray();
+    return CODEC.encode(this);
   }
 
   /** What {@code bytes} say, or null if they are none of ours. */
   static MemberCheckpoint decode(byte[] bytes) {
-    if (bytes == null) {
-      return null;
-    }
     try {
-      ByteReader in = new ByteReader(bytes);
-      return in.u8() == VERSION ? decode(in) : null;
+      return bytes == null ? null : CODEC.decodeAll(ByteBuffer.wrap(bytes));
     } catch (RefusedException | BufferUnderflowException e) {
       return null;
     }
-  }
-
-  private static MemberCheckpoint decode(ByteReader in) {
-    String name = in.text();
-    long joined = in.varlong();
-    long base = in.varlong();
-    long finished = in.varlong();
-    int inHand = in.varint();
-    boolean heard = in.bool();
-    List<Checkpoint.Reference> references = new ArrayList<>();
-    for (int i = in.count(); i > 0; i--) {
-      references.add(new Checkpoint.Reference(in.varlong(), in.varlong(), in.varlong()));
-    }
-    long term = in.i64();
-    long change = in.i64();
-    List<Long> younger = new ArrayList<>();
-    for (int i = in.count(); i > 0; i--) {
-      younger.add(in.varlong());
-    }
-    in.end();
-    Checkpoint checkpoint = new Checkpoint(name, joined, base, finished, inHand, heard, references);
-    return new MemberCheckpoint(checkpoint, term, change, younger);
   }
 }

@@ -324,7 +324,7 @@ public final class ProducerCore<T> {
     // If the network doubled it, the copy may still find its place.
     batch.unsure = true;
     buffer.dropDone();
-    if (buffer.head() == batch) {
+    if (buffer.queue().peekFirst() == batch) {
       buffer.backOff(nowMillis, jitter.getAsDouble());
     }
   }

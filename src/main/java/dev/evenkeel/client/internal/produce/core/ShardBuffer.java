@@ -92,10 +92,6 @@ final class ShardBuffer<T> {
     return queue;
   }
 
-  OutBatch<T> head() {
-    return queue.peekFirst();
-  }
-
   /**
    * Whether the open batch should be closed to be sent: at once if nothing is under way, else when
    * it has lingered. While the window is full it goes on collecting, for it could not be sent.

@@ -1,9 +1,6 @@
 package dev.evenkeel.client.internal.spool.log;
 
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.HashMap;
-import java.util.Map;
+import java.util.TreeMap;
 
 /**
  * Up to which frame everything is acknowledged, whatever the order in which acknowledgements of
@@ -11,21 +8,20 @@ import java.util.Map;
  */
 public final class AckPrefix {
   private static final class Open {
-    final long number;
     final int messages;
     final long spooledMillis;
     int batches;
 
     Open(SpoolRecord.Frame frame) {
-      number = frame.number();
       messages = frame.messages();
       spooledMillis = frame.spooledMillis();
       batches = frame.items().size();
     }
   }
 
-  private final Deque<Open> order = new ArrayDeque<>();
-  private final Map<Long, Open> byNumber = new HashMap<>();
+  /** By number. */
+  private final TreeMap<Long, Open> open = new TreeMap<>();
+
   private long frame;
   private long messages;
 
@@ -40,24 +36,20 @@ public final class AckPrefix {
 
   /** The next frame is being sent. */
   public void add(SpoolRecord.Frame next) {
-    Open open = new Open(next);
-    order.add(open);
-    byNumber.put(next.number(), open);
+    open.put(next.number(), new Open(next));
     advance();
   }
 
   /** A batch of a frame that was added is in the log. */
   public void acked(long frameNumber) {
-    byNumber.get(frameNumber).batches--;
+    open.get(frameNumber).batches--;
     advance();
   }
 
   private void advance() {
-    while (!order.isEmpty() && order.peekFirst().batches == 0) {
-      Open done = order.removeFirst();
-      byNumber.remove(done.number);
-      frame = done.number;
-      messages += done.messages;
+    while (!open.isEmpty() && open.firstEntry().getValue().batches == 0) {
+      frame = open.firstKey();
+      messages += open.pollFirstEntry().getValue().messages;
     }
   }
 
@@ -75,6 +67,6 @@ public final class AckPrefix {
    * When the oldest that is on its way was spooled, milliseconds since 1970; -1 if there is none.
    */
   public long oldestMillis() {
-    return order.isEmpty() ? -1 : order.peekFirst().spooledMillis;
+    return open.isEmpty() ? -1 : open.firstEntry().getValue().spooledMillis;
   }
 }

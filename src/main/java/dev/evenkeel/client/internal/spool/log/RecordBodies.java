@@ -1,5 +1,10 @@
 package dev.evenkeel.client.internal.spool.log;
 
+import static dev.evenkeel.protocol.wire.Codec.BOOL;
+import static dev.evenkeel.protocol.wire.Codec.I32;
+import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.TEXT;
+
 import dev.evenkeel.client.Source;
 import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.internal.spool.log.SpoolRecord.Acked;
@@ -14,128 +19,70 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
+import dev.evenkeel.protocol.wire.Tagged;
 import java.nio.ByteBuffer;
-import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 
 /** The bodies of records, field after field; see {@link RecordFormat} for what is around them. */
 final class RecordBodies {
-  /** Of a snapshot with an epoch that is being opened: programs before it know no such thing. */
+  /** Of a state with an epoch that is being opened: programs before it know no such thing. */
   private static final int VERSION = 2;
 
   private static final int VERSION_WITHOUT_OPENING = 1;
-  private static final int SNAPSHOT = 1;
-  private static final int RUN = 2;
-  private static final int FRAME = 3;
-  private static final int ACKED = 4;
-  private static final int OPENED = 5;
-  private static final int OPENING = 6;
+
+  private static final Codec<Map<Integer, Long>> SEQUENCES =
+      Codec.of(RecordBodies::write, RecordBodies::sequences);
+  private static final Codec<SourcePosition> POSITION =
+      Codec.nullable(Codec.record(SourcePosition.class, I64, I64, I64, BOOL));
+  private static final Codec<Source> SOURCE = Codec.of(RecordBodies::write, RecordBodies::source);
+  private static final Codec<Item> ITEM = Codec.of(RecordBodies::write, RecordBodies::item);
+  private static final Codec<Opening> OPENING =
+      Codec.record(Opening.class, I32, I64, I32, SEQUENCES);
+  private static final Codec<SpoolState.Identity> IDENTITY =
+      Codec.record(SpoolState.Identity.class, TEXT, I32, I64, TEXT, I64);
+  private static final Codec<SpoolState> STATE = Codec.of(RecordBodies::write, RecordBodies::state);
+
+  static final Codec<SpoolRecord> RECORD =
+      new Tagged<SpoolRecord>("type of spool record, which a later version of this program wrote:")
+          .add(1, Snapshot.class, STATE)
+          .add(2, Run.class, I32, BOOL, SOURCE)
+          .add(3, Frame.class, I64, I32, I64, POSITION, Codec.list(ITEM))
+          .add(4, Acked.class, I64, I64)
+          .add(5, Opened.class, I32, I64, I32, SEQUENCES)
+          .add(6, Opening.class, I32, I64, I32, SEQUENCES)
+          .completeFor(SpoolRecord.class);
 
   private RecordBodies() {}
 
-  static void write(Bytes out, SpoolRecord record) {
-    if (record instanceof Frame frame) {
-      out.u8(FRAME).i64(frame.number()).i32(frame.run()).i64(frame.spooledMillis());
-      position(out, frame.position());
-      out.i32(frame.items().size());
-      for (Item item : frame.items()) {
-        ByteBuffer batch = item.batch().bytes();
-        if (item.dueMillis() == 0) {
-          out.i32(item.shard());
-        } else {
-          out.i32(-1 - item.shard()).i64(item.dueMillis());
-        }
-        out.raw(batch.array(), batch.arrayOffset(), item.batch().length());
-      }
-    } else if (record instanceof Acked acked) {
-      out.u8(ACKED).i64(acked.frame()).i64(acked.messages());
-    } else if (record instanceof Opened opened) {
-      out.u8(OPENED).i32(opened.run()).i64(opened.producerId()).i32(opened.epoch());
-      sequences(out, opened.bases());
-    } else if (record instanceof Opening opening) {
-      opening(out.u8(OPENING), opening);
-    } else if (record instanceof Run run) {
-      out.u8(RUN).i32(run.number()).bool(run.fresh());
-      source(out, run.source());
-    } else if (record instanceof Snapshot snapshot) {
-      Opening opening = snapshot.state().opening;
-      out.u8(SNAPSHOT).u8(opening == null ? VERSION_WITHOUT_OPENING : VERSION);
-      state(out, snapshot.state());
-      if (opening != null) {
-        opening(out, opening);
+  private static void write(Bytes out, Item item) {
+    ByteBuffer batch = item.batch().bytes();
+    if (item.dueMillis() == 0) {
+      out.i32(item.shard());
+    } else {
+      out.i32(-1 - item.shard()).i64(item.dueMillis());
+    }
+    out.raw(batch.array(), batch.arrayOffset(), item.batch().length());
+  }
+
+  private static Item item(ByteReader in) {
+    int shard = in.i32();
+    long dueMillis = 0;
+    if (shard < 0) {
+      shard = -1 - shard;
+      dueMillis = in.i64();
+      if (dueMillis <= 0) {
+        throw new RefusedException(Refusal.INVALID, "a delayed batch due at " + dueMillis);
       }
     }
+    ByteBuffer rest = in.rest();
+    // Its own memory, so that one batch under way does not keep the whole frame.
+    Batch batch = Batch.next(ByteBuffer.wrap(in.raw(Batch.next(rest).length())));
+    return new Item(shard, batch, dueMillis);
   }
 
-  static SpoolRecord read(ByteReader in) {
-    int type = in.u8();
-    SpoolRecord record =
-        switch (type) {
-          case FRAME -> new Frame(in.i64(), in.i32(), in.i64(), position(in), items(in));
-          case ACKED -> new Acked(in.i64(), in.i64());
-          case OPENED -> new Opened(in.i32(), in.i64(), in.i32(), sequences(in));
-          case OPENING -> opening(in);
-          case RUN -> {
-            int number = in.i32();
-            boolean fresh = in.bool();
-            yield new Run(number, source(in), fresh);
-          }
-          case SNAPSHOT -> {
-            int version = in.u8();
-            if (version < VERSION_WITHOUT_OPENING || version > VERSION) {
-              throw new RefusedException(
-                  Refusal.WRONG_VERSION,
-                  "a spool of version " + version + ": this program writes " + VERSION);
-            }
-            SpoolState state = state(in);
-            state.opening = version == VERSION ? opening(in) : null;
-            yield new Snapshot(state);
-          }
-          default ->
-              throw new RefusedException(
-                  Refusal.WRONG_VERSION,
-                  "a record of type " + type + ", which a later version of this program wrote");
-        };
-    in.end();
-    return record;
-  }
-
-  private static List<Item> items(ByteReader in) {
-    int count = in.count();
-    List<Item> items = new ArrayList<>(count);
-    for (int i = 0; i < count; i++) {
-      int shard = in.i32();
-      long dueMillis = 0;
-      if (shard < 0) {
-        shard = -1 - shard;
-        dueMillis = in.i64();
-        if (dueMillis <= 0) {
-          throw new RefusedException(Refusal.INVALID, "a delayed batch due at " + dueMillis);
-        }
-      }
-      ByteBuffer rest = in.rest();
-      // Its own memory, so that one batch under way does not keep the whole frame.
-      Batch batch = Batch.next(ByteBuffer.wrap(in.raw(Batch.next(rest).length())));
-      items.add(new Item(shard, batch, dueMillis));
-    }
-    return items;
-  }
-
-  private static void position(Bytes out, SourcePosition position) {
-    out.bool(position != null);
-    if (position != null) {
-      out.i64(position.bytes()).i64(position.lines()).i64(position.refused());
-      out.bool(position.complete());
-    }
-  }
-
-  private static SourcePosition position(ByteReader in) {
-    return in.bool() ? new SourcePosition(in.i64(), in.i64(), in.i64(), in.bool()) : null;
-  }
-
-  private static void source(Bytes out, Source source) {
+  private static void write(Bytes out, Source source) {
     out.text(source == null ? null : source.name());
     if (source != null) {
       out.blob(source.head());
@@ -151,16 +98,7 @@ final class RecordBodies {
     return new Source(name, head == null ? new byte[0] : head);
   }
 
-  private static void opening(Bytes out, Opening opening) {
-    out.i32(opening.run()).i64(opening.producerId()).i32(opening.epoch());
-    sequences(out, opening.bases());
-  }
-
-  private static Opening opening(ByteReader in) {
-    return new Opening(in.i32(), in.i64(), in.i32(), sequences(in));
-  }
-
-  private static void sequences(Bytes out, Map<Integer, Long> byShard) {
+  private static void write(Bytes out, Map<Integer, Long> byShard) {
     out.i32(byShard.size());
     byShard.forEach((shard, sequence) -> out.i32(shard).i64(sequence));
   }
@@ -173,23 +111,30 @@ final class RecordBodies {
     return byShard;
   }
 
-  private static void state(Bytes out, SpoolState state) {
-    SpoolState.Identity identity = state.identity;
-    out.text(identity.topic()).i32(identity.topicId()).i64(identity.topicCreatedMillis());
-    out.text(identity.producerName()).i64(identity.producerId());
+  private static void write(Bytes out, SpoolState state) {
+    out.u8(state.opening == null ? VERSION_WITHOUT_OPENING : VERSION);
+    IDENTITY.write(out, state.identity);
     out.i32(state.run).i32(state.openRun).i32(state.epoch);
-    sequences(out, state.bases);
+    SEQUENCES.write(out, state.bases);
     out.i32(state.ends.size());
-    state.ends.forEach((run, ends) -> sequences(out.i32(run), ends));
+    state.ends.forEach((run, ends) -> SEQUENCES.write(out.i32(run), ends));
     out.i64(state.lastFrame).i64(state.ackedFrame);
     out.i64(state.messages).i64(state.ackedMessages).i64(state.messagesBeforeSource);
-    source(out, state.source);
-    position(out, state.position);
+    SOURCE.write(out, state.source);
+    POSITION.write(out, state.position);
+    if (state.opening != null) {
+      OPENING.write(out, state.opening);
+    }
   }
 
   private static SpoolState state(ByteReader in) {
-    SpoolState state =
-        new SpoolState(new SpoolState.Identity(in.text(), in.i32(), in.i64(), in.text(), in.i64()));
+    int version = in.u8();
+    if (version < VERSION_WITHOUT_OPENING || version > VERSION) {
+      throw new RefusedException(
+          Refusal.WRONG_VERSION,
+          "a spool of version " + version + ": this program writes " + VERSION);
+    }
+    SpoolState state = new SpoolState(IDENTITY.read(in));
     state.run = in.i32();
     state.openRun = in.i32();
     state.epoch = in.i32();
@@ -203,7 +148,8 @@ final class RecordBodies {
     state.ackedMessages = in.i64();
     state.messagesBeforeSource = in.i64();
     state.source = source(in);
-    state.position = position(in);
+    state.position = POSITION.read(in);
+    state.opening = version == VERSION ? OPENING.read(in) : null;
     return state;
   }
 }

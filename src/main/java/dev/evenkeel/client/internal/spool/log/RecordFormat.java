@@ -2,7 +2,6 @@ package dev.evenkeel.client.internal.spool.log;
 
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.ByteBuffer;
 import java.util.zip.CRC32C;
@@ -31,7 +30,7 @@ public final class RecordFormat {
   public static void write(Bytes out, SpoolRecord record) {
     int start = out.size();
     out.i32(0).i32(0);
-    RecordBodies.write(out, record);
+    RecordBodies.RECORD.write(out, record);
     int length = out.size() - start - HEADER_BYTES;
     if (length > BODY_BYTES_MAX) {
       throw new IllegalArgumentException("a record of " + length + " bytes");
@@ -83,7 +82,7 @@ public final class RecordFormat {
           Refusal.CORRUPT,
           String.format("the record's CRC-32C is %08x, its header says %08x", actual, expected));
     }
-    SpoolRecord record = RecordBodies.read(new ByteReader(in.slice(at + HEADER_BYTES, length)));
+    SpoolRecord record = RecordBodies.RECORD.decodeAll(in.slice(at + HEADER_BYTES, length));
     in.position(at + HEADER_BYTES + length);
     return record;
   }

@@ -16,10 +16,10 @@ public sealed interface SpoolRecord {
    * A program has opened the spool. Its messages count from sequence 0 in each shard.
    *
    * @param number one higher than that of the run before
-   * @param source what is read from now on; null: nothing that could be read again
    * @param fresh whether the source is read from its start
+   * @param source what is read from now on; null: nothing that could be read again
    */
-  record Run(int number, Source source, boolean fresh) implements SpoolRecord {}
+  record Run(int number, boolean fresh, Source source) implements SpoolRecord {}
 
   /**
    * Messages that were accepted together.

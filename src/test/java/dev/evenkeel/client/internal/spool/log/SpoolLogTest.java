@@ -82,7 +82,7 @@ class SpoolLogTest {
     MemoryStorage storage = new MemoryStorage();
     SpoolLog log = SpoolLog.open(storage, SEGMENT_BYTES);
     log.create(Spools.IDENTITY);
-    log.append(new SpoolRecord.Run(1, null, true));
+    log.append(new SpoolRecord.Run(1, true, null));
     log.append(new SpoolRecord.Opened(1, 7, 0, Map.of()));
     log.append(new SpoolRecord.Opening(1, 7, 1, Map.of(2, 9L)));
     for (int frame = 1; frame <= 20; frame++) {
@@ -103,7 +103,7 @@ class SpoolLogTest {
     MemoryStorage storage = new MemoryStorage();
     SpoolLog log = SpoolLog.open(storage, SEGMENT_BYTES);
     log.create(Spools.IDENTITY);
-    log.append(new SpoolRecord.Run(1, null, true));
+    log.append(new SpoolRecord.Run(1, true, null));
     String name = storage.names().get(0);
     byte[] known = storage.bytes(name);
     ByteBuffer record = ByteBuffer.allocate(RecordFormat.HEADER_BYTES + 5).put(8, (byte) 99);
@@ -113,7 +113,11 @@ class SpoolLogTest {
         .isInstanceOfSatisfying(
             RefusedException.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.WRONG_VERSION))
-        .hasMessageContaining("at byte " + known.length + ": a record of type 99");
+        .hasMessageContaining(
+            "at byte "
+                + known.length
+                + ": unknown type of spool record, which a later version of this program wrote:"
+                + " 99");
     assertThat(storage.size(name)).isEqualTo(known.length + record.capacity());
   }
 
@@ -148,7 +152,7 @@ class SpoolLogTest {
       }
       run = log.state().run() + 1;
       next.clear();
-      log.append(new SpoolRecord.Run(run, null, true));
+      log.append(new SpoolRecord.Run(run, true, null));
       log.append(new SpoolRecord.Opened(run, 7, log.state().epoch() + 1, Map.of()));
       loadedFrame = log.state().ackedFrame();
     }

@@ -53,7 +53,7 @@ final class Spools {
         random.nextBoolean() ? null : new Source("/a/" + random.nextInt(9), new byte[] {1, 2});
     switch (random.nextInt(6)) {
       case 0:
-        return new SpoolRecord.Run(random.nextInt(), source, random.nextBoolean());
+        return new SpoolRecord.Run(random.nextInt(), random.nextBoolean(), source);
       case 1:
         return new SpoolRecord.Acked(random.nextLong(), random.nextLong());
       case 2:
@@ -64,7 +64,7 @@ final class Spools {
             random.nextInt(), random.nextLong(), random.nextInt(), Map.of(4, random.nextLong()));
       case 4:
         SpoolState state = SpoolState.fresh(IDENTITY);
-        state.apply(new SpoolRecord.Run(1, source, true));
+        state.apply(new SpoolRecord.Run(1, true, source));
         state.apply(new SpoolRecord.Opened(1, 7, random.nextInt(5), Map.of(2, 9L)));
         state.apply(
             new SpoolRecord.Frame(
