@@ -28,10 +28,6 @@ public final class Frames {
     return frame(op.ordinal(), body.view());
   }
 
-  public static Buffer request(Op op, ByteBuffer body) {
-    return frame(op.ordinal(), body);
-  }
-
   public static Buffer answer(ByteBuffer body) {
     return frame(0, body);
   }

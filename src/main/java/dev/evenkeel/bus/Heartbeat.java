@@ -58,10 +58,13 @@ public record Heartbeat(
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
 
+  private static final RecordJson<GroupPolicy> POLICY =
+      new RecordJson<>(GroupPolicy.class).unless("range", 0).unless("strategy", null);
+
   static final RecordJson<Heartbeat> JSON =
       new RecordJson<>(Heartbeat.class)
           .former("closing", false)
-          .form("policy", Heartbeat::writePolicy, Heartbeat::readPolicy)
+          .form("policy", POLICY::writeTo, Heartbeat::readPolicy)
           .list(
               "topics", Integer.MAX_VALUE, topic -> topic, (array, i) -> (String) array.getValue(i))
           .<StartAt>form(
@@ -171,16 +174,6 @@ public record Heartbeat(
 
   public static Heartbeat fromJson(JsonObject json) {
     return JSON.read(json);
-  }
-
-  private static void writePolicy(JsonObject json, GroupPolicy policy) {
-    json.put("mode", policy.mode()).put("dedup", policy.dedup());
-    if (policy.range() != 0) {
-      json.put("range", policy.range());
-    }
-    if (policy.strategy() != null) {
-      json.put("strategy", policy.strategy());
-    }
   }
 
   /** What is missing is as the mode has it by default; mode sharded if that is missing. */

@@ -32,8 +32,4 @@ public record ClientSettings(
         ClusterDefaults.CLUSTER_NAME,
         ClusterDefaults.CONNECT_TIMEOUT_MILLIS);
   }
-
-  public ClientSettings withSeeds(List<HostPort> others) {
-    return new ClientSettings(others, host, clusterName, connectTimeoutMillis);
-  }
 }

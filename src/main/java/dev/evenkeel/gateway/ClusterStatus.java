@@ -97,22 +97,12 @@ final class ClusterStatus {
 
   private List<NodeLogs.Group> said(String name) {
     List<NodeLogs.Group> said = new ArrayList<>();
-    for (Answer answer : answers.values()) {
-      if (answer.logs() != null) {
-        answer.logs().groups().stream().filter(g -> g.name().equals(name)).forEach(said::add);
-      }
-    }
+    each(name, (node, group) -> said.add(group));
     return said;
   }
 
   private static NodeLogs.Group believed(List<NodeLogs.Group> said) {
-    NodeLogs.Group best = null;
-    for (NodeLogs.Group each : said) {
-      if (best == null || rank(each, best) > 0) {
-        best = each;
-      }
-    }
-    return best;
+    return said.stream().max(ClusterStatus::rank).orElse(null);
   }
 
   /** A leader before those who follow, then the higher term, then who knows of a leader. */

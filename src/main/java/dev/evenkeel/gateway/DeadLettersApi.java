@@ -28,6 +28,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.Supplier;
 
 /** Lists, shows, replays and drops the dead letters of a group, over all shards. */
 final class DeadLettersApi {
@@ -153,18 +154,24 @@ final class DeadLettersApi {
       Place place = place(view, String.valueOf(name));
       offsets.computeIfAbsent(place.shard(), any -> new ArrayList<>()).add(place.offset());
     }
+    List<Supplier<Future<Long>>> steps = new ArrayList<>();
+    offsets.forEach(
+        (shard, of) -> {
+          for (int from = 0; from < of.size(); from += Limits.OUTCOMES_A_COMMAND_MAX) {
+            int to = Math.min(of.size(), from + Limits.OUTCOMES_A_COMMAND_MAX);
+            List<Long> some = of.subList(from, to);
+            steps.add(
+                () -> submit(view, group, shard, some, replay).map(done -> (long) done.size()));
+          }
+        });
+    return sum(steps);
+  }
+
+  /** Does one step after the other. */
+  private static Future<Long> sum(List<Supplier<Future<Long>>> steps) {
     Future<Long> sum = Future.succeededFuture(0L);
-    for (Map.Entry<Shard, List<Long>> each : offsets.entrySet()) {
-      List<Long> of = each.getValue();
-      for (int from = 0; from < of.size(); from += Limits.OUTCOMES_A_COMMAND_MAX) {
-        List<Long> some =
-            of.subList(from, Math.min(of.size(), from + Limits.OUTCOMES_A_COMMAND_MAX));
-        sum =
-            sum.compose(
-                count ->
-                    submit(view, group, each.getKey(), some, replay)
-                        .map(done -> count + done.size()));
-      }
+    for (Supplier<Future<Long>> step : steps) {
+      sum = sum.compose(count -> step.get().map(done -> count + done));
     }
     return sum;
   }
@@ -173,17 +180,10 @@ final class DeadLettersApi {
     return figures(view, group)
         .compose(
             figures -> {
-              Future<Long> sum = Future.succeededFuture(0L);
-              for (FailureFigures each : figures) {
-                if (each.dead() > 0) {
-                  sum =
-                      sum.compose(
-                          count ->
-                              whole(view, group, each.shard(), each.dead(), replay)
-                                  .map(done -> count + done));
-                }
-              }
-              return sum;
+              List<Supplier<Future<Long>>> steps = new ArrayList<>();
+              figures.forEach(
+                  each -> steps.add(() -> whole(view, group, each.shard(), each.dead(), replay)));
+              return sum(steps);
             });
   }
 

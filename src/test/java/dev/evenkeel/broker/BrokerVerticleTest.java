@@ -377,7 +377,7 @@ class BrokerVerticleTest {
     }
     for (Op op : Op.values()) {
       for (int length : new int[] {1, 7, 300}) {
-        Buffer request = Frames.request(op, ByteBuffer.wrap(new byte[length]));
+        Buffer request = Frames.request(op, new Bytes().raw(new byte[length]));
         for (String address : List.of(Addresses.data("n1"), Addresses.control("n1"))) {
           assertThat(refusal(bench.send(address, request))).as("%s %s", op, length).isNotNull();
         }

@@ -85,14 +85,7 @@ public final class MeterScope implements AutoCloseable {
   /** A counter; adding to it is what it costs. */
   public LongAdder counter(String name, String help, String... tags) {
     LongAdder adder = new LongAdder();
-    synchronized (this) {
-      counted.add(adder);
-    }
-    keep(
-        FunctionCounter.builder(name, adder, LongAdder::sum)
-            .description(help)
-            .tags(tags)
-            .register(registry));
+    counter(name, help, adder::sum, tags);
     return adder;
   }
 

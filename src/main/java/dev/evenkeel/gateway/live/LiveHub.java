@@ -7,7 +7,6 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -122,13 +121,10 @@ public final class LiveHub {
   }
 
   /** From the first watcher until a while after the last. */
-  private final class Run implements LiveSources.Sink {
+  private final class Run {
     private final LiveState state = new LiveState(node, version);
-    private final LiveSources sources = new LiveSources(vertx, status, this, nowMillis());
+    private final LiveSources sources = new LiveSources(vertx, status, nowMillis());
     private final long timer = vertx.setPeriodic(TICK_MILLIS, id -> tick());
-    private List<Consumer<LiveState>> facts = new ArrayList<>();
-    private String tag;
-    private boolean looked;
     private boolean stepping;
     private long changedMillis = nowMillis() - QUIET_MILLIS_MAX;
     private long watchedMillis = nowMillis();
@@ -138,21 +134,6 @@ public final class LiveHub {
       vertx.cancelTimer(timer);
       sources.stop();
       run = null;
-    }
-
-    @Override
-    public void learned(Consumer<LiveState> fact) {
-      facts.add(fact);
-    }
-
-    @Override
-    public void looked() {
-      looked = true;
-    }
-
-    @Override
-    public String tag() {
-      return tag;
     }
 
     private void tick() {
@@ -165,7 +146,7 @@ public final class LiveHub {
       }
       pingAll(now);
       sources.tick(now);
-      if (!stepping && looked) {
+      if (!stepping && sources.looked()) {
         stepIfDue(now);
       }
     }
@@ -187,13 +168,12 @@ public final class LiveHub {
     private void stepIfDue(long now) {
       long sinceChange = now - changedMillis;
       boolean quiet = sinceChange >= QUIET_MILLIS_MAX;
-      boolean change = quiet || sinceChange >= CHANGE_GAP_MILLIS && !facts.isEmpty();
+      boolean change = quiet || sinceChange >= CHANGE_GAP_MILLIS && sources.hasFacts();
       boolean snapshot = watchers.stream().anyMatch(Watcher::wantsSnapshot);
       if (!change && !snapshot) {
         return;
       }
-      List<Consumer<LiveState>> taken = change ? facts : List.of();
-      facts = change ? new ArrayList<>() : facts;
+      List<Consumer<LiveState>> taken = change ? sources.takeFacts() : List.of();
       stepping = true;
       vertx
           .executeBlocking(() -> step(taken, change, quiet, snapshot))
@@ -228,7 +208,7 @@ public final class LiveHub {
     }
 
     private void tell(Step step) {
-      tag = step.tag();
+      sources.setTag(step.tag());
       String time = ",\"time\":\"" + TIME.format(Instant.now()) + '"';
       if (step.patch() != null) {
         changedMillis = nowMillis();

@@ -10,6 +10,7 @@ import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -23,22 +24,16 @@ final class LiveSources {
   private static final long STATUS_MILLIS = 1_000;
   private static final long LOOK_TIMEOUT_MILLIS = 1_500;
 
-  /** Takes what was learned: it is carried out on the state later, elsewhere. */
-  interface Sink {
-    void learned(Consumer<LiveState> fact);
-
-    /** The dispatcher was asked, with whatever result. */
-    void looked();
-
-    /** Names the moves that the state has, or null. */
-    String tag();
-  }
-
   private final Vertx vertx;
   private final Supplier<Future<JsonObject>> status;
-  private final Sink sink;
   private final LookPlan plan;
   private final List<MessageConsumer<Object>> announcements;
+
+  /** What was learned and is not carried out on the state yet. */
+  private List<Consumer<LiveState>> facts = new ArrayList<>();
+
+  private boolean looked;
+  private String tag;
   private String dispatcher;
   private long statusAtMillis;
   private boolean statusInFlight;
@@ -47,10 +42,9 @@ final class LiveSources {
   /**
    * @param status asks for what {@code evenkeel.api.cluster} says
    */
-  LiveSources(Vertx vertx, Supplier<Future<JsonObject>> status, Sink sink, long nowMillis) {
+  LiveSources(Vertx vertx, Supplier<Future<JsonObject>> status, long nowMillis) {
     this.vertx = vertx;
     this.status = status;
-    this.sink = sink;
     plan = new LookPlan(nowMillis);
     statusAtMillis = nowMillis;
     announcements =
@@ -62,6 +56,27 @@ final class LiveSources {
   void stop() {
     stopped = true;
     announcements.forEach(MessageConsumer::unregister);
+  }
+
+  /** Whether the dispatcher was asked once, with whatever result. */
+  boolean looked() {
+    return looked;
+  }
+
+  boolean hasFacts() {
+    return !facts.isEmpty();
+  }
+
+  /** Takes away what was learned since it was taken last. */
+  List<Consumer<LiveState>> takeFacts() {
+    List<Consumer<LiveState>> taken = facts;
+    facts = new ArrayList<>();
+    return taken;
+  }
+
+  /** Names the moves that the state has now. */
+  void setTag(String known) {
+    tag = known;
   }
 
   /** To be called every few 10 ms. */
@@ -93,15 +108,15 @@ final class LiveSources {
    */
   private void statusAnswered(JsonObject answer) {
     if (answer == null) {
-      sink.learned(LiveState::clusterSilent);
+      facts.add(LiveState::clusterSilent);
     } else {
-      sink.learned(state -> state.clusterKnown(answer));
+      facts.add(state -> state.clusterKnown(answer));
       String named = answer.getString("dispatcher");
       dispatcher = named == null ? dispatcher : named;
     }
     if (dispatcher == null) {
       // Nobody to ask: that, too, is an answer.
-      sink.looked();
+      looked = true;
     }
   }
 
@@ -109,7 +124,7 @@ final class LiveSources {
     plan.begun(nowMillis);
     String asked = dispatcher;
     DeliveryOptions options = new DeliveryOptions().setSendTimeout(LOOK_TIMEOUT_MILLIS);
-    Buffer question = new JsonObject().put("live", sink.tag()).toBuffer();
+    Buffer question = new JsonObject().put("live", tag).toBuffer();
     vertx
         .eventBus()
         .<Buffer>request(Addresses.groups(asked), question, options)
@@ -123,12 +138,12 @@ final class LiveSources {
               }
               if (answer.succeeded()) {
                 ByteBuffer body = answer.result();
-                sink.learned(state -> state.looked(asked, json(body), now));
+                facts.add(state -> state.looked(asked, json(body), now));
               } else {
-                sink.learned(LiveState::dispatcherSilent);
+                facts.add(LiveState::dispatcherSilent);
                 elsewhere(answer.cause());
               }
-              sink.looked();
+              looked = true;
             });
   }
 
