@@ -1,6 +1,5 @@
 package dev.evenkeel.broker.node;
 
-import dev.evenkeel.broker.BrokerVerticle;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.StoreOpener;
@@ -35,7 +34,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a broker is apart from the event bus: its logs, state machines, disk guard, threads and
- * periodic tasks. {@link BrokerVerticle} serves it.
+ * periodic tasks. the verticle {@code BrokerVerticle} serves it.
  */
 public final class BrokerNode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BrokerNode.class);

@@ -1,6 +1,5 @@
 package dev.evenkeel.broker.node;
 
-import dev.evenkeel.broker.BrokerVerticle;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
@@ -67,7 +66,7 @@ public record BrokerSettings(
   }
 
   /**
-   * Settings from a verticle's configuration: see {@link BrokerVerticle}.
+   * Settings from a verticle's configuration: see the verticle {@code BrokerVerticle}.
    *
    * @throws RefusedException INVALID, naming what is missing
    */
