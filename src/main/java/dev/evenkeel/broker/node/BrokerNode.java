@@ -34,7 +34,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * What a broker is apart from the event bus: its logs, state machines, disk guard, threads and
- * periodic tasks. the verticle {@code BrokerVerticle} serves it.
+ * periodic tasks. The verticle {@code BrokerVerticle} serves it.
  */
 public final class BrokerNode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BrokerNode.class);
