@@ -16,7 +16,6 @@ import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
@@ -154,9 +153,7 @@ public final class BrokerVerticle extends VerticleBase {
             .filter(each -> wanted == null || each.type().getName().equals(wanted))
             .findFirst()
             .orElseThrow(
-                () ->
-                    new RefusedException(
-                        Refusal.UNAVAILABLE, "no engines for a broker on the class path"))
+                () -> Refusal.UNAVAILABLE.error("no engines for a broker on the class path"))
             .get();
     try {
       return BrokerNode.start(settings, engines.logs(), engines.stores(), membership);

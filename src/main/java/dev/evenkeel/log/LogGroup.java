@@ -105,6 +105,6 @@ public interface LogGroup {
   }
 
   private static RefusedException unchangeable() {
-    return new RefusedException(Refusal.INVALID, "the voters of this log cannot be changed");
+    return Refusal.INVALID.error("the voters of this log cannot be changed");
   }
 }

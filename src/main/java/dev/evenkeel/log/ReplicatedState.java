@@ -54,12 +54,6 @@ public interface ReplicatedState {
   /** Replaces the whole state by that of a snapshot, whose files stay untouched. */
   void restore(Path directory) throws IOException;
 
-  /**
-   * This node began or ceased to lead, or heard of another leader. Must return at once. Called on
-   * another thread than the rest, possibly while {@link #apply} runs.
-   */
-  default void leadershipChanged(Leadership leadership) {}
-
   /** Closes the live state. Called once, and only if {@link #open()} succeeded. */
   void close() throws IOException;
 }

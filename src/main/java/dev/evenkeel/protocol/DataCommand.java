@@ -39,7 +39,7 @@ public sealed interface DataCommand {
   }
 
   private static RefusedException invalid(String detail) {
-    return new RefusedException(Refusal.INVALID, detail);
+    return Refusal.INVALID.error(detail);
   }
 
   /**

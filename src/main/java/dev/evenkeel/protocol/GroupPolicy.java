@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import java.util.Objects;
+
 /**
  * What all members of a group must agree on. Whoever is alone in it may change it.
  *
@@ -93,14 +95,12 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
     if (range != other.range) {
       return "runs with range " + range + ", not " + other.range;
     }
-    if (!same(strategy, other.strategy)) {
+    if (!Objects.equals(strategy, other.strategy)) {
       return "runs with strategy " + strategy + ", not " + other.strategy;
     }
-    return same(dedup, other.dedup) ? null : "runs with dedup " + dedup + ", not " + other.dedup;
-  }
-
-  private static boolean same(String a, String b) {
-    return a == null ? b == null : a.equals(b);
+    return Objects.equals(dedup, other.dedup)
+        ? null
+        : "runs with dedup " + dedup + ", not " + other.dedup;
   }
 
   private static RefusedException unknown(String what, String value, String right) {
@@ -109,6 +109,6 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
   }
 
   private static RefusedException invalid(String detail) {
-    return new RefusedException(Refusal.INVALID, detail);
+    return Refusal.INVALID.error(detail);
   }
 }

@@ -20,7 +20,7 @@ public record Message(
 
   public Message {
     if (payload == null) {
-      throw new RefusedException(Refusal.INVALID, "a message needs a payload, which may be empty");
+      throw Refusal.INVALID.error("a message needs a payload, which may be empty");
     }
     headers = headers == null ? Map.of() : headers;
   }
@@ -42,8 +42,7 @@ public record Message(
       return;
     }
     if (headers.size() > Limits.HEADERS_MAX) {
-      throw new RefusedException(
-          Refusal.TOO_LARGE, headers.size() + " headers: at most " + Limits.HEADERS_MAX);
+      throw Refusal.TOO_LARGE.error(headers.size() + " headers: at most " + Limits.HEADERS_MAX);
     }
     long sum = 0;
     for (Map.Entry<String, byte[]> header : headers.entrySet()) {
@@ -54,8 +53,8 @@ public record Message(
 
   private static void limit(String what, long bytes, int max) {
     if (bytes > max) {
-      throw new RefusedException(
-          Refusal.TOO_LARGE, what + " of " + bytes + " bytes: at most " + max + " are allowed");
+      throw Refusal.TOO_LARGE.error(
+          what + " of " + bytes + " bytes: at most " + max + " are allowed");
     }
   }
 }

@@ -52,8 +52,7 @@ public sealed interface MetaCommand {
     @Override
     public void check() {
       if (epochFloor < 0) {
-        throw new RefusedException(
-            Refusal.INVALID, "epoch floor " + epochFloor + ": use 0 or more");
+        throw Refusal.INVALID.error("epoch floor " + epochFloor + ": use 0 or more");
       }
     }
   }
@@ -196,8 +195,7 @@ public sealed interface MetaCommand {
 
     static void check(int level) {
       if (level < 2 || level > 255) {
-        throw new RefusedException(
-            Refusal.INVALID, "feature level " + level + ": a cluster is raised to 2 to 255");
+        throw Refusal.INVALID.error("feature level " + level + ": a cluster is raised to 2 to 255");
       }
     }
   }

@@ -104,6 +104,6 @@ public record MoveRecord(
   }
 
   private static RefusedException invalid(String right) {
-    return new RefusedException(Refusal.INVALID, "a move has " + right);
+    return Refusal.INVALID.error("a move has " + right);
   }
 }

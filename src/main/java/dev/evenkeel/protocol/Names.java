@@ -19,26 +19,21 @@ public final class Names {
    */
   public static String check(String kind, String name) {
     if (name == null || name.isEmpty()) {
-      throw new RefusedException(Refusal.INVALID, "a " + kind + " needs a name");
+      throw Refusal.INVALID.error("a " + kind + " needs a name");
     }
     if (name.length() > Limits.NAME_CHARS_MAX) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           "%s name of %s characters: at most %s are allowed",
-          kind,
-          name.length(),
-          Limits.NAME_CHARS_MAX);
+          kind, name.length(), Limits.NAME_CHARS_MAX);
     }
     for (int i = 0; i < name.length(); i++) {
       char c = name.charAt(i);
       boolean plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9';
       if (!plain && c != '_' && !(i > 0 && (c == '.' || c == '-'))) {
-        throw new RefusedException(
-            Refusal.INVALID,
+        throw Refusal.INVALID.error(
             "bad %s name '%s': use letters, digits, '_', and after the first character '.' "
                 + "and '-'",
-            kind,
-            printable(name));
+            kind, printable(name));
       }
     }
     return name;
@@ -66,8 +61,8 @@ public final class Names {
    */
   public static String checkInstance(String of, String instance) {
     if (instance == null || instance.isEmpty() || instance.length() > INSTANCE_CHARS_MAX) {
-      throw new RefusedException(
-          Refusal.INVALID, of + " needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
+      throw Refusal.INVALID.error(
+          of + " needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
     }
     return instance;
   }

@@ -44,7 +44,7 @@ public final class Nearest {
   public static void requireKnown(String kind, Collection<String> names, Collection<String> known) {
     for (String name : names) {
       if (!known.contains(name)) {
-        throw new RefusedException(Refusal.INVALID, unknown(kind, name, known));
+        throw Refusal.INVALID.error(unknown(kind, name, known));
       }
     }
   }

@@ -13,11 +13,8 @@ public record Shard(int topicId, int shard) implements Comparable<Shard> {
    */
   public void check() {
     if (topicId < 1 || shard < 0 || shard >= Limits.SHARDS_MAX) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "shard %s: topics count from 1, and shards from 0 to %s",
-          this,
-          Limits.SHARDS_MAX - 1);
+      throw Refusal.INVALID.error(
+          "shard %s: topics count from 1, and shards from 0 to %s", this, Limits.SHARDS_MAX - 1);
     }
   }
 

@@ -65,8 +65,7 @@ public record StartAt(Kind kind, long value) {
       long millis = OffsetDateTime.parse(zoned ? text : text + "Z").toInstant().toEpochMilli();
       return timestamp(Math.max(0, millis));
     } catch (DateTimeException e) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           "'%s' is no place: write earliest, latest, an offset like 12345, or a time "
               + "like 2026-01-31T12:00:00Z",
           text);

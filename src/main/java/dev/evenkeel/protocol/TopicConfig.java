@@ -16,12 +16,10 @@ public record TopicConfig(long retentionMillis, long ageMillisMax, long shardByt
    */
   public void check() {
     if (retentionMillis < 0) {
-      throw new RefusedException(
-          Refusal.INVALID, "retention of " + retentionMillis + " ms: use 0 or more");
+      throw Refusal.INVALID.error("retention of " + retentionMillis + " ms: use 0 or more");
     }
     if (ageMillisMax < -1 || shardBytesMax < -1) {
-      throw new RefusedException(
-          Refusal.INVALID, "limits of age and size are 0 or more, or -1 for none");
+      throw Refusal.INVALID.error("limits of age and size are 0 or more, or -1 for none");
     }
   }
 }

@@ -58,8 +58,8 @@ public record LeaseDecider(DataTables tables, Store store) {
   private Lease expected(String group, Shard shard, long epoch) {
     Lease lease = tables.lease(group, shard);
     if (lease == null && epoch != 0) {
-      throw new RefusedException(
-          Refusal.FENCED, "epoch " + epoch + " of " + group + ":" + shard + ": there is no lease");
+      throw Refusal.FENCED.error(
+          "epoch " + epoch + " of " + group + ":" + shard + ": there is no lease");
     }
     if (lease != null && lease.epoch() != epoch) {
       throw fenced(lease, epoch);
@@ -280,7 +280,7 @@ public record LeaseDecider(DataTables tables, Store store) {
   private ShardRecord shard(Shard shard) {
     ShardRecord record = tables.shard(shard);
     if (record == null) {
-      throw new RefusedException(Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
+      throw Refusal.UNKNOWN_SHARD.error("there is no shard " + shard);
     }
     return record;
   }
@@ -289,8 +289,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     shard(shard);
     Lease lease = group == null ? null : tables.lease(group, shard);
     if (lease == null) {
-      throw new RefusedException(
-          Refusal.FENCED, "group '" + group + "' has no lease on shard " + shard);
+      throw Refusal.FENCED.error("group '" + group + "' has no lease on shard " + shard);
     }
     return lease;
   }
@@ -298,14 +297,12 @@ public record LeaseDecider(DataTables tables, Store store) {
   private void checkOffset(String what, long offset, Shard shard) {
     long end = shard(shard).end();
     if (offset < 0 || offset > end) {
-      throw new RefusedException(
-          Refusal.INVALID, what + " " + offset + " of shard " + shard + ": use 0 to " + end);
+      throw Refusal.INVALID.error(what + " " + offset + " of shard " + shard + ": use 0 to " + end);
     }
   }
 
   private static RefusedException fenced(Lease lease, long epoch) {
-    return new RefusedException(
-        Refusal.FENCED,
+    return Refusal.FENCED.error(
         "epoch %s of %s:%s%s",
         epoch,
         lease.group(),

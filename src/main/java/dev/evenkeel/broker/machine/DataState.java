@@ -18,7 +18,6 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
@@ -125,8 +124,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
       case Entry.APPEND -> new Batches(AppendBody.read(entry.body()));
       case Entry.DATA_COMMAND -> new Single(CommandCodec.data(new ByteReader(entry.body())));
       default ->
-          throw new RefusedException(
-              Refusal.WRONG_VERSION, "entry of type " + entry.type() + " in a data group");
+          throw Refusal.WRONG_VERSION.error("entry of type " + entry.type() + " in a data group");
     };
   }
 

@@ -59,7 +59,7 @@ final class LiveStore {
     lock.readLock().lock();
     try {
       if (store == null) {
-        throw new RefusedException(Refusal.UNAVAILABLE, "this node is stopping");
+        throw Refusal.UNAVAILABLE.error("this node is stopping");
       }
       return reader.apply(store);
     } finally {

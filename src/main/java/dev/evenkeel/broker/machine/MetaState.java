@@ -11,7 +11,6 @@ import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.CommandCodec;
@@ -59,8 +58,7 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   @Override
   MetaCommand read(Entry entry) {
     if (entry.type() != Entry.META_COMMAND) {
-      throw new RefusedException(
-          Refusal.WRONG_VERSION, "entry of type " + entry.type() + " in the meta group");
+      throw Refusal.WRONG_VERSION.error("entry of type " + entry.type() + " in the meta group");
     }
     return CommandCodec.meta(new ByteReader(entry.body()));
   }

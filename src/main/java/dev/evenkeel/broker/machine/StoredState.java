@@ -91,6 +91,19 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     }
   }
 
+  private interface DiskWork {
+    void run() throws IOException;
+  }
+
+  private void watched(DiskWork work) throws IOException {
+    try {
+      work.run();
+    } catch (IOException | RuntimeException e) {
+      tellIfDamaged(e);
+      throw e;
+    }
+  }
+
   /** What an entry came to. */
   record Outcome<X>(List<X> changes, ByteBuffer reply) {
     static <X> Outcome<X> of(List<X> changes, Reply reply) {
@@ -131,13 +144,11 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
 
   @Override
   public final void open() throws IOException {
-    try {
-      live.open();
-      loadAll();
-    } catch (IOException | RuntimeException e) {
-      tellIfDamaged(e);
-      throw e;
-    }
+    watched(
+        () -> {
+          live.open();
+          loadAll();
+        });
   }
 
   private void loadAll() {
@@ -180,13 +191,10 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   }
 
   private RefusedException missing(int needed) {
-    return new RefusedException(
-        Refusal.UNAVAILABLE,
+    return Refusal.UNAVAILABLE.error(
         "this needs feature level %s, and the cluster is at level %s until every node "
             + "runs a version that reads it, without -D%s",
-        needed,
-        levelOfCluster(),
-        FeatureLevel.MAX_PROPERTY);
+        needed, levelOfCluster(), FeatureLevel.MAX_PROPERTY);
   }
 
   /** Whether the command is the one that takes the cluster to the level. */
@@ -349,22 +357,12 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
 
   @Override
   public final void snapshot(Path directory) throws IOException {
-    try {
-      live.store().checkpoint(directory);
-    } catch (IOException | RuntimeException e) {
-      tellIfDamaged(e);
-      throw e;
-    }
+    watched(() -> live.store().checkpoint(directory));
   }
 
   @Override
   public final void restore(Path directory) throws IOException {
-    try {
-      live.replace(directory, this::loadAll);
-    } catch (IOException | RuntimeException e) {
-      tellIfDamaged(e);
-      throw e;
-    }
+    watched(() -> live.replace(directory, this::loadAll));
   }
 
   @Override

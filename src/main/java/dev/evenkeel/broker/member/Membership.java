@@ -213,7 +213,7 @@ public final class Membership implements PeerLine {
       case "addVoter" -> change(group(question).addVoter(question.getString("voter")));
       case "replace" -> replace(question.getString("node", ""));
       case "replacement" -> Future.succeededFuture(framed(replacement().toBuffer()));
-      default -> throw new RefusedException(Refusal.INVALID, "unknown action: " + question);
+      default -> throw Refusal.INVALID.error("unknown action: " + question);
     };
   }
 
@@ -224,7 +224,7 @@ public final class Membership implements PeerLine {
   private Peer own() {
     NodeCard known = card;
     if (known == null) {
-      throw new RefusedException(Refusal.UNAVAILABLE, "node " + node + " is starting");
+      throw Refusal.UNAVAILABLE.error("node " + node + " is starting");
     }
     BrokerNode opened = broker;
     Set<String> ineligible =
@@ -241,8 +241,7 @@ public final class Membership implements PeerLine {
     NodeCard known = own().card();
     if (known.stage() != Stage.WAITING
         || !known.incarnation().equals(question.getString("incarnation"))) {
-      throw new RefusedException(
-          Refusal.UNAVAILABLE, "node " + node + " does not wait to be taken in any more");
+      throw Refusal.UNAVAILABLE.error("node " + node + " does not wait to be taken in any more");
     }
     invitation =
         new Invitation(
@@ -260,7 +259,7 @@ public final class Membership implements PeerLine {
   private BrokerNode opened() {
     BrokerNode opened = broker;
     if (opened == null) {
-      throw new RefusedException(Refusal.UNAVAILABLE, "node " + node + " is starting");
+      throw Refusal.UNAVAILABLE.error("node " + node + " is starting");
     }
     return opened;
   }
@@ -270,7 +269,7 @@ public final class Membership implements PeerLine {
     return log().all().stream()
         .filter(group -> group.name().equals(name))
         .findFirst()
-        .orElseThrow(() -> new RefusedException(Refusal.INVALID, "no log group " + name));
+        .orElseThrow(() -> Refusal.INVALID.error("no log group " + name));
   }
 
   /** Answers in time, also if the change goes on: then it is asked for again. */
@@ -307,8 +306,7 @@ public final class Membership implements PeerLine {
       throw new RefusedException.NotLeader(leader);
     }
     if (replacement != null && replacement.running()) {
-      throw new RefusedException(
-          Refusal.OVERLOADED,
+      throw Refusal.OVERLOADED.error(
           "the replacement of node '" + replacement.node() + "' is under way: wait for its end");
     }
     return calls
@@ -324,8 +322,7 @@ public final class Membership implements PeerLine {
               }
               Replacement.check(lost, log.nodes(), log.clusterId(), answer, voters, everywhere);
               if (replacement != null && replacement.running()) {
-                throw new RefusedException(
-                    Refusal.OVERLOADED, "another replacement has begun: wait for its end");
+                throw Refusal.OVERLOADED.error("another replacement has begun: wait for its end");
               }
               replacement = new Replacement(calls, log, answer);
               Future<?> late = bus.join().timer(REPLACE_ANSWER_MILLIS_MAX, TimeUnit.MILLISECONDS);

@@ -5,7 +5,6 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeCard.Stage;
 import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -74,12 +73,10 @@ final class Replacement {
       List<String> voters,
       List<String> everywhere) {
     if (!nodes.contains(node)) {
-      throw new RefusedException(
-          Refusal.INVALID, "there is no node '" + node + "': the nodes are " + nodes);
+      throw Refusal.INVALID.error("there is no node '" + node + "': the nodes are " + nodes);
     }
     if (answer == null || answer.card().stage() == Stage.EMPTY) {
-      throw new RefusedException(
-          Refusal.UNAVAILABLE,
+      throw Refusal.UNAVAILABLE.error(
           "no empty node is waiting under the name '"
               + node
               + "': start it with an empty data directory first");
@@ -88,8 +85,7 @@ final class Replacement {
       return;
     }
     if (!clusterId.equals(answer.card().clusterId())) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           "node '%s' runs with the data of another cluster: start it with an empty data "
               + "directory first",
           node);
@@ -98,8 +94,8 @@ final class Replacement {
     boolean other =
         voters.stream().anyMatch(each -> VoterId.node(each).equals(node) && !each.equals(voter));
     if (everywhere.contains(voter) && !other) {
-      throw new RefusedException(
-          Refusal.INVALID, "node '" + node + "' is alive and has its data: nothing to replace");
+      throw Refusal.INVALID.error(
+          "node '" + node + "' is alive and has its data: nothing to replace");
     }
   }
 
@@ -240,6 +236,6 @@ final class Replacement {
   }
 
   private static <T> Future<T> failed(String message) {
-    return Future.failedFuture(new RefusedException(Refusal.UNAVAILABLE, message));
+    return Future.failedFuture(Refusal.UNAVAILABLE.error(message));
   }
 }

@@ -85,7 +85,7 @@ public record BrokerSettings(
               peer.getString("listenHost", host)));
     }
     if (peers.isEmpty()) {
-      throw new RefusedException(Refusal.INVALID, "'peers' must list every node, this one too");
+      throw Refusal.INVALID.error("'peers' must list every node, this one too");
     }
     return new BrokerSettings(
         required(json, "node"),
@@ -104,7 +104,7 @@ public record BrokerSettings(
   private static String required(JsonObject json, String key) {
     String value = json.getString(key);
     if (value == null) {
-      throw new RefusedException(Refusal.INVALID, "the broker's configuration lacks '" + key + "'");
+      throw Refusal.INVALID.error("the broker's configuration lacks '" + key + "'");
     }
     return value;
   }

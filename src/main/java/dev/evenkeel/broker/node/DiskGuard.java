@@ -127,7 +127,7 @@ public final class DiskGuard {
   public void requireRoom() {
     String reason = full;
     if (reason != null) {
-      throw new RefusedException(Refusal.DISK_FULL, reason);
+      throw Refusal.DISK_FULL.error(reason);
     }
   }
 }

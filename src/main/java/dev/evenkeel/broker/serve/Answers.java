@@ -41,7 +41,7 @@ public final class Answers {
     Future<Buffer> result;
     try {
       if (!(message.body() instanceof Buffer request)) {
-        throw new RefusedException(Refusal.INVALID, "the body of a request is a buffer");
+        throw Refusal.INVALID.error("the body of a request is a buffer");
       }
       result = handler.apply(request);
     } catch (RuntimeException e) {
@@ -85,8 +85,7 @@ public final class Answers {
     try {
       executor.execute(run);
     } catch (RejectedExecutionException e) {
-      return Future.failedFuture(
-          new RefusedException(Refusal.OVERLOADED, "too many reads wait for the disk"));
+      return Future.failedFuture(Refusal.OVERLOADED.error("too many reads wait for the disk"));
     }
     return Future.fromCompletionStage(
         promise.future().toCompletionStage(), vertx.getOrCreateContext());

@@ -1,11 +1,14 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.ReplicasAnswer;
+import dev.evenkeel.bus.ReplicasRequest;
+import dev.evenkeel.log.Replicas;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -41,6 +44,39 @@ public final class AppendService {
         .map(results -> Frames.answer(results.encode()));
   }
 
+  /**
+   * Answers an AWAIT_REPLICAS request: when an entry is on the disk of every voter. One request
+   * stands for all batches of the entry, and of those before it.
+   */
+  Future<Buffer> awaitReplicas(Buffer request) {
+    ReplicasRequest asked = ReplicasRequest.decode(Frames.body(request));
+    if (asked.dataGroup() < 0 || asked.dataGroup() >= groups.size()) {
+      throw Refusal.INVALID.error("there is no data group " + asked.dataGroup());
+    }
+    LogGroupServer group = groups.get(asked.dataGroup());
+    if (asked.logIndex() < 0) {
+      // Before that it may not know of all that is committed.
+      group.requireReady();
+    } else {
+      group.requireLeader();
+    }
+    Promise<Buffer> answer = Promise.promise();
+    group
+        .log()
+        .awaitReplicas(asked.logIndex(), asked.waitMillis())
+        .whenComplete((known, failure) -> serve.run(() -> finish(answer, known, failure)));
+    return answer.future();
+  }
+
+  private static void finish(Promise<Buffer> answer, Replicas known, Throwable failure) {
+    if (failure != null) {
+      answer.fail(Answers.unwrap(failure));
+    } else {
+      answer.complete(
+          Frames.answer(new ReplicasAnswer(known.everywhere(), known.missing()).encode().view()));
+    }
+  }
+
   /** What waits in each data group, in their order. */
   List<Appender.Queue> queues() {
     return appenders.stream().map(Appender::queue).toList();
@@ -51,11 +87,9 @@ public final class AppendService {
     int group = first.dataGroup(groups.size());
     for (AppendBody.Item item : items) {
       if (item.shard().dataGroup(groups.size()) != group) {
-        throw new RefusedException(
-            Refusal.INVALID,
+        throw Refusal.INVALID.error(
             "shards %s and %s belong to different log groups: send them in separate requests",
-            first,
-            item.shard());
+            first, item.shard());
       }
     }
     return group;

@@ -135,8 +135,7 @@ final class Appender {
       if (to > results.results().size()) {
         each.promise()
             .fail(
-                new RefusedException(
-                    Refusal.INDETERMINATE,
+                Refusal.INDETERMINATE.error(
                     "log group " + log.name() + " answered too few results"));
       } else {
         AppendResults answer = results.share(from, to);

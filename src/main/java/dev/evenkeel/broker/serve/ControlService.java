@@ -15,7 +15,6 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
@@ -83,25 +82,24 @@ public final class ControlService {
       case READ_DEAD_LETTERS -> failures.deadLetters(in);
       case READ_FAILURES -> failures.figures(group(in), in);
       case APPEND, FETCH, AWAIT_REPLICAS ->
-          throw new RefusedException(Refusal.INVALID, op + " belongs to the data address");
+          throw Refusal.INVALID.error(op + " belongs to the data address");
       case LEVEL_START, LEVEL_HAND_OUT, LEVEL_REPORT ->
-          throw new RefusedException(Refusal.INVALID, op + " is not for a broker");
+          throw Refusal.INVALID.error(op + " is not for a broker");
     };
   }
 
   private LogGroupServer group(ByteReader in) {
     int group = in.i32();
     if (group < 0 || group >= groups.size()) {
-      throw new RefusedException(
-          Refusal.INVALID, "log group " + group + ": use 0 to " + (groups.size() - 1));
+      throw Refusal.INVALID.error("log group " + group + ": use 0 to " + (groups.size() - 1));
     }
     return groups.get(group);
   }
 
   private static void requireAllowed(Class<?> allowed, Object command) {
     if (!allowed.isInstance(command)) {
-      throw new RefusedException(
-          Refusal.INVALID, command.getClass().getSimpleName() + " may not be submitted here");
+      throw Refusal.INVALID.error(
+          command.getClass().getSimpleName() + " may not be submitted here");
     }
   }
 
@@ -142,13 +140,13 @@ public final class ControlService {
     Shard shard = RecordCodec.shard(in);
     in.end();
     if (name == null) {
-      throw new RefusedException(Refusal.INVALID, "a lease belongs to a group: name it");
+      throw Refusal.INVALID.error("a lease belongs to a group: name it");
     }
     LogGroupServer group = serve.readyGroupOf(shard);
     Lease lease = group.state().tables().lease(name, shard);
     if (lease == null) {
-      throw new RefusedException(
-          Refusal.UNKNOWN_GROUP, "group '" + name + "' has no lease on " + group.nameOf(shard));
+      throw Refusal.UNKNOWN_GROUP.error(
+          "group '" + name + "' has no lease on " + group.nameOf(shard));
     }
     if (lease.state() == null) {
       return Future.succeededFuture(reply(new Reply.OfLease(lease.forOwner())));
@@ -157,7 +155,7 @@ public final class ControlService {
         () -> {
           Lease whole = group.state().leaseWithState(name, shard);
           if (whole == null) {
-            throw new RefusedException(Refusal.UNKNOWN_GROUP, "the lease has been forgotten");
+            throw Refusal.UNKNOWN_GROUP.error("the lease has been forgotten");
           }
           return reply(new Reply.OfLease(whole.forOwner()));
         });

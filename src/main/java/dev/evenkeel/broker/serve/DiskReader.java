@@ -44,7 +44,7 @@ final class DiskReader {
       // The store keeps checksums of its own, and misses its files. It has told of that.
       DamagedStoreException damage = DamagedStoreException.in(e);
       if (damage == null) {
-        throw new RefusedException(Refusal.UNAVAILABLE, e.getCause().getMessage());
+        throw Refusal.UNAVAILABLE.error(e.getCause().getMessage());
       }
       throw refusal(place(group, shard, offset, damage.getMessage()));
     }
@@ -99,7 +99,7 @@ final class DiskReader {
     try {
       Batch batch = Batch.next(ByteBuffer.wrap(bytes));
       if (batch.length() != bytes.length) {
-        throw new RefusedException(Refusal.CORRUPT, "trailing bytes behind the batch");
+        throw Refusal.CORRUPT.error("trailing bytes behind the batch");
       }
       return new Cached(offset, batch.verified());
     } catch (RefusedException damaged) {
@@ -126,6 +126,6 @@ final class DiskReader {
 
   private static RefusedException refusal(String text) {
     LOG.error("damaged data is not served: {}", text);
-    return new RefusedException(Refusal.CORRUPT, text);
+    return Refusal.CORRUPT.error(text);
   }
 }

@@ -9,7 +9,6 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -56,7 +55,7 @@ record FailureService(ServeContext serve) {
     int bytesMax = Math.max(1, Math.min(in.i32(), Limits.FETCH_BYTES_MAX));
     in.end();
     if (name == null) {
-      throw new RefusedException(Refusal.INVALID, "dead letters belong to a group: name it");
+      throw Refusal.INVALID.error("dead letters belong to a group: name it");
     }
     LogGroupServer group = serve.readyGroupOf(shard);
     LeaseKey key = new LeaseKey(shard, name);

@@ -51,7 +51,7 @@ public final class FetchService {
     meters.fetchCame();
     FetchRequest request = FetchRequest.decode(Frames.body(body));
     if (request.group().isEmpty()) {
-      throw new RefusedException(Refusal.INVALID, "a fetch needs a group; to look around, browse");
+      throw Refusal.INVALID.error("a fetch needs a group; to look around, browse");
     }
     Future<Buffer> answer = tryServe(request, true);
     if (answer != null) {
@@ -140,13 +140,9 @@ public final class FetchService {
   static void requireLease(LogGroupServer group, String name, Shard shard, long epoch) {
     Lease lease = group.state().tables().lease(name, shard);
     if (lease == null || !lease.ownedAt(epoch)) {
-      throw new RefusedException(
-          Refusal.FENCED,
+      throw Refusal.FENCED.error(
           "epoch %s of %s:%s%s",
-          epoch,
-          name,
-          shard,
-          lease == null ? ": there is no lease" : ": the lease is at " + lease);
+          epoch, name, shard, lease == null ? ": there is no lease" : ": the lease is at " + lease);
     }
   }
 
@@ -190,7 +186,7 @@ public final class FetchService {
 
   private Future<Buffer> await(FetchRequest request) {
     if (waitingCount >= serve.options().fetchesWaitingMax()) {
-      throw new RefusedException(Refusal.OVERLOADED, waitingCount + " fetches wait already");
+      throw Refusal.OVERLOADED.error(waitingCount + " fetches wait already");
     }
     Promise<Buffer> promise = Promise.promise();
     Shard shard = request.shard();
@@ -284,7 +280,7 @@ public final class FetchService {
 
   /** Answers everybody who waits: this node stops. */
   void close() {
-    RefusedException stopping = new RefusedException(Refusal.UNAVAILABLE, "this node is stopping");
+    RefusedException stopping = Refusal.UNAVAILABLE.error("this node is stopping");
     for (Set<Waiting> of : List.copyOf(waiting.values())) {
       List.copyOf(of).forEach(each -> finish(each, () -> Future.failedFuture(stopping)));
     }

@@ -39,8 +39,8 @@ record LogGroupServer(String nodeId, LogGroup log, DataState state) {
     requireLeader(nodeId, log);
     Leadership leadership = log.leadership();
     if (!leadership.ready()) {
-      throw new RefusedException(
-          Refusal.UNAVAILABLE, nodeId + " has begun to lead " + log.name() + " and is catching up");
+      throw Refusal.UNAVAILABLE.error(
+          nodeId + " has begun to lead " + log.name() + " and is catching up");
     }
   }
 

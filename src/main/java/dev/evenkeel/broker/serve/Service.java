@@ -13,7 +13,6 @@ import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
@@ -36,7 +35,6 @@ public final class Service {
   private final List<DueTimer> dueTimers = new ArrayList<>();
   private final ServeContext serve;
   private final AppendService appends;
-  private final ReplicaService replicas;
   private final FetchService fetches;
   private final ControlService control;
   private final TopicProcedures topics;
@@ -69,7 +67,6 @@ public final class Service {
     GroupCommands commands = new GroupCommands(groups, vertx, context, node::nowMillis);
     topics = new TopicProcedures(serve, commands);
     appends = new AppendService(serve);
-    replicas = new ReplicaService(serve);
     fetches = new FetchService(serve);
     control = new ControlService(serve, fetches, commands, topics);
     figures = new BrokerFigures(node, groups, context, this::queues, scope);
@@ -146,9 +143,8 @@ public final class Service {
       case APPEND -> appends.append(request);
       case FETCH -> fetches.fetch(request);
       case BROWSE -> fetches.browse(request);
-      case AWAIT_REPLICAS -> replicas.await(request);
-      default ->
-          throw new RefusedException(Refusal.INVALID, op + " belongs to the control address");
+      case AWAIT_REPLICAS -> appends.awaitReplicas(request);
+      default -> throw Refusal.INVALID.error(op + " belongs to the control address");
     };
   }
 

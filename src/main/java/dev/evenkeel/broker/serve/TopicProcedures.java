@@ -74,7 +74,7 @@ final class TopicProcedures {
     LogGroupServer.requireReady(serve.node().nodeId(), metaLog);
     TopicInfo topic = meta.tables().topic(name);
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
-      throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + name + "'");
+      throw Refusal.UNKNOWN_TOPIC.error("there is no topic '" + name + "'");
     }
     return submit(new MetaCommand.ConfigureTopic(topic.id(), config))
         .compose(reply -> drive(topicOf(reply), "configured"));
@@ -210,13 +210,10 @@ final class TopicProcedures {
     if (cause instanceof RefusedException refused && !refused.refusal().retriable()) {
       return refused;
     }
-    return new RefusedException(
-        Refusal.INDETERMINATE,
+    return Refusal.INDETERMINATE.error(
         "topic '%s' is not %s everywhere yet and will be once every log group has a "
             + "leader (%s)",
-        topic.name(),
-        what,
-        cause.getMessage());
+        topic.name(), what, cause.getMessage());
   }
 
   private void changed() {

@@ -8,7 +8,7 @@ import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
 import org.apache.ratis.protocol.RaftPeerId;
-import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCallListener.SimpleForwardingServerCallListener;
+import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCallListener;
 import org.apache.ratis.thirdparty.io.grpc.Metadata;
 import org.apache.ratis.thirdparty.io.grpc.ServerCall;
 import org.apache.ratis.thirdparty.io.grpc.ServerCallHandler;
@@ -47,50 +47,25 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   @Override
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
-    return new SimpleForwardingServerCallListener<>(next.startCall(call, headers)) {
-      private boolean refused;
+    ServerCall.Listener<Q> server = next.startCall(call, headers);
+    return new ForwardingServerCallListener<>() {
+      private ServerCall.Listener<Q> target = server;
+
+      @Override
+      protected ServerCall.Listener<Q> delegate() {
+        return target;
+      }
 
       @Override
       public void onMessage(Q message) {
-        if (refused) {
-          return;
-        }
-        Status refusal = refusal(message);
+        Status refusal = target == server ? refusal(message) : null;
         if (refusal != null) {
-          refused = true;
+          // From now on the server hears nothing of this call.
+          target = new ServerCall.Listener<>() {};
           call.close(refusal, new Metadata());
-          super.onCancel();
-          return;
+          server.onCancel();
         }
         super.onMessage(message);
-      }
-
-      @Override
-      public void onHalfClose() {
-        if (!refused) {
-          super.onHalfClose();
-        }
-      }
-
-      @Override
-      public void onCancel() {
-        if (!refused) {
-          super.onCancel();
-        }
-      }
-
-      @Override
-      public void onComplete() {
-        if (!refused) {
-          super.onComplete();
-        }
-      }
-
-      @Override
-      public void onReady() {
-        if (!refused) {
-          super.onReady();
-        }
       }
     };
   }

@@ -275,7 +275,6 @@ final class RaftLogGroup
     }
     leadership = now;
     LOG.info("log group {}: {}", name, now);
-    tell(adapter.state()::leadershipChanged, now);
     listeners.forEach(listener -> tell(listener, now));
   }
 

@@ -18,8 +18,7 @@ final class Refusals {
   static RefusedException of(Throwable failure, boolean logged) {
     Throwable cause = unwrap(failure);
     if (logged) {
-      return new RefusedException(
-          Refusal.INDETERMINATE,
+      return Refusal.INDETERMINATE.error(
           "the entry was logged here, but not known to be committed: " + cause.getMessage());
     }
     if (cause instanceof NotLeaderException notLeader) {
@@ -29,21 +28,18 @@ final class Refusals {
               : VoterId.node(notLeader.getSuggestedLeader().getId().toString()));
     }
     if (cause instanceof ReconfigurationInProgressException) {
-      return new RefusedException(Refusal.OVERLOADED, "another change of voters is under way");
+      return Refusal.OVERLOADED.error("another change of voters is under way");
     }
     if (cause instanceof ResourceUnavailableException) {
-      return new RefusedException(
-          Refusal.OVERLOADED, "too many entries are pending; try again after a pause");
+      return Refusal.OVERLOADED.error("too many entries are pending; try again after a pause");
     }
     if (cause instanceof LeaderNotReadyException) {
-      return new RefusedException(
-          Refusal.UNAVAILABLE, "this node was just elected and is not ready yet");
+      return Refusal.UNAVAILABLE.error("this node was just elected and is not ready yet");
     }
     if (cause instanceof LeaderSteppingDownException) {
-      return new RefusedException(Refusal.UNAVAILABLE, "this node is handing its leadership over");
+      return Refusal.UNAVAILABLE.error("this node is handing its leadership over");
     }
-    return new RefusedException(
-        Refusal.UNAVAILABLE, "the entry did not get into the log: " + cause.getMessage());
+    return Refusal.UNAVAILABLE.error("the entry did not get into the log: " + cause.getMessage());
   }
 
   static Throwable unwrap(Throwable failure) {

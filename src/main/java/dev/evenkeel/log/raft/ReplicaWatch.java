@@ -80,8 +80,7 @@ final class ReplicaWatch {
     synchronized (this) {
       if (waiters.size() >= WAITERS_MAX) {
         return CompletableFuture.failedFuture(
-            new RefusedException(
-                Refusal.OVERLOADED, WAITERS_MAX + " requests wait for all replicas already"));
+            Refusal.OVERLOADED.error(WAITERS_MAX + " requests wait for all replicas already"));
       }
       waiters.add(waiter);
     }

@@ -50,14 +50,10 @@ final class Submitter {
     if (!alone && (count > PENDING_ENTRIES_MAX || size > PENDING_BYTES_MAX)) {
       release(append);
       return CompletableFuture.failedFuture(
-          new RefusedException(
-              Refusal.OVERLOADED,
+          Refusal.OVERLOADED.error(
               "%s entries of %s bytes are pending, at most %s of %s may; try again after a "
                   + "pause",
-              count - 1,
-              size - append.bytes(),
-              PENDING_ENTRIES_MAX,
-              PENDING_BYTES_MAX));
+              count - 1, size - append.bytes(), PENDING_ENTRIES_MAX, PENDING_BYTES_MAX));
     }
     pending.add(append);
     queue.add(append);
@@ -122,11 +118,7 @@ final class Submitter {
     // An append that is being submitted at this moment may get into the log after this look at it,
     // so only what certainly never will is refused as such.
     boolean waiting = queue.remove(append);
-    fail(
-        append,
-        waiting
-            ? new RefusedException(Refusal.UNAVAILABLE, reason)
-            : new RefusedException(Refusal.INDETERMINATE, reason));
+    fail(append, waiting ? Refusal.UNAVAILABLE.error(reason) : Refusal.INDETERMINATE.error(reason));
   }
 
   private void fail(PendingAppend append, RefusedException refusal) {

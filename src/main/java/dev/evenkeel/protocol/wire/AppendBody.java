@@ -68,16 +68,15 @@ public final class AppendBody {
     List<Item> items = new ArrayList<>(4);
     while (in.hasRemaining()) {
       if (in.remaining() < SHARD_BYTES) {
-        throw new RefusedException(Refusal.INVALID, "truncated append: no shard before the batch");
+        throw Refusal.INVALID.error("truncated append: no shard before the batch");
       }
       if (items.size() == BATCHES_MAX) {
-        throw new RefusedException(
-            Refusal.TOO_LARGE, "more than " + BATCHES_MAX + " batches in one request");
+        throw Refusal.TOO_LARGE.error("more than " + BATCHES_MAX + " batches in one request");
       }
       items.add(next(in));
     }
     if (items.isEmpty()) {
-      throw new RefusedException(Refusal.INVALID, "an append without a batch");
+      throw Refusal.INVALID.error("an append without a batch");
     }
     return items;
   }
@@ -89,11 +88,11 @@ public final class AppendBody {
       return new Item(new Shard(topicId, shard), Batch.next(in));
     }
     if (in.remaining() < Long.BYTES) {
-      throw new RefusedException(Refusal.INVALID, "truncated append: no time before the batch");
+      throw Refusal.INVALID.error("truncated append: no time before the batch");
     }
     long dueMillis = in.getLong();
     if (dueMillis <= 0) {
-      throw new RefusedException(Refusal.INVALID, "a delayed batch that is due at " + dueMillis);
+      throw Refusal.INVALID.error("a delayed batch that is due at " + dueMillis);
     }
     return new Item(new Shard(topicId, -1 - shard), Batch.next(in), dueMillis);
   }

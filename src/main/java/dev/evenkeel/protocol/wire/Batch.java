@@ -49,34 +49,30 @@ public record Batch(ByteBuffer bytes) {
    */
   public static Batch next(ByteBuffer in) {
     if (in.remaining() < HEADER_BYTES) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           "truncated batch: " + in.remaining() + " bytes, a header has " + HEADER_BYTES);
     }
     int at = in.position();
     if ((in.getShort(at) & 0xFFFF) != MAGIC) {
-      throw new RefusedException(Refusal.INVALID, "not a batch: it does not begin with EB 0A");
+      throw Refusal.INVALID.error("not a batch: it does not begin with EB 0A");
     }
     int version = in.get(at + 2) & 0xFF;
     if (version != VERSION || in.get(at + 3) != 0) {
-      throw new RefusedException(
-          Refusal.WRONG_VERSION,
+      throw Refusal.WRONG_VERSION.error(
           "batch of version " + version + "." + in.get(at + 3) + ": this node speaks " + VERSION);
     }
     int length = in.getInt(at + 4);
     if (length > Limits.BATCH_BYTES_MAX) {
-      throw new RefusedException(
-          Refusal.TOO_LARGE,
+      throw Refusal.TOO_LARGE.error(
           "batch of " + length + " bytes: at most " + Limits.BATCH_BYTES_MAX + " are allowed");
     }
     if (length < HEADER_BYTES || length > in.remaining()) {
-      throw new RefusedException(
-          Refusal.INVALID,
+      throw Refusal.INVALID.error(
           "truncated batch: its length is " + length + ", " + in.remaining() + " bytes are there");
     }
     int count = in.getInt(at + 32);
     if (count < 1 || count > Limits.BATCH_MESSAGES_MAX || count > length - HEADER_BYTES) {
-      throw new RefusedException(Refusal.INVALID, "batch with a count of " + count);
+      throw Refusal.INVALID.error("batch with a count of " + count);
     }
     Batch batch = new Batch(in.slice(at, length));
     in.position(at + length);
@@ -90,8 +86,7 @@ public record Batch(ByteBuffer bytes) {
     int expected = bytes.getInt(CRC_AT);
     int actual = crc(bytes);
     if (expected != actual) {
-      throw new RefusedException(
-          Refusal.CORRUPT,
+      throw Refusal.CORRUPT.error(
           String.format("corrupt batch: CRC-32C is %08x, its header says %08x", actual, expected));
     }
     return this;

@@ -56,7 +56,7 @@ public record Entry(int type, long nowMillis, ByteBuffer body) {
   public static int level(ByteBuffer bytes) {
     int level = new ByteReader(bytes).u8();
     if (level < FeatureLevel.FIRST) {
-      throw new RefusedException(Refusal.INVALID, "log entry of feature level " + level);
+      throw Refusal.INVALID.error("log entry of feature level " + level);
     }
     return level;
   }

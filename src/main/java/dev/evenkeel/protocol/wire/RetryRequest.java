@@ -9,7 +9,6 @@ import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
 
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -46,7 +45,7 @@ public record RetryRequest(
   public static RetryRequest decode(ByteBuffer body) {
     RetryRequest request = CODEC.decodeAll(body);
     if (request.group() == null) {
-      throw new RefusedException(Refusal.INVALID, "a request for retries needs a group");
+      throw Refusal.INVALID.error("a request for retries needs a group");
     }
     return new RetryRequest(
         request.group(),

@@ -8,7 +8,6 @@ import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.machine.StoredState;
 import dev.evenkeel.broker.node.ReplicaCheck;
-import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
@@ -115,11 +114,6 @@ class StateDigestTest {
     @Override
     public void restore(Path directory) throws IOException {
       state.restore(directory);
-    }
-
-    @Override
-    public void leadershipChanged(Leadership leadership) {
-      state.leadershipChanged(leadership);
     }
 
     @Override
