@@ -1,5 +1,7 @@
 package dev.evenkeel.broker;
 
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.broker.member.Membership;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.BrokerSettings;
@@ -15,7 +17,6 @@ import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.Nearest;
-import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
@@ -152,8 +153,7 @@ public final class BrokerVerticle extends VerticleBase {
         ServiceLoader.load(Engines.class).stream()
             .filter(each -> wanted == null || each.type().getName().equals(wanted))
             .findFirst()
-            .orElseThrow(
-                () -> Refusal.UNAVAILABLE.error("no engines for a broker on the class path"))
+            .orElseThrow(() -> UNAVAILABLE.error("no engines for a broker on the class path"))
             .get();
     try {
       return BrokerNode.start(settings, engines.logs(), engines.stores(), membership);

@@ -1,10 +1,7 @@
 package dev.evenkeel.log;
 
-import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
@@ -41,10 +38,7 @@ public interface LogGroup {
    *
    * @param index of the entry; -1: the last one that is committed now
    */
-  default CompletableFuture<Replicas> awaitReplicas(long index, long timeoutMillis) {
-    // A log without replicas has it where it was committed.
-    return CompletableFuture.completedFuture(new Replicas(index, List.of()));
-  }
+  CompletableFuture<Replicas> awaitReplicas(long index, long timeoutMillis);
 
   Leadership leadership();
 
@@ -53,9 +47,7 @@ public interface LogGroup {
    * then. Before, what it lacks may have been there for long: without a leader a node that has
    * started does not know what of its log is committed.
    */
-  default boolean caughtUp() {
-    return true;
-  }
+  boolean caughtUp();
 
   /** Called on each change, from any thread; it must return at once. */
   void onLeadership(Consumer<Leadership> listener);
@@ -70,19 +62,13 @@ public interface LogGroup {
   CompletableFuture<Long> snapshot();
 
   /** How far this group is, for people to look at; figures may be a moment old. */
-  default LogStatus status() {
-    return new LogStatus(name(), leadership(), -1, -1, Map.of(), 0, 0);
-  }
+  LogStatus status();
 
   /** The followers, if this node leads; else none. */
-  default List<Follower> followers() {
-    return List.of();
-  }
+  List<Follower> followers();
 
   /** Names of those who vote, see {@link VoterId}, as far as this node knows. */
-  default List<String> voters() {
-    return List.of();
-  }
+  List<String> voters();
 
   /**
    * Takes every voter of a node out, except the one named. Completes when a majority has agreed; at
@@ -91,20 +77,12 @@ public interface LogGroup {
    *
    * @param except one voter to be kept, or null
    */
-  default CompletableFuture<Void> removeVoters(String node, String except) {
-    return CompletableFuture.failedFuture(unchangeable());
-  }
+  CompletableFuture<Void> removeVoters(String node, String except);
 
   /**
    * Adds a voter, whose node must have opened the group without any voters. Completes when it has
    * caught up and a majority has agreed; at once if it had been added before. Fails like {@link
    * #removeVoters}, and UNAVAILABLE if it does not answer.
    */
-  default CompletableFuture<Void> addVoter(String voter) {
-    return CompletableFuture.failedFuture(unchangeable());
-  }
-
-  private static RefusedException unchangeable() {
-    return Refusal.INVALID.error("the voters of this log cannot be changed");
-  }
+  CompletableFuture<Void> addVoter(String voter);
 }

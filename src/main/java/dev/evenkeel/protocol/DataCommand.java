@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import java.util.List;
 
 /**
@@ -39,7 +41,7 @@ public sealed interface DataCommand {
   }
 
   private static RefusedException invalid(String detail) {
-    return Refusal.INVALID.error(detail);
+    return INVALID.error(detail);
   }
 
   /**

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -30,7 +32,7 @@ public final class Durations {
   public static long parseMillis(String text) {
     Matcher form = FORM.matcher(text.trim());
     if (!form.matches()) {
-      throw Refusal.INVALID.error("bad duration '" + text + "': write 200ms, 5s, 2m, 1h or 7d");
+      throw INVALID.error("bad duration '" + text + "': write 200ms, 5s, 2m, 1h or 7d");
     }
     return Math.multiplyExact(Long.parseLong(form.group(1)), UNITS.get(form.group(2)));
   }

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import java.util.Objects;
 
 /**
@@ -109,6 +111,6 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
   }
 
   private static RefusedException invalid(String detail) {
-    return Refusal.INVALID.error(detail);
+    return INVALID.error(detail);
   }
 }

@@ -34,32 +34,21 @@ public record Lease(
     Generation generation,
     long ownerTimeoutMillis) {
 
-  /**
-   * Of a group that has no lease of the whole; of an owner with the usual timeout; never reset, and
-   * without a producer for what handlers publish.
-   */
-  public Lease(
-      String group,
-      Shard shard,
-      long epoch,
-      String owner,
-      String instance,
-      long committed,
-      long stateOffset,
-      byte[] state,
-      Drain drain) {
-    this(
+  /** Before its first grant: nobody owns the shard. */
+  public static Lease fresh(
+      String group, Shard shard, long epoch, long committed, Generation generation) {
+    return new Lease(
         group,
         shard,
         epoch,
-        owner,
-        instance,
+        null,
+        null,
         committed,
-        stateOffset,
-        state,
-        drain,
+        -1,
+        null,
+        null,
         0,
-        Generation.FIRST,
+        generation,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
   }
 

@@ -1,5 +1,8 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
@@ -20,7 +23,7 @@ public record Message(
 
   public Message {
     if (payload == null) {
-      throw Refusal.INVALID.error("a message needs a payload, which may be empty");
+      throw INVALID.error("a message needs a payload, which may be empty");
     }
     headers = headers == null ? Map.of() : headers;
   }
@@ -42,7 +45,7 @@ public record Message(
       return;
     }
     if (headers.size() > Limits.HEADERS_MAX) {
-      throw Refusal.TOO_LARGE.error(headers.size() + " headers: at most " + Limits.HEADERS_MAX);
+      throw TOO_LARGE.error(headers.size() + " headers: at most " + Limits.HEADERS_MAX);
     }
     long sum = 0;
     for (Map.Entry<String, byte[]> header : headers.entrySet()) {
@@ -53,8 +56,7 @@ public record Message(
 
   private static void limit(String what, long bytes, int max) {
     if (bytes > max) {
-      throw Refusal.TOO_LARGE.error(
-          what + " of " + bytes + " bytes: at most " + max + " are allowed");
+      throw TOO_LARGE.error(what + " of " + bytes + " bytes: at most " + max + " are allowed");
     }
   }
 }

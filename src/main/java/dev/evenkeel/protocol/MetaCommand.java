@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import java.util.List;
 
 /** What can be appended to the meta log group. */
@@ -52,7 +54,7 @@ public sealed interface MetaCommand {
     @Override
     public void check() {
       if (epochFloor < 0) {
-        throw Refusal.INVALID.error("epoch floor " + epochFloor + ": use 0 or more");
+        throw INVALID.error("epoch floor " + epochFloor + ": use 0 or more");
       }
     }
   }
@@ -195,7 +197,7 @@ public sealed interface MetaCommand {
 
     static void check(int level) {
       if (level < 2 || level > 255) {
-        throw Refusal.INVALID.error("feature level " + level + ": a cluster is raised to 2 to 255");
+        throw INVALID.error("feature level " + level + ": a cluster is raised to 2 to 255");
       }
     }
   }

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 /**
  * A shard got another owner: one line of the rebalance history, as the meta log keeps it. A figure
  * that is unknown, or not known yet, is null.
@@ -104,6 +106,6 @@ public record MoveRecord(
   }
 
   private static RefusedException invalid(String right) {
-    return Refusal.INVALID.error("a move has " + right);
+    return INVALID.error("a move has " + right);
   }
 }

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 /** What names of topics, groups, members, producers and nodes may look like. */
 public final class Names {
   /** What the name of a dispatcher that holds a lease begins with; the node's follows. */
@@ -19,10 +21,10 @@ public final class Names {
    */
   public static String check(String kind, String name) {
     if (name == null || name.isEmpty()) {
-      throw Refusal.INVALID.error("a " + kind + " needs a name");
+      throw INVALID.error("a " + kind + " needs a name");
     }
     if (name.length() > Limits.NAME_CHARS_MAX) {
-      throw Refusal.INVALID.error(
+      throw INVALID.error(
           "%s name of %s characters: at most %s are allowed",
           kind, name.length(), Limits.NAME_CHARS_MAX);
     }
@@ -30,7 +32,7 @@ public final class Names {
       char c = name.charAt(i);
       boolean plain = c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9';
       if (!plain && c != '_' && !(i > 0 && (c == '.' || c == '-'))) {
-        throw Refusal.INVALID.error(
+        throw INVALID.error(
             "bad %s name '%s': use letters, digits, '_', and after the first character '.' "
                 + "and '-'",
             kind, printable(name));
@@ -61,8 +63,7 @@ public final class Names {
    */
   public static String checkInstance(String of, String instance) {
     if (instance == null || instance.isEmpty() || instance.length() > INSTANCE_CHARS_MAX) {
-      throw Refusal.INVALID.error(
-          of + " needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
+      throw INVALID.error(of + " needs an instance of 1 to " + INSTANCE_CHARS_MAX + " letters");
     }
     return instance;
   }

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import java.util.Collection;
 import java.util.Locale;
 
@@ -44,7 +46,7 @@ public final class Nearest {
   public static void requireKnown(String kind, Collection<String> names, Collection<String> known) {
     for (String name : names) {
       if (!known.contains(name)) {
-        throw Refusal.INVALID.error(unknown(kind, name, known));
+        throw INVALID.error(unknown(kind, name, known));
       }
     }
   }

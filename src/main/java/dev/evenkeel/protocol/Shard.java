@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 /**
  * One shard of a topic, by the topic's number. A topic that is deleted and created again under the
  * same name has another number, so that nothing of the old one can reach the new one.
@@ -13,7 +15,7 @@ public record Shard(int topicId, int shard) implements Comparable<Shard> {
    */
   public void check() {
     if (topicId < 1 || shard < 0 || shard >= Limits.SHARDS_MAX) {
-      throw Refusal.INVALID.error(
+      throw INVALID.error(
           "shard %s: topics count from 1, and shards from 0 to %s", this, Limits.SHARDS_MAX - 1);
     }
   }

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import java.time.DateTimeException;
 import java.time.OffsetDateTime;
 
@@ -65,7 +67,7 @@ public record StartAt(Kind kind, long value) {
       long millis = OffsetDateTime.parse(zoned ? text : text + "Z").toInstant().toEpochMilli();
       return timestamp(Math.max(0, millis));
     } catch (DateTimeException e) {
-      throw Refusal.INVALID.error(
+      throw INVALID.error(
           "'%s' is no place: write earliest, latest, an offset like 12345, or a time "
               + "like 2026-01-31T12:00:00Z",
           text);

@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 /**
  * Settings of a topic.
  *
@@ -16,10 +18,10 @@ public record TopicConfig(long retentionMillis, long ageMillisMax, long shardByt
    */
   public void check() {
     if (retentionMillis < 0) {
-      throw Refusal.INVALID.error("retention of " + retentionMillis + " ms: use 0 or more");
+      throw INVALID.error("retention of " + retentionMillis + " ms: use 0 or more");
     }
     if (ageMillisMax < -1 || shardBytesMax < -1) {
-      throw Refusal.INVALID.error("limits of age and size are 0 or more, or -1 for none");
+      throw INVALID.error("limits of age and size are 0 or more, or -1 for none");
     }
   }
 }

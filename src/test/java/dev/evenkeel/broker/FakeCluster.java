@@ -1,11 +1,13 @@
 package dev.evenkeel.broker;
 
 import dev.evenkeel.log.Eligibility;
+import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.log.Replicas;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -153,6 +155,37 @@ public final class FakeCluster implements AutoCloseable {
         }
         run(() -> apply(joined.toByteArray(), future));
         return future;
+      }
+
+      @Override
+      public CompletableFuture<Replicas> awaitReplicas(long index, long timeoutMillis) {
+        // Every node has an entry at once.
+        return CompletableFuture.completedFuture(new Replicas(index, List.of()));
+      }
+
+      @Override
+      public boolean caughtUp() {
+        return true;
+      }
+
+      @Override
+      public List<Follower> followers() {
+        return List.of();
+      }
+
+      @Override
+      public List<String> voters() {
+        return List.of();
+      }
+
+      @Override
+      public CompletableFuture<Void> removeVoters(String node, String except) {
+        throw new UnsupportedOperationException();
+      }
+
+      @Override
+      public CompletableFuture<Void> addVoter(String voter) {
+        throw new UnsupportedOperationException();
       }
 
       private void apply(byte[] entry, CompletableFuture<ByteBuffer> future) {

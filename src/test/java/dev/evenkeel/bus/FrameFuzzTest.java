@@ -170,7 +170,7 @@ class FrameFuzzTest {
                 NodeLogs.Levels.FIRST)
             .encode(),
         reader(NodeLogs::decode));
-    Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, null);
+    Lease lease = Commands.lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, null);
     Bytes statuses = new Bytes();
     ShardStatus.LIST.write(
         statuses,

@@ -8,9 +8,12 @@ import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.log.Eligibility;
+import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.log.Replicas;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
@@ -224,6 +227,41 @@ final class FakeCluster implements ClusterMember {
 
         @Override
         public CompletableFuture<Void> handLeadershipTo(String nodeId) {
+          throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<Replicas> awaitReplicas(long index, long timeoutMillis) {
+          throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public boolean caughtUp() {
+          return true;
+        }
+
+        @Override
+        public LogStatus status() {
+          throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public List<Follower> followers() {
+          return List.of();
+        }
+
+        @Override
+        public List<String> voters() {
+          return List.of();
+        }
+
+        @Override
+        public CompletableFuture<Void> removeVoters(String node, String except) {
+          throw new UnsupportedOperationException();
+        }
+
+        @Override
+        public CompletableFuture<Void> addVoter(String voter) {
           throw new UnsupportedOperationException();
         }
 

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
@@ -111,7 +112,7 @@ public final class ModelLog {
   }
 
   private Lease fresh(String group, Shard shard) {
-    return new Lease(group, shard, epochFloor, null, null, 0, -1, null, null);
+    return Commands.lease(group, shard, epochFloor, null, null, 0, -1, null, null);
   }
 
   private Reply put(Lease lease) {

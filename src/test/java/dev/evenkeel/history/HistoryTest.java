@@ -59,7 +59,7 @@ class HistoryTest {
   }
 
   private static Lease lease(String owner, long epoch, long committed) {
-    return new Lease("g", SHARD, epoch, owner, owner, committed, -1, null, null);
+    return Commands.lease("g", SHARD, epoch, owner, owner, committed, -1, null, null);
   }
 
   private History.Call<Reply> commit(long epoch, long offset) {
@@ -253,14 +253,15 @@ class HistoryTest {
         .command("a", SHARD, new DataCommand.Release("g", SHARD, 1, 2, 2, state))
         .answered(Reply.DONE);
     grant("b", 1)
-        .answered(new Reply.OfLease(new Lease("g", SHARD, 2, "b", "b", 2, 2, new byte[0], null)));
+        .answered(
+            new Reply.OfLease(Commands.lease("g", SHARD, 2, "b", "b", 2, 2, new byte[0], null)));
     history
         .readLease("b", SHARD, "g")
-        .answered(new Lease("g", SHARD, 2, "b", "b", 2, 2, Arrays.copyOf(state, 3), null));
+        .answered(Commands.lease("g", SHARD, 2, "b", "b", 2, 2, Arrays.copyOf(state, 3), null));
     isFine();
     history
         .readLease("b", SHARD, "g")
-        .answered(new Lease("g", SHARD, 2, "b", "b", 2, 2, new byte[] {9}, null));
+        .answered(Commands.lease("g", SHARD, 2, "b", "b", 2, 2, new byte[] {9}, null));
     isWrong("read the lease of g");
   }
 

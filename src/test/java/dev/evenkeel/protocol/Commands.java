@@ -73,4 +73,30 @@ public final class Commands {
     return new GroupInfo(
         name, policy, seen, StartAt.EARLIEST, 1, seenMillis, assignor, GroupInfo.NO_CLOCK);
   }
+
+  /** Of an owner with the usual timeout, never reset, without a lease of the whole group. */
+  public static Lease lease(
+      String group,
+      Shard shard,
+      long epoch,
+      String owner,
+      String instance,
+      long committed,
+      long stateOffset,
+      byte[] state,
+      Drain drain) {
+    return new Lease(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        drain,
+        0,
+        Generation.FIRST,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+  }
 }

@@ -1,5 +1,14 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.PRODUCER_FENCED;
+import static dev.evenkeel.protocol.Refusal.SEQUENCE_GAP;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_PRODUCER;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_SHARD;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
+
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.DelayCounts;
@@ -35,6 +44,9 @@ public final class AppendDecider {
 
   /** How far a producer's clock may be ahead of the leader's before its delays look too long. */
   private static final long CLOCKS_APART_MILLIS_MAX = 3600_000;
+
+  /** Take the batch. */
+  private static final Result TAKE = new Result(null, Long.MIN_VALUE);
 
   private final DataTables tables;
   private final LogTime time;
@@ -75,7 +87,7 @@ public final class AppendDecider {
     if (record == null) {
       TopicRecord topic = tables.topic(shard.topicId());
       boolean known = topic != null && !topic.dropped();
-      return new Result(known ? Refusal.UNKNOWN_SHARD : Refusal.UNKNOWN_TOPIC, 0);
+      return new Result(known ? UNKNOWN_SHARD : UNKNOWN_TOPIC, 0);
     }
     if (batch.producerId() == 0) {
       Refusal refusal = refusalOfDelay(item);
@@ -85,17 +97,72 @@ public final class AppendDecider {
     ProducerShard key = new ProducerShard(id, shard);
     ProducerRecord producer = producers.containsKey(id) ? producers.get(id) : tables.producer(id);
     RecentSequences ring = rings.containsKey(key) ? rings.get(key) : tables.ring(key);
-    Result verdict = Sequences.judge(batch, producer, ring);
-    if (verdict != Sequences.TAKE) {
+    Result verdict = judge(batch, producer, ring);
+    if (verdict != TAKE) {
       return verdict;
     }
     if (producer == null && tables.ordinaryProducers() + freshProducers >= PRODUCERS_HARD_MAX) {
-      return new Result(Refusal.OVERLOADED, 0);
+      return new Result(OVERLOADED, 0);
     }
     Refusal refusal = refusalOfDelay(item);
     return refusal == null
         ? new Result(null, take(item, record, producer, key, ring))
         : new Result(refusal, 0);
+  }
+
+  /**
+   * Judges a batch by its producer's epoch and sequence.
+   *
+   * <pre>
+   * epoch            sequence                      verdict
+   * lower            any                           PRODUCER_FENCED, the epoch known
+   * unknown producer 0                             take
+   * unknown producer above 0                       UNKNOWN_PRODUCER
+   * higher           0                             take, and fence the former epoch
+   * higher           above 0                       SEQUENCE_GAP, 0
+   * known            the next                      take
+   * known            ahead of the next             SEQUENCE_GAP, the next
+   * known            behind, batch remembered      its first offset
+   * known            behind, not remembered        taken before, OFFSET_FORGOTTEN
+   * known            across the next               INVALID: no producer cuts batches anew
+   * </pre>
+   *
+   * A handler's producer has another rule: its sequences are places of inputs, so they have gaps
+   * and go on from epoch to epoch. It is known, or UNKNOWN_PRODUCER; a lower epoch is fenced; and a
+   * batch that does not begin above all that were taken is one that was taken before. See ADR 15.
+   *
+   * @param producer null if unknown
+   * @param ring what is remembered of it in the shard, of any epoch, or null
+   */
+  private static Result judge(Batch batch, ProducerRecord producer, RecentSequences ring) {
+    long first = batch.firstSequence();
+    int epoch = batch.producerEpoch();
+    if (first < 0 || epoch < 0 || batch.producerId() < 0) {
+      return new Result(INVALID, 0);
+    }
+    if (producer == null) {
+      return first == 0 ? TAKE : new Result(UNKNOWN_PRODUCER, 0);
+    }
+    if (epoch < producer.epoch()) {
+      return new Result(PRODUCER_FENCED, producer.epoch());
+    }
+    if (producer.publisherOf() != null) {
+      boolean above = ring == null || first >= ring.next();
+      return above ? TAKE : new Result(null, Result.OFFSET_FORGOTTEN);
+    }
+    boolean begins = epoch > producer.epoch() || ring == null || ring.epoch() != epoch;
+    long next = begins ? 0 : ring.next();
+    if (first > next) {
+      return new Result(SEQUENCE_GAP, next);
+    }
+    if (first == next) {
+      return TAKE;
+    }
+    if (first + batch.count() > next) {
+      return new Result(INVALID, next);
+    }
+    long offset = ring.offsetOf(first, batch.count());
+    return new Result(null, offset == RecentSequences.NONE ? Result.OFFSET_FORGOTTEN : offset);
   }
 
   /** Why the batch may not wait: INVALID for too long, TOO_LARGE for want of room; else null. */
@@ -104,13 +171,13 @@ public final class AppendDecider {
       return null;
     }
     if (item.dueMillis() - time.clockMillis() > Limits.DELAY_MILLIS_MAX + CLOCKS_APART_MILLIS_MAX) {
-      return Refusal.INVALID;
+      return INVALID;
     }
     DelayCounts waiting = delays(item.shard());
     boolean room =
         waiting.messages() + item.batch().count() <= Limits.DELAYED_MESSAGES_MAX
             && waiting.bytes() + item.batch().length() <= Limits.DELAYED_BYTES_MAX;
-    return room ? null : Refusal.TOO_LARGE;
+    return room ? null : TOO_LARGE;
   }
 
   private DelayCounts delays(Shard shard) {

@@ -1,12 +1,13 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.NamedProducer;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import java.util.List;
 
@@ -35,7 +36,7 @@ public record ClusterDecider(MetaTables tables) {
     }
     if (tables.namedProducers() >= NAMED_PRODUCERS_MAX) {
       return Decision.refused(
-          Refusal.TOO_LARGE,
+          TOO_LARGE,
           "there are " + NAMED_PRODUCERS_MAX + " named producers; use an existing name, or none");
     }
     return new Decision<>(

@@ -1,5 +1,9 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.FENCED;
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.FailureCounts;
@@ -12,11 +16,11 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Outcome;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiPredicate;
 
 /**
  * Decides about failures: what waits, what is parked, and what is a dead letter. See ADR 12.
@@ -34,12 +38,12 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     Lease lease = command.group() == null ? null : tables.lease(command.group(), command.shard());
     if (lease == null || !lease.ownedAt(command.epoch())) {
       return Decision.refused(
-          Refusal.FENCED,
+          FENCED,
           "epoch " + command.epoch() + (lease == null ? ": there is no lease" : ": " + lease));
     }
     String wrong = wrong(command);
     if (wrong != null) {
-      return Decision.refused(Refusal.INVALID, wrong);
+      return Decision.refused(INVALID, wrong);
     }
     FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
     List<Long> noRoom = new ArrayList<>();
@@ -122,48 +126,59 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
 
   /** Puts dead letters back. */
   public Decision<Change> replay(DataCommand.ReplayDeadLetters command) {
-    Names.check("group", command.group());
-    if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
-      return tooMany(command.offsets());
+    return letters(command, command.offsets(), true, this::revived);
+  }
+
+  /** Returns false if there is no room. */
+  private boolean revived(FailureUpdate failures, DeadLetter letter) {
+    if (failures.entry(letter.offset()) != null) {
+      // After a reset it came again, and is being tried already.
+      failures.bury(letter.offset());
+      return true;
     }
-    FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
-    List<Long> there = new ArrayList<>();
-    for (long offset : command.offsets()) {
-      DeadLetter letter = failures.dead(offset);
-      if (letter == null) {
-        continue;
-      }
-      if (failures.entry(offset) != null) {
-        // After a reset it came again, and is being tried already.
-        failures.bury(offset);
-        there.add(offset);
-        continue;
-      }
-      if (!failures.hasRoom(letter.copy().length)) {
-        break;
-      }
-      failures.bury(offset);
-      failures.revive(letter, time);
-      there.add(offset);
+    if (!failures.hasRoom(letter.copy().length)) {
+      return false;
     }
-    return decided(failures, there, true);
+    failures.bury(letter.offset());
+    failures.revive(letter, time);
+    return true;
   }
 
   /** Drops dead letters. */
   public Decision<Change> drop(DataCommand.DropDeadLetters command) {
+    return letters(
+        command,
+        command.offsets(),
+        false,
+        (failures, letter) -> {
+          failures.bury(letter.offset());
+          return true;
+        });
+  }
+
+  /** Hands each of these dead letters that is there to {@code action}, until that returns false. */
+  private Decision<Change> letters(
+      DataCommand.OfLease command,
+      List<Long> offsets,
+      boolean replayed,
+      BiPredicate<FailureUpdate, DeadLetter> action) {
     Names.check("group", command.group());
-    if (command.offsets().size() > Limits.OUTCOMES_A_COMMAND_MAX) {
-      return tooMany(command.offsets());
+    if (offsets.size() > Limits.OUTCOMES_A_COMMAND_MAX) {
+      return Decision.refused(
+          TOO_LARGE, offsets.size() + " dead letters: at most " + Limits.OUTCOMES_A_COMMAND_MAX);
     }
     FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
     List<Long> there = new ArrayList<>();
-    for (long offset : command.offsets()) {
-      if (failures.dead(offset) != null) {
-        failures.bury(offset);
+    for (long offset : offsets) {
+      DeadLetter letter = failures.dead(offset);
+      if (letter != null && !action.test(failures, letter)) {
+        break;
+      }
+      if (letter != null) {
         there.add(offset);
       }
     }
-    return decided(failures, there, false);
+    return decided(failures, there, replayed);
   }
 
   /** What comes again after a reset does not wait here, too; what lies below it goes on waiting. */
@@ -173,8 +188,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
       return List.of();
     }
     FailureUpdate failures = failures(key);
-    failures.forgetMarks();
-    failures.forgetHeld();
+    failures.forgetBelow(Long.MAX_VALUE, Long.MAX_VALUE);
     failures.forgetMovedFrom(next.committed());
     return failures.changes(false);
   }
@@ -193,12 +207,6 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
 
   private FailureUpdate failures(LeaseKey key) {
     return new FailureUpdate(key, tables.failures(key), tables.lanes(), new FailureRows(store));
-  }
-
-  private static Decision<Change> tooMany(List<Long> offsets) {
-    return Decision.refused(
-        Refusal.TOO_LARGE,
-        offsets.size() + " dead letters: at most " + Limits.OUTCOMES_A_COMMAND_MAX);
   }
 
   private static Decision<Change> decided(

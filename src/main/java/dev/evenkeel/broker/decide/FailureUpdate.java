@@ -15,6 +15,8 @@ import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import java.util.List;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongConsumer;
 
 /** The failures of a group on a shard while one command is decided. One instance a command. */
 final class FailureUpdate {
@@ -218,34 +220,36 @@ final class FailureUpdate {
 
   /** Forgets marks below {@code floor}, and what was held below {@code committed}. */
   void forgetBelow(long floor, long committed) {
-    byte[] first;
-    byte[] from = keys.part(FailureKeys.MARK);
-    byte[] to = keys.at(FailureKeys.MARK, floor);
-    while (marks > 0 && (first = rows.first(from, to)) != null) {
-      rows.delete(first);
-      marks--;
-      from = keys.at(FailureKeys.MARK, FailureKeys.offset(first) + 1);
-    }
-    from = keys.part(FailureKeys.ENTRY);
-    to = keys.at(FailureKeys.ENTRY, committed);
-    while (held > 0 && (first = rows.first(from, to)) != null) {
-      long offset = FailureKeys.offset(first);
-      FailureEntry entry = entry(offset);
-      if (entry.kind() == Kind.HELD) {
-        take(offset, entry);
-      }
-      from = keys.at(FailureKeys.ENTRY, offset + 1);
-    }
+    byte[] marksEnd = keys.at(FailureKeys.MARK, floor);
+    each(FailureKeys.MARK, 0, marksEnd, () -> marks > 0, offset -> unmark(offset));
+    byte[] entriesEnd = keys.at(FailureKeys.ENTRY, committed);
+    each(
+        FailureKeys.ENTRY,
+        0,
+        entriesEnd,
+        () -> held > 0,
+        offset -> {
+          FailureEntry entry = entry(offset);
+          if (entry.kind() == Kind.HELD) {
+            take(offset, entry);
+          }
+        });
   }
 
-  /** No offset has left the window any more. */
-  void forgetMarks() {
-    forgetBelow(Long.MAX_VALUE, 0);
+  private void unmark(long offset) {
+    rows.delete(keys.at(FailureKeys.MARK, offset));
+    marks--;
   }
 
-  /** Nothing is held any more. */
-  void forgetHeld() {
-    forgetBelow(0, Long.MAX_VALUE);
+  /** Calls {@code action} with each offset of a part from {@code from} on, while there is more. */
+  private void each(int part, long from, byte[] to, BooleanSupplier more, LongConsumer action) {
+    long next = from;
+    byte[] row;
+    while (more.getAsBoolean() && (row = rows.first(keys.at(part, next), to)) != null) {
+      long offset = FailureKeys.offset(row);
+      action.accept(offset);
+      next = offset + 1;
+    }
   }
 
   /**
@@ -253,15 +257,16 @@ final class FailureUpdate {
    * if any of the lane does.
    */
   void forgetMovedFrom(long offset) {
-    byte[] from = keys.at(FailureKeys.ENTRY, offset);
     byte[] to = keys.part(FailureKeys.ENTRY + 1);
-    byte[] first;
-    while (waiting + parked > 0 && (first = rows.first(from, to)) != null) {
-      long each = FailureKeys.offset(first);
-      take(each, entry(each));
-      rows.delete(keys.at(FailureKeys.COPY, each));
-      from = keys.at(FailureKeys.ENTRY, each + 1);
-    }
+    each(
+        FailureKeys.ENTRY,
+        offset,
+        to,
+        () -> waiting + parked > 0,
+        each -> {
+          take(each, entry(each));
+          rows.delete(keys.at(FailureKeys.COPY, each));
+        });
   }
 
   /** The lowest offset of a lane, or -1. */

@@ -1,17 +1,35 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.FENCED;
+import static dev.evenkeel.protocol.Refusal.GROUP_MISMATCH;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
+
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 
-/** Decides about groups. */
+/**
+ * Decides about groups and about the leases of whole groups.
+ *
+ * <p>The term only grows, and no two runs ever have the same one. A lease that is granted for the
+ * first time begins above the terms of all groups that were forgotten: one of them may have had the
+ * same name.
+ *
+ * <pre>
+ *              grant (compare and set: term + 1)
+ * free @ term ----------------------------------> held @ term + 1 --+ grant to another: term + 1
+ *      ^                                            |       ^-------+
+ *      `---- release by the holder of that term ----'
+ * </pre>
+ */
 public record GroupDecider(MetaTables tables) {
   /** Most groups of a cluster. */
   public static final int GROUPS_MAX = 10_000;
@@ -25,11 +43,11 @@ public record GroupDecider(MetaTables tables) {
     GroupInfo known = tables.group(name);
     if (known == null && tables.groups().size() >= GROUPS_MAX) {
       return Decision.refused(
-          Refusal.TOO_LARGE, "there are " + GROUPS_MAX + " groups, no more are allowed");
+          TOO_LARGE, "there are " + GROUPS_MAX + " groups, no more are allowed");
     }
     String difference = known == null ? null : known.policy().differenceTo(command.policy());
     if (difference != null && !command.force()) {
-      return Decision.refused(Refusal.GROUP_MISMATCH, "group '" + name + "' " + difference);
+      return Decision.refused(GROUP_MISMATCH, "group '" + name + "' " + difference);
     }
     String assignor = command.assignor();
     if (assignor == null) {
@@ -37,7 +55,7 @@ public record GroupDecider(MetaTables tables) {
     }
     if (known != null && !known.assignor().equals(assignor) && !command.force()) {
       return Decision.refused(
-          Refusal.GROUP_MISMATCH,
+          GROUP_MISMATCH,
           "group '" + name + "' uses assignor " + known.assignor() + ", not " + assignor);
     }
     GroupInfo next =
@@ -56,7 +74,7 @@ public record GroupDecider(MetaTables tables) {
     int topics = next.subscriptions().size();
     if (topics > GROUP_TOPICS_MAX) {
       return Decision.refused(
-          Refusal.TOO_LARGE,
+          TOO_LARGE,
           "group '" + name + "' with " + topics + " topics: at most " + GROUP_TOPICS_MAX);
     }
     return put(next);
@@ -116,7 +134,56 @@ public record GroupDecider(MetaTables tables) {
     return new Decision<>(List.of(MetaChange.putGroup(group)), new Reply.OfGroup(group));
   }
 
-  static Decision<MetaChange> unknown(String group) {
-    return Decision.refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+  private static Decision<MetaChange> unknown(String group) {
+    return Decision.refused(UNKNOWN_GROUP, "there is no group '" + group + "'");
+  }
+
+  public Decision<MetaChange> grant(MetaCommand.GrantGroupLease command) {
+    command.check();
+    String instance = command.instance();
+    if (tables.group(command.group()) == null) {
+      return unknown(command.group());
+    }
+    GroupLease lease = tables.groupLease(command.group());
+    long expected = command.expectedTerm();
+    if (lease.heldBy(instance, expected == 0 ? lease.term() : expected + 1)) {
+      // The answer to the same grant was lost.
+      return Decision.unchanged(new Reply.OfGroupLease(lease));
+    }
+    if (lease.term() != expected) {
+      return fenced(lease, expected);
+    }
+    if (expected == 0) {
+      lease = new GroupLease(lease.group(), tables.counters().termFloor(), null, null);
+    }
+    return put(lease.granted(command.holder(), instance));
+  }
+
+  public Decision<MetaChange> release(MetaCommand.ReleaseGroupLease command) {
+    if (tables.group(command.group()) == null) {
+      return unknown(command.group());
+    }
+    GroupLease lease = tables.groupLease(command.group());
+    if (!lease.held() && lease.term() == command.term()) {
+      return Decision.unchanged(new Reply.OfGroupLease(lease));
+    }
+    if (!lease.heldBy(command.instance(), command.term())) {
+      return fenced(lease, command.term());
+    }
+    return put(lease.released());
+  }
+
+  private static Decision<MetaChange> put(GroupLease lease) {
+    return new Decision<>(List.of(MetaChange.putGroupLease(lease)), new Reply.OfGroupLease(lease));
+  }
+
+  private static Decision<MetaChange> fenced(GroupLease lease, long term) {
+    return Decision.refused(
+        FENCED,
+        "term %s of group '%s': its lease is at term %s%s",
+        term,
+        lease.group(),
+        lease.term(),
+        lease.held() ? ", held by " + lease.holder() : ", held by nobody");
   }
 }

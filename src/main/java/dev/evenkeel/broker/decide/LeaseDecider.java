@@ -1,5 +1,11 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.FENCED;
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OFFSET_OUT_OF_RANGE;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_SHARD;
+
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
@@ -9,7 +15,6 @@ import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -35,7 +40,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     }
     if (command.groupTerm() < lease.groupTerm()) {
       return Decision.refused(
-          Refusal.FENCED,
+          FENCED,
           "group term %s of %s:%s: the lease is at group term %s",
           command.groupTerm(),
           lease.group(),
@@ -58,8 +63,7 @@ public record LeaseDecider(DataTables tables, Store store) {
   private Lease expected(String group, Shard shard, long epoch) {
     Lease lease = tables.lease(group, shard);
     if (lease == null && epoch != 0) {
-      throw Refusal.FENCED.error(
-          "epoch " + epoch + " of " + group + ":" + shard + ": there is no lease");
+      throw FENCED.error("epoch " + epoch + " of " + group + ":" + shard + ": there is no lease");
     }
     if (lease != null && lease.epoch() != epoch) {
       throw fenced(lease, epoch);
@@ -70,23 +74,11 @@ public record LeaseDecider(DataTables tables, Store store) {
   /** Before its first grant. Who had a lease that was removed since must not be taken for it. */
   private Lease fresh(String group, Shard shard, long start) {
     Generation first = new Generation(tables.generationFloor(), 0);
-    return new Lease(
-        group,
-        shard,
-        tables.epochFloor(),
-        null,
-        null,
-        start,
-        -1,
-        null,
-        null,
-        0,
-        first,
-        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+    return Lease.fresh(group, shard, tables.epochFloor(), start, first);
   }
 
   public Decision<Change> drain(DataCommand.SetDrain command) {
-    Lease lease = existing(command.group(), command.shard());
+    Lease lease = existing(command);
     if (lease.epoch() != command.expectedEpoch()) {
       throw fenced(lease, command.expectedEpoch());
     }
@@ -94,10 +86,7 @@ public record LeaseDecider(DataTables tables, Store store) {
   }
 
   public Decision<Change> commit(DataCommand.Commit command) {
-    Lease lease = existing(command.group(), command.shard());
-    if (!lease.ownedAt(command.epoch())) {
-      throw fenced(lease, command.epoch());
-    }
+    Lease lease = owned(command, command.epoch());
     checkOffset("committed offset", command.offset(), command.shard());
     if (command.state() != null && command.state().length > Limits.STATE_BYTES_MAX) {
       return stateTooLarge(command.state());
@@ -136,7 +125,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     if (to.kind() == StartAt.Kind.OFFSET
         && (to.value() < record.start() || to.value() > record.end())) {
       return Decision.refused(
-          Refusal.OFFSET_OUT_OF_RANGE,
+          OFFSET_OUT_OF_RANGE,
           "offset %s: the shard has %s to %s, the next message",
           to.value(),
           record.start(),
@@ -152,13 +141,9 @@ public record LeaseDecider(DataTables tables, Store store) {
   }
 
   public Decision<Change> publisher(DataCommand.SetPublisher command) {
-    Lease lease = existing(command.group(), command.shard());
-    if (!lease.ownedAt(command.epoch())) {
-      throw fenced(lease, command.epoch());
-    }
+    Lease lease = owned(command, command.epoch());
     if (command.producerId() < 1) {
-      return Decision.refused(
-          Refusal.INVALID, "producer " + command.producerId() + ": ids count from 1");
+      return Decision.refused(INVALID, "producer " + command.producerId() + ": ids count from 1");
     }
     if (lease.generation().producerId() > 0) {
       return Decision.unchanged(new Reply.OfLease(lease.forOwner()));
@@ -169,25 +154,22 @@ public record LeaseDecider(DataTables tables, Store store) {
 
   private static Decision<Change> stateTooLarge(byte[] state) {
     return Decision.refused(
-        Refusal.TOO_LARGE,
-        "state of " + state.length + " bytes: at most " + Limits.STATE_BYTES_MAX);
+        TOO_LARGE, "state of " + state.length + " bytes: at most " + Limits.STATE_BYTES_MAX);
   }
 
   public Decision<Change> release(DataCommand.Release command) {
-    Lease lease = existing(command.group(), command.shard());
+    Lease lease = existing(command);
     if (!lease.owned() && lease.epoch() == command.epoch()) {
       return Decision.unchanged(Reply.DONE);
     }
-    if (!lease.ownedAt(command.epoch())) {
-      throw fenced(lease, command.epoch());
-    }
+    owned(command, command.epoch());
     checkOffset("released offset", command.offset(), command.shard());
     long committed = Math.max(lease.committed(), command.offset());
     byte[] state = command.state();
     if (state == null) {
       if (command.stateOffset() != -1) {
         return Decision.refused(
-            Refusal.INVALID, "a state offset without a state: give both, or -1 and none");
+            INVALID, "a state offset without a state: give both, or -1 and none");
       }
       Lease next = lease.released(committed, lease.stateOffset(), lease.state());
       return progressed(next, new Change.PutLease(next));
@@ -234,7 +216,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     }
     covered(command, tables.failuresOf(command.group()))
         .forEach(key -> changes.add(new Change.RemoveFailures(key)));
-    changes.addAll(new PublisherDecider(tables, 0).forget(publishers));
+    changes.addAll(new ProducerDecider(tables, 0).forget(publishers));
     return new Decision<>(changes, floor(tables, floor));
   }
 
@@ -280,16 +262,29 @@ public record LeaseDecider(DataTables tables, Store store) {
   private ShardRecord shard(Shard shard) {
     ShardRecord record = tables.shard(shard);
     if (record == null) {
-      throw Refusal.UNKNOWN_SHARD.error("there is no shard " + shard);
+      throw UNKNOWN_SHARD.error("there is no shard " + shard);
     }
     return record;
   }
 
-  private Lease existing(String group, Shard shard) {
+  /**
+   * @throws RefusedException FENCED unless the lease is held at that epoch
+   */
+  private Lease owned(DataCommand.OfLease command, long epoch) {
+    Lease lease = existing(command);
+    if (!lease.ownedAt(epoch)) {
+      throw fenced(lease, epoch);
+    }
+    return lease;
+  }
+
+  private Lease existing(DataCommand.OfLease command) {
+    String group = command.group();
+    Shard shard = command.shard();
     shard(shard);
     Lease lease = group == null ? null : tables.lease(group, shard);
     if (lease == null) {
-      throw Refusal.FENCED.error("group '" + group + "' has no lease on shard " + shard);
+      throw FENCED.error("group '" + group + "' has no lease on shard " + shard);
     }
     return lease;
   }
@@ -297,12 +292,12 @@ public record LeaseDecider(DataTables tables, Store store) {
   private void checkOffset(String what, long offset, Shard shard) {
     long end = shard(shard).end();
     if (offset < 0 || offset > end) {
-      throw Refusal.INVALID.error(what + " " + offset + " of shard " + shard + ": use 0 to " + end);
+      throw INVALID.error(what + " " + offset + " of shard " + shard + ": use 0 to " + end);
     }
   }
 
   private static RefusedException fenced(Lease lease, long epoch) {
-    return Refusal.FENCED.error(
+    return FENCED.error(
         "epoch %s of %s:%s%s",
         epoch,
         lease.group(),

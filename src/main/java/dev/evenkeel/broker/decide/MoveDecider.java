@@ -1,12 +1,13 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MoveTable;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.MoveShares;
-import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -41,7 +42,7 @@ public final class MoveDecider {
   public Decision<MetaChange> record(MetaCommand.RecordMoves command) {
     if (command.moves().size() > Limits.MOVES_A_COMMAND_MAX) {
       return Decision.refused(
-          Refusal.TOO_LARGE,
+          TOO_LARGE,
           command.moves().size() + " moves at once: at most " + Limits.MOVES_A_COMMAND_MAX);
     }
     command.moves().forEach(MoveRecord::check);

@@ -1,42 +1,65 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.PRODUCER_FENCED;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_PRODUCER;
+
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Opens epochs of producers. A repeat answers as the first. */
-public record ProducerDecider(DataTables tables) {
-  public Decision<Change> open(DataCommand.OpenProducer command, long nowMillis) {
+/**
+ * Opens epochs of producers, and forgets producers. Opening an epoch again answers as the first
+ * time.
+ *
+ * <p>A publisher is the producer under which the handlers of a group on an input shard publish; see
+ * ADR 15. Opening an epoch of one:
+ *
+ * <pre>
+ * of this id                 of the group and shard      comes to
+ * known, of a lower epoch    -                           its epoch is this one
+ * known, of this epoch       -                           nothing: it is a repeat
+ * known, of a higher epoch   -                           PRODUCER_FENCED
+ * unknown, not fresh         -                           UNKNOWN_PRODUCER
+ * unknown, fresh             none, or no higher epoch    it is the one, and the former is forgotten
+ * unknown, fresh             a higher epoch              PRODUCER_FENCED
+ * </pre>
+ */
+public record ProducerDecider(DataTables tables, long nowMillis) {
+  public Decision<Change> open(DataCommand.OpenProducer command) {
     long id = command.producerId();
     int epoch = command.epoch();
     if (id < 1 || epoch < 0) {
       return Decision.refused(
-          Refusal.INVALID,
-          "producer " + id + " epoch " + epoch + ": ids count from 1, epochs from 0");
+          INVALID, "producer " + id + " epoch " + epoch + ": ids count from 1, epochs from 0");
     }
     ProducerRecord known = tables.producer(id);
     ProducerRecord next;
     if (known != null && known.publisherOf() != null) {
-      return Decision.refused(Refusal.INVALID, "producer " + id + " is that of a handler");
+      return Decision.refused(INVALID, "producer " + id + " is that of a handler");
     }
     if (known == null) {
       if (tables.ordinaryProducers() >= AppendDecider.PRODUCERS_HARD_MAX) {
         return Decision.refused(
-            Refusal.OVERLOADED,
+            OVERLOADED,
             tables.ordinaryProducers() + " producers are remembered here; try again in a minute");
       }
       next = ProducerRecord.fresh(id, epoch, nowMillis);
     } else if (known.epoch() > epoch) {
       return Decision.refused(
-          Refusal.PRODUCER_FENCED,
+          PRODUCER_FENCED,
           "producer " + id + " has opened epoch " + known.epoch() + ", later than " + epoch);
     } else if (known.epoch() == epoch) {
       next = known.used(nowMillis);
@@ -66,5 +89,85 @@ public record ProducerDecider(DataTables tables) {
       return ring.formerLast();
     }
     return ring.epoch() == producer.formerEpoch() ? ring.next() - 1 : RecentSequences.NONE;
+  }
+
+  public Decision<Change> open(DataCommand.OpenPublisher command) {
+    Names.check("group", command.group());
+    if (command.producerId() < 1 || command.epoch() < 1) {
+      return Decision.refused(
+          INVALID,
+          "producer %s epoch %s: ids and epochs of leases count from 1",
+          command.producerId(),
+          command.epoch());
+    }
+    LeaseKey key = new LeaseKey(command.input(), command.group());
+    ProducerRecord known = tables.producer(command.producerId());
+    if (known != null && !key.equals(known.publisherOf())) {
+      return Decision.refused(INVALID, "producer " + known.id() + " is not that of " + name(key));
+    }
+    ProducerRecord present = tables.publisher(key);
+    if (present != null && present.epoch() > command.epoch()) {
+      return Decision.refused(
+          PRODUCER_FENCED,
+          name(key) + " publishes at epoch " + present.epoch() + ", later than " + command.epoch());
+    }
+    if (known != null) {
+      return put(
+          List.of(),
+          known.epoch() == command.epoch()
+              ? known.used(nowMillis)
+              : known.inEpoch(command.epoch(), nowMillis));
+    }
+    if (!command.fresh()) {
+      return Decision.refused(
+          UNKNOWN_PRODUCER,
+          "producer " + command.producerId() + " of " + name(key) + " is not known here");
+    }
+    if (present == null && tables.publishers().size() >= Limits.PUBLISHERS_MAX) {
+      return Decision.refused(
+          OVERLOADED,
+          "handlers of "
+              + Limits.PUBLISHERS_MAX
+              + " shards publish here, no more are allowed: forget groups or topics");
+    }
+    List<Change> changes = present == null ? List.of() : forget(tables, present);
+    return put(
+        changes, ProducerRecord.publisher(command.producerId(), command.epoch(), key, nowMillis));
+  }
+
+  private static Decision<Change> put(List<Change> before, ProducerRecord next) {
+    List<Change> changes = new ArrayList<>(before);
+    changes.add(new Change.PutProducer(next));
+    return new Decision<>(changes, Reply.DONE);
+  }
+
+  /** Everything that the handlers of these groups and shards publish under. */
+  List<Change> forget(List<LeaseKey> keys) {
+    List<Change> changes = new ArrayList<>();
+    keys.forEach(key -> changes.addAll(forget(tables, tables.publisher(key))));
+    return changes;
+  }
+
+  /** Everything that handlers of the topic's messages publish under. */
+  List<Change> forgetInputs(int topicId) {
+    List<Change> changes = new ArrayList<>();
+    for (LeaseKey key : tables.publishers()) {
+      if (key.shard().topicId() == topicId) {
+        changes.addAll(forget(tables, tables.publisher(key)));
+      }
+    }
+    return changes;
+  }
+
+  /** A producer goes, with all that is remembered of it. */
+  static List<Change> forget(DataTables tables, ProducerRecord producer) {
+    List<Change> changes = new ArrayList<>();
+    tables.ringsOf(producer.id()).keySet().forEach(k -> changes.add(Change.removeRing(k)));
+    changes.add(Change.removeProducer(producer.id()));
+    return changes;
+  }
+
+  private static String name(LeaseKey key) {
+    return key.group() + ":" + key.shard();
   }
 }

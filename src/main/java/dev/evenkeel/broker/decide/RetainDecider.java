@@ -127,7 +127,7 @@ public final class RetainDecider {
         continue;
       }
       if (timeMillis - each.usedMillis() > PRODUCER_IDLE_MILLIS_MAX) {
-        changes.addAll(PublisherDecider.forget(tables, each));
+        changes.addAll(ProducerDecider.forget(tables, each));
       } else {
         kept.add(each);
       }
@@ -137,7 +137,7 @@ public final class RetainDecider {
           Comparator.comparingLong(ProducerRecord::usedMillis)
               .thenComparingLong(ProducerRecord::id));
       kept.subList(0, kept.size() - PRODUCERS_MAX)
-          .forEach(each -> changes.addAll(PublisherDecider.forget(tables, each)));
+          .forEach(each -> changes.addAll(ProducerDecider.forget(tables, each)));
     }
   }
 }

@@ -1,5 +1,8 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
+
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
@@ -8,7 +11,6 @@ import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicConfig;
 import java.util.ArrayList;
@@ -19,8 +21,7 @@ public record ShardDecider(DataTables tables) {
   public Decision<Change> open(DataCommand.OpenShards command) {
     TopicRecord known = tables.topic(command.topicId());
     if (known != null && known.dropped()) {
-      return Decision.refused(
-          Refusal.UNKNOWN_TOPIC, "topic " + command.topicId() + " has been deleted");
+      return Decision.refused(UNKNOWN_TOPIC, "topic " + command.topicId() + " has been deleted");
     }
     List<Change> changes = new ArrayList<>();
     if (known == null) {
@@ -32,7 +33,7 @@ public record ShardDecider(DataTables tables) {
     for (int index : command.shards()) {
       if (index < 0 || index >= Limits.SHARDS_MAX) {
         return Decision.refused(
-            Refusal.INVALID, "shard " + index + ": use 0 to " + (Limits.SHARDS_MAX - 1));
+            INVALID, "shard " + index + ": use 0 to " + (Limits.SHARDS_MAX - 1));
       }
       Shard shard = new Shard(command.topicId(), index);
       if (tables.shard(shard) == null) {
@@ -45,8 +46,7 @@ public record ShardDecider(DataTables tables) {
   public Decision<Change> configure(DataCommand.ConfigureShards command) {
     TopicRecord known = tables.topic(command.topicId());
     if (known == null || known.dropped()) {
-      return Decision.refused(
-          Refusal.UNKNOWN_TOPIC, "topic " + command.topicId() + " has no shards here");
+      return Decision.refused(UNKNOWN_TOPIC, "topic " + command.topicId() + " has no shards here");
     }
     return Decision.of(
         List.of(
@@ -72,7 +72,7 @@ public record ShardDecider(DataTables tables) {
     }
     changes.addAll(LeaseDecider.remove(tables, leases));
     tables.ringsIn(id).forEach(key -> changes.add(Change.removeRing(key)));
-    changes.addAll(new PublisherDecider(tables, 0).forgetInputs(id));
+    changes.addAll(new ProducerDecider(tables, 0).forgetInputs(id));
     String name = known == null ? "" : known.name();
     changes.add(Change.putTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
     return new Decision<>(changes, LeaseDecider.floor(tables, floor));

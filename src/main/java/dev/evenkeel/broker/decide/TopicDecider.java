@@ -1,11 +1,15 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+import static dev.evenkeel.protocol.Refusal.TOPIC_EXISTS;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
+
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
@@ -19,7 +23,7 @@ public record TopicDecider(MetaTables tables) {
     String name = Names.check("topic", command.name());
     if (command.shards() < 1 || command.shards() > Limits.SHARDS_MAX) {
       return Decision.refused(
-          Refusal.INVALID,
+          INVALID,
           "topic '%s' with %s shards: use 1 to %s",
           name,
           command.shards(),
@@ -28,11 +32,11 @@ public record TopicDecider(MetaTables tables) {
     command.config().check();
     TopicInfo taken = tables.topic(name);
     if (taken != null) {
-      return Decision.refused(Refusal.TOPIC_EXISTS, exists(taken));
+      return Decision.refused(TOPIC_EXISTS, exists(taken));
     }
     if (tables.topics().size() >= TOPICS_MAX) {
       return Decision.refused(
-          Refusal.TOO_LARGE, "there are " + TOPICS_MAX + " topics, no more are allowed");
+          TOO_LARGE, "there are " + TOPICS_MAX + " topics, no more are allowed");
     }
     MetaTables.Counters counters = tables.counters();
     TopicInfo topic =
@@ -90,7 +94,7 @@ public record TopicDecider(MetaTables tables) {
     }
     if (topic.state() != TopicInfo.State.DELETING) {
       return Decision.refused(
-          Refusal.INVALID, "topic '" + topic.name() + "' is not being deleted: delete it first");
+          INVALID, "topic '" + topic.name() + "' is not being deleted: delete it first");
     }
     MetaTables.Counters next = tables.counters().aboveEpoch(command.epochFloor());
     return Decision.of(
@@ -104,6 +108,6 @@ public record TopicDecider(MetaTables tables) {
   }
 
   private static Decision<MetaChange> unknown(String topic) {
-    return Decision.refused(Refusal.UNKNOWN_TOPIC, "there is no topic " + topic);
+    return Decision.refused(UNKNOWN_TOPIC, "there is no topic " + topic);
   }
 }

@@ -1,12 +1,13 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
+
 import dev.evenkeel.broker.decide.AppendDecider;
 import dev.evenkeel.broker.decide.Decision;
 import dev.evenkeel.broker.decide.DueDecider;
 import dev.evenkeel.broker.decide.FailureDecider;
 import dev.evenkeel.broker.decide.LeaseDecider;
 import dev.evenkeel.broker.decide.ProducerDecider;
-import dev.evenkeel.broker.decide.PublisherDecider;
 import dev.evenkeel.broker.decide.RetainDecider;
 import dev.evenkeel.broker.decide.ShardDecider;
 import dev.evenkeel.broker.state.Change;
@@ -123,8 +124,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     return switch (entry.type()) {
       case Entry.APPEND -> new Batches(AppendBody.read(entry.body()));
       case Entry.DATA_COMMAND -> new Single(CommandCodec.data(new ByteReader(entry.body())));
-      default ->
-          throw Refusal.WRONG_VERSION.error("entry of type " + entry.type() + " in a data group");
+      default -> throw WRONG_VERSION.error("entry of type " + entry.type() + " in a data group");
     };
   }
 
@@ -178,7 +178,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.ForgetLeases c) {
       return new LeaseDecider(tables, store).forget(c);
     } else if (command instanceof DataCommand.OpenProducer c) {
-      return new ProducerDecider(tables).open(c, time.millis());
+      return new ProducerDecider(tables, time.millis()).open(c);
     } else if (command instanceof DataCommand.OpenShards c) {
       return new ShardDecider(tables).open(c);
     } else if (command instanceof DataCommand.ConfigureShards c) {
@@ -198,7 +198,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.SetPublisher c) {
       return new LeaseDecider(tables, store).publisher(c);
     } else if (command instanceof DataCommand.OpenPublisher c) {
-      return new PublisherDecider(tables, time.millis()).open(c);
+      return new ProducerDecider(tables, time.millis()).open(c);
     } else if (command instanceof DataCommand.Retain) {
       return new RetainDecider(tables, store, time.millis()).decide();
     } else if (command instanceof DataCommand.RaiseFeatureLevel) {

@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.protocol.Refusal;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.storage.Store;
 import dev.evenkeel.storage.StoreFiles;
@@ -59,7 +60,7 @@ final class LiveStore {
     lock.readLock().lock();
     try {
       if (store == null) {
-        throw Refusal.UNAVAILABLE.error("this node is stopping");
+        throw UNAVAILABLE.error("this node is stopping");
       }
       return reader.apply(store);
     } finally {

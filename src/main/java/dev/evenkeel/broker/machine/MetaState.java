@@ -1,9 +1,10 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
+
 import dev.evenkeel.broker.decide.ClusterDecider;
 import dev.evenkeel.broker.decide.Decision;
 import dev.evenkeel.broker.decide.GroupDecider;
-import dev.evenkeel.broker.decide.GroupLeaseDecider;
 import dev.evenkeel.broker.decide.MoveDecider;
 import dev.evenkeel.broker.decide.TopicDecider;
 import dev.evenkeel.broker.state.MetaChange;
@@ -58,7 +59,7 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   @Override
   MetaCommand read(Entry entry) {
     if (entry.type() != Entry.META_COMMAND) {
-      throw Refusal.WRONG_VERSION.error("entry of type " + entry.type() + " in the meta group");
+      throw WRONG_VERSION.error("entry of type " + entry.type() + " in the meta group");
     }
     return CommandCodec.meta(new ByteReader(entry.body()));
   }
@@ -106,9 +107,9 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
     } else if (command instanceof MetaCommand.ForgetTopic c) {
       return new GroupDecider(tables).forget(c);
     } else if (command instanceof MetaCommand.GrantGroupLease c) {
-      return new GroupLeaseDecider(tables).grant(c);
+      return new GroupDecider(tables).grant(c);
     } else if (command instanceof MetaCommand.ReleaseGroupLease c) {
-      return new GroupLeaseDecider(tables).release(c);
+      return new GroupDecider(tables).release(c);
     } else if (command instanceof MetaCommand.RecordMoves c) {
       return new MoveDecider(tables.moves()).record(c);
     } else if (command instanceof MetaCommand.RegisterProducer c) {

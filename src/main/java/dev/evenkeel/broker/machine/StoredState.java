@@ -1,5 +1,8 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.protocol.Refusal.INTERNAL;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.broker.state.StateChange;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
@@ -191,7 +194,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   }
 
   private RefusedException missing(int needed) {
-    return Refusal.UNAVAILABLE.error(
+    return UNAVAILABLE.error(
         "this needs feature level %s, and the cluster is at level %s until every node "
             + "runs a version that reads it, without -D%s",
         needed, levelOfCluster(), FeatureLevel.MAX_PROPERTY);
@@ -319,7 +322,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     return refuse(
         index,
         command,
-        Refusal.INTERNAL,
+        INTERNAL,
         String.format(
             "a bug in Evenkeel: deciding about log entry %s of %s failed with %s; nothing "
                 + "changed",

@@ -1,5 +1,9 @@
 package dev.evenkeel.broker.member;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.serve.Answers;
 import dev.evenkeel.bus.Addresses;
@@ -13,7 +17,6 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeCard;
 import dev.evenkeel.log.NodeCard.Stage;
 import dev.evenkeel.log.PeerLine;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -213,7 +216,7 @@ public final class Membership implements PeerLine {
       case "addVoter" -> change(group(question).addVoter(question.getString("voter")));
       case "replace" -> replace(question.getString("node", ""));
       case "replacement" -> Future.succeededFuture(framed(replacement().toBuffer()));
-      default -> throw Refusal.INVALID.error("unknown action: " + question);
+      default -> throw INVALID.error("unknown action: " + question);
     };
   }
 
@@ -224,7 +227,7 @@ public final class Membership implements PeerLine {
   private Peer own() {
     NodeCard known = card;
     if (known == null) {
-      throw Refusal.UNAVAILABLE.error("node " + node + " is starting");
+      throw UNAVAILABLE.error("node " + node + " is starting");
     }
     BrokerNode opened = broker;
     Set<String> ineligible =
@@ -241,7 +244,7 @@ public final class Membership implements PeerLine {
     NodeCard known = own().card();
     if (known.stage() != Stage.WAITING
         || !known.incarnation().equals(question.getString("incarnation"))) {
-      throw Refusal.UNAVAILABLE.error("node " + node + " does not wait to be taken in any more");
+      throw UNAVAILABLE.error("node " + node + " does not wait to be taken in any more");
     }
     invitation =
         new Invitation(
@@ -259,7 +262,7 @@ public final class Membership implements PeerLine {
   private BrokerNode opened() {
     BrokerNode opened = broker;
     if (opened == null) {
-      throw Refusal.UNAVAILABLE.error("node " + node + " is starting");
+      throw UNAVAILABLE.error("node " + node + " is starting");
     }
     return opened;
   }
@@ -269,7 +272,7 @@ public final class Membership implements PeerLine {
     return log().all().stream()
         .filter(group -> group.name().equals(name))
         .findFirst()
-        .orElseThrow(() -> Refusal.INVALID.error("no log group " + name));
+        .orElseThrow(() -> INVALID.error("no log group " + name));
   }
 
   /** Answers in time, also if the change goes on: then it is asked for again. */
@@ -281,8 +284,7 @@ public final class Membership implements PeerLine {
             done -> answer.tryComplete(true),
             failure -> {
               boolean underWay =
-                  failure instanceof RefusedException refused
-                      && refused.refusal() == Refusal.OVERLOADED;
+                  failure instanceof RefusedException refused && refused.refusal() == OVERLOADED;
               if (underWay) {
                 answer.tryComplete(false);
               } else {
@@ -306,7 +308,7 @@ public final class Membership implements PeerLine {
       throw new RefusedException.NotLeader(leader);
     }
     if (replacement != null && replacement.running()) {
-      throw Refusal.OVERLOADED.error(
+      throw OVERLOADED.error(
           "the replacement of node '" + replacement.node() + "' is under way: wait for its end");
     }
     return calls
@@ -322,7 +324,7 @@ public final class Membership implements PeerLine {
               }
               Replacement.check(lost, log.nodes(), log.clusterId(), answer, voters, everywhere);
               if (replacement != null && replacement.running()) {
-                throw Refusal.OVERLOADED.error("another replacement has begun: wait for its end");
+                throw OVERLOADED.error("another replacement has begun: wait for its end");
               }
               replacement = new Replacement(calls, log, answer);
               Future<?> late = bus.join().timer(REPLACE_ANSWER_MILLIS_MAX, TimeUnit.MILLISECONDS);

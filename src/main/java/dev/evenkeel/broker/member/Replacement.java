@@ -1,10 +1,12 @@
 package dev.evenkeel.broker.member;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeCard.Stage;
 import dev.evenkeel.log.VoterId;
-import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -73,10 +75,10 @@ final class Replacement {
       List<String> voters,
       List<String> everywhere) {
     if (!nodes.contains(node)) {
-      throw Refusal.INVALID.error("there is no node '" + node + "': the nodes are " + nodes);
+      throw INVALID.error("there is no node '" + node + "': the nodes are " + nodes);
     }
     if (answer == null || answer.card().stage() == Stage.EMPTY) {
-      throw Refusal.UNAVAILABLE.error(
+      throw UNAVAILABLE.error(
           "no empty node is waiting under the name '"
               + node
               + "': start it with an empty data directory first");
@@ -85,7 +87,7 @@ final class Replacement {
       return;
     }
     if (!clusterId.equals(answer.card().clusterId())) {
-      throw Refusal.INVALID.error(
+      throw INVALID.error(
           "node '%s' runs with the data of another cluster: start it with an empty data "
               + "directory first",
           node);
@@ -94,8 +96,7 @@ final class Replacement {
     boolean other =
         voters.stream().anyMatch(each -> VoterId.node(each).equals(node) && !each.equals(voter));
     if (everywhere.contains(voter) && !other) {
-      throw Refusal.INVALID.error(
-          "node '" + node + "' is alive and has its data: nothing to replace");
+      throw INVALID.error("node '" + node + "' is alive and has its data: nothing to replace");
     }
   }
 
@@ -156,46 +157,66 @@ final class Replacement {
             .put("group", group.name())
             .put("node", node())
             .put("voter", taken.card().voter());
-    long now = System.nanoTime();
-    return attempt(group, question, now, now, millisMax)
+    return poll(
+            () -> asked(group, question),
+            millisMax,
+            "the voters of the log group "
+                + group.name()
+                + " cannot be changed, a majority must"
+                + " be up: %s")
         .onSuccess(done -> progress.put(group.name(), outcome));
+  }
+
+  /** Whether the leader of the group has made the change. */
+  private Future<Boolean> asked(LogGroup group, JsonObject question) {
+    if (!log.nodeId().equals(log.meta().leadership().leader())) {
+      throw UNAVAILABLE.error("this node, " + log.nodeId() + ", no longer leads the meta log");
+    }
+    String leader = group.leadership().leader();
+    return leader == null
+        ? failed("nobody leads it")
+        : calls
+            .ask(leader, question, STEP_MILLIS_MAX)
+            .map(answer -> answer.toJsonObject().getBoolean("done"));
+  }
+
+  /**
+   * Asks until the answer is yes. Gives up after {@code millisMax}, or when nobody has answered for
+   * {@link #STUCK_MILLIS_MAX}.
+   *
+   * @param trouble what to say then; %s stands for the cause
+   */
+  private Future<Void> poll(Supplier<Future<Boolean>> question, long millisMax, String trouble) {
+    long now = System.nanoTime();
+    return poll(question, now, now, millisMax, trouble);
   }
 
   /**
    * @param begun when the change began, by {@link System#nanoTime()}
-   * @param seen when something was last heard that lets hope
+   * @param heard when somebody last answered
    */
-  private Future<Void> attempt(
-      LogGroup group, JsonObject question, long begun, long seen, long millisMax) {
-    if (!log.nodeId().equals(log.meta().leadership().leader())) {
-      return failed("this node, " + log.nodeId() + ", no longer leads the meta log");
-    }
-    String leader = group.leadership().leader();
-    Future<Boolean> once =
-        leader == null
-            ? failed("nobody leads it")
-            : calls
-                .ask(leader, question, STEP_MILLIS_MAX)
-                .map(answer -> answer.toJsonObject().getBoolean("done"));
-    return once.transform(
-        answered -> {
-          if (answered.succeeded() && answered.result()) {
-            return Future.succeededFuture();
-          }
-          long now = System.nanoTime();
-          long lastSeen = answered.succeeded() ? now : seen;
-          if (now - lastSeen > TimeUnit.MILLISECONDS.toNanos(STUCK_MILLIS_MAX)
-              || now - begun > TimeUnit.MILLISECONDS.toNanos(millisMax)) {
-            String cause = answered.failed() ? answered.cause().getMessage() : "it takes too long";
-            return failed(
-                "the voters of the log group %s cannot be changed, a majority must be up: %s"
-                    .formatted(group.name(), cause));
-          }
-          return calls
-              .vertx()
-              .timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS)
-              .compose(fired -> attempt(group, question, begun, lastSeen, millisMax));
-        });
+  private Future<Void> poll(
+      Supplier<Future<Boolean>> question, long begun, long heard, long millisMax, String trouble) {
+    return question
+        .get()
+        .transform(
+            answered -> {
+              if (answered.succeeded() && answered.result()) {
+                return Future.succeededFuture();
+              }
+              long now = System.nanoTime();
+              long lastHeard = answered.succeeded() ? now : heard;
+              if (now - lastHeard > TimeUnit.MILLISECONDS.toNanos(STUCK_MILLIS_MAX)
+                  || now - begun > TimeUnit.MILLISECONDS.toNanos(millisMax)) {
+                return failed(
+                    trouble.formatted(
+                        answered.failed() ? answered.cause().getMessage() : "it takes too long"));
+              }
+              return calls
+                  .vertx()
+                  .timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS)
+                  .compose(fired -> poll(question, begun, lastHeard, millisMax, trouble));
+            });
   }
 
   private Future<Void> join() {
@@ -210,32 +231,19 @@ final class Replacement {
             .put("incarnation", taken.card().incarnation());
     return calls
         .ask(node(), invitation, STEP_MILLIS_MAX)
-        .compose(accepted -> awaitOpen(System.nanoTime()));
+        .compose(
+            accepted ->
+                poll(
+                    () -> calls.card(node()).map(this::isOpen),
+                    STUCK_MILLIS_MAX,
+                    "node '" + node() + "' has not opened its logs"));
   }
 
-  private Future<Void> awaitOpen(long begun) {
-    return calls
-        .card(node())
-        .transform(
-            answered -> {
-              boolean open =
-                  answered.succeeded()
-                      && answered.result().card().stage() == Stage.FORMED
-                      && answered.result().card().voter().equals(taken.card().voter());
-              if (open) {
-                return Future.succeededFuture();
-              }
-              if (System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(STUCK_MILLIS_MAX)) {
-                return failed("node '" + node() + "' has not opened its logs");
-              }
-              return calls
-                  .vertx()
-                  .timer(PAUSE_MILLIS, TimeUnit.MILLISECONDS)
-                  .compose(fired -> awaitOpen(begun));
-            });
+  private boolean isOpen(Peer peer) {
+    return peer.card().stage() == Stage.FORMED && peer.card().voter().equals(taken.card().voter());
   }
 
   private static <T> Future<T> failed(String message) {
-    return Future.failedFuture(Refusal.UNAVAILABLE.error(message));
+    return Future.failedFuture(UNAVAILABLE.error(message));
   }
 }

@@ -1,9 +1,10 @@
 package dev.evenkeel.broker.node;
 
+import dev.evenkeel.broker.BrokerVerticle;
+import static dev.evenkeel.protocol.Refusal.INVALID;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -85,7 +86,7 @@ public record BrokerSettings(
               peer.getString("listenHost", host)));
     }
     if (peers.isEmpty()) {
-      throw Refusal.INVALID.error("'peers' must list every node, this one too");
+      throw INVALID.error("'peers' must list every node, this one too");
     }
     return new BrokerSettings(
         required(json, "node"),
@@ -104,7 +105,7 @@ public record BrokerSettings(
   private static String required(JsonObject json, String key) {
     String value = json.getString(key);
     if (value == null) {
-      throw Refusal.INVALID.error("the broker's configuration lacks '" + key + "'");
+      throw INVALID.error("the broker's configuration lacks '" + key + "'");
     }
     return value;
   }

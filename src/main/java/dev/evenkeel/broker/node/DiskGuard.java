@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.node;
 
-import dev.evenkeel.protocol.Refusal;
+import static dev.evenkeel.protocol.Refusal.DISK_FULL;
+
 import dev.evenkeel.protocol.RefusedException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -63,20 +64,28 @@ public final class DiskGuard {
     }
     lastFreeBytes = free;
     low = reason(low, free, limit(low, 5, 6));
-    String takenBefore = exhausted;
-    exhausted = reason(exhausted, free, limit(exhausted, 2, 3));
-    if (exhausted != null && takenBefore == null) {
-      LOG.error("this node takes no entries from other leaders: {}", exhausted);
-    } else if (exhausted == null && takenBefore != null) {
-      LOG.info("there is room again in {}: this node takes entries", directory);
+    exhausted =
+        told(
+            exhausted,
+            reason(exhausted, free, limit(exhausted, 2, 3)),
+            "this node takes no entries from other leaders: {}",
+            "there is room again in {}: this node takes entries");
+    full =
+        told(
+            full,
+            free >= freeBytesMin ? null : text(free),
+            "appends are refused: {}",
+            "there is room again in {}: appends go on");
+  }
+
+  /** Logs that there is a reason now, or none any more. Returns {@code now}. */
+  private String told(String before, String now, String begun, String ended) {
+    if (now != null && before == null) {
+      LOG.error(begun, now);
+    } else if (now == null && before != null) {
+      LOG.info(ended, directory);
     }
-    String before = full;
-    full = free >= freeBytesMin ? null : text(free);
-    if (full != null && before == null) {
-      LOG.error("appends are refused: {}", full);
-    } else if (full == null && before != null) {
-      LOG.info("there is room again in {}: appends go on", directory);
-    }
+    return now;
   }
 
   /** The limit in quarters, another one once it was undercut. */
@@ -127,7 +136,7 @@ public final class DiskGuard {
   public void requireRoom() {
     String reason = full;
     if (reason != null) {
-      throw Refusal.DISK_FULL.error(reason);
+      throw DISK_FULL.error(reason);
     }
   }
 }

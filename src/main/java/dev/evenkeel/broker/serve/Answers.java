@@ -1,5 +1,8 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Refusal;
@@ -41,7 +44,7 @@ public final class Answers {
     Future<Buffer> result;
     try {
       if (!(message.body() instanceof Buffer request)) {
-        throw Refusal.INVALID.error("the body of a request is a buffer");
+        throw INVALID.error("the body of a request is a buffer");
       }
       result = handler.apply(request);
     } catch (RuntimeException e) {
@@ -85,7 +88,7 @@ public final class Answers {
     try {
       executor.execute(run);
     } catch (RejectedExecutionException e) {
-      return Future.failedFuture(Refusal.OVERLOADED.error("too many reads wait for the disk"));
+      return Future.failedFuture(OVERLOADED.error("too many reads wait for the disk"));
     }
     return Future.fromCompletionStage(
         promise.future().toCompletionStage(), vertx.getOrCreateContext());

@@ -1,10 +1,11 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.log.Replicas;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
 import io.vertx.core.Future;
@@ -51,7 +52,7 @@ public final class AppendService {
   Future<Buffer> awaitReplicas(Buffer request) {
     ReplicasRequest asked = ReplicasRequest.decode(Frames.body(request));
     if (asked.dataGroup() < 0 || asked.dataGroup() >= groups.size()) {
-      throw Refusal.INVALID.error("there is no data group " + asked.dataGroup());
+      throw INVALID.error("there is no data group " + asked.dataGroup());
     }
     LogGroupServer group = groups.get(asked.dataGroup());
     if (asked.logIndex() < 0) {
@@ -87,7 +88,7 @@ public final class AppendService {
     int group = first.dataGroup(groups.size());
     for (AppendBody.Item item : items) {
       if (item.shard().dataGroup(groups.size()) != group) {
-        throw Refusal.INVALID.error(
+        throw INVALID.error(
             "shards %s and %s belong to different log groups: send them in separate requests",
             first, item.shard());
       }

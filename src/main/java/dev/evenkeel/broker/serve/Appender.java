@@ -1,5 +1,9 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -58,12 +62,12 @@ final class Appender {
     int bytes = body.remaining();
     if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
       return refused(
-          Refusal.TOO_LARGE,
+          TOO_LARGE,
           "append of %s bytes: at most %s are allowed"
               .formatted(bytes, Limits.ENTRY_BYTES_MAX - Entry.HEADER_BYTES));
     }
     if (waitingBytes + bytes > serve.options().appendBytesWaitingMax()) {
-      return refused(Refusal.OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
+      return refused(OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
     }
     Pending pending = new Pending(batches, messages, body, System.nanoTime(), Promise.promise());
     waitingBytes += bytes;
@@ -134,9 +138,7 @@ final class Appender {
       int to = from + each.batches();
       if (to > results.results().size()) {
         each.promise()
-            .fail(
-                Refusal.INDETERMINATE.error(
-                    "log group " + log.name() + " answered too few results"));
+            .fail(INDETERMINATE.error("log group " + log.name() + " answered too few results"));
       } else {
         AppendResults answer = results.share(from, to);
         serve.meters().appended(each.startNanos(), each.body(), each.messages(), answer);

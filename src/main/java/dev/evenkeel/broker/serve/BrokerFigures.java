@@ -14,7 +14,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.DoubleSupplier;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import org.slf4j.Logger;
@@ -38,7 +37,6 @@ final class BrokerFigures {
   private final Context context;
   private final Supplier<Queues> queues;
   private final MeterScope scope;
-  private final List<LeaderWatch> leaders = new ArrayList<>();
   private final List<LogFigures> logs = new ArrayList<>();
   private final FigureTable followerLag;
   private final FigureTable clockSkew;
@@ -81,7 +79,6 @@ final class BrokerFigures {
       logs.add(new LogFigures(group.log(), node, scope));
       queueFigures(group, i);
     }
-    logs.forEach(each -> leaders.add(new LeaderWatch(each.log(), scope)));
     nodeFigures();
     scope.reading(this::read);
   }
@@ -117,37 +114,34 @@ final class BrokerFigures {
   }
 
   private void nodeFigures() {
-    gauge(
+    scope.gauge(
         "evenkeel.feature.level",
         "Feature level of the cluster: the highest of log entries that every node reads",
         () -> node.meta().tables().featureLevel());
-    gauge(
+    scope.gauge(
         "evenkeel.feature.level.read",
         "Highest feature level of log entries that this node reads",
         FeatureLevel::reads);
-    gauge(
+    scope.gauge(
         "evenkeel.clock.correction.seconds",
         "What this node adds to its clock, because it differs from those of most nodes",
         () -> node.clock().correctionMillis() / 1e3);
-    gauge("evenkeel.fetch.waiting", "Long polls that wait", () -> lastQueues.fetchesWaiting());
-    gauge("evenkeel.reads.waiting", "Reads that wait for a disk thread", node::readsWaiting);
-    gauge("evenkeel.disk.free.bytes", "Free space where the data is", node.disk()::freeBytes);
-    gauge(
+    scope.gauge(
+        "evenkeel.fetch.waiting", "Long polls that wait", () -> lastQueues.fetchesWaiting());
+    scope.gauge("evenkeel.reads.waiting", "Reads that wait for a disk thread", node::readsWaiting);
+    scope.gauge("evenkeel.disk.free.bytes", "Free space where the data is", node.disk()::freeBytes);
+    scope.gauge(
         "evenkeel.disk.free.min.bytes",
         "The limit of free space, below which appends are refused",
         node.disk()::freeBytesMin);
-    gauge(
+    scope.gauge(
         "evenkeel.log.disk.bytes",
         "Files of logs and their snapshots; measured at most every 30 s",
         logDisk::bytes);
-    gauge(
+    scope.gauge(
         "evenkeel.store.disk.bytes",
         "Files of the state; measured at most every 30 s",
         storeDisk::bytes);
-  }
-
-  private void gauge(String name, String help, DoubleSupplier value) {
-    scope.gauge(name, help, value);
   }
 
   private Future<?> read() {
@@ -196,6 +190,6 @@ final class BrokerFigures {
   }
 
   void close() {
-    leaders.forEach(LeaderWatch::close);
+    logs.forEach(LogFigures::close);
   }
 }

@@ -1,5 +1,8 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
+
 import dev.evenkeel.broker.decide.StartFinder;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.state.BatchIndex;
@@ -11,10 +14,11 @@ import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
@@ -33,6 +37,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
@@ -71,8 +76,9 @@ public final class ControlService {
       case BROWSE -> fetches.browse(request);
       case FIND_OFFSET -> findOffset(in);
       case READ_BYTES -> readBytes(in);
-      case CREATE_TOPIC -> createTopic(in);
-      case CONFIGURE_TOPIC -> configureTopic(in);
+      case CREATE_TOPIC ->
+          topics.create(in.text(), in.i32(), config(in)).map(ControlService::reply);
+      case CONFIGURE_TOPIC -> topics.configure(in.text(), config(in)).map(ControlService::reply);
       case DELETE_TOPIC -> deleteTopic(in);
       case READ_GROUPS -> readMeta(in, RecordCodec.GROUP, MetaTables::groups);
       case READ_GROUP_LEASES -> readMeta(in, RecordCodec.GROUP_LEASE, MetaTables::groupLeases);
@@ -82,24 +88,23 @@ public final class ControlService {
       case READ_DEAD_LETTERS -> failures.deadLetters(in);
       case READ_FAILURES -> failures.figures(group(in), in);
       case APPEND, FETCH, AWAIT_REPLICAS ->
-          throw Refusal.INVALID.error(op + " belongs to the data address");
+          throw INVALID.error(op + " belongs to the data address");
       case LEVEL_START, LEVEL_HAND_OUT, LEVEL_REPORT ->
-          throw Refusal.INVALID.error(op + " is not for a broker");
+          throw INVALID.error(op + " is not for a broker");
     };
   }
 
   private LogGroupServer group(ByteReader in) {
     int group = in.i32();
     if (group < 0 || group >= groups.size()) {
-      throw Refusal.INVALID.error("log group " + group + ": use 0 to " + (groups.size() - 1));
+      throw INVALID.error("log group " + group + ": use 0 to " + (groups.size() - 1));
     }
     return groups.get(group);
   }
 
   private static void requireAllowed(Class<?> allowed, Object command) {
     if (!allowed.isInstance(command)) {
-      throw Refusal.INVALID.error(
-          command.getClass().getSimpleName() + " may not be submitted here");
+      throw INVALID.error(command.getClass().getSimpleName() + " may not be submitted here");
     }
   }
 
@@ -140,13 +145,12 @@ public final class ControlService {
     Shard shard = RecordCodec.shard(in);
     in.end();
     if (name == null) {
-      throw Refusal.INVALID.error("a lease belongs to a group: name it");
+      throw INVALID.error("a lease belongs to a group: name it");
     }
     LogGroupServer group = serve.readyGroupOf(shard);
     Lease lease = group.state().tables().lease(name, shard);
     if (lease == null) {
-      throw Refusal.UNKNOWN_GROUP.error(
-          "group '" + name + "' has no lease on " + group.nameOf(shard));
+      throw UNKNOWN_GROUP.error("group '" + name + "' has no lease on " + group.nameOf(shard));
     }
     if (lease.state() == null) {
       return Future.succeededFuture(reply(new Reply.OfLease(lease.forOwner())));
@@ -155,7 +159,7 @@ public final class ControlService {
         () -> {
           Lease whole = group.state().leaseWithState(name, shard);
           if (whole == null) {
-            throw Refusal.UNKNOWN_GROUP.error("the lease has been forgotten");
+            throw UNKNOWN_GROUP.error("the lease has been forgotten");
           }
           return reply(new Reply.OfLease(whole.forOwner()));
         });
@@ -205,12 +209,10 @@ public final class ControlService {
     in.end();
     LogGroupServer group = serve.readyGroupOf(shard);
     return serve.read(
-        () -> {
+        group,
+        store -> {
           group.shard(shard);
-          long offset =
-              group
-                  .state()
-                  .read(store -> StartFinder.find(store, group.state().tables(), shard, start));
+          long offset = StartFinder.find(store, group.state().tables(), shard, start);
           return Frames.answer(new Bytes(8).i64(offset).view());
         });
   }
@@ -222,15 +224,12 @@ public final class ControlService {
     in.end();
     LogGroupServer group = serve.readyGroupOf(shard);
     return serve.read(
-        () -> {
+        group,
+        store -> {
           ShardRecord record = group.shard(shard);
           long bytes =
-              group
-                  .state()
-                  .read(
-                      store ->
-                          BatchIndex.position(store, shard, record, to)
-                              - BatchIndex.position(store, shard, record, from));
+              BatchIndex.position(store, shard, record, to)
+                  - BatchIndex.position(store, shard, record, from);
           return Frames.answer(new Bytes(8).i64(Math.max(0, bytes)).view());
         });
   }
@@ -239,17 +238,6 @@ public final class ControlService {
     String name = in.text();
     in.end();
     return topics.delete(name).map(ControlService::reply);
-  }
-
-  private Future<Buffer> createTopic(ByteReader in) {
-    String name = in.text();
-    int shards = in.i32();
-    return topics.create(name, shards, config(in)).map(ControlService::reply);
-  }
-
-  private Future<Buffer> configureTopic(ByteReader in) {
-    String name = in.text();
-    return topics.configure(name, config(in)).map(ControlService::reply);
   }
 
   private static TopicConfig config(ByteReader in) {
@@ -270,8 +258,31 @@ public final class ControlService {
 
   private Future<Buffer> readLogs(ByteReader in) {
     in.end();
-    NodeLogs logs = LogFacts.of(node);
-    return answer(logs.encode());
+    LogNode log = node.log();
+    NodeLogs.Levels levels =
+        new NodeLogs.Levels(FeatureLevel.reads(), node.meta().tables().featureLevel());
+    List<NodeLogs.Group> known = log.all().stream().map(this::known).toList();
+    return answer(new NodeLogs(log.nodeId(), node.host(), known, levels).encode());
+  }
+
+  /** What this node knows of one of its log groups. */
+  private NodeLogs.Group known(LogGroup group) {
+    LogStatus status = group.status();
+    Map<String, String> ineligible = new TreeMap<>();
+    group.eligibility().reasons().forEach((why, detail) -> ineligible.put(why.name(), detail));
+    Map<String, String> differs = new TreeMap<>();
+    node.replicaCheck(group.name())
+        .differences()
+        .forEach((other, place) -> differs.put(other, "since " + place));
+    return new NodeLogs.Group(
+        status.group(),
+        status.leadership().leader(),
+        status.leadership().term(),
+        status.leadership().ready(),
+        status.commitIndex(),
+        status.appliedIndex(),
+        status.matchIndex(),
+        new NodeLogs.Condition(ineligible, node.state(group.name()).digest(), differs));
   }
 
   private static Future<Buffer> answer(Bytes out) {

@@ -1,11 +1,14 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.CORRUPT;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
+
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
@@ -44,7 +47,7 @@ final class DiskReader {
       // The store keeps checksums of its own, and misses its files. It has told of that.
       DamagedStoreException damage = DamagedStoreException.in(e);
       if (damage == null) {
-        throw Refusal.UNAVAILABLE.error(e.getCause().getMessage());
+        throw UNAVAILABLE.error(e.getCause().getMessage());
       }
       throw refusal(place(group, shard, offset, damage.getMessage()));
     }
@@ -99,11 +102,11 @@ final class DiskReader {
     try {
       Batch batch = Batch.next(ByteBuffer.wrap(bytes));
       if (batch.length() != bytes.length) {
-        throw Refusal.CORRUPT.error("trailing bytes behind the batch");
+        throw CORRUPT.error("trailing bytes behind the batch");
       }
       return new Cached(offset, batch.verified());
     } catch (RefusedException damaged) {
-      if (first && damaged.refusal() == Refusal.WRONG_VERSION) {
+      if (first && damaged.refusal() == WRONG_VERSION) {
         throw damaged;
       }
       if (first) {
@@ -126,6 +129,6 @@ final class DiskReader {
 
   private static RefusedException refusal(String text) {
     LOG.error("damaged data is not served: {}", text);
-    return Refusal.CORRUPT.error(text);
+    return CORRUPT.error(text);
   }
 }

@@ -1,17 +1,18 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -39,11 +40,9 @@ record FailureService(ServeContext serve) {
     }
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
     return serve.read(
-        () -> {
-          RetryAnswer answer =
-              group.state().read(store -> new StoredFailures(store, key).answer(request, now));
-          return Frames.answer(answer.encode().view());
-        });
+        group,
+        store ->
+            Frames.answer(new StoredFailures(store, key).answer(request, now).encode().view()));
   }
 
   /** Answers a READ_DEAD_LETTERS request. */
@@ -55,18 +54,16 @@ record FailureService(ServeContext serve) {
     int bytesMax = Math.max(1, Math.min(in.i32(), Limits.FETCH_BYTES_MAX));
     in.end();
     if (name == null) {
-      throw Refusal.INVALID.error("dead letters belong to a group: name it");
+      throw INVALID.error("dead letters belong to a group: name it");
     }
     LogGroupServer group = serve.readyGroupOf(shard);
     LeaseKey key = new LeaseKey(shard, name);
     return serve.read(
-        () -> {
-          List<DeadLetter> found =
-              group
-                  .state()
-                  .read(store -> new StoredFailures(store, key).deadLetters(from, max, bytesMax));
-          Bytes out = new Bytes(1_024).i32(found.size());
-          found.forEach(letter -> RecordCodec.DEAD_LETTER.write(out, letter));
+        group,
+        store -> {
+          Bytes out = new Bytes(1_024);
+          Codec.list(RecordCodec.DEAD_LETTER)
+              .write(out, new StoredFailures(store, key).deadLetters(from, max, bytesMax));
           return Frames.answer(out.view());
         });
   }

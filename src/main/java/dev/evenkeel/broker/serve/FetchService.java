@@ -1,12 +1,16 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.FENCED;
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import io.netty.buffer.Unpooled;
@@ -51,15 +55,9 @@ public final class FetchService {
     meters.fetchCame();
     FetchRequest request = FetchRequest.decode(Frames.body(body));
     if (request.group().isEmpty()) {
-      throw Refusal.INVALID.error("a fetch needs a group; to look around, browse");
+      throw INVALID.error("a fetch needs a group; to look around, browse");
     }
-    Future<Buffer> answer = tryServe(request, true);
-    if (answer != null) {
-      return answer;
-    }
-    return request.waitMillis() == 0
-        ? Future.succeededFuture(waitedInVain(request))
-        : await(request);
+    return answer(request, true);
   }
 
   /**
@@ -71,11 +69,18 @@ public final class FetchService {
     if (request.waitMillis() > 0) {
       meters.fetchCame();
     }
-    Future<Buffer> answer = tryServe(request, false);
+    return answer(request, false);
+  }
+
+  private Future<Buffer> answer(FetchRequest request, boolean owner) {
+    Future<Buffer> answer = tryServe(request, owner);
     if (answer != null) {
       return answer;
     }
-    return request.waitMillis() == 0 ? Future.succeededFuture(nothing(request)) : await(request);
+    if (request.waitMillis() > 0) {
+      return await(request);
+    }
+    return Future.succeededFuture(owner ? waitedInVain(request) : nothing(request));
   }
 
   /**
@@ -140,7 +145,7 @@ public final class FetchService {
   static void requireLease(LogGroupServer group, String name, Shard shard, long epoch) {
     Lease lease = group.state().tables().lease(name, shard);
     if (lease == null || !lease.ownedAt(epoch)) {
-      throw Refusal.FENCED.error(
+      throw FENCED.error(
           "epoch %s of %s:%s%s",
           epoch, name, shard, lease == null ? ": there is no lease" : ": the lease is at " + lease);
     }
@@ -186,7 +191,7 @@ public final class FetchService {
 
   private Future<Buffer> await(FetchRequest request) {
     if (waitingCount >= serve.options().fetchesWaitingMax()) {
-      throw Refusal.OVERLOADED.error(waitingCount + " fetches wait already");
+      throw OVERLOADED.error(waitingCount + " fetches wait already");
     }
     Promise<Buffer> promise = Promise.promise();
     Shard shard = request.shard();
@@ -207,15 +212,22 @@ public final class FetchService {
 
   /** An owner that asks again has given up its former fetch, whose answer would go nowhere. */
   private void endFormer(FetchRequest request) {
-    Set<Waiting> of = waiting.get(request.shard());
-    if (of == null || request.group().isEmpty()) {
-      return;
+    if (!request.group().isEmpty()) {
+      answerNothing(request.shard(), request.group());
     }
-    for (Waiting each : List.copyOf(of)) {
-      if (each.request().group().equals(request.group())) {
+  }
+
+  private void answerNothing(Shard shard, String group) {
+    for (Waiting each : waitingFor(shard)) {
+      if (each.request().group().equals(group)) {
         finish(each, () -> Future.succeededFuture(nothing(each.request())));
       }
     }
+  }
+
+  /** A copy. */
+  private List<Waiting> waitingFor(Shard shard) {
+    return List.copyOf(waiting.getOrDefault(shard, Set.of()));
   }
 
   private void finish(Waiting each, Supplier<Future<Buffer>> serving) {
@@ -237,10 +249,7 @@ public final class FetchService {
 
   /** Looks again at the fetches that wait for a shard. */
   void shardChanged(Shard shard) {
-    Set<Waiting> of = waiting.get(shard);
-    if (of != null) {
-      List.copyOf(of).forEach(this::again);
-    }
+    waitingFor(shard).forEach(this::again);
   }
 
   /** Looks again at every waiting fetch of the shards wanted. */
@@ -262,15 +271,7 @@ public final class FetchService {
 
   /** Answers those of a group that wait for a shard: it has retries that its owner did not add. */
   void retriesAdded(LeaseKey key) {
-    Set<Waiting> of = waiting.get(key.shard());
-    if (of == null) {
-      return;
-    }
-    for (Waiting each : List.copyOf(of)) {
-      if (each.request().group().equals(key.group())) {
-        finish(each, () -> Future.succeededFuture(nothing(each.request())));
-      }
-    }
+    answerNothing(key.shard(), key.group());
   }
 
   /** Fetches that wait now. */
@@ -280,7 +281,7 @@ public final class FetchService {
 
   /** Answers everybody who waits: this node stops. */
   void close() {
-    RefusedException stopping = Refusal.UNAVAILABLE.error("this node is stopping");
+    RefusedException stopping = UNAVAILABLE.error("this node is stopping");
     for (Set<Waiting> of : List.copyOf(waiting.values())) {
       List.copyOf(of).forEach(each -> finish(each, () -> Future.failedFuture(stopping)));
     }

@@ -5,59 +5,64 @@ import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.ReplicaCheck;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.Eligibility;
+import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogStatus;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 
 /** Figures of one log group and of the store beside it. */
 final class LogFigures {
   private final LogGroup log;
+  private final MeterScope scope;
+  private final LongAdder leaderChanges;
   private final LongSupplier storeBytes;
   private volatile LogStatus status;
   private volatile double lastStoreBytes = Double.NaN;
+  private long lastTerm = -1;
+  private boolean closed;
 
   LogFigures(LogGroup log, BrokerNode node, MeterScope scope) {
     this.log = log;
-    StoredState<?, ?> state = node.state(log.name());
+    this.scope = scope;
+    String name = log.name();
+    StoredState<?, ?> state = node.state(name);
     storeBytes = state::bytesOnDisk;
     scope.counter(
         "evenkeel.log.failed.decisions",
         "Log entries that every node refused because deciding about them failed: a bug",
         state::failedDecisions,
         "log",
-        log.name());
-    ReplicaCheck check = node.replicaCheck(log.name());
-    scope.gauge(
+        name);
+    leaderChanges =
+        scope.counter(
+            "evenkeel.log.leader.changes",
+            "Times that the log group got a new leader, as seen by this node",
+            "log",
+            name);
+    ReplicaCheck check = node.replicaCheck(name);
+    gauge(
         "evenkeel.replica.divergence",
         "Nodes whose state of the log group differs from that of this node: always 0, or it is a"
             + " bug or a fault of memory or disk",
-        () -> check.differences().size(),
-        "log",
-        log.name());
+        () -> check.differences().size());
     List<String> others = node.others();
-    scope.gauge(
+    gauge(
         "evenkeel.replica.equal.index",
         "Last log entry up to which this node's state was found equal to that of every other node",
-        () -> unknownIfNegative(check.equalUpTo(others)),
-        "log",
-        log.name());
-    String name = log.name();
-    // Asked at the moment of looking: it is at hand.
-    scope.gauge(
+        () -> unknownIfNegative(check.equalUpTo(others)));
+    gauge(
         "evenkeel.log.leader",
         "1 if this node leads the log group",
-        () -> log.leadership().ready() ? 1 : 0,
-        "log",
-        name);
-    scope.gauge(
+        () -> log.leadership().ready() ? 1 : 0);
+    gauge(
         "evenkeel.log.leader.known",
         "1 if this node knows who leads the log group",
-        () -> log.leadership().leader() == null ? 0 : 1,
-        "log",
-        name);
+        () -> log.leadership().leader() == null ? 0 : 1);
     for (Eligibility.Reason reason : Eligibility.Reason.values()) {
       scope.gauge(
           "evenkeel.log.ineligible",
@@ -68,46 +73,58 @@ final class LogFigures {
           "reason",
           reason.name().toLowerCase(Locale.ROOT));
     }
-    scope.gauge("evenkeel.log.term", "Raft term", () -> log.leadership().term(), "log", name);
-    gauge(
-        scope,
+    gauge("evenkeel.log.term", "Raft term", () -> log.leadership().term());
+    statusGauge(
         "evenkeel.log.commit.index",
         "Last entry known to be on a majority",
         LogStatus::commitIndex);
-    gauge(scope, "evenkeel.log.applied.index", "Last entry applied", LogStatus::appliedIndex);
-    gauge(
-        scope,
+    statusGauge("evenkeel.log.applied.index", "Last entry applied", LogStatus::appliedIndex);
+    statusGauge(
         "evenkeel.log.pending.entries",
         "Entries given to the log and not answered",
         LogStatus::pendingEntries);
-    gauge(scope, "evenkeel.log.pending.bytes", "Their size", LogStatus::pendingBytes);
-    scope.gauge(
+    statusGauge("evenkeel.log.pending.bytes", "Their size", LogStatus::pendingBytes);
+    gauge(
         "evenkeel.store.bytes",
         "Bytes of the state's tables on disk, roughly",
-        () -> lastStoreBytes,
-        "log",
-        name);
+        () -> lastStoreBytes);
+    countLeader();
+    log.onLeadership(any -> countLeader());
   }
 
-  private void gauge(
-      MeterScope scope, String name, String help, ToDoubleFunction<LogStatus> figure) {
-    scope.gauge(
+  private void gauge(String name, String help, DoubleSupplier value) {
+    scope.gauge(name, help, value, "log", log.name());
+  }
+
+  private void statusGauge(String name, String help, ToDoubleFunction<LogStatus> figure) {
+    gauge(
         name,
         help,
         () -> {
           LogStatus last = status;
           return unknownIfNegative(last == null ? -1 : figure.applyAsDouble(last));
-        },
-        "log",
-        log.name());
+        });
   }
 
   private static double unknownIfNegative(double value) {
     return value < 0 ? Double.NaN : value;
   }
 
-  LogGroup log() {
-    return log;
+  /** Counts how often the log group got another leader, or the same one anew. */
+  private synchronized void countLeader() {
+    Leadership now = log.leadership();
+    if (closed || now.leader() == null || now.term() == lastTerm) {
+      return;
+    }
+    if (lastTerm >= 0) {
+      leaderChanges.increment();
+    }
+    lastTerm = now.term();
+  }
+
+  /** The log goes on telling of leaders after its broker ended. */
+  synchronized void close() {
+    closed = true;
   }
 
   /** Reads both; may wait. */

@@ -1,11 +1,14 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_SHARD;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
+
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 
@@ -39,8 +42,7 @@ record LogGroupServer(String nodeId, LogGroup log, DataState state) {
     requireLeader(nodeId, log);
     Leadership leadership = log.leadership();
     if (!leadership.ready()) {
-      throw Refusal.UNAVAILABLE.error(
-          nodeId + " has begun to lead " + log.name() + " and is catching up");
+      throw UNAVAILABLE.error(nodeId + " has begun to lead " + log.name() + " and is catching up");
     }
   }
 
@@ -53,7 +55,7 @@ record LogGroupServer(String nodeId, LogGroup log, DataState state) {
       TopicRecord topic = state.tables().topic(shard.topicId());
       boolean known = topic != null && !topic.dropped();
       throw new RefusedException(
-          known ? Refusal.UNKNOWN_SHARD : Refusal.UNKNOWN_TOPIC, "there is no shard " + shard);
+          known ? UNKNOWN_SHARD : UNKNOWN_TOPIC, "there is no shard " + shard);
     }
     return record;
   }

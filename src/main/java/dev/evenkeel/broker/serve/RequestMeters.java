@@ -34,6 +34,7 @@ public final class RequestMeters {
           DataCommand.SetDrain.class, "drain",
           DataCommand.Release.class, "release");
 
+  private static final double[] BATCH_STEPS = {1, 2, 4, 8, 16, 32, 64, 128, 256, 1024, 4096};
   private static final String OTHER_COMMAND = "other";
 
   private final LongAdder appendRequests;
@@ -63,19 +64,7 @@ public final class RequestMeters {
         scope.timer("evenkeel.append", "From an append request's arrival to its answer by the log");
     entryBatches =
         scope.sizes(
-            "evenkeel.append.entry.batches",
-            "Batches joined in one log entry",
-            1,
-            2,
-            4,
-            8,
-            16,
-            32,
-            64,
-            128,
-            256,
-            1024,
-            4096);
+            "evenkeel.append.entry.batches", "Batches joined in one log entry", BATCH_STEPS);
     delayedMessages =
         scope.counter(
             "evenkeel.delay.delivered.messages", "Delayed messages that were due and got offsets");

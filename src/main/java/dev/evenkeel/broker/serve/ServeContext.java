@@ -2,11 +2,13 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.storage.Store;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.function.Function;
 
 /**
  * What the parts of a serving broker share.
@@ -44,6 +46,11 @@ record ServeContext(
     group.requireReady();
     group.shard(shard);
     return group;
+  }
+
+  /** Reads the store of a group; the future completes on the context. */
+  <T> Future<T> read(LogGroupServer group, Function<Store, T> reader) {
+    return read(() -> group.state().read(reader));
   }
 
   /** Runs a task that reads the disk; the future completes on the context. */

@@ -1,5 +1,7 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
@@ -12,7 +14,6 @@ import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
@@ -144,7 +145,7 @@ public final class Service {
       case FETCH -> fetches.fetch(request);
       case BROWSE -> fetches.browse(request);
       case AWAIT_REPLICAS -> appends.awaitReplicas(request);
-      default -> throw Refusal.INVALID.error(op + " belongs to the control address");
+      default -> throw INVALID.error(op + " belongs to the control address");
     };
   }
 

@@ -23,6 +23,7 @@ final class TopicFigures {
 
   private final BrokerNode node;
   private final Iterable<LogGroupServer> groups;
+  private final MeterScope scope;
   private final LabelLimit names;
   private final int rowsMax;
   private final Map<FigureTable, ToLongFunction<Led>> figures = new LinkedHashMap<>();
@@ -30,41 +31,37 @@ final class TopicFigures {
   TopicFigures(BrokerNode node, Iterable<LogGroupServer> groups, MeterScope scope) {
     this.node = node;
     this.groups = groups;
+    this.scope = scope;
     names = new LabelLimit(scope.labelsMax());
     // And one for the others.
     rowsMax = scope.labelsMax() + 1;
-    figures.put(
-        scope.table(
-            "evenkeel.topic.end.offset",
-            "Sum of the end offsets of the topic's shards that this node leads",
-            "topic"),
+    figure(
+        "evenkeel.topic.end.offset",
+        "Sum of the end offsets of the topic's shards that this node leads",
         led -> led.record().end());
-    figures.put(
-        scope.table(
-            "evenkeel.topic.start.offset",
-            "Sum of the first offsets kept of the topic's shards that this node leads",
-            "topic"),
+    figure(
+        "evenkeel.topic.start.offset",
+        "Sum of the first offsets kept of the topic's shards that this node leads",
         led -> led.record().start());
-    figures.put(
-        scope.table("evenkeel.topic.bytes", "Bytes kept of the shards led here", "topic"),
-        led -> led.record().bytes());
-    figures.put(
-        scope.table(
-            "evenkeel.topic.dropped.messages",
-            "Messages dropped by a limit before some group consumed them",
-            "topic"),
+    figure(
+        "evenkeel.topic.bytes", "Bytes kept of the shards led here", led -> led.record().bytes());
+    figure(
+        "evenkeel.topic.dropped.messages",
+        "Messages dropped by a limit before some group consumed them",
         led -> led.record().dropped());
-    figures.put(
-        scope.table("evenkeel.topic.shards", "Shards of the topic led here", "topic"), led -> 1);
-    figures.put(
-        scope.table(
-            "evenkeel.topic.delayed.messages",
-            "Delayed messages of the shards led here that are not due yet",
-            "topic"),
+    figure("evenkeel.topic.shards", "Shards of the topic led here", led -> 1);
+    figure(
+        "evenkeel.topic.delayed.messages",
+        "Delayed messages of the shards led here that are not due yet",
         led -> led.delays().messages());
-    figures.put(
-        scope.table("evenkeel.topic.delayed.bytes", "Bytes of those delayed messages", "topic"),
+    figure(
+        "evenkeel.topic.delayed.bytes",
+        "Bytes of those delayed messages",
         led -> led.delays().bytes());
+  }
+
+  private void figure(String name, String help, ToLongFunction<Led> value) {
+    figures.put(scope.table(name, help, "topic"), value);
   }
 
   /** Reads memory only, but all shards. */

@@ -1,5 +1,8 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
+
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.bus.Addresses;
@@ -7,7 +10,6 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -74,7 +76,7 @@ final class TopicProcedures {
     LogGroupServer.requireReady(serve.node().nodeId(), metaLog);
     TopicInfo topic = meta.tables().topic(name);
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
-      throw Refusal.UNKNOWN_TOPIC.error("there is no topic '" + name + "'");
+      throw UNKNOWN_TOPIC.error("there is no topic '" + name + "'");
     }
     return submit(new MetaCommand.ConfigureTopic(topic.id(), config))
         .compose(reply -> drive(topicOf(reply), "configured"));
@@ -210,7 +212,7 @@ final class TopicProcedures {
     if (cause instanceof RefusedException refused && !refused.refusal().retriable()) {
       return refused;
     }
-    return Refusal.INDETERMINATE.error(
+    return INDETERMINATE.error(
         "topic '%s' is not %s everywhere yet and will be once every log group has a "
             + "leader (%s)",
         topic.name(), what, cause.getMessage());

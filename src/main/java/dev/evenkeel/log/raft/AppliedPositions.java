@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -62,19 +63,12 @@ final class AppliedPositions {
     if (now.equals(written)) {
       return;
     }
-    StringBuilder text = new StringBuilder();
-    now.forEach(
-        (group, mark) ->
-            text.append(group)
-                .append(' ')
-                .append(mark.getTerm())
-                .append(' ')
-                .append(mark.getIndex())
-                .append('\n'));
-    text.append("end\n");
+    List<String> lines = new ArrayList<>();
+    now.forEach((group, at) -> lines.add(group + " " + at.getTerm() + " " + at.getIndex() + "\n"));
+    lines.add("end\n");
     Path next = file.resolveSibling(FILE + ".tmp");
     try {
-      Files.writeString(next, text);
+      Files.writeString(next, String.join("", lines));
       Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
       written = now;
     } catch (IOException e) {

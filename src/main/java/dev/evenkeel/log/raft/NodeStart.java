@@ -202,10 +202,7 @@ final class NodeStart {
     for (RaftLogGroup group : node.groups()) {
       check(server, group);
     }
-    if (node.hasFailed()) {
-      throw new LogStartException(
-          "the logs failed while starting: " + node.failure().join().getMessage());
-    }
+    checkAlive(node);
   }
 
   private void addGroups(RaftServer server, RaftLogNode node) throws LogStartException {
@@ -278,6 +275,13 @@ final class NodeStart {
     group.started(server, division);
   }
 
+  private static void checkAlive(RaftLogNode node) throws LogStartException {
+    if (node.hasFailed()) {
+      throw new LogStartException(
+          "the logs failed while starting: " + node.failure().join().getMessage());
+    }
+  }
+
   private static boolean votes(RaftServer.Division division) {
     return division.getRaftConf().getPeer(division.getId()) != null;
   }
@@ -286,10 +290,7 @@ final class NodeStart {
   private void awaitVoting(RaftLogNode node) throws LogStartException, InterruptedException {
     long begun = System.nanoTime();
     while (!node.groups().stream().allMatch(group -> group.voters().contains(node.voter()))) {
-      if (node.hasFailed()) {
-        throw new LogStartException(
-            "the logs failed while starting: " + node.failure().join().getMessage());
-      }
+      checkAlive(node);
       line.waitingFor(
           String.format(
               "the cluster is taking this node in; if that was interrupted, run 'evenkeel "

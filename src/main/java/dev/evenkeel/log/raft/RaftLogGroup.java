@@ -1,5 +1,10 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.protocol.Refusal.DISK_FULL;
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
@@ -95,7 +100,11 @@ final class RaftLogGroup
     this.executor = executor;
     self = RaftPeerId.valueOf(node.voter());
     submitter = new Submitter("log-submit-" + name, this);
-    replicas = new ReplicaWatch(this);
+    replicas =
+        new ReplicaWatch(
+            this,
+            CompletableFuture.delayedExecutor(
+                ReplicaWatch.PAUSE_MILLIS, TimeUnit.MILLISECONDS, Runnable::run));
     adapter.tell(this);
   }
 
@@ -137,16 +146,16 @@ final class RaftLogGroup
     }
     if (bytes > RaftSettings.CONTENT_BYTES_MAX) {
       return refused(
-          Refusal.TOO_LARGE,
+          TOO_LARGE,
           "an entry of %s bytes; at most %s are allowed"
               .formatted(bytes, RaftSettings.CONTENT_BYTES_MAX));
     }
     if (stopped != null || target == null) {
-      return refused(Refusal.UNAVAILABLE, stopped == null ? "the log is starting" : stopped);
+      return refused(UNAVAILABLE, stopped == null ? "the log is starting" : stopped);
     }
     String noRoom = node.noRoom();
     if (noRoom != null && bytes > SMALL_BYTES) {
-      return refused(Refusal.DISK_FULL, noRoom);
+      return refused(DISK_FULL, noRoom);
     }
     try {
       adapter.state().admit(parts.get(0));
@@ -345,7 +354,7 @@ final class RaftLogGroup
             .findFirst()
             .orElse(null);
     if (next == null) {
-      return refused(Refusal.INVALID, "node '" + nodeId + "' has no vote in the log group " + name);
+      return refused(INVALID, "node '" + nodeId + "' has no vote in the log group " + name);
     }
     return ask(() ->
             server.transferLeadershipAsync(
@@ -373,7 +382,7 @@ final class RaftLogGroup
 
   private CompletableFuture<RaftClientReply> ask(Request request) {
     if (stopped != null || server == null) {
-      return refused(Refusal.UNAVAILABLE, "the log is not running");
+      return refused(UNAVAILABLE, "the log is not running");
     }
     CompletableFuture<RaftClientReply> answer = new CompletableFuture<>();
     executor.execute(
@@ -401,7 +410,7 @@ final class RaftLogGroup
   public LogStatus status() {
     RaftServer.Division running = division;
     if (running == null) {
-      return LogGroup.super.status();
+      return new LogStatus(name, leadership(), -1, -1, Map.of(), 0, 0);
     }
     return new LogStatus(
         name,

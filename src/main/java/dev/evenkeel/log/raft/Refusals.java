@@ -1,7 +1,10 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.log.VoterId;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
@@ -18,7 +21,7 @@ final class Refusals {
   static RefusedException of(Throwable failure, boolean logged) {
     Throwable cause = unwrap(failure);
     if (logged) {
-      return Refusal.INDETERMINATE.error(
+      return INDETERMINATE.error(
           "the entry was logged here, but not known to be committed: " + cause.getMessage());
     }
     if (cause instanceof NotLeaderException notLeader) {
@@ -28,18 +31,18 @@ final class Refusals {
               : VoterId.node(notLeader.getSuggestedLeader().getId().toString()));
     }
     if (cause instanceof ReconfigurationInProgressException) {
-      return Refusal.OVERLOADED.error("another change of voters is under way");
+      return OVERLOADED.error("another change of voters is under way");
     }
     if (cause instanceof ResourceUnavailableException) {
-      return Refusal.OVERLOADED.error("too many entries are pending; try again after a pause");
+      return OVERLOADED.error("too many entries are pending; try again after a pause");
     }
     if (cause instanceof LeaderNotReadyException) {
-      return Refusal.UNAVAILABLE.error("this node was just elected and is not ready yet");
+      return UNAVAILABLE.error("this node was just elected and is not ready yet");
     }
     if (cause instanceof LeaderSteppingDownException) {
-      return Refusal.UNAVAILABLE.error("this node is handing its leadership over");
+      return UNAVAILABLE.error("this node is handing its leadership over");
     }
-    return Refusal.UNAVAILABLE.error("the entry did not get into the log: " + cause.getMessage());
+    return UNAVAILABLE.error("the entry did not get into the log: " + cause.getMessage());
   }
 
   static Throwable unwrap(Throwable failure) {

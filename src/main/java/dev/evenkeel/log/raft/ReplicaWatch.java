@@ -1,7 +1,8 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+
 import dev.evenkeel.log.Replicas;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -22,7 +23,7 @@ final class ReplicaWatch {
   static final int WAITERS_MAX = 4_096;
 
   /** After the engine gave up on an entry, it is asked again after this. */
-  private static final long PAUSE_MILLIS = 100;
+  static final long PAUSE_MILLIS = 100;
 
   /** What the engine knows. Never blocks. */
   interface Engine {
@@ -56,12 +57,6 @@ final class ReplicaWatch {
       new PriorityQueue<>(Comparator.comparingLong((Waiter waiter) -> waiter.index));
   private boolean watching;
 
-  ReplicaWatch(Engine engine) {
-    this(
-        engine,
-        CompletableFuture.delayedExecutor(PAUSE_MILLIS, TimeUnit.MILLISECONDS, Runnable::run));
-  }
-
   /**
    * @param later runs a task after a pause
    */
@@ -80,7 +75,7 @@ final class ReplicaWatch {
     synchronized (this) {
       if (waiters.size() >= WAITERS_MAX) {
         return CompletableFuture.failedFuture(
-            Refusal.OVERLOADED.error(WAITERS_MAX + " requests wait for all replicas already"));
+            OVERLOADED.error(WAITERS_MAX + " requests wait for all replicas already"));
       }
       waiters.add(waiter);
     }

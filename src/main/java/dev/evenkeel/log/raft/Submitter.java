@@ -1,6 +1,9 @@
 package dev.evenkeel.log.raft;
 
-import dev.evenkeel.protocol.Refusal;
+import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.protocol.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -50,7 +53,7 @@ final class Submitter {
     if (!alone && (count > PENDING_ENTRIES_MAX || size > PENDING_BYTES_MAX)) {
       release(append);
       return CompletableFuture.failedFuture(
-          Refusal.OVERLOADED.error(
+          OVERLOADED.error(
               "%s entries of %s bytes are pending, at most %s of %s may; try again after a "
                   + "pause",
               count - 1, size - append.bytes(), PENDING_ENTRIES_MAX, PENDING_BYTES_MAX));
@@ -118,7 +121,7 @@ final class Submitter {
     // An append that is being submitted at this moment may get into the log after this look at it,
     // so only what certainly never will is refused as such.
     boolean waiting = queue.remove(append);
-    fail(append, waiting ? Refusal.UNAVAILABLE.error(reason) : Refusal.INDETERMINATE.error(reason));
+    fail(append, waiting ? UNAVAILABLE.error(reason) : INDETERMINATE.error(reason));
   }
 
   private void fail(PendingAppend append, RefusedException refusal) {

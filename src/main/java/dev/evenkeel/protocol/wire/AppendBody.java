@@ -1,6 +1,8 @@
 package dev.evenkeel.protocol.wire;
 
-import dev.evenkeel.protocol.Refusal;
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
@@ -68,15 +70,15 @@ public final class AppendBody {
     List<Item> items = new ArrayList<>(4);
     while (in.hasRemaining()) {
       if (in.remaining() < SHARD_BYTES) {
-        throw Refusal.INVALID.error("truncated append: no shard before the batch");
+        throw INVALID.error("truncated append: no shard before the batch");
       }
       if (items.size() == BATCHES_MAX) {
-        throw Refusal.TOO_LARGE.error("more than " + BATCHES_MAX + " batches in one request");
+        throw TOO_LARGE.error("more than " + BATCHES_MAX + " batches in one request");
       }
       items.add(next(in));
     }
     if (items.isEmpty()) {
-      throw Refusal.INVALID.error("an append without a batch");
+      throw INVALID.error("an append without a batch");
     }
     return items;
   }
@@ -88,11 +90,11 @@ public final class AppendBody {
       return new Item(new Shard(topicId, shard), Batch.next(in));
     }
     if (in.remaining() < Long.BYTES) {
-      throw Refusal.INVALID.error("truncated append: no time before the batch");
+      throw INVALID.error("truncated append: no time before the batch");
     }
     long dueMillis = in.getLong();
     if (dueMillis <= 0) {
-      throw Refusal.INVALID.error("a delayed batch that is due at " + dueMillis);
+      throw INVALID.error("a delayed batch that is due at " + dueMillis);
     }
     return new Item(new Shard(topicId, -1 - shard), Batch.next(in), dueMillis);
   }

@@ -1,5 +1,10 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.CORRUPT;
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
+
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Refusal;
@@ -49,30 +54,30 @@ public record Batch(ByteBuffer bytes) {
    */
   public static Batch next(ByteBuffer in) {
     if (in.remaining() < HEADER_BYTES) {
-      throw Refusal.INVALID.error(
+      throw INVALID.error(
           "truncated batch: " + in.remaining() + " bytes, a header has " + HEADER_BYTES);
     }
     int at = in.position();
     if ((in.getShort(at) & 0xFFFF) != MAGIC) {
-      throw Refusal.INVALID.error("not a batch: it does not begin with EB 0A");
+      throw INVALID.error("not a batch: it does not begin with EB 0A");
     }
     int version = in.get(at + 2) & 0xFF;
     if (version != VERSION || in.get(at + 3) != 0) {
-      throw Refusal.WRONG_VERSION.error(
+      throw WRONG_VERSION.error(
           "batch of version " + version + "." + in.get(at + 3) + ": this node speaks " + VERSION);
     }
     int length = in.getInt(at + 4);
     if (length > Limits.BATCH_BYTES_MAX) {
-      throw Refusal.TOO_LARGE.error(
+      throw TOO_LARGE.error(
           "batch of " + length + " bytes: at most " + Limits.BATCH_BYTES_MAX + " are allowed");
     }
     if (length < HEADER_BYTES || length > in.remaining()) {
-      throw Refusal.INVALID.error(
+      throw INVALID.error(
           "truncated batch: its length is " + length + ", " + in.remaining() + " bytes are there");
     }
     int count = in.getInt(at + 32);
     if (count < 1 || count > Limits.BATCH_MESSAGES_MAX || count > length - HEADER_BYTES) {
-      throw Refusal.INVALID.error("batch with a count of " + count);
+      throw INVALID.error("batch with a count of " + count);
     }
     Batch batch = new Batch(in.slice(at, length));
     in.position(at + length);
@@ -86,7 +91,7 @@ public record Batch(ByteBuffer bytes) {
     int expected = bytes.getInt(CRC_AT);
     int actual = crc(bytes);
     if (expected != actual) {
-      throw Refusal.CORRUPT.error(
+      throw CORRUPT.error(
           String.format("corrupt batch: CRC-32C is %08x, its header says %08x", actual, expected));
     }
     return this;

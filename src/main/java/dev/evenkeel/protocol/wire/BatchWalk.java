@@ -1,7 +1,8 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import dev.evenkeel.protocol.MalformedException;
-import dev.evenkeel.protocol.Refusal;
 import java.nio.ByteBuffer;
 
 /**
@@ -40,7 +41,7 @@ final class BatchWalk {
   }
 
   private static MalformedException malformed(String what) {
-    return new MalformedException(Refusal.INVALID, "malformed batch: " + what);
+    return new MalformedException(INVALID, "malformed batch: " + what);
   }
 
   private boolean overOne() {

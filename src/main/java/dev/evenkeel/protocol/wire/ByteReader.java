@@ -1,5 +1,7 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Refusal;
 import java.nio.ByteBuffer;
@@ -140,6 +142,6 @@ public final class ByteReader {
   }
 
   private static MalformedException malformed(String what) {
-    return new MalformedException(Refusal.INVALID, "malformed record: " + what);
+    return new MalformedException(INVALID, "malformed record: " + what);
   }
 }

@@ -1,7 +1,9 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
+
 import dev.evenkeel.protocol.MalformedException;
-import dev.evenkeel.protocol.Refusal;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -165,8 +167,7 @@ public interface Codec<T> {
         in -> {
           int ordinal = in.u8();
           if (ordinal >= values.length) {
-            throw new MalformedException(
-                Refusal.INVALID, "malformed record: no " + type + " " + ordinal);
+            throw new MalformedException(INVALID, "malformed record: no " + type + " " + ordinal);
           }
           return values[ordinal];
         });
@@ -188,7 +189,7 @@ public interface Codec<T> {
   static int checkForm(String what, int form, int from, int to) {
     if (form < from || form > to) {
       throw new MalformedException(
-          Refusal.WRONG_VERSION, what + " of form " + form + ": this node reads up to " + to);
+          WRONG_VERSION, what + " of form " + form + ": this node reads up to " + to);
     }
     return form;
   }

@@ -1,8 +1,9 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.nio.ByteBuffer;
 
@@ -56,7 +57,7 @@ public record Entry(int type, long nowMillis, ByteBuffer body) {
   public static int level(ByteBuffer bytes) {
     int level = new ByteReader(bytes).u8();
     if (level < FeatureLevel.FIRST) {
-      throw Refusal.INVALID.error("log entry of feature level " + level);
+      throw INVALID.error("log entry of feature level " + level);
     }
     return level;
   }

@@ -1,9 +1,10 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
-import dev.evenkeel.protocol.Refusal;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -56,7 +57,7 @@ public final class MessageCodec {
         if (message.payload() == null
             || message.headers().values().stream().anyMatch(Objects::isNull)) {
           throw new MalformedException(
-              Refusal.INVALID, "the copy of message " + outcome.offset() + " lacks a part");
+              INVALID, "the copy of message " + outcome.offset() + " lacks a part");
         }
       }
     }

@@ -1,5 +1,6 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.wire.Codec.BOOL;
 import static dev.evenkeel.protocol.wire.Codec.I32;
 import static dev.evenkeel.protocol.wire.Codec.I64;
@@ -8,7 +9,6 @@ import static dev.evenkeel.protocol.wire.Codec.TEXT;
 import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
 
 import dev.evenkeel.protocol.Limits;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -45,7 +45,7 @@ public record RetryRequest(
   public static RetryRequest decode(ByteBuffer body) {
     RetryRequest request = CODEC.decodeAll(body);
     if (request.group() == null) {
-      throw Refusal.INVALID.error("a request for retries needs a group");
+      throw INVALID.error("a request for retries needs a group");
     }
     return new RetryRequest(
         request.group(),

@@ -1,7 +1,8 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
+
 import dev.evenkeel.protocol.MalformedException;
-import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -65,7 +66,7 @@ public final class Tagged<T> implements Codec<T> {
     int tag = in.u8();
     Form<T> form = byTag.get(tag);
     if (form == null) {
-      throw new MalformedException(Refusal.WRONG_VERSION, "unknown " + what + " " + tag);
+      throw new MalformedException(WRONG_VERSION, "unknown " + what + " " + tag);
     }
     return form.layout().read(in);
   }

@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
@@ -20,7 +21,7 @@ class GroupShardsTest {
   private final GroupShards book = new GroupShards();
 
   private static Lease owned(long epoch, String owner) {
-    return new Lease("g", SHARD, epoch, owner, owner + "1", 10, -1, null, null);
+    return Commands.lease("g", SHARD, epoch, owner, owner + "1", 10, -1, null, null);
   }
 
   @Property(tries = 200)

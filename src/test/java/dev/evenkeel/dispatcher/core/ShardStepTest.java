@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
@@ -12,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 class ShardStepTest {
   private static final Lease OWNED =
-      new Lease("g", new Shard(1, 0), 3, "a", "a1", 0, -1, null, null);
+      Commands.lease("g", new Shard(1, 0), 3, "a", "a1", 0, -1, null, null);
 
   private static ShardStep alive(Lease lease, String target, long now) {
     return ShardStep.next(lease, ShardStep.Owner.ALIVE, target, target != null, true, 50, now);

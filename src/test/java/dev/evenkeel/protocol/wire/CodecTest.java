@@ -119,7 +119,8 @@ class CodecTest {
 
   @Test
   void replies() {
-    Lease lease = new Lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, new Drain("n", 1234));
+    Lease lease =
+        Commands.lease("g", SHARD, 5, "m", "i", 100, 90, new byte[] {1}, new Drain("n", 1234));
     List<Reply> replies =
         List.of(
             Reply.DONE,
@@ -127,7 +128,7 @@ class CodecTest {
             new Reply.OfTopic(new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)),
             new Reply.OfGroup(Commands.group("g", GroupPolicy.SHARDED, List.of("t"), 2, "average")),
             new Reply.OfLease(lease),
-            new Reply.OfLease(new Lease("g", SHARD, 0, null, null, 0, -1, null, null)),
+            new Reply.OfLease(Commands.lease("g", SHARD, 0, null, null, 0, -1, null, null)),
             new Reply.OfLease(
                 new Lease(
                         "g",
@@ -144,9 +145,10 @@ class CodecTest {
                         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)
                     .reset(3)),
             new Reply.OfLease(
-                new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).publishingAs(77)),
+                Commands.lease("g", SHARD, 5, "m", "i", 9, -1, null, null).publishingAs(77)),
             new Reply.OfLease(
-                new Lease("g", SHARD, 5, "m", "i", 9, -1, null, null).granted("n", "j", 4, 30_000)),
+                Commands.lease("g", SHARD, 5, "m", "i", 9, -1, null, null)
+                    .granted("n", "j", 4, 30_000)),
             new Reply.OfLease(
                 new Lease(
                     "g",
@@ -212,7 +214,7 @@ class CodecTest {
     RecordCodec.write(lease, SHARD);
     lease.i64(5).text("m").text("i").i64(100).i64(-1).blob(null).bool(false);
     Bytes written = new Bytes();
-    RecordCodec.write(written, new Lease("g", SHARD, 5, "m", "i", 100, -1, null, null));
+    RecordCodec.write(written, Commands.lease("g", SHARD, 5, "m", "i", 100, -1, null, null));
     assertThat(written.toArray()).isEqualTo(lease.toArray());
     assertThat(RecordCodec.lease(new ByteReader(lease.toArray())).groupTerm()).isZero();
 

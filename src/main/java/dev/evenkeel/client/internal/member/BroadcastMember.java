@@ -7,7 +7,9 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.internal.broadcast.BroadcastPositions;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -222,17 +224,11 @@ final class BroadcastMember implements LogCalls, Feature {
 
   @Override
   public Future<Lease> readLease(Shard shard) {
+    long next = Math.max(0, offsets.positions().next(shard));
+    long usualTimeout = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     return Future.succeededFuture(
-        new Lease(
-            consumer.options.getGroup(),
-            shard,
-            EPOCH,
-            consumer.options.getMember(),
-            consumer.instance,
-            Math.max(0, offsets.positions().next(shard)),
-            -1,
-            null,
-            null));
+        Lease.fresh(consumer.options.getGroup(), shard, EPOCH - 1, next, Generation.FIRST)
+            .granted(consumer.options.getMember(), consumer.instance, 0, usualTimeout));
   }
 
   @Override

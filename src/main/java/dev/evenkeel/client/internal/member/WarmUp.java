@@ -11,7 +11,9 @@ import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -132,7 +134,9 @@ final class WarmUp {
   private final class Cluster implements ConsumerAction.Performer {
     @Override
     public void readLease(ShardEvents owned) {
-      Lease lease = new Lease(TOPIC, SHARD, 1, TOPIC, RUN, 0, -1, null, null);
+      Lease lease =
+          Lease.fresh(TOPIC, SHARD, 0, 0, Generation.FIRST)
+              .granted(TOPIC, RUN, 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
       byte[] bytes = ReplyCodec.encode(new Reply.OfLease(lease));
       Reply reply = ReplyCodec.decode(ByteBuffer.wrap(bytes));
       owned.leaseRead(((Reply.OfLease) reply).lease(), now);

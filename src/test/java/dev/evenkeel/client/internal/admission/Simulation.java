@@ -16,6 +16,7 @@ import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.Pending;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.client.internal.consume.Wanted;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
@@ -392,7 +393,7 @@ final class Simulation {
     }
     for (int i = 0; i < SHARDS; i++) {
       logs[i] = new Log();
-      logs[i].lease = new Lease("g", new Shard(1, i), 0, null, null, 0, -1, null, null);
+      logs[i].lease = Commands.lease("g", new Shard(1, i), 0, null, null, 0, -1, null, null);
       fill(logs[i]);
     }
   }

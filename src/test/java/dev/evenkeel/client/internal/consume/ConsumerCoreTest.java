@@ -7,6 +7,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -81,7 +82,7 @@ class ConsumerCoreTest {
   }
 
   private Lease lease(Shard shard, long epoch, long committed, long stateOffset, byte[] state) {
-    return new Lease("g", shard, epoch, "m", "i", committed, stateOffset, state, null);
+    return Commands.lease("g", shard, epoch, "m", "i", committed, stateOffset, state, null);
   }
 
   /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */

@@ -6,7 +6,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
-import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -225,7 +225,7 @@ class DeliveryPolicyTest {
     Wanted.ReadLease read = take(Wanted.ReadLease.class);
     read.owned()
         .leaseRead(
-            new Lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId), now);
+            Commands.lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId), now);
     return read.owned();
   }
 

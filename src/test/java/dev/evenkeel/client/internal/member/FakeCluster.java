@@ -10,6 +10,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.dedup.State;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
@@ -130,7 +131,7 @@ public final class FakeCluster implements Link {
   public synchronized void grant(int shard, byte[] state, long stateOffset) {
     Lease old = leases.get(shard(shard));
     Lease lease =
-        new Lease(
+        Commands.lease(
             "g",
             shard(shard),
             old == null ? 1 : old.epoch() + 1,

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.member;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
@@ -59,7 +60,7 @@ class PublishCallsTest {
           "g");
 
   private static Lease lease(long producerId) {
-    return new Lease("g", INPUT, 1, "m", "i", 0, -1, null, null).publishingAs(producerId);
+    return Commands.lease("g", INPUT, 1, "m", "i", 0, -1, null, null).publishingAs(producerId);
   }
 
   private Future<Long> open(long producerId) {
