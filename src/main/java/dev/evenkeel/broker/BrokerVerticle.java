@@ -82,9 +82,7 @@ public final class BrokerVerticle extends VerticleBase {
   private Service service;
   private MeterScope scope;
   private RequestMeters meters;
-  private long reconcileTimer = -1;
-  private long leadersTimer = -1;
-  private long compareTimer = -1;
+  private final List<Long> timers = new ArrayList<>();
 
   private static Set<String> keys() {
     Set<String> keys = new LinkedHashSet<>(BrokerSettings.KEYS);
@@ -121,7 +119,7 @@ public final class BrokerVerticle extends VerticleBase {
     BrokerSettings settings = BrokerSettings.fromJson(config());
     membership =
         new Membership(
-            settings.nodeId(),
+            settings.log().nodeId(),
             config().getBoolean("dispatcher", true),
             CompletableFuture.completedFuture(vertx));
     return membership.start().compose(listening -> onThread(settings));
@@ -177,9 +175,9 @@ public final class BrokerVerticle extends VerticleBase {
             .eventBus()
             .consumer(
                 Addresses.VIEW, message -> message.reply(service.view().toJson().toBuffer())));
-    leadersTimer = vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders());
-    compareTimer = vertx.setPeriodic(COMPARE_MILLIS, id -> service.compareReplicas());
-    reconcileTimer = vertx.setPeriodic(options.reconcileMillis(), id -> service.reconcile());
+    timers.add(vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders()));
+    timers.add(vertx.setPeriodic(COMPARE_MILLIS, id -> service.compareReplicas()));
+    timers.add(vertx.setPeriodic(options.reconcileMillis(), id -> service.reconcile()));
     return Future.all(consumers.stream().map(MessageConsumer::completion).toList())
         .onSuccess(
             registered -> {
@@ -201,9 +199,7 @@ public final class BrokerVerticle extends VerticleBase {
   /** Stops taking requests, answers who waits, and closes the node if it was opened here. */
   @Override
   public Future<?> stop() {
-    vertx.cancelTimer(reconcileTimer);
-    vertx.cancelTimer(leadersTimer);
-    vertx.cancelTimer(compareTimer);
+    timers.forEach(vertx::cancelTimer);
     Future<Void> handedOver = membership == null ? Future.succeededFuture() : membership.handOver();
     return handedOver.eventually(this::unregister);
   }

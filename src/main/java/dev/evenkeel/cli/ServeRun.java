@@ -196,18 +196,23 @@ public final class ServeRun {
   }
 
   private BrokerSettings brokerSettings() {
+    LogSettings log =
+        new LogSettings(
+            config.node(),
+            config.data().resolve("raft"),
+            config.peers().stream()
+                .map(
+                    peer ->
+                        new LogSettings.Peer(
+                            peer.id(), peer.host(), peer.port() + 2, config.host()))
+                .toList(),
+            (int) config.number(NodeSetting.DATA_GROUPS),
+            config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
+            config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
+            config.number(NodeSetting.SEGMENT_BYTES));
     return new BrokerSettings(
-        config.node(),
+        log,
         config.data(),
-        config.peers().stream()
-            .map(
-                peer ->
-                    new LogSettings.Peer(peer.id(), peer.host(), peer.port() + 2, config.host()))
-            .toList(),
-        (int) config.number(NodeSetting.DATA_GROUPS),
-        config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
-        config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
-        config.number(NodeSetting.SEGMENT_BYTES),
         config.number(NodeSetting.TAIL_CACHE_BYTES),
         config.number(NodeSetting.DISK_FREE_MIN_BYTES),
         System::currentTimeMillis,

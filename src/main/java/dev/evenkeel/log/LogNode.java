@@ -15,6 +15,11 @@ public interface LogNode extends AutoCloseable {
   /** Node ids of all voters, this one included, sorted. */
   List<String> nodes();
 
+  /** Node ids of the other voters, sorted. */
+  default List<String> others() {
+    return nodes().stream().filter(node -> !node.equals(nodeId())).toList();
+  }
+
   LogGroup meta();
 
   /** The data groups, in the order that {@code Shard.dataGroup} counts them. */

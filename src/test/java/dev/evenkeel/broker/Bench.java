@@ -71,13 +71,15 @@ final class Bench implements AutoCloseable {
               Files.createDirectories(Path.of("target", "bench")), "evenkeel-broker");
       BrokerSettings settings =
           new BrokerSettings(
-              name,
+              new LogSettings(
+                  name,
+                  directory.resolve("raft"),
+                  List.of(new LogSettings.Peer(name, "localhost", 0)),
+                  dataGroups,
+                  1000,
+                  1 << 30,
+                  1 << 20),
               directory,
-              List.of(new LogSettings.Peer(name, "localhost", 0)),
-              dataGroups,
-              1000,
-              1 << 30,
-              1 << 20,
               tailBytesMax,
               1000,
               now::get,

@@ -27,10 +27,9 @@ record Handover(PeerCalls calls, LogNode log) {
     if (led.isEmpty() || log.nodes().size() == 1) {
       return Future.succeededFuture();
     }
-    List<String> others = log.nodes().stream().filter(node -> !node.equals(log.nodeId())).toList();
     Future<Void> given =
         calls
-            .cards(others)
+            .cards(log.others())
             .compose(
                 answers -> {
                   List<Future<Void>> each = new ArrayList<>();

@@ -107,9 +107,8 @@ final class SpreadLoop {
       return;
     }
     busy = true;
-    List<String> others = log.nodes().stream().filter(node -> !node.equals(log.nodeId())).toList();
     calls
-        .cards(others)
+        .cards(log.others())
         .compose(answers -> act(groups, answers))
         .onComplete(done -> context.runOnContext(now -> finished()));
   }

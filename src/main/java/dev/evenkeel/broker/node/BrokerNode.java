@@ -108,7 +108,7 @@ public final class BrokerNode implements AutoCloseable {
     Map<String, DataState> byName = new ConcurrentHashMap<>();
     LogNode log =
         logs.start(
-            settings.logSettings(),
+            settings.log(),
             name -> {
               StoredState<?, ?> state =
                   name.equals(LogNode.META)
@@ -203,18 +203,18 @@ public final class BrokerNode implements AutoCloseable {
   }
 
   public String nodeId() {
-    return settings.nodeId();
+    return settings.log().nodeId();
   }
 
   /** The other nodes of the cluster. */
   public List<String> others() {
-    return log.nodes().stream().filter(each -> !each.equals(nodeId())).toList();
+    return log.others();
   }
 
   /** The host at which the other nodes find this one, or null if its peers do not name it. */
   public String host() {
-    return settings.peers().stream()
-        .filter(peer -> peer.nodeId().equals(settings.nodeId()))
+    return settings.log().peers().stream()
+        .filter(peer -> peer.nodeId().equals(settings.log().nodeId()))
         .map(LogSettings.Peer::host)
         .findFirst()
         .orElse(null);

@@ -16,26 +16,16 @@ import java.util.function.LongSupplier;
 /**
  * What a broker needs to run.
  *
- * @param nodeId this node
+ * @param log what the logs need; their directory is {@code raft} in {@code dataDirectory}
  * @param dataDirectory holds {@code raft} (logs) and {@code live} (state); made if it is missing
- * @param peers every node of the cluster, this one included
- * @param dataGroups how many data log groups a new cluster gets; 0: the default
- * @param snapshotEveryEntries a snapshot is taken after so many entries of a log
- * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries, too
- * @param segmentBytesMax size of a log segment
  * @param tailBytesMax newest batches held in memory for each data group
  * @param diskFreeBytesMin below this much free space, appends are refused DISK_FULL
  * @param clockMillis milliseconds since 1970
  * @param diskFreeBytes free space of the disk, or null to ask the file system
  */
 public record BrokerSettings(
-    String nodeId,
+    LogSettings log,
     Path dataDirectory,
-    List<LogSettings.Peer> peers,
-    int dataGroups,
-    long snapshotEveryEntries,
-    long snapshotEveryBytes,
-    long segmentBytesMax,
     long tailBytesMax,
     long diskFreeBytesMin,
     LongSupplier clockMillis,
@@ -62,8 +52,7 @@ public record BrokerSettings(
   private static final List<String> PEER_KEYS = List.of("node", "host", "raftPort", "listenHost");
 
   public BrokerSettings {
-    Names.check("node", nodeId);
-    peers = List.copyOf(peers);
+    Names.check("node", log.nodeId());
   }
 
   /**
@@ -88,14 +77,17 @@ public record BrokerSettings(
     if (peers.isEmpty()) {
       throw INVALID.error("'peers' must list every node, this one too");
     }
+    Path data = Path.of(required(json, "data"));
     return new BrokerSettings(
-        required(json, "node"),
-        Path.of(required(json, "data")),
-        peers,
-        json.getInteger("dataGroups", 0),
-        json.getLong("snapshotEveryEntries", SNAPSHOT_EVERY_ENTRIES),
-        json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES),
-        json.getLong("segmentBytesMax", SEGMENT_BYTES_MAX),
+        new LogSettings(
+            required(json, "node"),
+            data.resolve("raft"),
+            peers,
+            json.getInteger("dataGroups", 0),
+            json.getLong("snapshotEveryEntries", SNAPSHOT_EVERY_ENTRIES),
+            json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES),
+            json.getLong("segmentBytesMax", SEGMENT_BYTES_MAX)),
+        data,
         json.getLong("tailBytesMax", TAIL_BYTES_MAX),
         json.getLong("diskFreeBytesMin", DISK_FREE_BYTES_MIN),
         System::currentTimeMillis,
@@ -108,16 +100,5 @@ public record BrokerSettings(
       throw INVALID.error("the broker's configuration lacks '" + key + "'");
     }
     return value;
-  }
-
-  LogSettings logSettings() {
-    return new LogSettings(
-        nodeId,
-        dataDirectory.resolve("raft"),
-        peers,
-        dataGroups,
-        snapshotEveryEntries,
-        snapshotEveryBytes,
-        segmentBytesMax);
   }
 }

@@ -27,6 +27,13 @@ final class Announcer implements DataListener {
     this.group = group;
     this.fetches = fetches;
     this.due = due;
+    group.state().listen(this);
+  }
+
+  /** Stops listening to the state, and delivers nothing more. */
+  void close() {
+    due.close();
+    group.state().unlisten(this);
   }
 
   @Override

@@ -33,7 +33,6 @@ public final class Service {
   private final Vertx vertx;
   private final List<LogGroupServer> groups = new ArrayList<>();
   private final List<Announcer> announcers = new ArrayList<>();
-  private final List<DueTimer> dueTimers = new ArrayList<>();
   private final ServeContext serve;
   private final AppendService appends;
   private final FetchService fetches;
@@ -84,10 +83,7 @@ public final class Service {
       LogGroupServer group = groups.get(i);
       int index = i;
       DueTimer due = new DueTimer(serve, group);
-      dueTimers.add(due);
-      Announcer announcer = new Announcer(serve, group, fetches, due);
-      announcers.add(announcer);
-      group.state().listen(announcer);
+      announcers.add(new Announcer(serve, group, fetches, due));
       group
           .log()
           .onLeadership(
@@ -233,10 +229,7 @@ public final class Service {
   public void close() {
     closed = true;
     figures.close();
-    dueTimers.forEach(DueTimer::close);
-    for (int i = 0; i < groups.size(); i++) {
-      groups.get(i).state().unlisten(announcers.get(i));
-    }
+    announcers.forEach(Announcer::close);
     fetches.close();
   }
 }

@@ -66,27 +66,32 @@ final class TopicProcedures {
    * Creates a topic everywhere. Fails INDETERMINATE if it is recorded, but not finished in time.
    */
   Future<Reply> create(String name, int shards, TopicConfig config) {
-    LogGroupServer.requireReady(serve.node().nodeId(), metaLog);
-    return submit(new MetaCommand.CreateTopic(name, shards, config))
-        .compose(reply -> drive(topicOf(reply), "created"));
+    requireReady();
+    return change(new MetaCommand.CreateTopic(name, shards, config), "created");
   }
 
   /** Changes a topic's settings everywhere. */
   Future<Reply> configure(String name, TopicConfig config) {
-    LogGroupServer.requireReady(serve.node().nodeId(), metaLog);
+    requireReady();
     TopicInfo topic = meta.tables().topic(name);
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       throw UNKNOWN_TOPIC.error("there is no topic '" + name + "'");
     }
-    return submit(new MetaCommand.ConfigureTopic(topic.id(), config))
-        .compose(reply -> drive(topicOf(reply), "configured"));
+    return change(new MetaCommand.ConfigureTopic(topic.id(), config), "configured");
   }
 
   /** Deletes a topic everywhere. */
   Future<Reply> delete(String name) {
+    requireReady();
+    return change(new MetaCommand.DeleteTopic(name), "deleted");
+  }
+
+  private void requireReady() {
     LogGroupServer.requireReady(serve.node().nodeId(), metaLog);
-    return submit(new MetaCommand.DeleteTopic(name))
-        .compose(reply -> drive(topicOf(reply), "deleted"));
+  }
+
+  private Future<Reply> change(MetaCommand command, String what) {
+    return submit(command).compose(reply -> drive(topicOf(reply), what));
   }
 
   /** Takes up what was left undone; called from time to time, does nothing unless leading meta. */
