@@ -32,12 +32,6 @@ import java.util.function.Supplier;
 
 /** Lists, shows, replays and drops the dead letters of a group, over all shards. */
 final class DeadLettersApi {
-  static final int LIMIT_DEFAULT = 100;
-  static final int LIMIT_MAX = 1_000;
-
-  /** An answer ends once it holds so much, however few dead letters that are: 2 MiB. */
-  private static final int ANSWER_BYTES_MAX = 2 << 20;
-
   private final ClusterCalls calls;
 
   DeadLettersApi(ClusterCalls calls) {
@@ -50,7 +44,7 @@ final class DeadLettersApi {
   /** Dead letters by topic, shard and offset, after the one named. */
   Future<Object> list(JsonObject request) {
     String group = JsonFields.neededText(request, "group");
-    int limit = (int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX);
+    Page page = Page.of(request);
     String after = JsonFields.text(request, "after");
     return calls
         .topics()
@@ -72,10 +66,10 @@ final class DeadLettersApi {
                                         new Place(
                                             each, each.equals(lastShard) ? last.offset() + 1 : 0))
                                 .iterator();
-                        return fill(new Page(view, limit), group, starts, next(starts));
+                        return fill(page, view, group, starts, next(starts));
                       });
             })
-        .map(page -> page.letters);
+        .map(done -> page.items());
   }
 
   private static Place next(Iterator<Place> starts) {
@@ -83,19 +77,20 @@ final class DeadLettersApi {
   }
 
   /** Reads from {@code at}, then from where {@code starts} says, until the page is full. */
-  private Future<Page> fill(Page page, String group, Iterator<Place> starts, Place at) {
+  private Future<Void> fill(
+      Page page, ClusterView view, String group, Iterator<Place> starts, Place at) {
     if (at == null || page.full()) {
-      return Future.succeededFuture(page);
+      return Future.succeededFuture();
     }
-    return read(group, at.shard(), at.offset(), page.limit - page.letters.size())
+    return read(group, at.shard(), at.offset(), page.itemsLeft())
         .compose(
             letters -> {
-              letters.forEach(page::add);
+              letters.forEach(letter -> add(page, view, letter));
               Place next =
                   letters.isEmpty()
                       ? next(starts)
                       : new Place(at.shard(), letters.get(letters.size() - 1).offset() + 1);
-              return fill(page, group, starts, next);
+              return fill(page, view, group, starts, next);
             });
   }
 
@@ -282,27 +277,10 @@ final class DeadLettersApi {
         .put("lastFailed", Instant.ofEpochMilli(letter.lastFailedMillis()).toString());
   }
 
-  /** An answer in the making. */
-  private static final class Page {
-    final ClusterView view;
-    final int limit;
-    final JsonArray letters = new JsonArray();
-    int bytes;
-
-    Page(ClusterView view, int limit) {
-      this.view = view;
-      this.limit = limit;
-    }
-
-    boolean full() {
-      return letters.size() >= limit || bytes >= ANSWER_BYTES_MAX;
-    }
-
-    void add(DeadLetter letter) {
-      if (!full()) {
-        bytes += letter.copy().length;
-        letters.add(json(view, letter));
-      }
+  private static void add(Page page, ClusterView view, DeadLetter letter) {
+    if (!page.full()) {
+      page.count(letter.copy().length);
+      page.add(json(view, letter));
     }
   }
 }

@@ -12,18 +12,11 @@ import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchReader;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /** Answers {@code evenkeel.api.messages}: reads a shard without owning it. */
 final class MessagesApi {
-  static final int LIMIT_DEFAULT = 100;
-  static final int LIMIT_MAX = 1_000;
-
-  /** An answer ends once it holds so much, however few messages that are: 2 MiB. */
-  static final int ANSWER_BYTES_MAX = 2 << 20;
-
   private static final List<String> FIELDS = List.of("topic", "shard", "offset", "limit");
 
   private final ClusterCalls calls;
@@ -35,7 +28,7 @@ final class MessagesApi {
   Future<Object> answer(JsonObject request) {
     JsonFields.onlyFields(request, FIELDS);
     String topicName = JsonFields.neededText(request, "topic");
-    int limit = (int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX);
+    Page page = Page.of(request);
     long offset = JsonFields.number(request, "offset", -1, 0, Long.MAX_VALUE);
     int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARDS_MAX);
     return calls
@@ -47,9 +40,9 @@ final class MessagesApi {
                   offset >= 0
                       ? Future.succeededFuture(offset)
                       : calls.offset(shard, StartAt.EARLIEST);
-              return from.compose(at -> read(new Page(shard, limit), at));
+              return from.compose(at -> read(page, shard, at));
             })
-        .map(page -> page.messages);
+        .map(done -> page.items());
   }
 
   private static Shard shard(TopicInfo topic, int index) {
@@ -65,23 +58,23 @@ final class MessagesApi {
   }
 
   /** Fetches until the page is full or the shard ends. */
-  private Future<Page> read(Page page, long offset) {
-    int bytes = Math.min(Limits.FETCH_BYTES_MAX, ANSWER_BYTES_MAX - page.bytes);
-    FetchRequest request = FetchRequest.browse(page.shard, offset, bytes, page.left(), 0);
+  private Future<Void> read(Page page, Shard shard, long offset) {
+    int bytes = Math.min(Limits.FETCH_BYTES_MAX, page.bytesLeft());
+    FetchRequest request = FetchRequest.browse(shard, offset, bytes, page.itemsLeft(), 0);
     return calls
-        .toLeaderOf(page.shard, Op.BROWSE, request.encode())
+        .toLeaderOf(shard, Op.BROWSE, request.encode())
         .recover(
             failure ->
                 failure instanceof RefusedException refused && refused.refusal() == Refusal.INVALID
-                    ? calls.toLeaderOf(page.shard, Op.BROWSE, request.encodeFormer())
+                    ? calls.toLeaderOf(shard, Op.BROWSE, request.encodeFormer())
                     : Future.failedFuture(failure))
         .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
         .compose(
             answer -> {
               FetchAnswer fetched = FetchAnswer.decode(answer);
-              long next = page.take(fetched, offset);
+              long next = take(page, shard, fetched, offset);
               boolean done = page.full() || next <= offset || next >= fetched.endOffset();
-              return done ? Future.succeededFuture(page) : read(page, next);
+              return done ? Future.succeededFuture() : read(page, shard, next);
             });
   }
 
@@ -95,69 +88,48 @@ final class MessagesApi {
     return failure;
   }
 
-  /** An answer in the making. */
-  private static final class Page {
-    final Shard shard;
-    final int limit;
-    final JsonArray messages = new JsonArray();
-    int bytes;
-
-    Page(Shard shard, int limit) {
-      this.shard = shard;
-      this.limit = limit;
-    }
-
-    int left() {
-      return limit - messages.size();
-    }
-
-    boolean full() {
-      return messages.size() >= limit || bytes >= ANSWER_BYTES_MAX;
-    }
-
-    /** Adds messages from {@code offset} on; gives the next offset wanted. */
-    long take(FetchAnswer fetched, long offset) {
-      long next = offset;
-      for (FetchAnswer.Placed placed : fetched.batches()) {
-        BatchReader reader = placed.batch().verified().reader(placed.baseOffset());
-        while (reader.hasNext() && !full()) {
-          long at = reader.nextOffset();
-          JsonObject shown = show(reader, at);
-          if (at >= offset) {
-            messages.add(shown);
-            next = at + 1;
-          }
+  /** Adds messages from {@code offset} on; gives the next offset wanted. */
+  private static long take(Page page, Shard shard, FetchAnswer fetched, long offset) {
+    long next = offset;
+    for (FetchAnswer.Placed placed : fetched.batches()) {
+      BatchReader reader = placed.batch().verified().reader(placed.baseOffset());
+      while (reader.hasNext() && !page.full()) {
+        long at = reader.nextOffset();
+        JsonObject shown = show(page, shard, reader, at);
+        if (at >= offset) {
+          page.add(shown);
+          next = at + 1;
         }
       }
-      return next;
     }
+    return next;
+  }
 
-    /** One whose bytes are no message is shown as such: it keeps nobody from what lies behind. */
-    private JsonObject show(BatchReader reader, long offset) {
-      try {
-        return json(offset, reader.next());
-      } catch (RefusedException malformed) {
-        reader.giveUp();
-        bytes += 64;
-        return new JsonObject()
-            .put("shard", shard.shard())
-            .put("offset", offset)
-            .putNull("key")
-            .putNull("payload")
-            .putNull("timestamp")
-            .put("headers", new JsonObject())
-            .put("unreadable", malformed.getMessage());
-      }
+  /** One whose bytes are no message is shown as such: it keeps nobody from what lies behind. */
+  private static JsonObject show(Page page, Shard shard, BatchReader reader, long offset) {
+    try {
+      return json(page, shard, offset, reader.next());
+    } catch (RefusedException malformed) {
+      reader.giveUp();
+      page.count(64);
+      return new JsonObject()
+          .put("shard", shard.shard())
+          .put("offset", offset)
+          .putNull("key")
+          .putNull("payload")
+          .putNull("timestamp")
+          .put("headers", new JsonObject())
+          .put("unreadable", malformed.getMessage());
     }
+  }
 
-    private JsonObject json(long offset, Message message) {
-      JsonObject json = new JsonObject().put("shard", shard.shard()).put("offset", offset);
-      TextOrBase64.put(json, "key", message.key());
-      TextOrBase64.put(json, "payload", message.payload());
-      JsonObject headers = new JsonObject();
-      message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.value(value)));
-      bytes += 64 + message.payload().length + (message.key() == null ? 0 : message.key().length);
-      return json.put("timestamp", message.timestampMillis()).put("headers", headers);
-    }
+  private static JsonObject json(Page page, Shard shard, long offset, Message message) {
+    JsonObject json = new JsonObject().put("shard", shard.shard()).put("offset", offset);
+    TextOrBase64.put(json, "key", message.key());
+    TextOrBase64.put(json, "payload", message.payload());
+    JsonObject headers = new JsonObject();
+    message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.value(value)));
+    page.count(64 + message.payload().length + (message.key() == null ? 0 : message.key().length));
+    return json.put("timestamp", message.timestampMillis()).put("headers", headers);
   }
 }

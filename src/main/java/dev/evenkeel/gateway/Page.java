@@ -1,0 +1,52 @@
+package dev.evenkeel.gateway;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+
+/** The items of an answer in the making. */
+final class Page {
+  static final int LIMIT_DEFAULT = 100;
+  static final int LIMIT_MAX = 1_000;
+
+  /** An answer ends once it holds so much, however few items that are: 2 MiB. */
+  private static final int BYTES_MAX = 2 << 20;
+
+  private final int limit;
+  private final JsonArray items = new JsonArray();
+  private int bytes;
+
+  private Page(int limit) {
+    this.limit = limit;
+  }
+
+  /** For as many items as the request's field {@code limit} says. */
+  static Page of(JsonObject request) {
+    return new Page((int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX));
+  }
+
+  JsonArray items() {
+    return items;
+  }
+
+  /** How many items there is room for. */
+  int itemsLeft() {
+    return limit - items.size();
+  }
+
+  int bytesLeft() {
+    return BYTES_MAX - bytes;
+  }
+
+  boolean full() {
+    return itemsLeft() <= 0 || bytesLeft() <= 0;
+  }
+
+  /** Counts bytes that were read for the answer. */
+  void count(int read) {
+    bytes += read;
+  }
+
+  void add(JsonObject item) {
+    items.add(item);
+  }
+}
