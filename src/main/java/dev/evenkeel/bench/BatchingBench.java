@@ -16,7 +16,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench batching}. */
 @Command(
     name = "batching",
-    mixinStandardHelpOptions = true,
     description = {
       "What hand-tuned batches would gain: the throughput of a producer as it comes, and of"
           + " producers with every pair of a linger and a batch size.",

@@ -9,7 +9,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench}. */
 @Command(
     name = "bench",
-    mixinStandardHelpOptions = true,
     description = {
       "Measures what a cluster carries, and how long messages take.",
       "Without --cluster it starts nodes of its own, loads them from this program, and removes them"

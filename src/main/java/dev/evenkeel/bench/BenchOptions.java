@@ -153,10 +153,9 @@ public final class BenchOptions {
     flags.check();
     if (sizeBytes.get() > Limits.PAYLOAD_BYTES_MAX) {
       throw CommandFailure.usage(
-          "--size "
-              + ByteSizes.format(sizeBytes.get())
-              + ": it must be at most "
-              + ByteSizes.format(Limits.PAYLOAD_BYTES_MAX));
+          "--size %s: it must be at most %s"
+              .formatted(
+                  ByteSizes.format(sizeBytes.get()), ByteSizes.format(Limits.PAYLOAD_BYTES_MAX)));
     }
     if (batchBytes.get() != null) {
       OptionFormats.range("--batch", batchBytes.get(), 1, Limits.BATCH_BYTES_MAX);

@@ -1,13 +1,17 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 
 /** {@code evenkeel bench consume}. */
 @Command(
     name = "consume",
-    mixinStandardHelpOptions = true,
     description = {
       "How many messages a second a group reads.",
       "A topic is filled first. Then one group reads it to warm up, and another is measured, from"
@@ -21,6 +25,13 @@ import picocli.CommandLine.Command;
       "  evenkeel bench consume --size 1KiB --messages 500000 --format json"
     })
 final class ConsumeBench extends Benchmark {
+  private static final long MESSAGES_MINUTES_MAX = 5;
+
+  /** How exactly the end is known; a run takes seconds. */
+  private static final long LOOK_EVERY_MILLIS = 1;
+
+  private static final long NOTHING_YET = Long.MIN_VALUE;
+
   private final Supplier<Integer> producers = options.producers();
   private final Supplier<Integer> consumers = options.consumers();
 
@@ -35,11 +46,10 @@ final class ConsumeBench extends Benchmark {
   int measure(Target target) throws InterruptedException {
     String topic = newTopic(target);
     send(senders(target, topic, producers.get()), payloads(), Amount.messages(messages.get()));
-    ConsumeLoad load = new ConsumeLoad(target, topic, consumers.get(), messages.get());
     for (int i = 0; i < warmup.get(); i++) {
-      load.run(topic + "-warmup-" + i);
+      read(target, topic, topic + "-warmup-" + i);
     }
-    ConsumeLoad.Outcome outcome = load.run(topic + "-measured");
+    Outcome outcome = read(target, topic, topic + "-measured");
     print(
         "MESSAGES/S messagesPerSecond, MIB/S mebibytesPerSecond, RECEIVED received,"
             + " SECONDS seconds, JOIN SECONDS joinSeconds",
@@ -52,5 +62,69 @@ final class ConsumeBench extends Benchmark {
             .put("messagesPerSecond", Math.round(outcome.perSecond()))
             .put("mebibytesPerSecond", options.mebibytes(outcome.perSecond())));
     return ExitStatus.DONE;
+  }
+
+  /**
+   * What one group did.
+   *
+   * @param received messages, of which some may have come twice
+   * @param nanos from the first message to the last
+   * @param joinNanos from the start of the consumers to the first message
+   */
+  private record Outcome(long received, long nanos, long joinNanos) {
+    double perSecond() {
+      return received / (nanos / 1e9);
+    }
+  }
+
+  /** Reads the topic by a new group; the time that joining takes is told apart. */
+  private Outcome read(Target target, String topic, String group) throws InterruptedException {
+    AtomicLong first = new AtomicLong(NOTHING_YET);
+    List<Count> counts = new ArrayList<>();
+    List<Target.Receiver> receivers = new ArrayList<>();
+    long begin = System.nanoTime();
+    try {
+      for (int i = 0; i < consumers.get(); i++) {
+        Count count = new Count(first);
+        counts.add(count);
+        receivers.add(target.receiver(topic, group, count));
+      }
+      while (sum(counts) < messages.get()) {
+        if (System.nanoTime() - begin > TimeUnit.MINUTES.toNanos(MESSAGES_MINUTES_MAX)) {
+          throw CommandFailure.failed(
+              "only %s of %s messages came within %s min"
+                  .formatted(sum(counts), messages.get(), MESSAGES_MINUTES_MAX));
+        }
+        TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
+      }
+      long end = System.nanoTime();
+      return new Outcome(sum(counts), end - first.get(), first.get() - begin);
+    } finally {
+      receivers.forEach(Target.Receiver::close);
+    }
+  }
+
+  private static long sum(List<Count> counts) {
+    return counts.stream().mapToLong(count -> count.received.get()).sum();
+  }
+
+  /** What has come to one consumer; written by its thread only. */
+  private static final class Count implements Target.Arrival {
+    final AtomicLong received = new AtomicLong();
+    private final AtomicLong first;
+    private long mine;
+
+    Count(AtomicLong first) {
+      this.first = first;
+    }
+
+    @Override
+    public void arrived(byte[] payload) {
+      if (mine == 0) {
+        first.compareAndSet(NOTHING_YET, System.nanoTime());
+      }
+      // One writer: no need for the cost of an atomic increment.
+      received.lazySet(++mine);
+    }
   }
 }

@@ -2,8 +2,8 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.demo.Zipf;
+import dev.evenkeel.protocol.Outcome;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
@@ -17,7 +17,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench dedup}. */
 @Command(
     name = "dedup",
-    mixinStandardHelpOptions = true,
     description = {
       "What deduplication costs a message, and what it saves.",
       "Two topics are filled first: one whose payloads are all different, and one with a few that"
@@ -56,11 +55,11 @@ final class DedupBench extends GroupBenchmark {
   }
 
   @Override
-  JsonArray runs(EvenkeelTarget target, List<EvenkeelClient> clients) throws InterruptedException {
+  JsonArray runs(EvenkeelTarget target) throws InterruptedException {
     JsonArray runs = new JsonArray();
     for (Integer different : new Integer[] {null, payloads.get()}) {
       Payloads sent = new RepeatedPayloads(options.sizeBytes(), different == null ? 0 : different);
-      measure(fill(target, clients, sent), different, runs);
+      measure(fill(target, sent), different, runs);
     }
     return runs;
   }
@@ -68,19 +67,19 @@ final class DedupBench extends GroupBenchmark {
   /**
    * @param different payloads; null: all are different
    */
-  private void measure(LevelLoad load, Integer different, JsonArray runs)
+  private void measure(String topic, Integer different, JsonArray runs)
       throws InterruptedException {
     List<ConsumerOptions.Dedup> kinds =
         List.of(ConsumerOptions.Dedup.OFF, ConsumerOptions.Dedup.PAYLOAD);
     if (warmupMillis.get() > 0) {
       for (ConsumerOptions.Dedup kind : kinds) {
-        load.run("warmup-" + kind, new ConsumerOptions().setDedup(kind), warmupMillis.get());
+        run(topic, "warmup-" + kind, new ConsumerOptions().setDedup(kind), warmupMillis.get());
       }
     }
     double off = 0;
     for (ConsumerOptions.Dedup kind : kinds) {
-      LevelLoad.Outcome outcome =
-          load.run(kind.name(), new ConsumerOptions().setDedup(kind), durationMillis.get());
+      Outcome outcome =
+          run(topic, kind.name(), new ConsumerOptions().setDedup(kind), durationMillis.get());
       off = kind == ConsumerOptions.Dedup.OFF ? outcome.perSecond() : off;
       runs.add(
           new JsonObject()

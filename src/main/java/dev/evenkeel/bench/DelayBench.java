@@ -4,15 +4,17 @@ import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.protocol.Limits;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 import picocli.CommandLine.Command;
 
 /** {@code evenkeel bench delay}. */
 @Command(
     name = "delay",
-    mixinStandardHelpOptions = true,
     description = {
       "How late delayed messages come, and what memory those cost that wait.",
       "All are sent first, due evenly at a rate. Lateness is from when a message is due until a"
@@ -27,6 +29,13 @@ import picocli.CommandLine.Command;
       "Heap is that of the own nodes together, garbage included: bound it by --node-jvm."
     })
 final class DelayBench extends Benchmark {
+  /** The payload begins with the time at which it is due: milliseconds since 1970, or 0. */
+  static final int STAMP_BYTES = Long.BYTES;
+
+  private static final long ANSWERS_MINUTES_MAX = 10;
+  private static final long LATE_SECONDS_MAX = 60;
+  private static final long LOOK_EVERY_MILLIS = 5;
+
   private static final long WAITING_MILLIS = TimeUnit.DAYS.toMillis(7);
 
   private final Supplier<Integer> consumers = options.consumers();
@@ -51,9 +60,25 @@ final class DelayBench extends Benchmark {
           "10s",
           "From the first message sent until the first one is due; all should be sent by then");
 
+  /** From when a message was due until a consumer had it. */
+  private final Percentiles lateness = new Percentiles();
+
+  /** Messages that came before they were due, which must not be. */
+  private final AtomicLong early = new AtomicLong();
+
+  private InFlight inFlight;
+
+  /** Sends a message that is due at a time. */
+  interface DelayedSender extends AutoCloseable {
+    void send(byte[] key, byte[] payload, long dueMillis, Target.Done done);
+
+    @Override
+    void close();
+  }
+
   @Override
   void check() {
-    options.needBytes(DelayLoad.STAMP_BYTES, "a message carries its time");
+    options.needBytes(STAMP_BYTES, "a message carries its time");
     if (leadMillis.get() + messages.get() / rate.get() * 1_000 > Limits.DELAY_MILLIS_MAX) {
       throw CommandFailure.usage("the last message would be due in more than 30 days");
     }
@@ -63,16 +88,17 @@ final class DelayBench extends Benchmark {
   int measure(Target opened) throws InterruptedException {
     EvenkeelTarget target = evenkeel(opened);
     String topic = newTopic(target);
-    DelayLoad load = new DelayLoad(payloads(), options.inFlightMessages());
+    Payloads payloads = payloads();
+    inFlight = new InFlight(options.inFlightMessages());
     List<Target.Receiver> receivers =
-        receivers(target, topic, topic + "-group", consumers.get(), load.arrival());
-    DelayLoad.Outcome outcome;
+        receivers(target, topic, topic + "-group", consumers.get(), arrival());
+    JsonObject outcome;
     Double heapEmpty = heapMegabytes(target);
     Double heapWaiting;
-    try (DelayLoad.DelayedSender sender = target.delayedSender(topic)) {
-      load.fill(sender, waiting.get(), System.currentTimeMillis() + WAITING_MILLIS);
+    try (DelayedSender sender = target.delayedSender(topic)) {
+      fill(sender, payloads, System.currentTimeMillis() + WAITING_MILLIS);
       heapWaiting = heapMegabytes(target);
-      outcome = load.run(sender, messages.get(), rate.get(), leadMillis.get());
+      outcome = run(sender, payloads);
     }
     receivers.forEach(Target.Receiver::close);
     Double heapEnd = heapMegabytes(target);
@@ -80,46 +106,99 @@ final class DelayBench extends Benchmark {
         new Table("HEAP OF NODES", "EMPTY", "ALL WAIT", "END")
             .row("MB, garbage included", heapEmpty, heapWaiting, heapEnd);
     options.print(
-        Percentiles.table().row(outcome.lateness().row("late")).text() + "\n" + heap.text(),
+        Percentiles.table().row(lateness.row("late")).text() + "\n" + heap.text(),
         result(target)
             .put("rate", rate.get())
             .put("consumers", consumers.get())
             .put("waiting", waiting.get())
-            .put("sent", outcome.sent())
-            .put("failed", outcome.failed())
-            .put("received", outcome.received())
-            .put("early", outcome.early())
-            .put("sentLate", outcome.sentLate())
-            .put("lateness", outcome.lateness().json())
+            .mergeIn(outcome)
             .put("heapEmptyMegabytes", heapEmpty)
             .put("heapWaitingMegabytes", heapWaiting)
             .put("heapEndMegabytes", heapEnd));
-    return status(outcome);
+    return status(
+        outcome.getLong("sent"),
+        outcome.getLong("failed"),
+        outcome.getLong("received"),
+        outcome.getLong("sentLate"));
   }
 
-  private static int status(DelayLoad.Outcome outcome) {
-    if (outcome.sentLate() > 0) {
-      complain(
-          outcome.sentLate()
-              + " messages were due before all were sent: a longer --lead tells more");
+  private int status(long sent, long failed, long received, long sentLate) {
+    if (sentLate > 0) {
+      complain(sentLate + " messages were due before all were sent: a longer --lead tells more");
     }
-    if (outcome.early() > 0 || outcome.received() != outcome.sent() - outcome.failed()) {
+    if (early.get() > 0 || received != sent - failed) {
       complain(
-          "of "
-              + outcome.sent()
-              + " messages "
-              + outcome.received()
-              + " came, "
-              + outcome.early()
-              + " of them before they were due");
+          "of %s messages %s came, %s of them before they were due"
+              .formatted(sent, received, early));
       return ExitStatus.FAILED;
     }
-    return status(outcome.sent(), outcome.failed(), outcome.firstFailure());
+    return status(sent, failed, inFlight.firstFailure());
   }
 
   /** Null for a cluster that was not started here, or does not tell. */
   private static Double heapMegabytes(EvenkeelTarget target) {
     double bytes = target.nodes() == null ? Double.NaN : target.nodes().heapBytes();
     return Double.isNaN(bytes) ? null : (Double) Stats.rounded(bytes / 1e6);
+  }
+
+  /** What each consumer is to do with a message. */
+  private Target.Arrival arrival() {
+    return payload -> {
+      long due = ByteBuffer.wrap(payload).getLong();
+      long late = System.currentTimeMillis() - due;
+      if (late < 0) {
+        early.incrementAndGet();
+      }
+      lateness.add(TimeUnit.MILLISECONDS.toNanos(Math.max(0, late)));
+    };
+  }
+
+  /**
+   * Sends messages that nobody will receive while the load runs. Blocks until all are acknowledged.
+   *
+   * @param dueMillis when the first of them is due: far away
+   */
+  private void fill(DelayedSender sender, Payloads payloads, long dueMillis) {
+    for (long i = 0; i < waiting.get(); i++) {
+      inFlight.sending();
+      // A minute of different times: all of a batch are due at one.
+      sender.send(
+          payloads.key(i), payloads.payload(i), dueMillis + i * 60_000 / waiting.get(), inFlight);
+    }
+    inFlight.awaitAll(TimeUnit.MINUTES.toNanos(ANSWERS_MINUTES_MAX));
+  }
+
+  /**
+   * Sends all, and blocks until they have come, or the last one is a minute late; gives what came
+   * of it.
+   */
+  private JsonObject run(DelayedSender sender, Payloads payloads) throws InterruptedException {
+    long begin = System.currentTimeMillis() + leadMillis.get();
+    OpenLoop loop = new OpenLoop(TimeUnit.MILLISECONDS.toNanos(begin), rate.get());
+    for (long i = 0; i < messages.get(); i++) {
+      long due = TimeUnit.NANOSECONDS.toMillis(loop.dueNanos(i));
+      byte[] payload = payloads.payload(i).clone();
+      ByteBuffer.wrap(payload).putLong(due);
+      inFlight.sending();
+      sender.send(payloads.key(i), payload, due, inFlight);
+    }
+    inFlight.awaitAll(TimeUnit.MINUTES.toNanos(ANSWERS_MINUTES_MAX));
+    double lateMillis = System.currentTimeMillis() - begin;
+    long sentLate =
+        Math.min(messages.get(), Math.round(Math.max(0, lateMillis) * rate.get() / 1_000));
+    long until =
+        TimeUnit.NANOSECONDS.toMillis(loop.dueNanos(messages.get()))
+            + TimeUnit.SECONDS.toMillis(LATE_SECONDS_MAX);
+    while (lateness.count() < messages.get() - inFlight.failed()
+        && System.currentTimeMillis() < until) {
+      TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
+    }
+    return new JsonObject()
+        .put("sent", messages.get())
+        .put("failed", inFlight.failed() + inFlight.unanswered())
+        .put("received", lateness.count())
+        .put("early", early.get())
+        .put("sentLate", sentLate)
+        .put("lateness", lateness.json());
   }
 }

@@ -139,7 +139,7 @@ final class EvenkeelTarget implements Target {
     return producer;
   }
 
-  DelayLoad.DelayedSender delayedSender(String topic) {
+  DelayBench.DelayedSender delayedSender(String topic) {
     return new ProducerSender(producer(topic, null, null, null));
   }
 
@@ -151,7 +151,7 @@ final class EvenkeelTarget implements Target {
     return new ProducerSender(producer(topic, router, lingerMillis, batchBytes));
   }
 
-  private record ProducerSender(Producer producer) implements Sender, DelayLoad.DelayedSender {
+  private record ProducerSender(Producer producer) implements Sender, DelayBench.DelayedSender {
     @Override
     public void send(byte[] key, byte[] payload, Done done) {
       producer.send(message(key, payload)).onComplete(sent -> done.done(sent.cause()));

@@ -21,7 +21,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench failover}. */
 @Command(
     name = "failover",
-    mixinStandardHelpOptions = true,
     description = {
       "How long shards are without acknowledgements when the node that leads them is killed.",
       "Three nodes; every shard is sent to at a steady rate. In each round one leader is ended by"
@@ -158,7 +157,7 @@ final class FailoverBench extends Benchmark {
             others.addAll(each);
           }
         });
-    OwnNode node = target.nodes().node(victim);
+    OwnNodes.OwnNode node = target.nodes().node(victim);
     gaps.begin(System.nanoTime());
     node.kill();
     awaitServed();

@@ -1,16 +1,38 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ClientConnection;
+import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Table;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
-/** Groups of equal consumers read topics that were filled before, one group after another. */
+/**
+ * Groups of equal consumers read topics that were filled before, one group after another.
+ *
+ * <p>The consumers are in this program, each with a connection of its own, as separate applications
+ * have: so what goes between them and the dispatcher goes through the network. Processes of their
+ * own would measure, on a machine with few cores, how long four JVMs take to warm up.
+ */
 abstract class GroupBenchmark extends Benchmark {
+  private static final long LOOK_EVERY_MILLIS = 1;
+  private static final long JOIN_SECONDS_MAX = 60;
+
+  /** One a consumer. */
+  private final List<EvenkeelClient> clients = new ArrayList<>();
+
   private final Supplier<Integer> producers = options.producers();
   private final Supplier<Integer> consumers;
   private final Supplier<Long> messages;
@@ -47,8 +69,7 @@ abstract class GroupBenchmark extends Benchmark {
   }
 
   /** Measures all groups; gives what each did. */
-  abstract JsonArray runs(EvenkeelTarget target, List<EvenkeelClient> clients)
-      throws InterruptedException;
+  abstract JsonArray runs(EvenkeelTarget target) throws InterruptedException;
 
   /** What the groups did, for people. */
   abstract Table table(JsonArray runs);
@@ -56,13 +77,12 @@ abstract class GroupBenchmark extends Benchmark {
   @Override
   int measure(Target opened) throws InterruptedException {
     EvenkeelTarget target = evenkeel(opened);
-    List<EvenkeelClient> clients = new ArrayList<>();
     JsonArray runs;
     try {
       for (int i = 0; i < consumers.get(); i++) {
         clients.add(ClientConnection.connect(target.seeds()));
       }
-      runs = runs(target, clients);
+      runs = runs(target);
     } finally {
       clients.forEach(ClientConnection::close);
     }
@@ -77,11 +97,126 @@ abstract class GroupBenchmark extends Benchmark {
     return ExitStatus.DONE;
   }
 
-  /** A new topic with all messages, and what its groups are measured with. */
-  LevelLoad fill(EvenkeelTarget target, List<EvenkeelClient> clients, Payloads payloads)
-      throws InterruptedException {
+  /** A new topic with all messages. */
+  String fill(EvenkeelTarget target, Payloads payloads) throws InterruptedException {
     String topic = newTopic(target);
     send(senders(target, topic, producers.get()), payloads, Amount.messages(messages.get()));
-    return new LevelLoad(clients, topic, messages.get(), workMillis.get(), parallel.get());
+    return topic;
+  }
+
+  /**
+   * What one group did.
+   *
+   * @param finished messages while it was measured
+   * @param all messages that were finished, also while consumers joined
+   * @param least messages that one consumer had finished at the end, of all it did, at least
+   * @param most the same, at most
+   * @param declined messages of all that dedup finished without a handler
+   */
+  record Outcome(long finished, long all, long nanos, long least, long most, long declined) {
+    double perSecond() {
+      return finished / (nanos / 1e9);
+    }
+
+    JsonObject json() {
+      return new JsonObject()
+          .put("finished", finished)
+          .put("seconds", Stats.seconds(nanos))
+          .put("messagesPerSecond", Math.round(perSecond()));
+    }
+  }
+
+  /**
+   * Reads a topic by a new group of equal consumers. What is measured begins when each of them has
+   * finished a message, and ends with the last message or after a time: joining is not part of it.
+   *
+   * @param name of the group, after the topic's
+   * @param mode with mode, range and strategy; the rest is set here
+   * @param millisMax how long it is measured at most
+   */
+  Outcome run(String topic, String name, ConsumerOptions mode, long millisMax)
+      throws InterruptedException {
+    List<AtomicLong> counts = new ArrayList<>();
+    AtomicLong declined = new AtomicLong();
+    List<Target.Receiver> receivers = new ArrayList<>();
+    try {
+      for (EvenkeelClient client : clients) {
+        AtomicLong count = new AtomicLong();
+        counts.add(count);
+        ConsumerOptions options =
+            new ConsumerOptions(mode.toJson())
+                .setGroup(topic + "-" + name)
+                .setTopics(List.of(topic))
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setParallel(parallel.get());
+        Worker worker = new Worker(client.vertx(), workMillis.get(), count, declined);
+        receivers.add(EvenkeelTarget.receiver(client, options, worker));
+      }
+      long joining = System.nanoTime();
+      while (counts.stream().anyMatch(count -> count.get() == 0)) {
+        // A consumer that comes when all is done gets nothing: then there were too few messages.
+        if (System.nanoTime() - joining > TimeUnit.SECONDS.toNanos(JOIN_SECONDS_MAX)
+            || sum(counts) >= messages.get()) {
+          throw CommandFailure.failed("not every consumer got a message: use more with --messages");
+        }
+        TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
+      }
+      long begin = System.nanoTime();
+      long before = sum(counts);
+      long until = begin + TimeUnit.MILLISECONDS.toNanos(millisMax);
+      while (sum(counts) < messages.get() && System.nanoTime() - until < 0) {
+        TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
+      }
+      long nanos = System.nanoTime() - begin;
+      long all = sum(counts);
+      List<Long> each = counts.stream().map(AtomicLong::get).sorted().toList();
+      return new Outcome(
+          all - before, all, nanos, each.get(0), each.get(each.size() - 1), declined.get());
+    } finally {
+      receivers.forEach(Target.Receiver::close);
+    }
+  }
+
+  private static long sum(List<AtomicLong> counts) {
+    return counts.stream().mapToLong(AtomicLong::get).sum();
+  }
+
+  /** Works by a timer. One thread at a time calls it. */
+  private static final class Worker implements ConsumerHandler {
+    private static final Future<Void> DONE = Future.succeededFuture();
+
+    private final Vertx vertx;
+    private final long workMillis;
+    private final AtomicLong count;
+    private final AtomicLong declined;
+
+    Worker(Vertx vertx, long workMillis, AtomicLong count, AtomicLong declined) {
+      this.vertx = vertx;
+      this.workMillis = workMillis;
+      this.count = count;
+      this.declined = declined;
+    }
+
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      if (workMillis == 0) {
+        count.lazySet(count.get() + 1);
+        return DONE;
+      }
+      Promise<Void> worked = Promise.promise();
+      vertx.setTimer(
+          workMillis,
+          timer -> {
+            count.lazySet(count.get() + 1);
+            worked.complete();
+          });
+      return worked.future();
+    }
+
+    @Override
+    public void onDeclined(Delivery delivery) {
+      count.lazySet(count.get() + 1);
+      declined.incrementAndGet();
+    }
   }
 }

@@ -7,7 +7,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench latency}. */
 @Command(
     name = "latency",
-    mixinStandardHelpOptions = true,
     description = {
       "How long messages take at a fixed rate: to their acknowledgement, and to a consumer.",
       "The load is open: each message has its time, and latency counts from that time even if"

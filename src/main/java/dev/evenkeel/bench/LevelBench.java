@@ -2,9 +2,9 @@ package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.Table;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Outcome;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -15,7 +15,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench level}. */
 @Command(
     name = "level",
-    mixinStandardHelpOptions = true,
     description = {
       "What it costs that consumers stay level.",
       "A topic is filled first. Then groups of equal consumers read it, one after another: in mode"
@@ -53,19 +52,19 @@ final class LevelBench extends GroupBenchmark {
   }
 
   @Override
-  JsonArray runs(EvenkeelTarget target, List<EvenkeelClient> clients) throws InterruptedException {
-    LevelLoad load = fill(target, clients, payloads());
+  JsonArray runs(EvenkeelTarget target) throws InterruptedException {
+    String topic = fill(target, payloads());
     if (warmupMillis.get() > 0) {
       List<ConsumerOptions> kinds = modes(List.of(range.get()));
       for (int i = 0; i < kinds.size(); i++) {
-        load.run("warmup-" + i, kinds.get(i), warmupMillis.get());
+        run(topic, "warmup-" + i, kinds.get(i), warmupMillis.get());
       }
     }
     JsonArray runs = new JsonArray();
     double sharded = 0;
     for (ConsumerOptions mode : modes(curve.get() ? CURVE : List.of(range.get()))) {
       boolean level = mode.getMode() == ConsumerOptions.Mode.LEVEL;
-      LevelLoad.Outcome outcome = load.run(String.valueOf(runs.size()), mode, durationMillis.get());
+      Outcome outcome = run(topic, String.valueOf(runs.size()), mode, durationMillis.get());
       sharded = level ? sharded : outcome.perSecond();
       runs.add(
           new JsonObject()

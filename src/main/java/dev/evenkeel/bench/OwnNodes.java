@@ -1,22 +1,35 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.ChildProcess;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.DataDirectory;
+import dev.evenkeel.cli.OwnProgram;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.stream.Collectors;
 
 /**
  * Nodes that are started for a load: each in a JVM of its own, by the same jar, with its data in a
  * directory that is removed at the end. They listen at the loopback interface.
  */
 final class OwnNodes implements AutoCloseable {
+  private static final long READY_SECONDS_MAX = 180;
+  private static final long KILL_SECONDS_MAX = 20;
+  private static final int ERROR_LINES_SHOWN_MAX = 5;
   private static final String HOST = "127.0.0.1";
   private static final int PORTS_EACH = 3;
 
@@ -28,12 +41,14 @@ final class OwnNodes implements AutoCloseable {
 
   private static final int PORTS_TO = 32_000;
 
+  private final BenchOptions options;
   private final Path directory;
   private final List<OwnNode> nodes = new ArrayList<>();
   private final Thread onExit = new Thread(this::end, "bench-end");
   private boolean ended;
 
-  private OwnNodes(Path directory) {
+  private OwnNodes(BenchOptions options, Path directory) {
+    this.options = options;
     this.directory = directory;
   }
 
@@ -42,22 +57,15 @@ final class OwnNodes implements AutoCloseable {
     OwnNodes own;
     try {
       Files.createDirectories(options.data());
-      own = new OwnNodes(Files.createTempDirectory(options.data(), "evenkeel-bench-"));
+      own = new OwnNodes(options, Files.createTempDirectory(options.data(), "evenkeel-bench-"));
     } catch (IOException e) {
       throw CommandFailure.failed("cannot keep data in " + options.data() + ": " + e, e);
     }
     Runtime.getRuntime().addShutdownHook(own.onExit);
     try {
       List<Integer> ports = freePorts(options.nodes());
-      List<String> peers = new ArrayList<>();
-      for (int i = 0; i < ports.size(); i++) {
-        peers.add("n" + (i + 1) + "@" + HOST + ":" + ports.get(i));
-      }
-      for (int i = 0; i < ports.size(); i++) {
-        String id = "n" + (i + 1);
-        own.nodes.add(
-            new OwnNode(
-                id, ports.get(i), peers, own.directory.resolve(id), options.nodeJvmOptions()));
+      for (int port : ports) {
+        own.nodes.add(own.new OwnNode("n" + (own.nodes.size() + 1), port));
       }
       own.nodes.forEach(OwnNode::begin);
       own.nodes.forEach(OwnNode::awaitReady);
@@ -73,7 +81,7 @@ final class OwnNodes implements AutoCloseable {
   }
 
   List<String> seeds() {
-    return nodes.stream().map(node -> HOST + ":" + node.port()).toList();
+    return nodes.stream().map(node -> HOST + ":" + node.port).toList();
   }
 
   /** Of all of them, garbage included; NaN if one does not tell. */
@@ -82,7 +90,7 @@ final class OwnNodes implements AutoCloseable {
   }
 
   OwnNode node(String id) {
-    return nodes.stream().filter(node -> node.id().equals(id)).findFirst().orElseThrow();
+    return nodes.stream().filter(node -> node.id.equals(id)).findFirst().orElseThrow();
   }
 
   /** The first of three neighbouring ports for each node. */
@@ -141,5 +149,117 @@ final class OwnNodes implements AutoCloseable {
     // Their data is thrown away: there is nothing to end in good order.
     nodes.forEach(OwnNode::kill);
     DataDirectory.remove(directory);
+  }
+
+  /** One node in a JVM of its own, which can be killed and started again on the same data. */
+  final class OwnNode {
+
+    private final String id;
+    private final int port;
+    private ChildProcess process;
+    private CompletableFuture<String> ready;
+
+    private OwnNode(String id, int port) {
+      this.id = id;
+      this.port = port;
+    }
+
+    /** Starts it, and returns at once. */
+    void begin() {
+      List<String> command = new ArrayList<>(OwnProgram.command(options.nodeJvmOptions()));
+      command.addAll(List.of("serve", "--node", id, "--port", String.valueOf(port)));
+      command.addAll(List.of("--http-port", "0", "--data", directory().resolve("data").toString()));
+      if (nodes.size() > 1) {
+        command.add("--peers");
+        command.add(
+            nodes.stream()
+                .map(node -> node.id + "@" + HOST + ":" + node.port)
+                .collect(Collectors.joining(",")));
+      }
+      try {
+        Files.createDirectories(directory());
+      } catch (IOException e) {
+        throw CommandFailure.failed("cannot start node " + id + ": " + e.getMessage(), e);
+      }
+      CompletableFuture<String> told = new CompletableFuture<>();
+      ready = told;
+      process =
+          ChildProcess.start(
+              "node " + id,
+              command,
+              ProcessBuilder.Redirect.appendTo(errors().toFile()),
+              line -> {
+                if (line == null) {
+                  told.completeExceptionally(new IOException("it ended before it was ready"));
+                } else if (line.startsWith("evenkeel ready")) {
+                  told.complete(line);
+                }
+              });
+      process.closeInput();
+    }
+
+    /** Waits for its ready line. */
+    void awaitReady() {
+      try {
+        ready.get(READY_SECONDS_MAX, TimeUnit.SECONDS);
+      } catch (ExecutionException | TimeoutException e) {
+        throw CommandFailure.failed(
+            "node "
+                + id
+                + " was not ready within "
+                + READY_SECONDS_MAX
+                + " s; it said: "
+                + String.join(" | ", lastErrors()),
+            e);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw CommandFailure.failed("interrupted", e);
+      }
+    }
+
+    /** What the node says of its heap, garbage included; NaN if it does not answer. */
+    double heapBytes() {
+      String line = ready.getNow("");
+      String port = line.substring(line.indexOf("http=") + "http=".length()).trim();
+      try (InputStream in = new URL("http://127.0.0.1:" + port + "/metrics").openStream()) {
+        return new String(in.readAllBytes(), StandardCharsets.UTF_8)
+            .lines()
+            .filter(each -> each.startsWith("jvm_memory_used_bytes{area=\"heap\""))
+            .mapToDouble(each -> Double.parseDouble(each.substring(each.lastIndexOf(' ') + 1)))
+            .sum();
+      } catch (IOException e) {
+        return Double.NaN;
+      }
+    }
+
+    /** SIGKILL, and waits for the end. */
+    void kill() {
+      if (process == null) {
+        return;
+      }
+      process.kill();
+      try {
+        process.awaitEnd(TimeUnit.SECONDS.toMillis(KILL_SECONDS_MAX));
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+    }
+
+    private Path directory() {
+      return OwnNodes.this.directory.resolve(id);
+    }
+
+    private Path errors() {
+      return directory().resolve("node.err");
+    }
+
+    private List<String> lastErrors() {
+      try {
+        List<String> lines = Files.readAllLines(errors(), StandardCharsets.ISO_8859_1);
+        return lines.subList(Math.max(0, lines.size() - ERROR_LINES_SHOWN_MAX), lines.size());
+      } catch (IOException e) {
+        return List.of("nothing that could be read: " + e.getMessage());
+      }
+    }
   }
 }

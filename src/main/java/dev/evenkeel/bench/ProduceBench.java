@@ -7,7 +7,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench produce}. */
 @Command(
     name = "produce",
-    mixinStandardHelpOptions = true,
     description = {
       "How many messages a second are taken and acknowledged.",
       "Each producer sends from a thread of its own until --in-flight is reached, and goes on"

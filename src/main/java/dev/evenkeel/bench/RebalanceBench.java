@@ -19,7 +19,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench rebalance}. */
 @Command(
     name = "rebalance",
-    mixinStandardHelpOptions = true,
     description = {
       "How long shards pause when consumers join, leave, are killed and vanish.",
       "Consumers are processes of their own that work for a millisecond on each message. A pause is"

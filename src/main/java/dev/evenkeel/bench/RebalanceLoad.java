@@ -214,13 +214,12 @@ final class RebalanceLoad {
       }
       if (System.nanoTime() > until) {
         throw CommandFailure.failed(
-            "the group did not come to rest within "
-                + SETTLE_SECONDS_MAX
-                + " s: "
-                + count
-                + " consumers, owners "
-                + owners
-                + (victim == null ? "" : " after the end of " + victim.name()));
+            "the group did not come to rest within %s s: %s consumers, owners %s%s"
+                .formatted(
+                    SETTLE_SECONDS_MAX,
+                    count,
+                    owners,
+                    victim == null ? "" : " after the end of " + victim.name()));
       }
       TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
     }

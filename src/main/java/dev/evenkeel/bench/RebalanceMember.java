@@ -25,7 +25,6 @@ import picocli.CommandLine.Command;
 @Command(
     name = "rebalance-member",
     hidden = true,
-    mixinStandardHelpOptions = true,
     description = "One consumer of bench rebalance, which starts it.",
     footer = {"", "Example:", "  evenkeel bench rebalance-member --topic t --group g --member m1"})
 final class RebalanceMember implements Callable<Integer> {

@@ -9,7 +9,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel bench single}. */
 @Command(
     name = "single",
-    mixinStandardHelpOptions = true,
     description = {
       "Whether a lone message waits for a batch: a message now and then through a producer, and in"
           + " turn with it one as a bare request.",

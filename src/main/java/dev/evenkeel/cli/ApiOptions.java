@@ -36,8 +36,18 @@ final class ApiOptions {
     return new HttpApi(url);
   }
 
+  /** Prints what the API answers. */
+  <T> int get(String path, Function<T, String> text) {
+    return print(api().get(path), text);
+  }
+
+  /** Prints what the API answers to a call. */
+  <T> int call(String method, String path, JsonObject body, Function<T, String> text) {
+    return print(api().call(method, path, body), text);
+  }
+
   /** Prints the answer as it came, or as {@code text} makes it readable. */
-  int print(Object answer, Function<Object, String> text) {
+  <T> int print(T answer, Function<T, String> text) {
     PrintWriter out = spec.commandLine().getOut();
     if (format == Format.text) {
       out.print(text.apply(answer));

@@ -15,7 +15,6 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel cluster}. */
 @Command(
     name = "cluster",
-    mixinStandardHelpOptions = true,
     description = "Shows the nodes and replaces a lost one, over the HTTP API.",
     footer = {
       "",
@@ -32,12 +31,10 @@ final class ClusterCommand extends CommandGroup {
 
   @Command(
       name = "status",
-      mixinStandardHelpOptions = true,
       description = "Shows the nodes, who leads which log, and how far the others are.",
       footer = {"", "Example:", "  evenkeel cluster status"})
   int status(@Mixin ApiOptions options) {
-    return options.print(
-        options.api().get("/api/cluster"), answer -> statusText((JsonObject) answer));
+    return options.get("/api/cluster", ClusterCommand::statusText);
   }
 
   private static String statusText(JsonObject cluster) {
@@ -51,18 +48,15 @@ final class ClusterCommand extends CommandGroup {
                 + " BEHIND behind",
             cluster.getJsonArray("logs"),
             log -> log.put("behind", behind(log.getJsonArray("followers", new JsonArray()))));
-    return "cluster     "
-        + cluster.getString("cluster")
-        + "\ndispatcher  "
-        + cluster.getString("dispatcher", "none")
-        + "\nlevel       "
-        + (cluster.getInteger("featureLevel") == null ? "?" : cluster.getInteger("featureLevel"))
-        + "\n\n"
-        + nodes.text()
-        + "\n"
-        + logs.text()
-        + ineligible(cluster.getJsonArray("logs"))
-        + diverged(cluster.getJsonArray("logs"));
+    return "cluster     %s\ndispatcher  %s\nlevel       %s\n\n%s\n%s%s%s"
+        .formatted(
+            cluster.getString("cluster"),
+            cluster.getString("dispatcher", "none"),
+            cluster.getInteger("featureLevel") == null ? "?" : cluster.getInteger("featureLevel"),
+            nodes.text(),
+            logs.text(),
+            ineligible(cluster.getJsonArray("logs")),
+            diverged(cluster.getJsonArray("logs")));
   }
 
   /** One line for each log group and two nodes whose states differ; empty if there are none. */
@@ -75,12 +69,11 @@ final class ClusterCommand extends CommandGroup {
         String other = ((JsonObject) found).getString("from");
         boolean sorted = node.compareTo(other) < 0;
         lines.add(
-            (sorted ? node + " and " + other : other + " and " + node)
-                + " have different states of "
-                + log.getString("group")
-                + ' '
-                + ((JsonObject) found).getString("detail")
-                + ": replace the node that differs from all others");
+            "%s have different states of %s %s: replace the node that differs from all others"
+                .formatted(
+                    sorted ? node + " and " + other : other + " and " + node,
+                    log.getString("group"),
+                    ((JsonObject) found).getString("detail")));
       }
     }
     return lines.isEmpty() ? "" : '\n' + String.join("\n", lines) + '\n';
@@ -95,19 +88,16 @@ final class ClusterCommand extends CommandGroup {
         groups.merge((JsonObject) found, log.getString("group"), (all, one) -> all + ", " + one);
       }
     }
-    StringBuilder text = new StringBuilder();
-    groups.forEach(
-        (node, names) ->
-            text.append('\n')
-                .append(node.getString("node"))
-                .append(" should not lead ")
-                .append(names)
-                .append(": ")
-                .append(node.getString("reason"))
-                .append(", ")
-                .append(node.getString("detail"))
-                .append('\n'));
-    return text.toString();
+    return groups.entrySet().stream()
+        .map(
+            each ->
+                "\n%s should not lead %s: %s, %s\n"
+                    .formatted(
+                        each.getKey().getString("node"),
+                        each.getValue(),
+                        each.getKey().getString("reason"),
+                        each.getKey().getString("detail")))
+        .collect(Collectors.joining());
   }
 
   private static String behind(JsonArray followers) {
@@ -115,17 +105,17 @@ final class ClusterCommand extends CommandGroup {
         .map(JsonObject.class::cast)
         .map(
             follower ->
-                follower.getString("node")
-                    + ":"
-                    + (follower.getLong("lagEntries") == null
-                        ? "?"
-                        : follower.getLong("lagEntries")))
+                "%s:%s"
+                    .formatted(
+                        follower.getString("node"),
+                        follower.getLong("lagEntries") == null
+                            ? "?"
+                            : follower.getLong("lagEntries")))
         .collect(Collectors.joining(" "));
   }
 
   @Command(
       name = "replace",
-      mixinStandardHelpOptions = true,
       description = {
         "Puts an empty node in the place of a lost one with the same id. Start the node with an"
             + " empty --data first; then run this against any node that is up. An interrupted"
@@ -138,7 +128,7 @@ final class ClusterCommand extends CommandGroup {
       throws InterruptedException {
     HttpApi api = options.api();
     String path = "/api/cluster/nodes/" + HttpApi.segment(node) + "/replace";
-    JsonObject answer = (JsonObject) api.call("POST", path, null);
+    JsonObject answer = api.call("POST", path, null);
     String told = "";
     while ("RUNNING".equals(answer.getString("state"))) {
       String now = progress(answer);
@@ -148,7 +138,7 @@ final class ClusterCommand extends CommandGroup {
         told = now;
       }
       Thread.sleep(POLL_MILLIS);
-      answer = (JsonObject) api.get(path);
+      answer = api.get(path);
     }
     if (!"DONE".equals(answer.getString("state")) || !node.equals(answer.getString("node"))) {
       String message = answer.getString("message");
@@ -158,8 +148,7 @@ final class ClusterCommand extends CommandGroup {
               : message);
     }
     return options.print(
-        answer,
-        done -> "node " + node + " has been replaced: " + progress((JsonObject) done) + "\n");
+        answer, done -> "node " + node + " has been replaced: " + progress(done) + "\n");
   }
 
   private static String progress(JsonObject answer) {

@@ -126,10 +126,9 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
       return "unexpected argument '" + first + "'";
     }
     String hint = Nearest.hint(first, candidates);
-    return "unknown command '"
-        + first
-        + "'"
-        + (hint.isEmpty() ? ": commands are " + String.join(", ", candidates) : hint);
+    return "unknown command '%s'%s"
+        .formatted(
+            first, hint.isEmpty() ? ": commands are " + String.join(", ", candidates) : hint);
   }
 
   private static String oneLine(String text) {

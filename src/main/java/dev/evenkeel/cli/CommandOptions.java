@@ -70,7 +70,7 @@ public final class CommandOptions {
 
   /** As {@link #time}, but above 0. */
   public Supplier<Long> someTime(String name, String unset, String help) {
-    return value(name, "TIME", Long.class, new OptionFormats.SomeTime(), unset, help);
+    return value(name, "TIME", Long.class, OptionFormats::someTime, unset, help);
   }
 
   public Supplier<List<Long>> times(String name, String unset, String help) {

@@ -9,7 +9,6 @@ import picocli.CommandLine.Spec;
 /** {@code evenkeel completion}. */
 @Command(
     name = "completion",
-    mixinStandardHelpOptions = true,
     description = "Prints a script that completes commands and options in bash and zsh.",
     footer = {
       "",

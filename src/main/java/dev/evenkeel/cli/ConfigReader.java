@@ -106,13 +106,13 @@ public final class ConfigReader {
   private static CommandFailure unknown(String source, String name, Collection<String> known) {
     String nearest = Nearest.to(name, known);
     return CommandFailure.usage(
-        source
-            + ": unknown key '"
-            + name
-            + "'"
-            + (nearest == null
-                ? ": evenkeel serve --help lists all"
-                : ": did you mean '" + nearest + "'?"));
+        "%s: unknown key '%s'%s"
+            .formatted(
+                source,
+                name,
+                nearest == null
+                    ? ": evenkeel serve --help lists all"
+                    : ": did you mean '" + nearest + "'?"));
   }
 
   /**

@@ -16,7 +16,6 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel consume}. */
 @Command(
     name = "consume",
-    mixinStandardHelpOptions = true,
     description = {
       "Joins a group, and prints the messages of a topic or runs a command for each.",
       "A message is finished when its line is written, or when its command ended with status 0; a"

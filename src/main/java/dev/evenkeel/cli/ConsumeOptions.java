@@ -124,7 +124,7 @@ final class ConsumeOptions {
             "--rate",
             "R",
             Rate.class,
-            new OptionFormats.PerTime(),
+            OptionFormats::rate,
             null,
             "Most messages that this member begins, as 100/s, 30/m or 1/10s; so many may come at"
                 + " once (default: no limit). Not in mode level.");
@@ -133,7 +133,7 @@ final class ConsumeOptions {
             "--key-rate",
             "R",
             Rate.class,
-            new OptionFormats.PerTime(),
+            OptionFormats::rate,
             null,
             "The same for each key: a message over it waits for its turn, and others pass (default:"
                 + " no limit).");
@@ -272,10 +272,8 @@ final class ConsumeOptions {
         (option, value) -> {
           if (value != null) {
             throw CommandFailure.usage(
-                option
-                    + ": in --mode "
-                    + mode
-                    + " no member owns shards; leave it out, or use --mode sharded");
+                "%s: in --mode %s no member owns shards; leave it out, or use --mode sharded"
+                    .formatted(option, mode));
           }
         });
   }

@@ -12,7 +12,6 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel group dead-letters}. */
 @Command(
     name = "dead-letters",
-    mixinStandardHelpOptions = true,
     description = {
       "Messages of a group of which every attempt failed.",
       "A dead letter is named by topic, shard and offset of its origin: orders/2/17."
@@ -60,7 +59,6 @@ final class DeadLettersCommand extends CommandGroup {
 
   @Command(
       name = "list",
-      mixinStandardHelpOptions = true,
       description = "Lists the dead letters of a group, by topic, shard and offset.",
       footer = {"", "Example:", "  evenkeel group dead-letters list billing --format json"})
   int list(
@@ -74,7 +72,8 @@ final class DeadLettersCommand extends CommandGroup {
     if (limit != null && limit < 1) {
       throw CommandFailure.usage("--limit " + limit + ": it must be at least 1");
     }
-    return options.print(all(options, group, limit == null ? Long.MAX_VALUE : limit), this::table);
+    return options.print(
+        all(options, group, limit == null ? Long.MAX_VALUE : limit), DeadLettersCommand::table);
   }
 
   private static JsonArray all(ApiOptions options, String group, long limit) {
@@ -82,7 +81,7 @@ final class DeadLettersCommand extends CommandGroup {
     String after = "";
     while (all.size() < limit) {
       String query = "?limit=" + Math.min(PAGE, limit - all.size()) + after;
-      JsonArray page = (JsonArray) options.api().get(path(group) + query);
+      JsonArray page = options.api().get(path(group) + query);
       if (page.isEmpty()) {
         break;
       }
@@ -94,7 +93,6 @@ final class DeadLettersCommand extends CommandGroup {
 
   @Command(
       name = "show",
-      mixinStandardHelpOptions = true,
       description = "Shows one dead letter with its payload.",
       footer = {"", "Example:", "  evenkeel group dead-letters show billing orders/2/17"})
   int show(
@@ -102,13 +100,11 @@ final class DeadLettersCommand extends CommandGroup {
       @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
       @Parameters(paramLabel = "TOPIC/SHARD/OFFSET", description = "Which dead letter.")
           String name) {
-    return options.print(
-        options.api().get(path(group) + "/" + place(name)), answer -> text((JsonObject) answer));
+    return options.get(path(group) + "/" + place(name), DeadLettersCommand::text);
   }
 
   @Command(
       name = "replay",
-      mixinStandardHelpOptions = true,
       description = "Gives dead letters to the group again, as if they had never been tried.",
       footer = {"", "Example:", "  evenkeel group dead-letters replay billing --all"})
   int replay(@Mixin ApiOptions options, @Mixin Some some) {
@@ -117,7 +113,6 @@ final class DeadLettersCommand extends CommandGroup {
 
   @Command(
       name = "drop",
-      mixinStandardHelpOptions = true,
       description = "Drops dead letters for good.",
       footer = {"", "Example:", "  evenkeel group dead-letters drop billing orders/2/17"})
   int drop(@Mixin ApiOptions options, @Mixin Some some) {
@@ -125,9 +120,11 @@ final class DeadLettersCommand extends CommandGroup {
   }
 
   private static int change(ApiOptions options, String what, Some some) {
-    return options.print(
-        options.api().call("POST", path(some.group) + "/" + what, some.body()),
-        answer -> ((JsonObject) answer).getLong("count") + " dead letters: " + what);
+    return options.call(
+        "POST",
+        path(some.group) + "/" + what,
+        some.body(),
+        (JsonObject answer) -> answer.getLong("count") + " dead letters: " + what);
   }
 
   private static String path(String group) {
@@ -135,11 +132,8 @@ final class DeadLettersCommand extends CommandGroup {
   }
 
   private static String name(JsonObject letter) {
-    return letter.getString("topic")
-        + "/"
-        + letter.getInteger("shard")
-        + "/"
-        + letter.getLong("offset");
+    return "%s/%s/%s"
+        .formatted(letter.getString("topic"), letter.getInteger("shard"), letter.getLong("offset"));
   }
 
   /** The path of what a person has named. */
@@ -156,11 +150,11 @@ final class DeadLettersCommand extends CommandGroup {
     return HttpApi.segment(parts[0]) + "/" + parts[1] + "/" + parts[2];
   }
 
-  private String table(Object letters) {
+  private static String table(JsonArray letters) {
     return Table.of(
             "TOPIC topic, SHARD shard, OFFSET offset, KEY key, ATTEMPTS attempts, "
                 + "LAST FAILED lastFailed, ERROR error",
-            (JsonArray) letters,
+            letters,
             letter -> letter.put("error", line(letter.getString("error"))))
         .text();
   }
@@ -174,20 +168,20 @@ final class DeadLettersCommand extends CommandGroup {
   }
 
   private static String text(JsonObject letter) {
-    return "origin        "
-        + name(letter)
-        + "\nkey           "
-        + (letter.getString("key") == null ? "-" : letter.getString("key"))
-        + "\nattempts      "
-        + letter.getInteger("attempts")
-        + "\nfirst failed  "
-        + letter.getString("firstFailed")
-        + "\nlast failed   "
-        + letter.getString("lastFailed")
-        + "\nerror         "
-        + letter.getString("error")
-        + "\n\n"
-        + letter.getString("payload", letter.getString("payloadBase64", ""))
-        + "\n";
+    return String.format(
+        "origin        %s\n"
+            + "key           %s\n"
+            + "attempts      %s\n"
+            + "first failed  %s\n"
+            + "last failed   %s\n"
+            + "error         %s\n\n"
+            + "%s\n",
+        name(letter),
+        letter.getString("key") == null ? "-" : letter.getString("key"),
+        letter.getInteger("attempts"),
+        letter.getString("firstFailed"),
+        letter.getString("lastFailed"),
+        letter.getString("error"),
+        letter.getString("payload", letter.getString("payloadBase64", "")));
   }
 }

@@ -168,16 +168,14 @@ final class ExecWork {
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()
             : failure;
-    return delivery.topic()
-        + "/"
-        + delivery.shard()
-        + " offset "
-        + delivery.offset()
-        + " attempt "
-        + delivery.attempt()
-        + ": "
-        + CommandErrors.describe(cause)
-        + (delivery.attempt() < attemptsMax ? "" : "; this was the last attempt");
+    return "%s/%s offset %s attempt %s: %s%s"
+        .formatted(
+            delivery.topic(),
+            delivery.shard(),
+            delivery.offset(),
+            delivery.attempt(),
+            CommandErrors.describe(cause),
+            delivery.attempt() < attemptsMax ? "" : "; this was the last attempt");
   }
 
   private Map<String, String> environment(ShardContext shard) {

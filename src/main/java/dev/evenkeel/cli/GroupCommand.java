@@ -1,8 +1,12 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Objects;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -11,7 +15,6 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel group}. */
 @Command(
     name = "group",
-    mixinStandardHelpOptions = true,
     description = "Shows, resets and deletes consumer groups, over the HTTP API.",
     footer = {
       "",
@@ -24,7 +27,7 @@ import picocli.CommandLine.Parameters;
       "  evenkeel group dead-letters list billing",
       "  evenkeel group delete billing --topic old-orders --dry-run"
     },
-    subcommands = {GroupResetCommand.class, GroupDeleteCommand.class, DeadLettersCommand.class})
+    subcommands = DeadLettersCommand.class)
 final class GroupCommand extends CommandGroup {
   GroupCommand() {
     super("list, describe, rebalances, reset, delete or dead-letters");
@@ -32,16 +35,15 @@ final class GroupCommand extends CommandGroup {
 
   @Command(
       name = "list",
-      mixinStandardHelpOptions = true,
       description = "Lists all groups.",
       footer = {"", "Example:", "  evenkeel group list"})
   int list(@Mixin ApiOptions options) {
-    return options.print(
-        options.api().get("/api/groups"),
-        answer ->
+    return options.get(
+        "/api/groups",
+        (JsonArray groups) ->
             Table.of(
                     "GROUP group, MODE mode, STATUS status, MEMBERS members, LAG lag",
-                    (JsonArray) answer,
+                    groups,
                     group ->
                         group
                             .put("status", GroupText.status(group))
@@ -51,20 +53,16 @@ final class GroupCommand extends CommandGroup {
 
   @Command(
       name = "describe",
-      mixinStandardHelpOptions = true,
       description = "Shows members and shards of a group.",
       footer = {"", "Example:", "  evenkeel group describe billing"})
   int describe(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "GROUP", description = "Name of the group.") String name) {
-    return options.print(
-        options.api().get("/api/groups/" + HttpApi.segment(name)),
-        answer -> GroupText.of((JsonObject) answer));
+    return options.get("/api/groups/" + HttpApi.segment(name), GroupText::of);
   }
 
   @Command(
       name = "rebalances",
-      mixinStandardHelpOptions = true,
       description = "Shows which shards of a group moved, newest first.",
       footer = {"", "Example:", "  evenkeel group rebalances billing --limit 20"})
   int rebalances(
@@ -80,8 +78,7 @@ final class GroupCommand extends CommandGroup {
       throw CommandFailure.usage("--limit " + limit + ": use 1 to " + Limits.MOVES_KEPT_MAX);
     }
     String query = "?group=" + HttpApi.segment(name) + "&limit=" + limit;
-    return options.print(
-        options.api().get("/api/rebalances" + query), answer -> moves((JsonArray) answer));
+    return options.get("/api/rebalances" + query, GroupCommand::moves);
   }
 
   private static String moves(JsonArray moves) {
@@ -95,5 +92,144 @@ final class GroupCommand extends CommandGroup {
               move.put("capped", capped == null ? null : capped ? "yes" : "no");
             })
         .text();
+  }
+
+  @Command(
+      name = "reset",
+      description = {
+        "Sets a group to another place: it consumes again from there, or skips what lies before.",
+        "It is refused while a consumer owns one of the shards. State and retries go, dead letters"
+            + " stay."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel group reset billing --to earliest --dry-run",
+        "  evenkeel group reset billing --to 2026-01-31T12:00:00Z",
+        "  evenkeel group reset billing --to 12345 --shard 2 --force"
+      })
+  int reset(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Option(
+              names = "--to",
+              paramLabel = "earliest|latest|OFFSET|TIME",
+              required = true,
+              description =
+                  "Where it goes on: the first message kept, the next one to come, an offset like"
+                      + " 12345, or the first message from a time on, like 2026-01-31T12:00:00Z.")
+          String to,
+      @Option(
+              names = "--topic",
+              paramLabel = "TOPIC",
+              description = "Only shards of this topic (default: of all that the group reads).")
+          String topic,
+      @Option(names = "--shard", paramLabel = "N", description = "Only this shard (default: all).")
+          Integer shard,
+      @Option(
+              names = "--force",
+              description =
+                  "Also while consumers own the shards: they let go of them first, and get them"
+                      + " again.")
+          boolean force,
+      @Option(names = "--dry-run", description = "Only show what would move where.")
+          boolean dryRun) {
+    try {
+      StartAt.parse(to);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage("--to " + e.getMessage());
+    }
+    if (shard != null && shard < 0) {
+      throw CommandFailure.usage("--shard " + shard + ": shards count from 0");
+    }
+    JsonObject body =
+        new JsonObject()
+            .put("to", to)
+            .put("force", force)
+            .put("dryRun", dryRun)
+            .put("topic", topic)
+            .put("shard", shard);
+    body.getMap().values().removeIf(Objects::isNull);
+    JsonObject answer =
+        options.api().call("POST", "/api/groups/" + HttpApi.segment(group) + "/offsets", body);
+    options.print(
+        answer,
+        reset ->
+            Table.of(
+                    "TOPIC topic, SHARD shard, OWNER owner, FROM from, TO to, STATE state",
+                    reset.getJsonArray("shards"))
+                .text());
+    List<JsonObject> pending =
+        answer.getJsonArray("shards").stream()
+            .map(JsonObject.class::cast)
+            .filter(each -> "PENDING".equals(each.getString("state")))
+            .toList();
+    if (!pending.isEmpty()) {
+      throw CommandFailure.failed(
+          String.format(
+              "%s shards are not reset yet, and are when they are free: see 'group describe %s';"
+                  + " %s",
+              pending.size(), group, waits(pending.get(0))));
+    }
+    return ExitStatus.DONE;
+  }
+
+  private static String waits(JsonObject shard) {
+    return "%s/%s: %s"
+        .formatted(
+            shard.getString("topic"),
+            shard.getInteger("shard"),
+            shard.getString("waitsFor", "no answer yet"));
+  }
+
+  @Command(
+      name = "delete",
+      description = {
+        "Deletes a group, or a topic that the group reads no more, with committed offsets, state,"
+            + " retries and dead letters there.",
+        "It is refused while a member reads it. Messages that no other group needs go with the next"
+            + " retention."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel group delete billing --dry-run",
+        "  evenkeel group delete billing --topic old-orders",
+        "  evenkeel group delete billing"
+      })
+  int delete(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Option(
+              names = "--topic",
+              paramLabel = "TOPIC",
+              description = "Delete only this topic from the group (default: the whole group).")
+          String topic,
+      @Option(names = "--dry-run", description = "Only show what would be deleted.")
+          boolean dryRun) {
+    String query = "?dryRun=" + dryRun + (topic == null ? "" : "&topic=" + HttpApi.segment(topic));
+    String what = topic == null ? "group " + group : "topic " + topic + " of group " + group;
+    return options.call(
+        "DELETE",
+        "/api/groups/" + HttpApi.segment(group) + query,
+        null,
+        (JsonObject answer) -> deleted(answer, what, dryRun));
+  }
+
+  private static String deleted(JsonObject answer, String what, boolean dryRun) {
+    String table =
+        Table.of(
+                "TOPIC topic, SHARD shard, COMMITTED committed, END end, LAG lag, "
+                    + "DEAD LETTERS deadLetters, RETRIES retries, BYTES FREED bytesFreed",
+                answer.getJsonArray("shards"))
+            .text();
+    if (!dryRun) {
+      return table + "deleted " + what + "\n";
+    }
+    String refused = answer.getString("refused");
+    return table
+        + (refused == null
+            ? "nothing was changed: without --dry-run, " + what + " is deleted\n"
+            : "nothing was changed, and now it would be refused: " + refused + "\n");
   }
 }

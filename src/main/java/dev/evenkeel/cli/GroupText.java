@@ -268,9 +268,8 @@ final class GroupText {
     }
     return shards.isEmpty()
         ? "no"
-        : String.join(" ", shards.stream().map(String::valueOf).toList())
-            + " for "
-            + millis / 1000
-            + " s";
+        : "%s for %s s"
+            .formatted(
+                String.join(" ", shards.stream().map(String::valueOf).toList()), millis / 1000);
   }
 }

@@ -49,11 +49,14 @@ public final class HttpApi {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }
 
-  public Object get(String path) {
+  /** The JSON object or array of the answer; null if there is none. */
+  public <T> T get(String path) {
     return call("GET", path, null);
   }
 
-  public Object call(String method, String path, JsonObject body) {
+  /** As {@link #get}, with any method. */
+  @SuppressWarnings("unchecked")
+  public <T> T call(String method, String path, JsonObject body) {
     HttpRequest.Builder request =
         HttpRequest.newBuilder(URI.create(url + path))
             .timeout(TIMEOUT)
@@ -68,7 +71,7 @@ public final class HttpApi {
     HttpResponse<byte[]> response = send(request.build());
     Object json = decode(response);
     if (response.statusCode() / 100 == 2) {
-      return json;
+      return (T) json;
     }
     String message = json instanceof JsonObject error ? error.getString("message") : null;
     throw CommandFailure.failed(
@@ -110,10 +113,10 @@ public final class HttpApi {
       return Json.decodeValue(Buffer.buffer(response.body()));
     } catch (DecodeException e) {
       throw CommandFailure.failed(
-          url
-              + " does not speak Evenkeel's API (HTTP status "
-              + response.statusCode()
-              + "): name the HTTP port of a node with --http URL",
+          String.format(
+              "%s does not speak Evenkeel's API (HTTP status %s): name the HTTP port of a node with"
+                  + " --http URL",
+              url, response.statusCode()),
           e);
     }
   }

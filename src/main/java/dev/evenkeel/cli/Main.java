@@ -15,7 +15,6 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "evenkeel",
     versionProvider = Version.class,
-    mixinStandardHelpOptions = true,
     synopsisSubcommandLabel = "COMMAND",
     description = "A clustered, durable, sharded message queue that keeps every consumer level.",
     footer = {
@@ -79,6 +78,7 @@ public final class Main implements Runnable {
     Main main = new Main();
     CommandLine line = new CommandLine(main);
     commands.forEach(line::addSubcommand);
+    addHelp(line);
     line.setExecutionStrategy(
         parsed -> {
           Logging.verbose(main.verbose);
@@ -92,6 +92,12 @@ public final class Main implements Runnable {
     line.setPosixClusteredShortOptionsAllowed(false);
     line.setCaseInsensitiveEnumValuesAllowed(true);
     return line;
+  }
+
+  /** Adds --help and --version to a command and all below it. */
+  private static void addHelp(CommandLine line) {
+    line.getCommandSpec().mixinStandardHelpOptions(true);
+    line.getSubcommands().values().forEach(Main::addHelp);
   }
 
   @Override

@@ -98,13 +98,8 @@ public record NodeConfig(
     NodeConfig config = new NodeConfig(node, publicHost, peers, roles, values);
     if (config.httpPort() >= port && config.httpPort() <= port + 2) {
       throw CommandFailure.usage(
-          "--http-port "
-              + config.httpPort()
-              + " is one of the node's own ports "
-              + port
-              + " to "
-              + (port + 2)
-              + ": choose another");
+          "--http-port %s is one of the node's own ports %s to %s: choose another"
+              .formatted(config.httpPort(), port, port + 2));
     }
     return config;
   }
@@ -128,23 +123,15 @@ public record NodeConfig(
       if (peer.id().equals(node)) {
         if (peer.port() != port) {
           throw CommandFailure.usage(
-              "--port is "
-                  + port
-                  + ", but --peers says "
-                  + peer.port()
-                  + " for node "
-                  + node
-                  + ": make them agree");
+              "--port is %s, but --peers says %s for node %s: make them agree"
+                  .formatted(port, peer.port(), node));
         }
         return;
       }
     }
     throw CommandFailure.usage(
-        "node '"
-            + node
-            + "' is not among the peers "
-            + String.join(", ", peers.stream().map(Peer::id).toList())
-            + ": list every node in --peers, this one too");
+        "node '%s' is not among the peers %s: list every node in --peers, this one too"
+            .formatted(node, String.join(", ", peers.stream().map(Peer::id).toList())));
   }
 
   /** What others are told: the name that the list of nodes has for this one, if nothing else. */
@@ -159,10 +146,10 @@ public record NodeConfig(
     String publicHost = or(text(values, NodeSetting.PUBLIC_HOST), or(listed, host));
     if (WILDCARDS.contains(publicHost)) {
       throw CommandFailure.usage(
-          "with --host "
-              + host
-              + " say at which address others reach this node: --public-host, or its place in"
-              + " --peers");
+          String.format(
+              "with --host %s say at which address others reach this node: --public-host, or its"
+                  + " place in --peers",
+              host));
     }
     return publicHost;
   }
@@ -172,11 +159,8 @@ public record NodeConfig(
     for (String role : given) {
       if (!ROLES.contains(role)) {
         throw CommandFailure.usage(
-            "--roles: unknown role '"
-                + role
-                + "'"
-                + Nearest.hint(role, ROLES)
-                + " (roles are broker, dispatcher, web)");
+            "--roles: unknown role '%s'%s (roles are broker, dispatcher, web)"
+                .formatted(role, Nearest.hint(role, ROLES)));
       }
       roles.add(role);
     }

@@ -192,28 +192,24 @@ enum NodeSetting {
       throw wrong(raw, source, type.right);
     }
     String text = String.valueOf(raw).trim();
+    if (type == Type.TEXT) {
+      return text;
+    }
+    if (type == Type.LIST) {
+      return Arrays.stream(text.split(","))
+          .map(String::trim)
+          .filter(each -> !each.isEmpty())
+          .toList();
+    }
     long value;
     try {
-      switch (type) {
-        case TEXT:
-          return text;
-        case LIST:
-          return Arrays.stream(text.split(","))
-              .map(String::trim)
-              .filter(each -> !each.isEmpty())
-              .toList();
-        case NUMBER:
-          value = Long.parseLong(text);
-          break;
-        case BYTES:
-          value = ByteSizes.parse(text);
-          break;
-        case DURATION:
-          value = Durations.parseMillis(text);
-          break;
-        default:
-          throw new AssertionError(type);
-      }
+      value =
+          switch (type) {
+            case NUMBER -> Long.parseLong(text);
+            case BYTES -> ByteSizes.parse(text);
+            case DURATION -> Durations.parseMillis(text);
+            case TEXT, LIST -> throw new AssertionError(type);
+          };
     } catch (IllegalArgumentException | RefusedException | ArithmeticException e) {
       throw wrong(raw, source, type.right + " " + bounds());
     }

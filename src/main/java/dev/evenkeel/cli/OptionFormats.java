@@ -28,15 +28,12 @@ public final class OptionFormats {
   }
 
   /** As {@link Time}, but more than nothing. */
-  public static final class SomeTime implements ITypeConverter<Long> {
-    @Override
-    public Long convert(String text) {
-      long millis = new Time().convert(text);
-      if (millis == 0) {
-        throw CommandFailure.usage("it must be above 0");
-      }
-      return millis;
+  static long someTime(String text) {
+    long millis = new Time().convert(text);
+    if (millis == 0) {
+      throw CommandFailure.usage("it must be above 0");
     }
+    return millis;
   }
 
   /** Bytes of a size such as {@code 64KiB}. */
@@ -52,14 +49,11 @@ public final class OptionFormats {
   }
 
   /** A rate such as {@code 100/s}. */
-  static final class PerTime implements ITypeConverter<Rate> {
-    @Override
-    public Rate convert(String text) {
-      try {
-        return Rate.parse(text);
-      } catch (RefusedException e) {
-        throw CommandFailure.usage(e.getMessage());
-      }
+  static Rate rate(String text) {
+    try {
+      return Rate.parse(text);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage(e.getMessage());
     }
   }
 
@@ -87,15 +81,13 @@ public final class OptionFormats {
   public static void timeRange(String option, Long millis, long min, long max) {
     if (millis != null && (millis < min || millis > max)) {
       throw CommandFailure.usage(
-          option
-              + " '"
-              + Durations.format(millis)
-              + "': write a time from "
-              + Durations.format(min)
-              + " to "
-              + Durations.format(max)
-              + ", like "
-              + TIMES);
+          "%s '%s': write a time from %s to %s, like %s"
+              .formatted(
+                  option,
+                  Durations.format(millis),
+                  Durations.format(min),
+                  Durations.format(max),
+                  TIMES));
     }
   }
 

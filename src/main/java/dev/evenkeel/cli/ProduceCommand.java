@@ -27,7 +27,6 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel produce}. */
 @Command(
     name = "produce",
-    mixinStandardHelpOptions = true,
     description = {
       "Sends one message a line to a topic, and ends with the line 'acked N of M' on standard"
           + " error.",

@@ -91,10 +91,10 @@ final class ProduceOptions {
     if (limitBytes.get() != null) {
       refuse(
           limitBytes.get() < ProducerOptions.SPOOL_LIMIT_BYTES_MIN,
-          "--spool-limit "
-              + ByteSizes.format(limitBytes.get())
-              + ": it must be at least "
-              + ByteSizes.format(ProducerOptions.SPOOL_LIMIT_BYTES_MIN));
+          "--spool-limit %s: it must be at least %s"
+              .formatted(
+                  ByteSizes.format(limitBytes.get()),
+                  ByteSizes.format(ProducerOptions.SPOOL_LIMIT_BYTES_MIN)));
       options.setSpoolLimitBytes(limitBytes.get());
     }
     if (fsync.get() != null) {

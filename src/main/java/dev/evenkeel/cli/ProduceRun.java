@@ -195,13 +195,8 @@ abstract class ProduceRun {
     bytesTaken = lines.lineEnd();
     linesRead = linesRead + 1;
     show(
-        "line "
-            + linesRead
-            + " has "
-            + bytes
-            + " bytes: at most "
-            + Limits.PAYLOAD_BYTES_MAX
-            + " are allowed");
+        "line %s has %s bytes: at most %s are allowed"
+            .formatted(linesRead, bytes, Limits.PAYLOAD_BYTES_MAX));
   }
 
   private void waitForTurn() {

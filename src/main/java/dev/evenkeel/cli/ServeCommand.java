@@ -16,7 +16,6 @@ import picocli.CommandLine.Spec;
 /** {@code evenkeel serve}. Each key of the configuration is also an option. */
 @Command(
     name = "serve",
-    mixinStandardHelpOptions = true,
     description = {
       "Runs a node. It prints 'evenkeel ready node=ID http=PORT' once it can serve; Ctrl-C and"
           + " SIGTERM end it in good order.",
@@ -88,10 +87,8 @@ final class ServeCommand implements Callable<Integer> {
             return;
           }
           System.out.println(
-              "evenkeel ready node="
-                  + config.node()
-                  + " http="
-                  + (httpPort == null ? "none" : httpPort));
+              "evenkeel ready node=%s http=%s"
+                  .formatted(config.node(), httpPort == null ? "none" : httpPort));
           System.out.flush();
         };
     while (true) {

@@ -124,16 +124,8 @@ public final class ServeRun {
       socket.bind(address);
     } catch (IOException e) {
       throw CommandFailure.failed(
-          "cannot listen at "
-              + host
-              + ":"
-              + port
-              + " for "
-              + what
-              + " ("
-              + e.getMessage()
-              + "): choose another than "
-              + option,
+          "cannot listen at %s:%s for %s (%s): choose another than %s"
+              .formatted(host, port, what, e.getMessage(), option),
           e);
     }
   }

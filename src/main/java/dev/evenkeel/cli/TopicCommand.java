@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
+import java.util.Objects;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -13,7 +14,6 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel topic}. */
 @Command(
     name = "topic",
-    mixinStandardHelpOptions = true,
     description = "Creates, lists, describes and deletes topics, over the HTTP API.",
     footer = {
       "",
@@ -31,7 +31,6 @@ final class TopicCommand extends CommandGroup {
 
   @Command(
       name = "create",
-      mixinStandardHelpOptions = true,
       description = "Creates a topic.",
       footer = {
         "",
@@ -71,84 +70,88 @@ final class TopicCommand extends CommandGroup {
                       + " them (default: off).")
           Long shardBytesMax) {
     OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
-    JsonObject body = new JsonObject().put("name", name).put("shards", shards);
-    put(body, "retentionMillis", retentionMillis);
-    put(body, "ageMillisMax", ageMillisMax);
-    put(body, "shardBytesMax", shardBytesMax);
-    return options.print(
-        options.api().call("POST", "/api/topics", body),
+    JsonObject body =
+        new JsonObject()
+            .put("name", name)
+            .put("shards", shards)
+            .put("retentionMillis", retentionMillis)
+            .put("ageMillisMax", ageMillisMax)
+            .put("shardBytesMax", shardBytesMax);
+    body.getMap().values().removeIf(Objects::isNull);
+    return options.call(
+        "POST",
+        "/api/topics",
+        body,
         answer -> "created topic " + name + " with " + shards + " shards\n");
   }
 
   @Command(
       name = "list",
-      mixinStandardHelpOptions = true,
       description = "Lists all topics.",
       footer = {"", "Example:", "  evenkeel topic list"})
   int list(@Mixin ApiOptions options) {
-    return options.print(
-        options.api().get("/api/topics"),
-        answer ->
+    return options.get(
+        "/api/topics",
+        (JsonArray topics) ->
             Table.of(
                     "TOPIC name, SHARDS shards, MESSAGES messages, BYTES bytes, RETENTION kept",
-                    (JsonArray) answer,
+                    topics,
                     each -> each.put("kept", Durations.format(each.getLong("retentionMillis"))))
                 .text());
   }
 
   @Command(
       name = "describe",
-      mixinStandardHelpOptions = true,
       description = "Shows a topic and its shards.",
       footer = {"", "Example:", "  evenkeel topic describe orders"})
   int describe(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name) {
-    return options.print(
-        options.api().get("/api/topics/" + HttpApi.segment(name)),
-        answer -> {
-          JsonObject topic = (JsonObject) answer;
-          Table table =
-              Table.of(
-                  "SHARD shard, START start, END end, BYTES bytes, DELAYED delayed, LEADER leader",
-                  topic.getJsonArray("shardList"));
-          return heading(topic) + table.text();
-        });
+    return options.get(
+        "/api/topics/" + HttpApi.segment(name),
+        (JsonObject topic) ->
+            heading(topic)
+                + Table.of(
+                        "SHARD shard, START start, END end, BYTES bytes, DELAYED delayed,"
+                            + " LEADER leader",
+                        topic.getJsonArray("shardList"))
+                    .text());
   }
 
   @Command(
       name = "delete",
-      mixinStandardHelpOptions = true,
       description = "Deletes a topic with all its messages.",
       footer = {"", "Example:", "  evenkeel topic delete orders"})
   int delete(
       @Mixin ApiOptions options,
       @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name) {
-    return options.print(
-        options.api().call("DELETE", "/api/topics/" + HttpApi.segment(name), null),
+    return options.call(
+        "DELETE",
+        "/api/topics/" + HttpApi.segment(name),
+        null,
         answer -> "deleted topic " + name + "\n");
   }
 
   private static String heading(JsonObject topic) {
     long age = topic.getLong("ageMillisMax", -1L);
     long bytes = topic.getLong("shardBytesMax", -1L);
-    return "topic      "
-        + topic.getString("name")
-        + "\nshards     "
-        + topic.getInteger("shards")
-        + "\nmessages   "
-        + shown(topic.getLong("messages"))
-        + "\nbytes      "
-        + shown(topic.getLong("bytes"))
-        + "\ndelayed    "
-        + delayed(topic)
-        + "\nretention  "
-        + Durations.format(topic.getLong("retentionMillis"))
-        + "\nmax age    "
-        + (age < 0 ? "off" : Durations.format(age))
-        + "\nmax bytes  "
-        + (bytes < 0 ? "off" : ByteSizes.format(bytes) + " a shard")
-        + "\n\n";
+    return String.format(
+        "topic      %s\n"
+            + "shards     %s\n"
+            + "messages   %s\n"
+            + "bytes      %s\n"
+            + "delayed    %s\n"
+            + "retention  %s\n"
+            + "max age    %s\n"
+            + "max bytes  %s\n\n",
+        topic.getString("name"),
+        topic.getInteger("shards"),
+        shown(topic.getLong("messages")),
+        shown(topic.getLong("bytes")),
+        delayed(topic),
+        Durations.format(topic.getLong("retentionMillis")),
+        age < 0 ? "off" : Durations.format(age),
+        bytes < 0 ? "off" : ByteSizes.format(bytes) + " a shard");
   }
 
   private static String delayed(JsonObject topic) {
@@ -159,11 +162,5 @@ final class TopicCommand extends CommandGroup {
 
   private static String shown(Long number) {
     return number == null ? "-" : number.toString();
-  }
-
-  private static void put(JsonObject body, String field, Long value) {
-    if (value != null) {
-      body.put(field, value);
-    }
   }
 }

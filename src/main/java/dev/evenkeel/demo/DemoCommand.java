@@ -22,7 +22,6 @@ import picocli.CommandLine.Command;
 /** {@code evenkeel demo}. */
 @Command(
     name = "demo",
-    mixinStandardHelpOptions = true,
     description = {
       "Shows how shards travel: a node, a topic of "
           + DemoRun.SHARDS

@@ -28,7 +28,7 @@ final class DemoFacts {
 
   /** Makes the topic unless it is there. */
   void ensureTopic() {
-    for (Object each : (JsonArray) api.get("/api/topics")) {
+    for (Object each : api.<JsonArray>get("/api/topics")) {
       if (DemoRun.TOPIC.equals(((JsonObject) each).getString("name"))) {
         return;
       }
@@ -43,7 +43,7 @@ final class DemoFacts {
   }
 
   Ownership ownership() {
-    JsonObject group = (JsonObject) api.get("/api/groups/" + DemoRun.GROUP);
+    JsonObject group = api.get("/api/groups/" + DemoRun.GROUP);
     Set<String> owners = new HashSet<>();
     boolean allOwned = true;
     for (Object each : group.getJsonArray("shards")) {
@@ -57,7 +57,7 @@ final class DemoFacts {
 
   /** Moves that were not there at the last call; the cluster remembers its last thousand. */
   List<Move> newMoves() {
-    JsonArray answer = (JsonArray) api.get("/api/rebalances?group=" + DemoRun.GROUP);
+    JsonArray answer = api.get("/api/rebalances?group=" + DemoRun.GROUP);
     List<Move> moves = new ArrayList<>();
     Set<String> now = new HashSet<>();
     for (Object each : answer) {

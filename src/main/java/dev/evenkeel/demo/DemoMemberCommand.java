@@ -42,7 +42,6 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "demo-member",
     hidden = true,
-    mixinStandardHelpOptions = true,
     description = "One consumer of the demo, which starts it; it leaves when its input ends.",
     footer = {"", "Example:", "  evenkeel demo-member c9 --cluster 127.0.0.1:5701"})
 final class DemoMemberCommand implements Callable<Integer> {

@@ -208,31 +208,25 @@ final class DemoRun {
   private String introduction(String url) {
     String more = config.port() == 5701 ? "" : " --cluster " + config.host() + ":" + config.port();
     String http = url.equals(HttpApi.DEFAULT_URL) ? "" : " --http " + url;
-    return "Evenkeel demo: a node, the topic '"
-        + TOPIC
-        + "' with "
-        + SHARDS
-        + " shards, "
-        + MESSAGES_PER_SECOND
-        + " orders a second, and consumers\nof the group '"
-        + GROUP
-        + "' that come and go. Each counts the orders of its shards; the counts travel with"
-        + " them.\n\n"
-        + "  look      "
-        + url
-        + "/   every consumer and its shards, as they move\n"
-        + "  ask       evenkeel group describe "
-        + GROUP
-        + http
-        + "\n  join in   evenkeel consume "
-        + TOPIC
-        + " --group "
-        + GROUP
-        + " --member me"
-        + more
-        + "\n  kill one  kill -9 PID, with a pid of the lines below\n"
-        + "  end       Ctrl-C"
-        + (dataIsTemporary ? ", which removes the data" : "; the data stays in " + config.data())
-        + "\n\n";
+    return String.format(
+        "Evenkeel demo: a node, the topic '%s' with %s shards, %s orders a second, and consumers\n"
+            + "of the group '%s' that come and go. Each counts the orders of its shards; the counts"
+            + " travel with them.\n\n"
+            + "  look      %s/   every consumer and its shards, as they move\n"
+            + "  ask       evenkeel group describe %s%s\n"
+            + "  join in   evenkeel consume %s --group %s --member me%s\n"
+            + "  kill one  kill -9 PID, with a pid of the lines below\n"
+            + "  end       Ctrl-C%s\n\n",
+        TOPIC,
+        SHARDS,
+        MESSAGES_PER_SECOND,
+        GROUP,
+        url,
+        GROUP,
+        http,
+        TOPIC,
+        GROUP,
+        more,
+        dataIsTemporary ? ", which removes the data" : "; the data stays in " + config.data());
   }
 }
