@@ -31,6 +31,7 @@ final class ClusterCommand extends CommandGroup {
 
   @Command(
       name = "status",
+      mixinStandardHelpOptions = true,
       description = "Shows the nodes, who leads which log, and how far the others are.",
       footer = {"", "Example:", "  evenkeel cluster status"})
   int status(@Mixin ApiOptions options) {
@@ -116,6 +117,7 @@ final class ClusterCommand extends CommandGroup {
 
   @Command(
       name = "replace",
+      mixinStandardHelpOptions = true,
       description = {
         "Puts an empty node in the place of a lost one with the same id. Start the node with an"
             + " empty --data first; then run this against any node that is up. An interrupted"

@@ -59,6 +59,7 @@ final class DeadLettersCommand extends CommandGroup {
 
   @Command(
       name = "list",
+      mixinStandardHelpOptions = true,
       description = "Lists the dead letters of a group, by topic, shard and offset.",
       footer = {"", "Example:", "  evenkeel group dead-letters list billing --format json"})
   int list(
@@ -93,6 +94,7 @@ final class DeadLettersCommand extends CommandGroup {
 
   @Command(
       name = "show",
+      mixinStandardHelpOptions = true,
       description = "Shows one dead letter with its payload.",
       footer = {"", "Example:", "  evenkeel group dead-letters show billing orders/2/17"})
   int show(
@@ -105,6 +107,7 @@ final class DeadLettersCommand extends CommandGroup {
 
   @Command(
       name = "replay",
+      mixinStandardHelpOptions = true,
       description = "Gives dead letters to the group again, as if they had never been tried.",
       footer = {"", "Example:", "  evenkeel group dead-letters replay billing --all"})
   int replay(@Mixin ApiOptions options, @Mixin Some some) {
@@ -113,6 +116,7 @@ final class DeadLettersCommand extends CommandGroup {
 
   @Command(
       name = "drop",
+      mixinStandardHelpOptions = true,
       description = "Drops dead letters for good.",
       footer = {"", "Example:", "  evenkeel group dead-letters drop billing orders/2/17"})
   int drop(@Mixin ApiOptions options, @Mixin Some some) {

@@ -35,6 +35,7 @@ final class GroupCommand extends CommandGroup {
 
   @Command(
       name = "list",
+      mixinStandardHelpOptions = true,
       description = "Lists all groups.",
       footer = {"", "Example:", "  evenkeel group list"})
   int list(@Mixin ApiOptions options) {
@@ -53,6 +54,7 @@ final class GroupCommand extends CommandGroup {
 
   @Command(
       name = "describe",
+      mixinStandardHelpOptions = true,
       description = "Shows members and shards of a group.",
       footer = {"", "Example:", "  evenkeel group describe billing"})
   int describe(
@@ -63,6 +65,7 @@ final class GroupCommand extends CommandGroup {
 
   @Command(
       name = "rebalances",
+      mixinStandardHelpOptions = true,
       description = "Shows which shards of a group moved, newest first.",
       footer = {"", "Example:", "  evenkeel group rebalances billing --limit 20"})
   int rebalances(
@@ -96,6 +99,7 @@ final class GroupCommand extends CommandGroup {
 
   @Command(
       name = "reset",
+      mixinStandardHelpOptions = true,
       description = {
         "Sets a group to another place: it consumes again from there, or skips what lies before.",
         "It is refused while a consumer owns one of the shards. State and retries go, dead letters"
@@ -184,6 +188,7 @@ final class GroupCommand extends CommandGroup {
 
   @Command(
       name = "delete",
+      mixinStandardHelpOptions = true,
       description = {
         "Deletes a group, or a topic that the group reads no more, with committed offsets, state,"
             + " retries and dead letters there.",

@@ -94,9 +94,11 @@ public final class Main implements Runnable {
     return line;
   }
 
-  /** Adds --help and --version to a command and all below it. */
+  /** Adds --help and --version to a command and all below it, but for methods, which say so. */
   private static void addHelp(CommandLine line) {
-    line.getCommandSpec().mixinStandardHelpOptions(true);
+    if (!line.getCommandSpec().mixinStandardHelpOptions()) {
+      line.getCommandSpec().mixinStandardHelpOptions(true);
+    }
     line.getSubcommands().values().forEach(Main::addHelp);
   }
 

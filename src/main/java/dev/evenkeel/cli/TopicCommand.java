@@ -31,6 +31,7 @@ final class TopicCommand extends CommandGroup {
 
   @Command(
       name = "create",
+      mixinStandardHelpOptions = true,
       description = "Creates a topic.",
       footer = {
         "",
@@ -87,6 +88,7 @@ final class TopicCommand extends CommandGroup {
 
   @Command(
       name = "list",
+      mixinStandardHelpOptions = true,
       description = "Lists all topics.",
       footer = {"", "Example:", "  evenkeel topic list"})
   int list(@Mixin ApiOptions options) {
@@ -102,6 +104,7 @@ final class TopicCommand extends CommandGroup {
 
   @Command(
       name = "describe",
+      mixinStandardHelpOptions = true,
       description = "Shows a topic and its shards.",
       footer = {"", "Example:", "  evenkeel topic describe orders"})
   int describe(
@@ -120,6 +123,7 @@ final class TopicCommand extends CommandGroup {
 
   @Command(
       name = "delete",
+      mixinStandardHelpOptions = true,
       description = "Deletes a topic with all its messages.",
       footer = {"", "Example:", "  evenkeel topic delete orders"})
   int delete(
