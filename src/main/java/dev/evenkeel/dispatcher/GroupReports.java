@@ -142,17 +142,12 @@ final class GroupReports {
 
   /** What a group has of failures, on all shards together. */
   static Figures failures(Collection<FailureFigures> figures) {
-    long waiting = 0;
-    long parked = 0;
-    long shardsWaiting = 0;
-    long dead = 0;
-    for (FailureFigures each : figures) {
-      waiting += each.waiting() + each.held();
-      parked += each.parked();
-      shardsWaiting += each.shardWaits() ? 1 : 0;
-      dead += each.dead();
-    }
-    return Figures.of(Section.FAILURES, waiting, parked, shardsWaiting, dead);
+    return Figures.of(
+        Section.FAILURES,
+        figures.stream().mapToLong(each -> each.waiting() + each.held()).sum(),
+        figures.stream().mapToLong(FailureFigures::parked).sum(),
+        figures.stream().filter(FailureFigures::shardWaits).count(),
+        figures.stream().mapToLong(FailureFigures::dead).sum());
   }
 
   /** Where a member in mode broadcast stands; null if it has not told, or is in another mode. */

@@ -39,11 +39,7 @@ final class DirtyGroups {
 
   /** When the next window ends; {@link Long#MAX_VALUE} if there is none. */
   long dueMillis() {
-    long due = Long.MAX_VALUE;
-    for (long until : windows.values()) {
-      due = Math.min(due, until);
-    }
-    return due;
+    return windows.values().stream().min(Long::compare).orElse(Long.MAX_VALUE);
   }
 
   /** Groups with something to do, each once. */
@@ -54,9 +50,6 @@ final class DirtyGroups {
             toPump.add(group);
           }
         });
-    if (toPump.isEmpty()) {
-      return List.of();
-    }
     List<String> taken = List.copyOf(toPump);
     toPump.clear();
     return taken;

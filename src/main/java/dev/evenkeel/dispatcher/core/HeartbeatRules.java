@@ -54,42 +54,11 @@ final class HeartbeatRules {
         MEMBER_TIMEOUT_MILLIS_MIN,
         Limits.MEMBER_TIMEOUT_MILLIS_MAX);
     between("lockTimeMillis", beat.lockTimeMillis(), 0, LOCK_TIME_MILLIS_MAX);
-    wishes(beat.wishes());
-    stall(beat);
-    order(beat);
-    retryDelays(beat);
-    resigned(beat);
+    checkWishes(beat, beat.wishes());
   }
 
-  private static void resigned(Heartbeat beat) {
-    Long term = beat.wishes().resignedTerm();
-    if (term != null && (term < 0 || !beat.policy().isSingleton())) {
-      throw invalid("resignedTerm " + term + ": a term from 0, in mode singleton only");
-    }
-  }
-
-  private static void order(Heartbeat beat) {
-    String order = beat.wishes().order();
-    if (order != null && !(beat.policy().isLevel() && ORDERS.contains(order))) {
-      throw invalid("order: none, key or shard, in mode level only");
-    }
-  }
-
-  private static void retryDelays(Heartbeat beat) {
-    List<Long> delays = beat.wishes().retryDelaysMillis();
-    if (delays == null) {
-      return;
-    }
-    if (!beat.policy().isLevel() || delays.size() > Limits.RETRY_DELAYS_MAX) {
-      throw invalid(
-          "retryDelaysMillis: at most " + Limits.RETRY_DELAYS_MAX + ", in mode level only");
-    }
-    for (long delay : delays) {
-      between("retryDelaysMillis", delay, 0, Limits.RETRY_DELAY_MILLIS_MAX);
-    }
-  }
-
-  private static void wishes(Heartbeat.Wishes wishes) {
+  private static void checkWishes(Heartbeat beat, Heartbeat.Wishes wishes) {
+    boolean level = beat.policy().isLevel();
     if (wishes.assignor() != null) {
       Names.check("assignor", wishes.assignor());
     }
@@ -101,17 +70,26 @@ final class HeartbeatRules {
           STUCK_TIMEOUT_MILLIS_MAX);
     }
     between("crashLockTimeMillis", wishes.crashLockTimeMillis(), 0, CRASH_LOCK_TIME_MILLIS_MAX);
-  }
-
-  private static void stall(Heartbeat beat) {
-    Long stall = beat.wishes().stallTimeoutMillis();
-    if (stall == null) {
-      return;
-    }
-    if (!beat.policy().isLevel()) {
+    Long stall = wishes.stallTimeoutMillis();
+    if (stall != null && !level) {
       throw invalid("stallTimeoutMillis in mode " + beat.mode() + ": only mode level has one");
     }
-    between("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN, STALL_TIMEOUT_MILLIS_MAX);
+    if (stall != null) {
+      between("stallTimeoutMillis", stall, STALL_TIMEOUT_MILLIS_MIN, STALL_TIMEOUT_MILLIS_MAX);
+    }
+    if (wishes.order() != null && !(level && ORDERS.contains(wishes.order()))) {
+      throw invalid("order: none, key or shard, in mode level only");
+    }
+    List<Long> delays = wishes.retryDelaysMillis() == null ? List.of() : wishes.retryDelaysMillis();
+    if (wishes.retryDelaysMillis() != null && (!level || delays.size() > Limits.RETRY_DELAYS_MAX)) {
+      throw invalid(
+          "retryDelaysMillis: at most " + Limits.RETRY_DELAYS_MAX + ", in mode level only");
+    }
+    delays.forEach(delay -> between("retryDelaysMillis", delay, 0, Limits.RETRY_DELAY_MILLIS_MAX));
+    Long term = wishes.resignedTerm();
+    if (term != null && (term < 0 || !beat.policy().isSingleton())) {
+      throw invalid("resignedTerm " + term + ": a term from 0, in mode singleton only");
+    }
   }
 
   private static void text(String what, String text, int charsMax) {

@@ -21,7 +21,9 @@ import io.vertx.core.internal.ContextInternal;
 import java.io.IOException;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /**
  * A {@link SpoolingProducer}: takes messages on any thread into the intake, has the disk's thread
@@ -31,30 +33,6 @@ import java.util.List;
 final class SpooledProducer implements SpoolingProducer {
   /** Promises are counted, not bytes: the spool bounds those. */
   private static final long ROOM_BYTES = Long.MAX_VALUE / 4;
-
-  /**
-   * What the sender of a message waits for.
-   *
-   * @param spooled completes when it is in the spool
-   * @param acknowledged completes when it is in the log; null: nobody wants to know
-   */
-  private record Awaited(Promise<Void> spooled, Promise<Position> acknowledged) {
-    void refuse(RefusedException why) {
-      spooled.tryFail(why);
-      if (acknowledged != null) {
-        acknowledged.tryFail(why);
-      }
-    }
-
-    Receipt receipt() {
-      return new Receipt(
-          spooled.future(),
-          acknowledged == null ? Future.succeededFuture() : acknowledged.future());
-    }
-  }
-
-  /** One that waits until all up to a frame is acknowledged. */
-  private record Flush(long frame, Promise<Void> promise) {}
 
   private final ContextInternal context;
   private final SpoolDisk disk;
@@ -71,7 +49,10 @@ final class SpooledProducer implements SpoolingProducer {
   private final SpoolIntake<Promise<Position>> intake;
   private final SendBuffer<Awaited> room = new SendBuffer<>(ROOM_BYTES);
   private List<Promise<Void>> unspooled = new ArrayList<>();
-  private final List<Flush> flushes = new ArrayList<>();
+
+  /** Each waits until all up to a frame is acknowledged. */
+  private final Map<Promise<Void>, Long> flushes = new LinkedHashMap<>();
+
   private boolean writeQueued;
   private boolean writeTimed;
   private boolean senderIdle;
@@ -363,7 +344,7 @@ final class SpooledProducer implements SpoolingProducer {
   /** Takes out those that need not wait any more; under the lock, to be told outside of it. */
   private List<Promise<Void>> flushedUpTo(long ackedFrame) {
     List<Promise<Void>> done = new ArrayList<>();
-    flushes.removeIf(flush -> flush.frame() <= ackedFrame && done.add(flush.promise()));
+    flushes.entrySet().removeIf(each -> each.getValue() <= ackedFrame && done.add(each.getKey()));
     return done;
   }
 
@@ -422,7 +403,7 @@ final class SpooledProducer implements SpoolingProducer {
                   promise.tryFail(endedBy);
                   return;
                 }
-                flushes.add(new Flush(frame, promise));
+                flushes.put(promise, frame);
               }
               progress();
             });

@@ -315,11 +315,11 @@ public final class ProducerCore<T> {
    * after it; else the log has forgotten what it had acknowledged of the sequence.
    */
   private void gap(ShardBuffer<T> buffer, OutBatch<T> batch, long nowMillis) {
+    batch.state = OutBatch.State.WAITING;
     if (batch.sentAsHead) {
-      waitForEpoch(batch);
+      state = State.OPENING;
       return;
     }
-    batch.state = OutBatch.State.WAITING;
     batch.gapped = true;
     // If the network doubled it, the copy may still find its place.
     batch.unsure = true;
@@ -327,11 +327,6 @@ public final class ProducerCore<T> {
     if (buffer.queue().peekFirst() == batch) {
       buffer.backOff(nowMillis, jitter.getAsDouble());
     }
-  }
-
-  private void waitForEpoch(OutBatch<T> batch) {
-    batch.state = OutBatch.State.WAITING;
-    state = State.OPENING;
   }
 
   /**
