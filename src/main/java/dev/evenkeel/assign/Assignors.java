@@ -25,8 +25,8 @@ public final class Assignors {
     private static final Assignors FOUND = load(Assignors.class.getClassLoader());
   }
 
-  private final Map<String, Assignor> byName = new TreeMap<>();
-  private final List<String> problems = new ArrayList<>();
+  final Map<String, Assignor> byName = new TreeMap<>();
+  final List<String> problems = new ArrayList<>();
 
   private Assignors() {
     for (Assignor builtIn :
@@ -35,33 +35,14 @@ public final class Assignors {
     }
   }
 
-  /**
-   * @return null if there is none of that name
-   */
-  public static Assignor named(String name) {
-    return OfThisNode.FOUND.find(name);
-  }
-
-  /** All names, sorted. */
-  public static List<String> names() {
-    return OfThisNode.FOUND.known();
+  /** The assignors by name, sorted. */
+  public static Map<String, Assignor> all() {
+    return Collections.unmodifiableMap(OfThisNode.FOUND.byName);
   }
 
   /** Why services were left out: one line each, in the order of the class path. */
   public static List<String> problems() {
-    return OfThisNode.FOUND.failed();
-  }
-
-  Assignor find(String name) {
-    return name == null ? null : byName.get(name);
-  }
-
-  List<String> known() {
-    return List.copyOf(byName.keySet());
-  }
-
-  List<String> failed() {
-    return Collections.unmodifiableList(problems);
+    return Collections.unmodifiableList(OfThisNode.FOUND.problems);
   }
 
   static Assignors load(ClassLoader loader) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.assign.Assignors;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
@@ -99,8 +100,7 @@ final class Activation {
     this.brokers = brokers;
     this.cluster = cluster;
     this.meters = meters;
-    AssignorTable assignors =
-        new AssignorTable(AssignorTable.ofThisNode(), meters.plans::increment);
+    AssignorTable assignors = new AssignorTable(Assignors.all(), meters.plans::increment);
     this.core =
         new DispatcherCore(
             options.settings(),

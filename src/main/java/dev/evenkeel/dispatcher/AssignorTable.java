@@ -10,7 +10,6 @@ import dev.evenkeel.protocol.Shard;
 import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeMap;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -28,13 +27,6 @@ final class AssignorTable {
   private final Map<String, Assignor> byName;
   private final Set<String> told = new HashSet<>();
   private final Runnable planned;
-
-  /** Those that come with the product, and users' own on the class path. */
-  static Map<String, Assignor> ofThisNode() {
-    Map<String, Assignor> known = new TreeMap<>();
-    Assignors.names().forEach(name -> known.put(name, Assignors.named(name)));
-    return known;
-  }
 
   /**
    * @param byName must have the default

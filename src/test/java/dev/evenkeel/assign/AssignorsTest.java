@@ -74,21 +74,21 @@ class AssignorsTest {
 
   @Test
   void theBuiltInOnesAreThere() {
-    assertThat(Assignors.names()).containsExactly("average", "consistent-hash", "sticky");
-    assertThat(Assignors.named("sticky")).isInstanceOf(StickyAssignor.class);
-    assertThat(Assignors.named("average")).isInstanceOf(AverageAssignor.class);
-    assertThat(Assignors.named("consistent-hash")).isInstanceOf(ConsistentHashAssignor.class);
-    assertThat(Assignors.named("nobody")).isNull();
-    assertThat(Assignors.named(null)).isNull();
+    assertThat(Assignors.all().keySet()).containsExactly("average", "consistent-hash", "sticky");
+    assertThat(Assignors.all().get("sticky")).isInstanceOf(StickyAssignor.class);
+    assertThat(Assignors.all().get("average")).isInstanceOf(AverageAssignor.class);
+    assertThat(Assignors.all().get("consistent-hash")).isInstanceOf(ConsistentHashAssignor.class);
+    assertThat(Assignors.all().get("nobody")).isNull();
     assertThat(Assignors.problems()).isEmpty();
   }
 
   @Test
   void aServiceIsFoundByItsName() throws IOException {
     Assignors found = withServices(Own.class.getName());
-    assertThat(found.known()).containsExactly("average", "consistent-hash", "own", "sticky");
-    assertThat(found.find("own")).isInstanceOf(Own.class);
-    assertThat(found.failed()).isEmpty();
+    assertThat(found.byName.keySet())
+        .containsExactly("average", "consistent-hash", "own", "sticky");
+    assertThat(found.byName.get("own")).isInstanceOf(Own.class);
+    assertThat(found.problems).isEmpty();
   }
 
   @Test
@@ -103,23 +103,24 @@ class AssignorsTest {
             Impostor.class.getName(),
             Own.class.getName(),
             Twin.class.getName());
-    assertThat(found.known()).containsExactly("average", "consistent-hash", "own", "sticky");
-    assertThat(found.find("own")).isExactlyInstanceOf(Own.class);
-    assertThat(found.find("sticky")).isInstanceOf(StickyAssignor.class);
-    assertThat(found.failed()).hasSize(7);
-    assertThat(found.failed().get(0)).contains("Missing");
-    assertThat(found.failed().get(1)).contains("Throwing").contains("no licence");
-    assertThat(found.failed().get(2)).contains("not a subtype");
-    assertThat(found.failed().get(3)).contains("no name");
-    assertThat(found.failed().get(4)).contains("'My own': use 1 to 64 of a-z");
-    assertThat(found.failed().get(5)).contains("Impostor is called sticky, which");
-    assertThat(found.failed().get(6)).contains("Twin is called own, which");
+    assertThat(found.byName.keySet())
+        .containsExactly("average", "consistent-hash", "own", "sticky");
+    assertThat(found.byName.get("own")).isExactlyInstanceOf(Own.class);
+    assertThat(found.byName.get("sticky")).isInstanceOf(StickyAssignor.class);
+    assertThat(found.problems).hasSize(7);
+    assertThat(found.problems.get(0)).contains("Missing");
+    assertThat(found.problems.get(1)).contains("Throwing").contains("no licence");
+    assertThat(found.problems.get(2)).contains("not a subtype");
+    assertThat(found.problems.get(3)).contains("no name");
+    assertThat(found.problems.get(4)).contains("'My own': use 1 to 64 of a-z");
+    assertThat(found.problems.get(5)).contains("Impostor is called sticky, which");
+    assertThat(found.problems.get(6)).contains("Twin is called own, which");
   }
 
   @Test
   void aMalformedFileIsTold() throws IOException {
     Assignors found = withServices("no class name", Own.class.getName());
-    assertThat(found.known()).containsExactly("average", "consistent-hash", "sticky");
-    assertThat(found.failed()).isNotEmpty().allMatch(reason -> !reason.contains("\n"));
+    assertThat(found.byName.keySet()).containsExactly("average", "consistent-hash", "sticky");
+    assertThat(found.problems).isNotEmpty().allMatch(reason -> !reason.contains("\n"));
   }
 }

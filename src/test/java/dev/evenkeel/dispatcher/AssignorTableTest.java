@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.Assignors;
 import dev.evenkeel.assign.Snapshot;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Shard;
@@ -39,7 +40,7 @@ class AssignorTableTest {
             return own.apply(snapshot);
           }
         };
-    Map<String, Assignor> known = new HashMap<>(AssignorTable.ofThisNode());
+    Map<String, Assignor> known = new HashMap<>(Assignors.all());
     known.put("own", assignor);
     AssignorTable table = new AssignorTable(known, plans::incrementAndGet);
     return table.named("own").assign(SNAPSHOT);
@@ -73,7 +74,7 @@ class AssignorTableTest {
 
   @Test
   void theDefaultIsThereAndUnknownOnesAreNot() {
-    AssignorTable table = new AssignorTable(AssignorTable.ofThisNode(), plans::incrementAndGet);
+    AssignorTable table = new AssignorTable(Assignors.all(), plans::incrementAndGet);
     assertThat(table.names()).contains(GroupInfo.ASSIGNOR_DEFAULT, "average", "consistent-hash");
     assertThat(table.named(GroupInfo.ASSIGNOR_DEFAULT)).isNotNull();
     assertThat(table.named("none")).isNull();
