@@ -82,9 +82,9 @@ record GroupView(Roster roster, Cohorts cohorts) {
   }
 
   /** The owners that a flow comes to. */
-  int[] dealt(Flow flow) {
+  int[] owners(Flow flow) {
     int[] owners = new int[roster.shards.length];
-    Deal.all(roster, cohorts, Transfer.cohorts(roster, cohorts, flow), owners);
+    CohortAssignment.all(roster, cohorts, Transfer.cohorts(roster, cohorts, flow), owners);
     return owners;
   }
 

@@ -72,6 +72,6 @@ public final class StickyAssignor implements Assignor {
     Levelling levelling = new Levelling(flow);
     levelling.fill();
     levelling.exchange();
-    return view.dealt(flow);
+    return view.owners(flow);
   }
 }

@@ -153,14 +153,14 @@ final class Activation {
             core.recall(moves.result());
             begin(view.result(), groups.result(), shards.result(), entries.result());
           } else {
-            tellWaiting(
+            logWaiting(
                 result.failed() ? result.cause().getMessage() : "a data group has no leader");
             vertx.setTimer(START_RETRY_MILLIS, timer -> attempt(patientUntilMillis));
           }
         });
   }
 
-  private void tellWaiting(String reason) {
+  private void logWaiting(String reason) {
     if (!reason.equals(waitingFor)) {
       waitingFor = reason;
       LOG.info("the dispatcher cannot begin yet: {}", reason);
@@ -175,12 +175,12 @@ final class Activation {
     long nowMillis = clock.millis();
     Set<String> known = new HashSet<>();
     groups.forEach(group -> known.add(group.name()));
-    List<UnheardMember> ghosts = new ArrayList<>();
+    List<UnheardMember> unheard = new ArrayList<>();
     entries.forEach(
         (key, entry) -> {
-          UnheardMember ghost = RegistryEntries.ghost(entry, nowMillis);
-          if (ghost != null && known.contains(ghost.group())) {
-            ghosts.add(ghost);
+          UnheardMember run = RegistryEntries.unheard(entry, nowMillis);
+          if (run != null && known.contains(run.group())) {
+            unheard.add(run);
             registry.adopt(key, entry);
           }
         });
@@ -190,8 +190,8 @@ final class Activation {
         core.term(),
         groups.size(),
         core.moves().recent(null, MoveLog.MAX).size(),
-        ghosts.size());
-    run(core.recover(view.topics(), groups, shards.statuses(), ghosts, nowMillis));
+        unheard.size());
+    run(core.recover(view.topics(), groups, shards.statuses(), unheard, nowMillis));
     early.forEach(change -> run(core.leaseChanged(change, clock.millis())));
     early.clear();
     clusterChanged();

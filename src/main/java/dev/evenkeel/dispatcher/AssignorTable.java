@@ -15,17 +15,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The assignors of this node by name. Each use is counted. What users' own give is checked: of one
- * that fails, or gives what the contract forbids, it is told once, and that plan is the default's,
- * so that no shard stays without an owner.
+ * that fails, or gives what the contract forbids, it is reported once, and that plan is the
+ * default's, so that no shard stays without an owner.
  */
 final class AssignorTable {
   private static final Logger LOG = LoggerFactory.getLogger(AssignorTable.class);
 
   /** What a broken assignor has to say may be another thing each time. */
-  private static final int TOLD_MAX = 100;
+  private static final int REPORTED_MAX = 100;
 
   private final Map<String, Assignor> byName;
-  private final Set<String> told = new HashSet<>();
+  private final Set<String> reported = new HashSet<>();
   private final Runnable planned;
 
   /**
@@ -38,7 +38,7 @@ final class AssignorTable {
   }
 
   /** Says, in the log, which of users' own cannot be used. */
-  static void tellProblems() {
+  static void logProblems() {
     Assignors.problems().forEach(problem -> LOG.warn("an assignor is left out: {}", problem));
   }
 
@@ -51,7 +51,7 @@ final class AssignorTable {
   Assignor named(String name) {
     Assignor assignor = byName.get(name);
     if (assignor == null) {
-      tell(
+      report(
           "assignor "
               + name
               + ": this node does not know it; planned by "
@@ -69,15 +69,15 @@ final class AssignorTable {
         planned.run();
         Plan plan = Planner.plan(snapshot, assignor);
         if (plan.problem() != null) {
-          tell(plan.problem());
+          report(plan.problem());
         }
         return plan.targets();
       }
     };
   }
 
-  private void tell(String problem) {
-    if (told.size() < TOLD_MAX && told.add(problem)) {
+  private void report(String problem) {
+    if (reported.size() < REPORTED_MAX && reported.add(problem)) {
       LOG.warn("{}", problem);
     }
   }

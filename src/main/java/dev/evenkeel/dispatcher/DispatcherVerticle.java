@@ -89,7 +89,7 @@ public final class DispatcherVerticle extends VerticleBase {
   @Override
   public Future<?> start() {
     options = DispatcherOptions.fromJson(config());
-    AssignorTable.tellProblems();
+    AssignorTable.logProblems();
     log = LocalObjects.get(vertx, LogNode.class);
     if (log == null) {
       return Future.failedFuture(

@@ -177,13 +177,13 @@ final class GroupReports {
               .put("lastHeartbeatMs", nowMillis - member.heardMillis()));
     }
     Map<String, UnheardMember> unheard = new HashMap<>();
-    group.members().ghosts().forEach(ghost -> unheard.put(ghost.name(), ghost));
+    group.members().unheard().forEach(run -> unheard.put(run.name(), run));
     group.members().live().forEach(member -> unheard.remove(member.name()));
-    for (UnheardMember ghost : unheard.values()) {
+    for (UnheardMember run : unheard.values()) {
       members.add(
-          member(group, ghost.name(), ghost.instance())
-              .put("node", ghost.clusterMember())
-              .put("host", ghost.host()));
+          member(group, run.name(), run.instance())
+              .put("node", run.clusterMember())
+              .put("host", run.host()));
     }
     return members;
   }

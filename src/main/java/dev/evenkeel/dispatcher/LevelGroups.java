@@ -230,7 +230,7 @@ final class LevelGroups {
   private static List<Heartbeat.Wishes> wishes(GroupState group) {
     List<Heartbeat.Wishes> wishes = new ArrayList<>();
     group.members().live().forEach(member -> wishes.add(member.beat().wishes()));
-    group.members().ghosts().forEach(ghost -> wishes.add(ghost.wishes()));
+    group.members().unheard().forEach(run -> wishes.add(run.wishes()));
     return wishes;
   }
 
@@ -243,15 +243,15 @@ final class LevelGroups {
           new LiveMember(
               member.name(), member.instance(), beat.stallTimeoutMillis(), beat.closing()));
     }
-    for (UnheardMember ghost : group.members().ghosts()) {
-      if (group.members().live(ghost.name()) == null) {
+    for (UnheardMember run : group.members().unheard()) {
+      if (group.members().live(run.name()) == null) {
         members.add(
             new LiveMember(
-                ghost.name(),
-                ghost.instance(),
-                ghost.wishes().stallTimeoutMillis() == null
+                run.name(),
+                run.instance(),
+                run.wishes().stallTimeoutMillis() == null
                     ? Limits.STALL_TIMEOUT_MILLIS_DEFAULT
-                    : ghost.wishes().stallTimeoutMillis(),
+                    : run.wishes().stallTimeoutMillis(),
                 false));
       }
     }

@@ -49,7 +49,7 @@ final class RegistryEntries {
   }
 
   /** The member that an entry tells of, or null if the entry makes no sense. */
-  static UnheardMember ghost(JsonObject entry, long nowMillis) {
+  static UnheardMember unheard(JsonObject entry, long nowMillis) {
     try {
       List<String> topics = new ArrayList<>();
       entry.getJsonArray("topics").forEach(topic -> topics.add((String) topic));

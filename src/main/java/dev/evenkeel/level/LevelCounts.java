@@ -41,14 +41,14 @@ import java.util.Optional;
  * of them was taken. If it was a joining of n, which waits for j and is waited for by i: v(i, n) =
  * f(i) − F(i), v(n, j) = (F + H)(j) − f(j), and for the others v(a, b) is at most range − ((F +
  * H)(a) − f(a)) − (f(b) − F(b)) by what was dealt; their sum is at most (k − 2)·range, or for k =
- * 2, where i = j, just H(i), at most the range by {@link #mayDeal}. If it was the first report of
- * n: v(n, j) = f(n) + (F + H)(j) − f(j), and v(i, n) is at most range − ((F + H)(i) − f(i)) − f(n),
- * since F(n) was 0; the sum is at most (k − 1)·range. Both are below k·range: contradiction.
+ * 2, where i = j, just H(i), at most the range by {@link #mayHandOut}. If it was the first report
+ * of n: v(n, j) = f(n) + (F + H)(j) − f(j), and v(i, n) is at most range − ((F + H)(i) − f(i)) −
+ * f(n), since F(n) was 0; the sum is at most (k − 1)·range. Both are below k·range: contradiction.
  *
- * <p>Costs: dealing and finishing O(1), but {@link #mayDeal} looks at all members, one sequential
- * pass, when a limit is used up and the member that set it has finished something. So it is one
- * pass for as many messages as the answer allows. Joining and leaving O(members); memory 8·members²
- * bytes.
+ * <p>Costs: dealing and finishing O(1), but {@link #mayHandOut} looks at all members, one
+ * sequential pass, when a limit is used up and the member that set it has finished something. So it
+ * is one pass for as many messages as the answer allows. Joining and leaving O(members); memory
+ * 8·members² bytes.
  */
 public final class LevelCounts {
   /** Most members at a time. */
@@ -271,11 +271,11 @@ public final class LevelCounts {
    * How many more messages {@code member} may be dealt now: 0 to the range. It never has more than
    * the range in hand.
    */
-  public int mayDeal(String member) {
-    return mayDeal(entry(member));
+  public int mayHandOut(String member) {
+    return mayHandOut(entry(member));
   }
 
-  private int mayDeal(Entry entry) {
+  private int mayHandOut(Entry entry) {
     long most = entry.most();
     if (most >= limit(entry, most)) {
       return 0;
@@ -310,12 +310,12 @@ public final class LevelCounts {
   /**
    * {@code member} is handed {@code count} messages.
    *
-   * @param count 1 to {@link #mayDeal}
+   * @param count 1 to {@link #mayHandOut}
    * @throws IllegalStateException if it is more than that
    */
-  public void dealt(String member, int count, long nowMillis) {
+  public void handedOut(String member, int count, long nowMillis) {
     Entry entry = entry(member);
-    int most = mayDeal(entry);
+    int most = mayHandOut(entry);
     if (count < 1 || count > most) {
       throw new IllegalStateException(
           member + " may be dealt " + most + " messages, and not " + count);

@@ -23,20 +23,20 @@ class LevelCountsTest {
   @Example
   void countsOnlyWhatIsHeardOf() {
     LevelCounts book = book(10, "a", "b");
-    assertThat(book.mayDeal("a")).isEqualTo(10);
-    book.dealt("a", 10, 0);
+    assertThat(book.mayHandOut("a")).isEqualTo(10);
+    book.handedOut("a", 10, 0);
     book.finished("a", 10, 1);
-    assertThat(book.mayDeal("a")).isZero();
-    book.dealt("b", 4, 1);
-    assertThat(book.mayDeal("a")).isZero();
+    assertThat(book.mayHandOut("a")).isZero();
+    book.handedOut("b", 4, 1);
+    assertThat(book.mayHandOut("a")).isZero();
     book.finished("b", 3, 2);
-    assertThat(book.mayDeal("a")).isEqualTo(3);
+    assertThat(book.mayHandOut("a")).isEqualTo(3);
     assertThat(book.gap()).isEqualTo(7);
     assertThat(book.finishedOf("b")).isEqualTo(3);
     assertThat(book.checkpoint("b").inHand()).isEqualTo(1);
     book.givenBack("b", 1);
     assertThat(book.checkpoint("b").inHand()).isZero();
-    assertThatThrownBy(() -> book.dealt("a", 4, 2)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> book.handedOut("a", 4, 2)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> book.finished("b", 1, 2)).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(() -> book.join("b", 2)).isInstanceOf(IllegalStateException.class);
   }
@@ -45,13 +45,13 @@ class LevelCountsTest {
   void saysWhoHoldsTheRoundAndForHowLong() {
     LevelCounts book = book(2, "a", "b");
     assertThat(book.holder(0)).isEmpty();
-    book.dealt("b", 1, 100);
-    book.dealt("a", 2, 200);
+    book.handedOut("b", 1, 100);
+    book.handedOut("a", 2, 200);
     book.finished("a", 2, 300);
     assertThat(book.holder(900)).contains(new LevelCounts.Holder("b", 1, 800));
     book.leave("b");
     assertThat(book.holder(900)).isEmpty();
-    assertThat(book.mayDeal("a")).isEqualTo(2);
+    assertThat(book.mayHandOut("a")).isEqualTo(2);
     assertThat(book.round()).isEqualTo(1);
     book.join("b", 1000);
     assertThat(book.positionOf("b")).isEqualTo(2);
@@ -63,13 +63,13 @@ class LevelCountsTest {
   @Example
   void aNewKeeperGoesOnFromTheCounts() {
     LevelCounts book = book(5, "a", "b");
-    book.dealt("a", 5, 0);
+    book.handedOut("a", 5, 0);
     book.finished("a", 4, 0);
     LevelCounts next =
         LevelCounts.restore(
             Range.of(5), List.of(book.checkpoint("b"), book.checkpoint("a").with(5, 0)), 1, 0);
-    assertThat(next.mayDeal("a")).isZero();
-    assertThat(next.mayDeal("b")).isEqualTo(5);
+    assertThat(next.mayHandOut("a")).isZero();
+    assertThat(next.mayHandOut("b")).isEqualTo(5);
     assertThat(next.finishedOf("a")).isEqualTo(5);
     Checkpoint stranger = new Checkpoint("c", 9, 0, 0, 0, false, List.of());
     assertThatThrownBy(

@@ -115,10 +115,10 @@ final class LevelWorld {
   }
 
   private void deal(Member member) {
-    int may = book.mayDeal(member.name);
+    int may = book.mayHandOut(member.name);
     if (may > 0) {
       int count = random.nextBoolean() ? may : 1 + random.nextInt(may);
-      book.dealt(member.name, count, 0);
+      book.handedOut(member.name, count, 0);
       member.underWay.add(new Deal(count, book.checkpoint(member.name)));
     }
   }

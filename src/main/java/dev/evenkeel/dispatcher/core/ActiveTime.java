@@ -14,33 +14,33 @@ final class ActiveTime {
   /** How often a step is recorded. */
   static final long STEP_MILLIS = 60_000;
 
-  private final DispatcherState all;
+  private final DispatcherState state;
   private long lookedMillis = Long.MIN_VALUE;
   private long lived;
   private boolean inFlight;
   private boolean known;
   private long millis;
 
-  ActiveTime(DispatcherState all) {
-    this.all = all;
+  ActiveTime(DispatcherState state) {
+    this.state = state;
   }
 
   /** To be called every {@link DispatcherSettings#rebalanceMillis}; a longer gap counts as one. */
   void look(long nowMillis) {
     if (lookedMillis != Long.MIN_VALUE) {
-      long gap = Math.min(nowMillis - lookedMillis, all.settings.rebalanceMillis());
+      long gap = Math.min(nowMillis - lookedMillis, state.settings.rebalanceMillis());
       lived += Math.max(0, gap);
     }
     lookedMillis = nowMillis;
     if (!inFlight && (!known || lived >= step())) {
       inFlight = true;
-      all.out.writeMeta(new MetaCommand.AddActiveTime(lived), (reply, now) -> written(reply));
+      state.out.writeMeta(new MetaCommand.AddActiveTime(lived), (reply, now) -> written(reply));
       lived = 0;
     }
   }
 
   private long step() {
-    return Math.min(STEP_MILLIS, all.settings.groupSeenMillis());
+    return Math.min(STEP_MILLIS, state.settings.groupSeenMillis());
   }
 
   private void written(Reply reply) {

@@ -6,12 +6,12 @@ import java.util.Objects;
 
 /** What members are told that they own. Each that differs from the last has a higher revision. */
 final class Assignments {
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final long term;
   private long revision;
 
-  Assignments(DispatcherState all, long term, long revision) {
-    this.all = all;
+  Assignments(DispatcherState state, long term, long revision) {
+    this.state = state;
     this.term = term;
     this.revision = revision;
   }
@@ -26,10 +26,10 @@ final class Assignments {
   }
 
   /** All that a live member owns now. */
-  Assignment of(GroupState state, Member member) {
-    Assignment former = state.given(member.name());
-    List<Assignment.Owned> owned = state.owned(member, all.topics());
-    Assignment.Lead lead = state.leading().of(member, all.topics());
+  Assignment of(GroupState group, Member member) {
+    Assignment former = group.given(member.name());
+    List<Assignment.Owned> owned = group.owned(member, state.topics());
+    Assignment.Lead lead = group.leading().of(member, state.topics());
     if (former != null
         && Objects.equals(former.lead(), lead)
         && former.instance().equals(member.instance())
@@ -38,8 +38,8 @@ final class Assignments {
     }
     Assignment assignment =
         new Assignment(
-            state.name(), member.name(), member.instance(), term, ++revision, owned, lead);
-    state.give(assignment);
+            group.name(), member.name(), member.instance(), term, ++revision, owned, lead);
+    group.give(assignment);
     return assignment;
   }
 
@@ -50,8 +50,8 @@ final class Assignments {
 
   /** Pushes to the members whose shards changed. */
   void push() {
-    for (String name : all.dirty.takeTells()) {
-      GroupState group = all.get(name);
+    for (String name : state.dirty.takePushes()) {
+      GroupState group = state.get(name);
       if (group != null) {
         group.takeChanged().forEach(member -> push(group, group.live(member)));
       }
@@ -63,7 +63,7 @@ final class Assignments {
       Assignment before = group.given(member.name());
       Assignment now = of(group, member);
       if (now != before) {
-        all.out.add(new DispatcherAction.Push(now));
+        state.out.add(new DispatcherAction.Push(now));
       }
     }
   }

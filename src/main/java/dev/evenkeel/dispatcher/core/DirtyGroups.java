@@ -13,7 +13,7 @@ import java.util.TreeSet;
  */
 final class DirtyGroups {
   private final Set<String> toPump = new LinkedHashSet<>();
-  private final Set<String> toTell = new TreeSet<>();
+  private final Set<String> toPush = new TreeSet<>();
 
   /** Until when joins are collected. */
   private final Map<String, Long> windows = new HashMap<>();
@@ -24,8 +24,8 @@ final class DirtyGroups {
   }
 
   /** What members of the group own may have changed. */
-  void tell(String group) {
-    toTell.add(group);
+  void push(String group) {
+    toPush.add(group);
   }
 
   /** Joins of the group are collected until then. */
@@ -55,13 +55,13 @@ final class DirtyGroups {
     return taken;
   }
 
-  boolean anyToTell() {
-    return !toTell.isEmpty();
+  boolean anyToPush() {
+    return !toPush.isEmpty();
   }
 
-  List<String> takeTells() {
-    List<String> taken = List.copyOf(toTell);
-    toTell.clear();
+  List<String> takePushes() {
+    List<String> taken = List.copyOf(toPush);
+    toPush.clear();
     return taken;
   }
 }

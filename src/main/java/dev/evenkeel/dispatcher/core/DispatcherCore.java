@@ -32,8 +32,8 @@ import java.util.function.Function;
  * members what they own.
  */
 public final class DispatcherCore {
-  private final DispatcherState all;
-  private final ClusterPlaces places;
+  private final DispatcherState state;
+  private final KnownClusterMembers places;
   private final Assignments assignments;
   private final ActiveTime time;
   private final MoveRecorder moves;
@@ -61,18 +61,18 @@ public final class DispatcherCore {
       long term,
       long revision,
       Set<String> clusterMembers) {
-    all = new DispatcherState(settings, assignors);
-    places = new ClusterPlaces(clusterMembers);
-    assignments = new Assignments(all, term, revision);
-    time = new ActiveTime(all);
-    moves = new MoveRecorder(all);
-    groupLeases = new GroupLeases(all, assignments, moves);
-    leases = new ShardLeases(all, moves, groupLeases);
-    records = new GroupRecords(all, time, leases);
-    heartbeats = new HeartbeatHandler(all, assignorNames, places, records, assignments, moves);
-    resets = new ResetHandler(all);
-    forgets = new ForgetHandler(all, records.forgetting());
-    all.view.reader(this::viewRead);
+    state = new DispatcherState(settings, assignors);
+    places = new KnownClusterMembers(clusterMembers);
+    assignments = new Assignments(state, term, revision);
+    time = new ActiveTime(state);
+    moves = new MoveRecorder(state);
+    groupLeases = new GroupLeases(state, assignments, moves);
+    leases = new ShardLeases(state, moves, groupLeases);
+    records = new GroupRecords(state, time, leases);
+    heartbeats = new HeartbeatHandler(state, assignorNames, places, records, assignments, moves);
+    resets = new ResetHandler(state);
+    forgets = new ForgetHandler(state, records.forgetting());
+    state.view.reader(this::viewRead);
   }
 
   /**
@@ -82,7 +82,7 @@ public final class DispatcherCore {
    * @param oldestFirst as the meta log has it
    */
   public void recall(List<MoveRecord> oldestFirst) {
-    all.moves.recall(oldestFirst);
+    state.moves.recall(oldestFirst);
   }
 
   /**
@@ -96,24 +96,24 @@ public final class DispatcherCore {
       List<ShardStatus> statuses,
       List<UnheardMember> registered,
       long nowMillis) {
-    all.view.show(new Topics(activeTopics));
-    infos.forEach(info -> all.make(info.name()).show(info));
-    for (UnheardMember ghost : registered) {
-      GroupState group = all.get(ghost.group());
+    state.view.show(new Topics(activeTopics));
+    infos.forEach(info -> state.make(info.name()).show(info));
+    for (UnheardMember run : registered) {
+      GroupState group = state.get(run.group());
       if (group != null) {
-        group.members().sighted(ghost);
+        group.members().sighted(run);
       }
     }
     leases.first(statuses, nowMillis);
-    rebalanceAtMillis = nowMillis + all.settings.rebalanceMillis();
-    all.all().forEach(group -> group.plan().retarget());
+    rebalanceAtMillis = nowMillis + state.settings.rebalanceMillis();
+    state.groups().forEach(group -> group.plan().retarget());
     return done(nowMillis);
   }
 
   /** A request was answered; a further answer to it counts for nothing. */
   public <R> List<DispatcherAction> answered(
       DispatcherAction.Request<R> request, R answer, long nowMillis) {
-    all.out.answered(request, answer, nowMillis);
+    state.out.answered(request, answer, nowMillis);
     return done(nowMillis);
   }
 
@@ -138,7 +138,7 @@ public final class DispatcherCore {
   public List<DispatcherAction> clusterMembers(Set<String> ids, long nowMillis) {
     Set<String> gone = places.present(ids);
     if (!gone.isEmpty()) {
-      for (GroupState group : all.all()) {
+      for (GroupState group : state.groups()) {
         group.ended(group.members().clusterMembersLeft(gone, nowMillis), nowMillis);
       }
     }
@@ -149,7 +149,7 @@ public final class DispatcherCore {
 
   /** Somebody says that topics changed. */
   public List<DispatcherAction> topicsChanged(long nowMillis) {
-    all.view.hinted();
+    state.view.hinted();
     return done(nowMillis);
   }
 
@@ -157,17 +157,17 @@ public final class DispatcherCore {
     if (activeTopics == null) {
       heartbeats.topicsUnreadable(id);
     } else {
-      if (all.view.show(new Topics(activeTopics))) {
+      if (state.view.show(new Topics(activeTopics))) {
         otherShards();
       }
       heartbeats.topicsRead(id, nowMillis);
     }
-    all.view.readAgain(all.waiting.needsTopics());
+    state.view.readAgain(state.waiting.needsTopics());
   }
 
   private void otherShards() {
-    all.topicsChanged();
-    for (GroupState group : all.all()) {
+    state.topicsChanged();
+    for (GroupState group : state.groups()) {
       group.changedBy(Cause.TOPIC);
       group.plan().topicsChanged();
       group.members().live().forEach(m -> group.assignmentChanged(m.name()));
@@ -183,7 +183,7 @@ public final class DispatcherCore {
    * @param instance which is not heard yet; null: nobody shall, until another call
    */
   public List<DispatcherAction> appoint(String group, String instance, long nowMillis) {
-    GroupState of = all.get(group);
+    GroupState of = state.get(group);
     if (of != null) {
       of.appoint(instance);
     }
@@ -255,13 +255,13 @@ public final class DispatcherCore {
 
   /** To be called a few times a second. */
   public List<DispatcherAction> tick(long nowMillis) {
-    for (GroupState group : all.all()) {
+    for (GroupState group : state.groups()) {
       group.ended(group.members().expire(nowMillis), nowMillis);
       group.plan().wake(nowMillis);
     }
     groupLeases.tick(nowMillis);
     if (nowMillis >= rebalanceAtMillis) {
-      rebalanceAtMillis = nowMillis + all.settings.rebalanceMillis();
+      rebalanceAtMillis = nowMillis + state.settings.rebalanceMillis();
       rebalance(nowMillis);
     }
     return done(nowMillis);
@@ -272,7 +272,7 @@ public final class DispatcherCore {
    * before; {@link Long#MAX_VALUE}: not at all.
    */
   public long dueMillis() {
-    return all.dirty.dueMillis();
+    return state.dirty.dueMillis();
   }
 
   /** The time of {@link #dueMillis} has come. */
@@ -281,25 +281,25 @@ public final class DispatcherCore {
   }
 
   private void rebalance(long nowMillis) {
-    all.view.read();
+    state.view.read();
     leases.readAll();
     records.read();
     time.look(nowMillis);
-    all.all().removeIf(GroupState::blank);
-    for (GroupState group : all.all()) {
+    state.groups().removeIf(GroupState::blank);
+    for (GroupState group : state.groups()) {
       group.plan().retarget();
       group.stuck().retain(group.members().live());
       records.tend(group, nowMillis);
-      group.members().live().forEach(m -> all.out.add(new DispatcherAction.Register(m)));
+      group.members().live().forEach(m -> state.out.add(new DispatcherAction.Register(m)));
     }
   }
 
   /** Refuses what still waits: this node is no dispatcher any more. */
   public List<DispatcherAction> stop(Refusal refusal, String detail) {
-    all.waiting.all().forEach(each -> all.out.refuse(each.request(), refusal, detail));
+    state.waiting.all().forEach(each -> state.out.refuse(each.request(), refusal, detail));
     resets.stop(refusal, detail);
     forgets.stop(refusal, detail);
-    return all.out.take();
+    return state.out.take();
   }
 
   private List<DispatcherAction> done(long nowMillis) {
@@ -308,14 +308,14 @@ public final class DispatcherCore {
     moves.pump(nowMillis);
     resets.settle(nowMillis);
     forgets.settle(nowMillis);
-    return all.out.take();
+    return state.out.take();
   }
 
   // ---- Pushes
 
   /** Whether {@link #pushes()} has something to say. */
   public boolean pushesDue() {
-    return all.dirty.anyToTell();
+    return state.dirty.anyToPush();
   }
 
   /**
@@ -324,7 +324,7 @@ public final class DispatcherCore {
    */
   public List<DispatcherAction> pushes() {
     assignments.push();
-    return all.out.take();
+    return state.out.take();
   }
 
   // ---- For those who look
@@ -339,20 +339,20 @@ public final class DispatcherCore {
   }
 
   public Topics topics() {
-    return all.topics();
+    return state.topics();
   }
 
   public MoveLog moves() {
-    return all.moves;
+    return state.moves;
   }
 
   /** A group that is declared or has members, or null. */
   public GroupState find(String name) {
-    return all.find(name);
+    return state.find(name);
   }
 
   /** All groups that {@link #find} finds, by name. */
   public List<GroupState> all() {
-    return all.found();
+    return state.found();
   }
 }

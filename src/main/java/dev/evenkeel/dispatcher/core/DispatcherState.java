@@ -62,7 +62,7 @@ final class DispatcherState {
   }
 
   /** All groups that this dispatcher has heard of, by name. */
-  Collection<GroupState> all() {
+  Collection<GroupState> groups() {
     return groups.values();
   }
 

@@ -44,7 +44,7 @@ final class ForgetHandler {
 
   private record Begun(Deletion deletion, long untilMillis) {}
 
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final Forgetting forgetting;
   private final Map<Long, Wish> waiting = new TreeMap<>();
   private final Map<Long, Begun> begun = new TreeMap<>();
@@ -52,8 +52,8 @@ final class ForgetHandler {
   /** When this dispatcher's first turn was; null before it. */
   private Long sinceMillis;
 
-  ForgetHandler(DispatcherState all, Forgetting forgetting) {
-    this.all = all;
+  ForgetHandler(DispatcherState state, Forgetting forgetting) {
+    this.state = state;
     this.forgetting = forgetting;
   }
 
@@ -62,12 +62,12 @@ final class ForgetHandler {
    * DispatcherAction.Refuse}.
    */
   void ask(long request, String name, String topic, String leaver, long nowMillis) {
-    GroupState group = all.get(name);
+    GroupState group = state.get(name);
     Obstacle obstacle = obstacle(group, name, topic, leaver);
     if (obstacle != null && !obstacle.passes()) {
-      all.out.refuse(request, obstacle.refusal(), obstacle.detail());
+      state.out.refuse(request, obstacle.refusal(), obstacle.detail());
     } else if (waiting.size() + begun.size() >= REQUESTS_MAX) {
-      all.out.refuse(
+      state.out.refuse(
           request, Refusal.OVERLOADED, REQUESTS_MAX + " deletions wait: try again later");
     } else {
       waiting.put(request, new Wish(group, topic, leaver, nowMillis + PATIENCE_MILLIS));
@@ -76,7 +76,7 @@ final class ForgetHandler {
 
   /** What stands in the way of forgetting a group, or a topic of it if not null; null: nothing. */
   Obstacle obstacle(String name, String topic) {
-    return obstacle(all.get(name), name, topic, null);
+    return obstacle(state.get(name), name, topic, null);
   }
 
   private Obstacle obstacle(GroupState group, String name, String topic, String leaver) {
@@ -111,9 +111,9 @@ final class ForgetHandler {
     if (leaves) {
       return waits("'" + leaver + "' has not told the dispatcher yet that it unsubscribes");
     }
-    for (UnheardMember ghost : group.members().ghosts()) {
-      if (topic == null || ghost.mayRead(topic)) {
-        return waits("'" + ghost.name() + "' was not heard since the dispatcher changed");
+    for (UnheardMember run : group.members().unheard()) {
+      if (topic == null || run.mayRead(topic)) {
+        return waits("'" + run.name() + "' was not heard since the dispatcher changed");
       }
     }
     List<Shard> shards = new ArrayList<>();
@@ -125,7 +125,7 @@ final class ForgetHandler {
             "'"
                 + lease.owner()
                 + "' has not let go of shard "
-                + all.topics().name(lease.shard())
+                + state.topics().name(lease.shard())
                 + " yet");
       }
     }
@@ -174,7 +174,7 @@ final class ForgetHandler {
   private boolean tried(long request, Wish wish, long nowMillis) {
     GroupState group = wish.group();
     Obstacle obstacle =
-        !all.has(group)
+        !state.has(group)
             ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group.name() + "' any more")
             : obstacle(group, group.name(), wish.topic(), wish.leaver());
     if (obstacle == null && nowMillis - sinceMillis < LISTEN_MILLIS) {
@@ -192,7 +192,8 @@ final class ForgetHandler {
     }
     // A consumer that unsubscribes asks again; a person reads who stands in the way.
     boolean patient = obstacle.passes() && wish.leaver() != null;
-    all.out.refuse(request, patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
+    state.out.refuse(
+        request, patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
     return true;
   }
 
@@ -210,11 +211,11 @@ final class ForgetHandler {
   private boolean answered(long request, Begun of, long nowMillis) {
     Deletion deletion = of.deletion();
     if (deletion.over && deletion.refused == null) {
-      all.out.add(new DispatcherAction.Forgotten(request));
+      state.out.add(new DispatcherAction.Forgotten(request));
     } else if (deletion.over) {
-      all.out.refuse(request, deletion.refused.refusal(), deletion.refused.detail());
+      state.out.refuse(request, deletion.refused.refusal(), deletion.refused.detail());
     } else if (nowMillis >= of.untilMillis()) {
-      all.out.refuse(
+      state.out.refuse(
           request,
           Refusal.INDETERMINATE,
           "not all is gone yet, because a log group has no leader: the rest goes as soon as it"
@@ -227,8 +228,8 @@ final class ForgetHandler {
 
   /** Refuses what still waits. */
   void stop(Refusal refusal, String detail) {
-    waiting.keySet().forEach(request -> all.out.refuse(request, refusal, detail));
-    begun.keySet().forEach(request -> all.out.refuse(request, refusal, detail));
+    waiting.keySet().forEach(request -> state.out.refuse(request, refusal, detail));
+    begun.keySet().forEach(request -> state.out.refuse(request, refusal, detail));
     waiting.clear();
     begun.clear();
   }

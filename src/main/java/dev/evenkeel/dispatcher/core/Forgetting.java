@@ -31,15 +31,15 @@ import java.util.function.BiConsumer;
  * comes back. See ADR 19.
  */
 final class Forgetting {
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final ShardLeases shardLeases;
 
   /** Writes a command about a group. */
   private final BiConsumer<GroupState, MetaCommand> meta;
 
   Forgetting(
-      DispatcherState all, ShardLeases shardLeases, BiConsumer<GroupState, MetaCommand> meta) {
-    this.all = all;
+      DispatcherState state, ShardLeases shardLeases, BiConsumer<GroupState, MetaCommand> meta) {
+    this.state = state;
     this.shardLeases = shardLeases;
     this.meta = meta;
   }
@@ -76,7 +76,7 @@ final class Forgetting {
   private void ask(Deletion deletion, Step step, DataCommand.ForgetLeases command) {
     deletion.step = step;
     deletion.unanswered++;
-    all.out.ask(
+    state.out.ask(
         id -> new DispatcherAction.ForgetLeases(id, command),
         (reply, nowMillis) -> answered(deletion, reply, nowMillis));
   }
@@ -130,7 +130,7 @@ final class Forgetting {
   private List<String> left(GroupState group) {
     List<String> left = new ArrayList<>(group.deletions.keySet());
     for (Lease lease : group.shards().leases()) {
-      String topic = all.topics().name(lease.shard().topicId());
+      String topic = state.topics().name(lease.shard().topicId());
       if (topic != null && !group.info().reads(topic) && !group.isRead(topic)) {
         left.add(topic);
       }
@@ -153,7 +153,7 @@ final class Forgetting {
 
   /** The record does not name the topic any more. */
   void subscriptionGone(GroupState group, String topic, long nowMillis) {
-    TopicInfo info = all.topics().byName(topic);
+    TopicInfo info = state.topics().byName(topic);
     if (info == null) {
       // Its leases went with it.
       done(group.deletions.get(topic), nowMillis);
@@ -212,15 +212,15 @@ final class Forgetting {
               : new MetaCommand.ForgetTopic(group.name(), deletion.topic));
     } else {
       done(deletion, nowMillis);
-      all.waiting.recorded(group.name());
+      state.waiting.recorded(group.name());
     }
   }
 
   /** What is gone so far stays so, and the rest is tried again when the group is tended. */
   private void failed(Deletion deletion, Reply.Refused refused) {
     refused(deletion.group, deletion.topic, refused);
-    for (WaitingHeartbeats.Held each : all.waiting.ofGroup(deletion.group.name())) {
-      all.out.refuse(
+    for (WaitingHeartbeats.Held each : state.waiting.ofGroup(deletion.group.name())) {
+      state.out.refuse(
           each.request(),
           Refusal.UNAVAILABLE,
           (deletion.topic == null
@@ -244,12 +244,12 @@ final class Forgetting {
     // Answers about topics of it come to nothing from now on.
     List.copyOf(group.deletions.values()).forEach(Forgetting::over);
     for (Lease lease : group.shards().leases()) {
-      String name = all.topics().name(lease.shard().topicId());
+      String name = state.topics().name(lease.shard().topicId());
       if (name != null) {
-        all.out.add(new DispatcherAction.Ownership(group.name(), name, lease.shard(), null));
+        state.out.add(new DispatcherAction.Ownership(group.name(), name, lease.shard(), null));
       }
     }
-    all.remove(group.name());
+    state.remove(group.name());
   }
 
   /** Leases on a topic that is there, or all if null. */
@@ -257,7 +257,7 @@ final class Forgetting {
     if (topic == null) {
       return group.shards().leases();
     }
-    TopicInfo info = all.topics().byName(topic);
+    TopicInfo info = state.topics().byName(topic);
     return group.shards().leases().stream()
         .filter(lease -> info != null && lease.shard().topicId() == info.id())
         .toList();

@@ -20,7 +20,7 @@ import java.util.Set;
  * group before can neither commit nor be granted anything again.
  */
 final class GroupLeases {
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final Assignments assignments;
   private final MoveRecorder moves;
 
@@ -35,8 +35,8 @@ final class GroupLeases {
 
   private boolean reading;
 
-  GroupLeases(DispatcherState all, Assignments assignments, MoveRecorder moves) {
-    this.all = all;
+  GroupLeases(DispatcherState state, Assignments assignments, MoveRecorder moves) {
+    this.state = state;
     this.assignments = assignments;
     this.moves = moves;
   }
@@ -58,22 +58,22 @@ final class GroupLeases {
     }
     leases.forEach(each -> fenced.remove(each.group()));
     // These have none: the group was forgotten since, and made again.
-    fenced.stream().map(all::get).filter(each -> each != null).forEach(GroupState::forgetLease);
+    fenced.stream().map(state::get).filter(each -> each != null).forEach(GroupState::forgetLease);
     fenced.clear();
     leases.forEach(this::learn);
   }
 
   private void learn(GroupLease lease) {
-    if (all.make(lease.group()).learn(lease)) {
+    if (state.make(lease.group()).learn(lease)) {
       retryAt.remove(lease.group());
     }
   }
 
   /** The heartbeat of one that holds a group, or would like to. */
   void heartbeat(long request, Heartbeat beat, long nowMillis) {
-    GroupState group = all.get(beat.group());
+    GroupState group = state.get(beat.group());
     if (group == null || !group.appointed(beat.instance())) {
-      all.out.refuse(
+      state.out.refuse(
           request, Refusal.MEMBER_REPLACED, "group " + beat.group() + " has another dispatcher");
       return;
     }
@@ -83,7 +83,7 @@ final class GroupLeases {
     if (first) {
       write(group, group.holder(), nowMillis);
     }
-    all.out.add(new DispatcherAction.Answer(request, assignments.of(group, group.holder())));
+    state.out.add(new DispatcherAction.Answer(request, assignments.of(group, group.holder())));
   }
 
   /**
@@ -103,9 +103,9 @@ final class GroupLeases {
   }
 
   private void write(GroupState group, Member holder, long nowMillis) {
-    retryAt.put(group.name(), nowMillis + all.settings.retryMillis());
+    retryAt.put(group.name(), nowMillis + state.settings.retryMillis());
     asking.add(group.name());
-    all.out.writeMeta(
+    state.out.writeMeta(
         new MetaCommand.GrantGroupLease(
             group.name(), holder.name(), holder.instance(), group.lease().term()),
         (reply, now) -> written(group.name(), holder.instance(), reply));
@@ -116,23 +116,23 @@ final class GroupLeases {
     if (reply instanceof Reply.OfGroupLease of) {
       retryAt.remove(name);
       learn(of.lease());
-      GroupState group = all.get(name);
+      GroupState group = state.get(name);
       if (group.appointed(instance)) {
         group.holds(of.lease().term());
-        all.out.add(new DispatcherAction.Holds(name, instance, of.lease().term()));
+        state.out.add(new DispatcherAction.Holds(name, instance, of.lease().term()));
       }
     } else if (reply instanceof Reply.Refused no && no.refusal() == Refusal.FENCED) {
       fenced.add(name);
       if (!reading) {
         reading = true;
-        all.out.add(new DispatcherAction.ReadGroupLeases());
+        state.out.add(new DispatcherAction.ReadGroupLeases());
       }
     }
   }
 
   /** Asks again for what was not taken: in mode singleton the next step of the plan does. */
   void tick(long nowMillis) {
-    for (GroupState group : all.all()) {
+    for (GroupState group : state.groups()) {
       if (group.holder() != null && group.holderTerm() == 0 && mayAsk(group, nowMillis)) {
         write(group, group.holder(), nowMillis);
       } else if (!group.heldAsAWhole()
@@ -142,6 +142,6 @@ final class GroupLeases {
         group.plan().retarget();
       }
     }
-    retryAt.keySet().removeIf(name -> all.get(name) == null);
+    retryAt.keySet().removeIf(name -> state.get(name) == null);
   }
 }

@@ -26,7 +26,7 @@ final class GroupPlan {
   private static final long NO_BURST = -1;
 
   private final GroupState group;
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final LinkedHashSet<ShardState> queue = new LinkedHashSet<>();
 
   /** Requests on their way. */
@@ -49,9 +49,9 @@ final class GroupPlan {
   /** Takes requests to the log; while shards are looked at. */
   private BiConsumer<ShardState, DataCommand> writes;
 
-  GroupPlan(GroupState group, DispatcherState all) {
+  GroupPlan(GroupState group, DispatcherState state) {
     this.group = group;
-    this.all = all;
+    this.state = state;
   }
 
   /** Who shall own which shard, by the last plan. */
@@ -64,7 +64,7 @@ final class GroupPlan {
   /** Members, topics or owners changed: before the next step, the plan is made anew. */
   void retarget() {
     targetsOld = true;
-    all.dirty.pump(group.name());
+    state.dirty.pump(group.name());
   }
 
   /** Somebody came, who may wait a little for others that come: they make one plan. */
@@ -74,14 +74,14 @@ final class GroupPlan {
     }
     burstEndMillis =
         Math.min(
-            nowMillis + all.settings.joinQuietMillis(),
-            burstSinceMillis + all.settings.joinWaitMillisMax());
-    all.dirty.window(group.name(), burstEndMillis);
+            nowMillis + state.settings.joinQuietMillis(),
+            burstSinceMillis + state.settings.joinWaitMillisMax());
+    state.dirty.window(group.name(), burstEndMillis);
   }
 
   void topicsChanged() {
-    Topics topics = all.topics();
-    group.leavers().topicsChanged(topics);
+    Topics topics = state.topics();
+    group.departing().topicsChanged(topics);
     for (ShardState shard : group.shards().states()) {
       if (!topics.has(shard.shard)) {
         shard.takenAway = false;
@@ -95,12 +95,12 @@ final class GroupPlan {
 
   private void queue(ShardState shard) {
     queue.add(shard);
-    all.dirty.pump(group.name());
+    state.dirty.pump(group.name());
   }
 
   /** Time went by: looks at waiting shards that are due. */
   void wake(long nowMillis) {
-    if (group.leavers().expire(nowMillis)) {
+    if (group.departing().expire(nowMillis)) {
       retarget();
     }
     if (nowMillis < wakeMillis) {
@@ -153,7 +153,7 @@ final class GroupPlan {
     Member member = group.members().live(before.owner());
     if (member != null && member.instance().equals(before.instance())) {
       group.changedBy(Cause.LEAVE);
-      if (group.leavers().letsGo(member, shard, nowMillis)) {
+      if (group.departing().letsGo(member, shard, nowMillis)) {
         retarget();
       }
     }
@@ -170,7 +170,7 @@ final class GroupPlan {
    */
   Member pump(long nowMillis, BiConsumer<ShardState, DataCommand> to) {
     writes = to;
-    Topics topics = all.topics();
+    Topics topics = state.topics();
     if (targetsOld || burstSinceMillis != NO_BURST && nowMillis >= burstEndMillis) {
       plan(topics, nowMillis);
     }
@@ -199,7 +199,7 @@ final class GroupPlan {
   private void plan(Topics topics, long nowMillis) {
     targetsOld = false;
     burstSinceMillis = NO_BURST;
-    all.dirty.windowOver(group.name());
+    state.dirty.windowOver(group.name());
     if (group.leading().applies()) {
       group.leading().elect();
     }
@@ -218,9 +218,9 @@ final class GroupPlan {
 
   private Assignor assignor() {
     String name = group.info() == null ? GroupInfo.ASSIGNOR_DEFAULT : group.info().assignor();
-    Assignor assignor = all.assignor(name);
+    Assignor assignor = state.assignor(name);
     // The group may have been made on a node that has more of them.
-    return assignor == null ? all.assignor(GroupInfo.ASSIGNOR_DEFAULT) : assignor;
+    return assignor == null ? state.assignor(GroupInfo.ASSIGNOR_DEFAULT) : assignor;
   }
 
   // ---- One step of a shard
@@ -286,7 +286,7 @@ final class GroupPlan {
       return new ShardStep.Wait(lockedMillis);
     }
     if (owner == ShardStep.Owner.ALIVE && lease.drain() == null) {
-      long untilMillis = group.leavers().unaskedUntilMillis(group.live(lease.owner()), nowMillis);
+      long untilMillis = group.departing().unaskedUntilMillis(group.live(lease.owner()), nowMillis);
       if (nowMillis < untilMillis) {
         shard.handoverBegun(lease.owner(), Cause.LEAVE, nowMillis);
         return new ShardStep.Wait(untilMillis);
@@ -321,7 +321,7 @@ final class GroupPlan {
       if (needsLease == null && !group.heldAsAWhole()) {
         needsLease = member;
       }
-      wakeAt(shard, nowMillis + all.settings.retryMillis());
+      wakeAt(shard, nowMillis + state.settings.retryMillis());
     } else {
       shard.takenAway = owner(lease) == ShardStep.Owner.DEAD;
       DataCommand command =
@@ -358,8 +358,8 @@ final class GroupPlan {
    */
   private boolean stays(Member target, Shard shard) {
     return target != null
-        && !group.leavers().include(target)
-        && target.beat().topics().contains(all.topics().name(shard.topicId()));
+        && !group.departing().include(target)
+        && target.beat().topics().contains(state.topics().name(shard.topicId()));
   }
 
   private Cause grantCause(ShardState shard, boolean capped) {
@@ -370,7 +370,7 @@ final class GroupPlan {
     if (isTaken(lease)) {
       return Cause.STUCK;
     }
-    Cause ending = lease == null || !lease.owned() ? null : all.endings.of(lease.instance());
+    Cause ending = lease == null || !lease.owned() ? null : state.endings.of(lease.instance());
     return ending != null ? ending : shard.handoverCause(group.cause());
   }
 
@@ -432,7 +432,7 @@ final class GroupPlan {
    */
   void failed(ShardState shard, Reply.Refused refused, long nowMillis) {
     ShardState.Request request = answered(shard);
-    shard.pausedUntilMillis = nowMillis + all.settings.retryMillis();
+    shard.pausedUntilMillis = nowMillis + state.settings.retryMillis();
     if (request.command() instanceof DataCommand.Grant) {
       shard.unsure = request;
     }

@@ -17,7 +17,7 @@ import java.util.TreeSet;
  * forgotten that were absent for long. At most one command about a group is on its way.
  */
 final class GroupRecords {
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final ActiveTime time;
   private final Forgetting forgetting;
   private int writes;
@@ -25,10 +25,10 @@ final class GroupRecords {
   /** Grows with each write and each answer to one. */
   private long sequence;
 
-  GroupRecords(DispatcherState all, ActiveTime time, ShardLeases leases) {
-    this.all = all;
+  GroupRecords(DispatcherState state, ActiveTime time, ShardLeases leases) {
+    this.state = state;
     this.time = time;
-    forgetting = new Forgetting(all, leases, this::write);
+    forgetting = new Forgetting(state, leases, this::write);
   }
 
   /** What is being forgotten. */
@@ -42,7 +42,7 @@ final class GroupRecords {
    * @param force also with another policy or with another assignor than before
    */
   void declare(Heartbeat beat, boolean force) {
-    GroupState group = all.make(beat.group());
+    GroupState group = state.make(beat.group());
     if (!group.metaInFlight) {
       List<String> topics = List.copyOf(new TreeSet<>(beat.topics()));
       write(
@@ -56,14 +56,14 @@ final class GroupRecords {
     group.metaInFlight = true;
     sequence++;
     writes++;
-    all.out.writeMeta(command, (reply, nowMillis) -> written(group, command, reply, nowMillis));
+    state.out.writeMeta(command, (reply, nowMillis) -> written(group, command, reply, nowMillis));
   }
 
   private void written(GroupState group, MetaCommand command, Reply reply, long nowMillis) {
     writes--;
     sequence++;
     group.metaInFlight = false;
-    if (!all.has(group)) {
+    if (!state.has(group)) {
       return;
     }
     if (reply instanceof Reply.Refused refused) {
@@ -77,13 +77,13 @@ final class GroupRecords {
       if (command instanceof MetaCommand.ForgetTopic c) {
         forgetting.subscriptionGone(group, c.topic(), nowMillis);
       }
-      all.waiting.recorded(group.name());
+      state.waiting.recorded(group.name());
     }
   }
 
   private void recordForgotten(GroupState group) {
     group.forgetLease();
-    all.moves.forget(group.name());
+    state.moves.forget(group.name());
     forgetting.recordGone(group);
   }
 
@@ -102,8 +102,8 @@ final class GroupRecords {
     }
     read();
     boolean mismatch = refused.refusal() == Refusal.GROUP_MISMATCH;
-    for (WaitingHeartbeats.Held each : all.waiting.ofGroup(group.name())) {
-      all.out.refuse(
+    for (WaitingHeartbeats.Held each : state.waiting.ofGroup(group.name())) {
+      state.out.refuse(
           each.request(),
           mismatch ? refused.refusal() : Refusal.UNAVAILABLE,
           mismatch
@@ -114,7 +114,7 @@ final class GroupRecords {
 
   void read() {
     long begun = sequence;
-    all.out.ask(DispatcherAction.ReadGroups::new, (infos, nowMillis) -> read(begun, infos));
+    state.out.ask(DispatcherAction.ReadGroups::new, (infos, nowMillis) -> read(begun, infos));
   }
 
   /**
@@ -129,9 +129,9 @@ final class GroupRecords {
     Set<String> there = new HashSet<>();
     for (GroupInfo info : infos) {
       there.add(info.name());
-      all.make(info.name()).show(info);
+      state.make(info.name()).show(info);
     }
-    for (GroupState group : all.all()) {
+    for (GroupState group : state.groups()) {
       if (!there.contains(group.name())) {
         group.show(null);
       }
@@ -183,7 +183,7 @@ final class GroupRecords {
     long seen = group.info().clockMillis();
     if (seen != GroupInfo.NO_CLOCK
         && !group.members().live().isEmpty()
-        && nowMillis - seen >= all.settings.groupSeenMillis()) {
+        && nowMillis - seen >= state.settings.groupSeenMillis()) {
       write(group, new MetaCommand.SeeGroup(group.name(), List.of()));
     }
   }
@@ -197,11 +197,11 @@ final class GroupRecords {
   }
 
   private boolean absent(long seenMillis) {
-    return time.millis() - seenMillis >= all.settings.groupForgetMillis();
+    return time.millis() - seenMillis >= state.settings.groupForgetMillis();
   }
 
   private boolean seenLongAgo(GroupInfo info, Collection<String> topics) {
-    long fresh = time.millis() - all.settings.groupSeenMillis();
+    long fresh = time.millis() - state.settings.groupSeenMillis();
     return info.seenMillis() <= fresh
         || info.subscriptions().entrySet().stream()
             .anyMatch(each -> topics.contains(each.getKey()) && each.getValue() <= fresh);

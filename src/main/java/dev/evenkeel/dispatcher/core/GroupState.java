@@ -22,9 +22,9 @@ import java.util.TreeSet;
 /** All that the dispatcher knows of one group. */
 public final class GroupState {
   private final String name;
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final MemberTable members;
-  private final DepartingMembers leavers = new DepartingMembers();
+  private final DepartingMembers departing = new DepartingMembers();
   private final StuckMembers stuck = new StuckMembers();
   private final GroupShards shards = new GroupShards();
   private final Leading leading;
@@ -66,13 +66,13 @@ public final class GroupState {
   final Map<String, Deletion> deletions =
       new TreeMap<>(Comparator.nullsFirst(Comparator.naturalOrder()));
 
-  GroupState(String name, DispatcherState all) {
+  GroupState(String name, DispatcherState state) {
     this.name = name;
-    this.all = all;
-    members = new MemberTable(all.endings);
+    this.state = state;
+    members = new MemberTable(state.endings);
     lease = GroupLease.none(name);
     leading = new Leading(this);
-    plan = new GroupPlan(this, all);
+    plan = new GroupPlan(this, state);
   }
 
   public String name() {
@@ -125,8 +125,8 @@ public final class GroupState {
     return cause;
   }
 
-  DepartingMembers leavers() {
-    return leavers;
+  DepartingMembers departing() {
+    return departing;
   }
 
   /** Members that finish nothing. */
@@ -225,7 +225,7 @@ public final class GroupState {
 
   /** Messages of a shard that the group has not consumed, by the last look; null if unknown. */
   Long lag(Shard shard) {
-    return all.lag(shard, shards.get(shard));
+    return state.lag(shard, shards.get(shard));
   }
 
   /** Who shall own a shard, or null. */
@@ -251,7 +251,7 @@ public final class GroupState {
       // That of an earlier dispatcher. Nobody waits for it: the term fences it.
       return ShardStep.Owner.DEAD;
     }
-    return members.isGhost(lease.owner(), lease.instance())
+    return members.isUnheard(lease.owner(), lease.instance())
         ? ShardStep.Owner.UNHEARD
         : ShardStep.Owner.DEAD;
   }
@@ -262,13 +262,13 @@ public final class GroupState {
    */
   long lockedUntilMillis(Lease lease) {
     return owner(lease) == ShardStep.Owner.DEAD && live(lease.owner()) == null
-        ? all.endings.lockedUntilMillis(lease.instance())
+        ? state.endings.lockedUntilMillis(lease.instance())
         : Long.MIN_VALUE;
   }
 
   /** No runs that count as alive without having been heard. */
   boolean settled() {
-    return !members.anyGhosts();
+    return !members.anyUnheard();
   }
 
   /**
@@ -289,8 +289,8 @@ public final class GroupState {
       if (members.live(run.getKey()) != null) {
         // A run of this name has the entry.
         runs.remove();
-      } else if (nowMillis >= all.endings.lockedUntilMillis(run.getValue())) {
-        all.out.add(new DispatcherAction.Unregister(name, run.getKey()));
+      } else if (nowMillis >= state.endings.lockedUntilMillis(run.getValue())) {
+        state.out.add(new DispatcherAction.Unregister(name, run.getKey()));
         runs.remove();
       }
     }
@@ -326,7 +326,7 @@ public final class GroupState {
   /** Whether a member subscribes to the topic, or one may that was not heard yet. */
   boolean isRead(String topic) {
     return members.live().stream().anyMatch(member -> member.beat().topics().contains(topic))
-        || members.ghosts().stream().anyMatch(ghost -> ghost.mayRead(topic));
+        || members.unheard().stream().anyMatch(run -> run.mayRead(topic));
   }
 
   /** Every shard of every active topic that the group reads, sorted. */
@@ -346,7 +346,7 @@ public final class GroupState {
   /** What a member owns, by another dispatcher's count or this one's, may have changed. */
   void assignmentChanged(String member) {
     changed.add(member);
-    all.dirty.tell(name);
+    state.dirty.push(name);
   }
 
   /** The members to be told, each once. */
@@ -368,10 +368,10 @@ public final class GroupState {
   List<Assignment.Owned> owned(Member member, Topics topics) {
     List<Assignment.Owned> owned = new ArrayList<>();
     for (Shard shard : shards.ownedBy(member.instance())) {
-      ShardState state = shards.state(shard);
-      Lease held = state.lease();
+      ShardState known = shards.state(shard);
+      Lease held = known.lease();
       String topic = topics.name(shard.topicId());
-      if (topic != null && !state.takenAway) {
+      if (topic != null && !known.takenAway) {
         boolean draining = held.drain() != null;
         owned.add(
             new Assignment.Owned(
@@ -380,7 +380,7 @@ public final class GroupState {
                 held.epoch(),
                 draining,
                 draining ? held.drain().deadlineMillis() : 0,
-                state.committedAtGrant()));
+                known.committedAtGrant()));
       }
     }
     return owned;

@@ -22,9 +22,9 @@ final class HeartbeatHandler {
               GroupPolicy.MODE_BROADCAST,
               GroupPolicy.MODE_SINGLETON));
 
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final Set<String> assignorNames;
-  private final ClusterPlaces places;
+  private final KnownClusterMembers places;
   private final GroupRecords records;
   private final Assignments assignments;
   private final MoveRecorder moves;
@@ -33,13 +33,13 @@ final class HeartbeatHandler {
    * @param assignorNames those that members may ask for
    */
   HeartbeatHandler(
-      DispatcherState all,
+      DispatcherState state,
       Set<String> assignorNames,
-      ClusterPlaces places,
+      KnownClusterMembers places,
       GroupRecords records,
       Assignments assignments,
       MoveRecorder moves) {
-    this.all = all;
+    this.state = state;
     this.assignorNames = new TreeSet<>(assignorNames);
     this.places = places;
     this.records = records;
@@ -51,10 +51,10 @@ final class HeartbeatHandler {
     try {
       HeartbeatRules.check(beat);
     } catch (RefusedException e) {
-      all.out.refuse(request, e.refusal(), e.getMessage());
+      state.out.refuse(request, e.refusal(), e.getMessage());
       return;
     }
-    GroupState group = all.get(beat.group());
+    GroupState group = state.get(beat.group());
     if (group != null) {
       // Also of one that will be refused: the ages that it tells are of now.
       moves.heard(group, beat, nowMillis);
@@ -80,33 +80,33 @@ final class HeartbeatHandler {
   }
 
   private void leave(long request, Heartbeat beat, long nowMillis) {
-    GroupState group = all.get(beat.group());
+    GroupState group = state.get(beat.group());
     if (group == null) {
-      all.endings.add(beat.instance(), Cause.LEAVE);
+      state.endings.add(beat.instance(), Cause.LEAVE);
     } else {
       MemberTable.Ended ended = group.members().leave(beat.member(), beat.instance());
       if (ended != null) {
         group.ended(List.of(ended), nowMillis);
       }
     }
-    all.out.add(
+    state.out.add(
         new DispatcherAction.Answer(
             request, assignments.none(beat.group(), beat.member(), beat.instance())));
   }
 
   /** Takes up heartbeats that waited for a group's record. */
   void admitReady(long nowMillis) {
-    all.waiting.takeReady().forEach(each -> admit(each, nowMillis));
+    state.waiting.takeReady().forEach(each -> admit(each, nowMillis));
   }
 
   /** Takes up heartbeats that waited for the read {@code id} of the topics. */
   void topicsRead(long id, long nowMillis) {
-    all.waiting.topicsRead(id).forEach(each -> admit(each.fresh(), nowMillis));
+    state.waiting.topicsRead(id).forEach(each -> admit(each.fresh(), nowMillis));
   }
 
   void topicsUnreadable(long id) {
-    for (WaitingHeartbeats.Held each : all.waiting.topicsRead(id)) {
-      all.out.refuse(
+    for (WaitingHeartbeats.Held each : state.waiting.topicsRead(id)) {
+      state.out.refuse(
           each.request(), Refusal.UNAVAILABLE, "the topics cannot be read now: try again");
     }
   }
@@ -116,14 +116,14 @@ final class HeartbeatHandler {
     try {
       checkAndTake(arrival, nowMillis);
     } catch (RefusedException e) {
-      all.out.refuse(arrival.request(), e.refusal(), e.getMessage());
+      state.out.refuse(arrival.request(), e.refusal(), e.getMessage());
     }
   }
 
   private void checkAndTake(WaitingHeartbeats.Held arrival, long nowMillis) {
     Heartbeat beat = arrival.beat();
     long request = arrival.request();
-    if (all.endings.of(beat.instance()) == Cause.LEAVE) {
+    if (state.endings.of(beat.instance()) == Cause.LEAVE) {
       throw new RefusedException(
           Refusal.INVALID,
           "this run of " + beat.member() + " has left the group: a new run needs a new instance");
@@ -133,19 +133,19 @@ final class HeartbeatHandler {
           Refusal.UNAVAILABLE,
           "the cluster member " + beat.clusterMember() + " has left: join the cluster afresh");
     }
-    String unknown = all.topics().unknown(beat.topics());
+    String unknown = state.topics().unknown(beat.topics());
     if (unknown != null) {
       if (arrival.topicsFresh()) {
         throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + unknown + "'");
       }
-      refuseDropped(all.waiting.forTopics(arrival, all.view.inFlight()));
-      all.view.read();
+      refuseDropped(state.waiting.forTopics(arrival, state.view.inFlight()));
+      state.view.read();
       return;
     }
-    GroupState group = all.get(beat.group());
+    GroupState group = state.get(beat.group());
     GroupInfo info = group == null ? null : group.info();
     if (group != null && records.forgetting().goesFirst(group, beat.topics())) {
-      refuseDropped(all.waiting.forGroup(arrival));
+      refuseDropped(state.waiting.forGroup(arrival));
     } else if (info == null) {
       checkPolicy(beat, null);
       declare(arrival, false);
@@ -172,7 +172,7 @@ final class HeartbeatHandler {
 
   /** The group is new, or runs with another policy or assignor. */
   private void checkPolicy(Heartbeat beat, GroupInfo info) {
-    boolean others = info != null && all.get(beat.group()).members().othersThan(beat.member());
+    boolean others = info != null && state.get(beat.group()).members().othersThan(beat.member());
     String difference = info == null ? null : info.policy().differenceTo(beat.policy());
     boolean sameAssignor = info != null && !asksForAnother(beat, info);
     String assignor = beat.wishes().assignor();
@@ -196,7 +196,9 @@ final class HeartbeatHandler {
               + assignor
               + ": name the same or none while it has other members");
     }
-    if (beat.policy().isBroadcast() && info != null && !all.get(beat.group()).shards().isEmpty()) {
+    if (beat.policy().isBroadcast()
+        && info != null
+        && !state.get(beat.group()).shards().isEmpty()) {
       // They would keep messages for ever, and a slip would lose where the group stands.
       throw new RefusedException(
           Refusal.GROUP_MISMATCH,
@@ -213,13 +215,13 @@ final class HeartbeatHandler {
   }
 
   private void declare(WaitingHeartbeats.Held arrival, boolean force) {
-    refuseDropped(all.waiting.forGroup(arrival));
+    refuseDropped(state.waiting.forGroup(arrival));
     records.declare(arrival.beat(), force);
   }
 
   private void refuseDropped(WaitingHeartbeats.Held dropped) {
     if (dropped != null) {
-      all.out.refuse(
+      state.out.refuse(
           dropped.request(), Refusal.OVERLOADED, "too many members join at once: try again");
     }
   }
@@ -227,7 +229,7 @@ final class HeartbeatHandler {
   private void take(GroupState group, long request, Heartbeat beat, long nowMillis) {
     MemberTable members = group.members();
     if (members.live(beat.member()) == null
-        && all.all().stream().mapToInt(each -> each.members().live().size()).sum()
+        && state.groups().stream().mapToInt(each -> each.members().live().size()).sum()
             >= DispatcherSettings.MEMBERS_MAX) {
       throw new RefusedException(
           Refusal.OVERLOADED,
@@ -252,9 +254,9 @@ final class HeartbeatHandler {
       case SAME, REFUSED -> {}
     }
     if (heard != MemberTable.Heard.SAME) {
-      all.out.add(new DispatcherAction.Register(member));
+      state.out.add(new DispatcherAction.Register(member));
     }
-    all.out.add(new DispatcherAction.Answer(request, assignments.of(group, member)));
+    state.out.add(new DispatcherAction.Answer(request, assignments.of(group, member)));
   }
 
   private static void joins(GroupState group, Cause why, long nowMillis) {

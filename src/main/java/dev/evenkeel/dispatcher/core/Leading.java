@@ -49,7 +49,7 @@ final class Leading {
     Member member = holder == null ? null : group.members().live(holder);
     boolean there =
         member != null && holds(member.instance())
-            || group.lease().held() && group.members().isGhost(holder, group.lease().instance());
+            || group.lease().held() && group.members().isUnheard(holder, group.lease().instance());
     return there ? holder : null;
   }
 
@@ -62,7 +62,7 @@ final class Leading {
   void elect() {
     List<Election.Candidate> candidates = new ArrayList<>();
     for (Member member : group.members().live()) {
-      if (!group.leavers().include(member)) {
+      if (!group.departing().include(member)) {
         candidates.add(
             new Election.Candidate(
                 member.name(),
@@ -73,10 +73,10 @@ final class Leading {
       }
     }
     // A leader that was not heard yet is waited for: a change of the dispatcher moves nothing.
-    for (UnheardMember ghost : group.members().ghosts()) {
-      if (ghost.instance().equals(group.lease().instance())) {
+    for (UnheardMember run : group.members().unheard()) {
+      if (run.instance().equals(group.lease().instance())) {
         candidates.add(
-            new Election.Candidate(ghost.name(), ghost.instance(), Long.MAX_VALUE, 0, false));
+            new Election.Candidate(run.name(), run.instance(), Long.MAX_VALUE, 0, false));
       }
     }
     elected = Election.elect(group.lease(), candidates);

@@ -14,7 +14,7 @@ import java.util.TreeMap;
  * <pre>
  *            heartbeat                timeout, cluster member gone, leaving, later run
  * (unknown) ----------> live member ---------------------------------------------------> ended
- * (lease or registry) -> ghost ---- heartbeat ---> live member
+ * (lease or registry) -> unheard -- heartbeat ---> live member
  *                          `------- timeout, cluster member gone, later run -----------> ended
  * </pre>
  */
@@ -55,7 +55,7 @@ public final class MemberTable {
   private final Map<String, Member> live = new TreeMap<>();
 
   /** By name and instance; most often there is one instance of a name. */
-  private final Map<String, Map<String, UnheardMember>> ghosts = new TreeMap<>();
+  private final Map<String, Map<String, UnheardMember>> unheard = new TreeMap<>();
 
   MemberTable(EndedRuns endings) {
     this.endings = endings;
@@ -65,11 +65,11 @@ public final class MemberTable {
     String instance = beat.instance();
     if (replaced(beat)) {
       endings.add(instance, Cause.REPLACED);
-      removeGhost(beat.member(), instance);
+      removeUnheard(beat.member(), instance);
       return Heard.REFUSED;
     }
-    boolean wasGhost = removeGhost(beat.member(), instance);
-    boolean replaces = endEarlierGhosts(beat);
+    boolean wasUnheard = removeUnheard(beat.member(), instance);
+    boolean replaces = endEarlierUnheard(beat);
     endings.revive(instance);
     Member former = live.get(beat.member());
     boolean sameRun = former != null && former.instance().equals(instance);
@@ -81,7 +81,7 @@ public final class MemberTable {
       return Heard.REPLACED_FORMER;
     }
     if (former == null) {
-      return wasGhost ? Heard.RETURNED : replaces ? Heard.REPLACED_FORMER : Heard.JOINED;
+      return wasUnheard ? Heard.RETURNED : replaces ? Heard.REPLACED_FORMER : Heard.JOINED;
     }
     if (beat.closing() && !closedBefore) {
       return Heard.CLOSING;
@@ -115,34 +115,33 @@ public final class MemberTable {
             member.beat().bornMillis(), member.instance(), beat.bornMillis(), beat.instance())) {
       return true;
     }
-    for (UnheardMember ghost : ghostsNamed(beat.member())) {
-      if (ghost.bornMillis() != null
-          && Member.later(
-              ghost.bornMillis(), ghost.instance(), beat.bornMillis(), beat.instance())) {
+    for (UnheardMember run : unheardNamed(beat.member())) {
+      if (run.bornMillis() != null
+          && Member.later(run.bornMillis(), run.instance(), beat.bornMillis(), beat.instance())) {
         return true;
       }
     }
     return false;
   }
 
-  private List<UnheardMember> ghostsNamed(String name) {
-    return List.copyOf(ghosts.getOrDefault(name, Map.of()).values());
+  private List<UnheardMember> unheardNamed(String name) {
+    return List.copyOf(unheard.getOrDefault(name, Map.of()).values());
   }
 
-  private boolean removeGhost(String name, String instance) {
-    boolean there = isGhost(name, instance);
-    ghosts.computeIfPresent(
+  private boolean removeUnheard(String name, String instance) {
+    boolean there = isUnheard(name, instance);
+    unheard.computeIfPresent(
         name, (same, runs) -> runs.remove(instance) != null && runs.isEmpty() ? null : runs);
     return there;
   }
 
-  private boolean endEarlierGhosts(Heartbeat beat) {
+  private boolean endEarlierUnheard(Heartbeat beat) {
     boolean any = false;
-    for (UnheardMember ghost : ghostsNamed(beat.member())) {
+    for (UnheardMember run : unheardNamed(beat.member())) {
       // One whose birth is unknown may be the later run: it keeps its shards for its time.
-      if (ghost.bornMillis() != null) {
-        endings.add(ghost.instance(), Cause.REPLACED);
-        removeGhost(ghost.name(), ghost.instance());
+      if (run.bornMillis() != null) {
+        endings.add(run.instance(), Cause.REPLACED);
+        removeUnheard(run.name(), run.instance());
         any = true;
       }
     }
@@ -150,14 +149,14 @@ public final class MemberTable {
   }
 
   /** A run that the registry or a lease tells of; nothing if it is known already. */
-  boolean sighted(UnheardMember ghost) {
-    Member member = live.get(ghost.name());
+  boolean sighted(UnheardMember run) {
+    Member member = live.get(run.name());
     boolean known =
-        endings.of(ghost.instance()) != null
-            || member != null && member.instance().equals(ghost.instance())
-            || isGhost(ghost.name(), ghost.instance());
+        endings.of(run.instance()) != null
+            || member != null && member.instance().equals(run.instance())
+            || isUnheard(run.name(), run.instance());
     if (!known) {
-      ghosts.computeIfAbsent(ghost.name(), name -> new TreeMap<>()).put(ghost.instance(), ghost);
+      unheard.computeIfAbsent(run.name(), name -> new TreeMap<>()).put(run.instance(), run);
     }
     return !known;
   }
@@ -165,7 +164,7 @@ public final class MemberTable {
   /** Takes out a run that says goodbye; null if it was not there. */
   Ended leave(String name, String instance) {
     Member member = live.get(name);
-    boolean there = removeGhost(name, instance);
+    boolean there = removeUnheard(name, instance);
     if (member != null && member.instance().equals(instance)) {
       live.remove(name);
       there = true;
@@ -182,9 +181,9 @@ public final class MemberTable {
         ended.add(new Ended(member.name(), member.instance(), Cause.TIMEOUT));
       }
     }
-    for (UnheardMember ghost : ghosts()) {
-      if (nowMillis >= ghost.untilMillis()) {
-        ended.add(new Ended(ghost.name(), ghost.instance(), Cause.TIMEOUT));
+    for (UnheardMember run : unheard()) {
+      if (nowMillis >= run.untilMillis()) {
+        ended.add(new Ended(run.name(), run.instance(), Cause.TIMEOUT));
       }
     }
     end(ended, nowMillis);
@@ -206,11 +205,11 @@ public final class MemberTable {
         ended.add(new Ended(member.name(), member.instance(), Cause.MEMBER_LEFT));
       }
     }
-    for (UnheardMember ghost : ghosts()) {
-      if (ghost.clusterMember() != null
-          && departed.contains(ghost.clusterMember())
-          && !outlastsSilence(ghost.timeoutMillis())) {
-        ended.add(new Ended(ghost.name(), ghost.instance(), Cause.MEMBER_LEFT));
+    for (UnheardMember run : unheard()) {
+      if (run.clusterMember() != null
+          && departed.contains(run.clusterMember())
+          && !outlastsSilence(run.timeoutMillis())) {
+        ended.add(new Ended(run.name(), run.instance(), Cause.MEMBER_LEFT));
       }
     }
     end(ended, nowMillis);
@@ -227,7 +226,7 @@ public final class MemberTable {
       long lockMillis = crashLockTimeMillis(each);
       endings.add(
           each.instance(), each.cause(), lockMillis == 0 ? Long.MIN_VALUE : nowMillis + lockMillis);
-      removeGhost(each.name(), each.instance());
+      removeUnheard(each.name(), each.instance());
       Member member = live.get(each.name());
       if (member != null && member.instance().equals(each.instance())) {
         live.remove(each.name());
@@ -241,8 +240,8 @@ public final class MemberTable {
     if (member != null && member.instance().equals(ended.instance())) {
       return member.beat().wishes().crashLockTimeMillis();
     }
-    UnheardMember ghost = ghosts.getOrDefault(ended.name(), Map.of()).get(ended.instance());
-    return ghost == null ? 0 : ghost.wishes().crashLockTimeMillis();
+    UnheardMember run = unheard.getOrDefault(ended.name(), Map.of()).get(ended.instance());
+    return run == null ? 0 : run.wishes().crashLockTimeMillis();
   }
 
   /** The live member of that name, or null. */
@@ -255,25 +254,25 @@ public final class MemberTable {
   }
 
   /** Runs that count as alive though they were not heard. */
-  public List<UnheardMember> ghosts() {
-    return ghosts.values().stream().flatMap(runs -> runs.values().stream()).toList();
+  public List<UnheardMember> unheard() {
+    return unheard.values().stream().flatMap(runs -> runs.values().stream()).toList();
   }
 
-  boolean anyGhosts() {
-    return !ghosts.isEmpty();
+  boolean anyUnheard() {
+    return !unheard.isEmpty();
   }
 
-  boolean isGhost(String name, String instance) {
-    return ghosts.getOrDefault(name, Map.of()).containsKey(instance);
+  boolean isUnheard(String name, String instance) {
+    return unheard.getOrDefault(name, Map.of()).containsKey(instance);
   }
 
   /** Whether anybody counts as alive who is not a run of {@code name}. */
   boolean othersThan(String name) {
     return live.size() > (live.containsKey(name) ? 1 : 0)
-        || ghosts.size() > (ghosts.containsKey(name) ? 1 : 0);
+        || unheard.size() > (unheard.containsKey(name) ? 1 : 0);
   }
 
   boolean isEmpty() {
-    return live.isEmpty() && ghosts.isEmpty();
+    return live.isEmpty() && unheard.isEmpty();
   }
 }

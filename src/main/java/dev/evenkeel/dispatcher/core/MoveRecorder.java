@@ -34,13 +34,13 @@ final class MoveRecorder {
   /** Of how many runs of members it is remembered when they were heard last. */
   static final int MEMBERS_MAX = 20_000;
 
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final Map<String, Long> heardMillis = new NewestMap<>(MEMBERS_MAX);
   private boolean writing;
   private long notBeforeMillis;
 
-  MoveRecorder(DispatcherState all) {
-    this.all = all;
+  MoveRecorder(DispatcherState state) {
+    this.state = state;
   }
 
   // ---- Moves
@@ -67,7 +67,7 @@ final class MoveRecorder {
     }
     String from =
         grant.from() == null
-            ? all.moves.ownerBefore(group.name(), shard.shard, lease.epoch())
+            ? state.moves.ownerBefore(group.name(), shard.shard, lease.epoch())
             : grant.from();
     // Who let go in good order had nothing running, and nothing was ever handed out at first.
     boolean released = before == null || !owned && before.epoch() == lease.epoch() - 1;
@@ -95,7 +95,7 @@ final class MoveRecorder {
       // While a grant of ours is on its way, its answer will tell.
       return;
     }
-    if (all.moves.find(group.name(), shard.shard, now.epoch()) != null) {
+    if (state.moves.find(group.name(), shard.shard, now.epoch()) != null) {
       return;
     }
     ShardState.Request unsure = shard.unsure;
@@ -104,10 +104,10 @@ final class MoveRecorder {
       add(group, shard, now, unsure.from(), unsure.cause(), null, null, null, nowMillis);
       return;
     }
-    MoveRecord last = all.moves.last(group.name(), shard.shard);
+    MoveRecord last = state.moves.last(group.name(), shard.shard);
     boolean sawBefore = before != null && before.epoch() < now.epoch();
     if (last == null ? sawBefore : last.epoch() < now.epoch()) {
-      String from = all.moves.ownerBefore(group.name(), shard.shard, now.epoch());
+      String from = state.moves.ownerBefore(group.name(), shard.shard, now.epoch());
       add(group, shard, now, from, null, null, null, null, nowMillis);
     }
   }
@@ -122,12 +122,12 @@ final class MoveRecorder {
       Long redelivered,
       Long committed,
       long nowMillis) {
-    String topic = all.topics().name(shard.shard.topicId());
+    String topic = state.topics().name(shard.shard.topicId());
     if (topic == null) {
       // It was deleted meanwhile: nobody asks how its shards moved.
       return;
     }
-    all.moves.add(
+    state.moves.add(
         new MoveRecord(
             nowMillis,
             group.name(),
@@ -179,7 +179,7 @@ final class MoveRecorder {
   }
 
   private void refresh(String group, ShardState shard, long epoch) {
-    MoveRecord move = all.moves.find(group, shard.shard, epoch);
+    MoveRecord move = state.moves.find(group, shard.shard, epoch);
     if (move == null || epoch <= 1) {
       return;
     }
@@ -199,7 +199,7 @@ final class MoveRecorder {
     }
     if (!Objects.equals(pause, move.pauseMillis())
         || !Objects.equals(redelivered, move.redelivered())) {
-      all.moves.replace(withFigures(move, pause, redelivered));
+      state.moves.replace(withFigures(move, pause, redelivered));
     }
   }
 
@@ -224,11 +224,11 @@ final class MoveRecorder {
 
   /** Writes what there is, if it is time. */
   void pump(long nowMillis) {
-    if (!writing && all.moves.unwritten() > 0 && nowMillis >= notBeforeMillis) {
-      List<MoveRecord> batch = all.moves.takeUnwritten(Limits.MOVES_A_COMMAND_MAX);
+    if (!writing && state.moves.unwritten() > 0 && nowMillis >= notBeforeMillis) {
+      List<MoveRecord> batch = state.moves.takeUnwritten(Limits.MOVES_A_COMMAND_MAX);
       writing = true;
       notBeforeMillis = nowMillis + PAUSE_MILLIS;
-      all.out.writeMeta(
+      state.out.writeMeta(
           new MetaCommand.RecordMoves(batch), (reply, now) -> written(batch, reply, now));
     }
   }
@@ -236,12 +236,12 @@ final class MoveRecorder {
   private void written(List<MoveRecord> batch, Reply reply, long nowMillis) {
     writing = false;
     if (reply instanceof Reply.Refused refused) {
-      notBeforeMillis = nowMillis + all.settings.retryMillis();
+      notBeforeMillis = nowMillis + state.settings.retryMillis();
       if (refused.refusal().retriable()) {
-        all.moves.untake(batch);
+        state.moves.untake(batch);
       } else {
         // It would be refused again, and keep all others waiting.
-        all.moves.unrecorded(batch.size());
+        state.moves.unrecorded(batch.size());
       }
     }
   }

@@ -23,11 +23,11 @@ final class ResetHandler {
 
   private record Pending(GroupState group, GroupReset reset) {}
 
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final Map<Long, Pending> pending = new LinkedHashMap<>();
 
-  ResetHandler(DispatcherState all) {
-    this.all = all;
+  ResetHandler(DispatcherState state) {
+    this.state = state;
   }
 
   /**
@@ -36,13 +36,13 @@ final class ResetHandler {
    */
   void ask(
       long request, String name, List<Shard> shards, StartAt to, boolean force, long nowMillis) {
-    GroupState group = all.get(name);
+    GroupState group = state.get(name);
     if (group == null || group.info() == null) {
-      all.out.refuse(request, Refusal.UNKNOWN_GROUP, "there is no group '" + name + "'");
+      state.out.refuse(request, Refusal.UNKNOWN_GROUP, "there is no group '" + name + "'");
       return;
     }
     if (pending.size() >= REQUESTS_MAX || group.plan().resets(shards)) {
-      all.out.refuse(request, Refusal.OVERLOADED, "another reset is under way: try again later");
+      state.out.refuse(request, Refusal.OVERLOADED, "another reset is under way: try again later");
       return;
     }
     // Only the dispatcher's own run may own shards of a group in mode level: nobody would miss
@@ -51,19 +51,19 @@ final class ResetHandler {
         group.heldAsAWhole() && group.members().live().isEmpty() && group.settled();
     boolean forced = force || memberless;
     for (Shard shard : shards) {
-      if (!all.topics().has(shard)) {
-        all.out.refuse(request, Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
+      if (!state.topics().has(shard)) {
+        state.out.refuse(request, Refusal.UNKNOWN_SHARD, "there is no shard " + shard);
         return;
       }
       String owned = owned(group, shard, nowMillis);
       if (owned != null && !forced) {
-        all.out.refuse(request, Refusal.GROUP_ACTIVE, owned);
+        state.out.refuse(request, Refusal.GROUP_ACTIVE, owned);
         return;
       }
     }
     Map<Shard, String> names = new LinkedHashMap<>();
     // A topic that is deleted meanwhile has no name any more.
-    shards.forEach(shard -> names.put(shard, all.topics().name(shard)));
+    shards.forEach(shard -> names.put(shard, state.topics().name(shard)));
     GroupReset reset = new GroupReset(names, to, forced, nowMillis + PATIENCE_MILLIS);
     pending.put(request, new Pending(group, reset));
     group.plan().reset(reset);
@@ -78,7 +78,7 @@ final class ResetHandler {
           "'"
               + lease.owner()
               + "' owns shard "
-              + all.topics().name(shard)
+              + state.topics().name(shard)
               + ": stop the group's consumers, or use force, which takes it from them";
       case DEAD ->
           nowMillis >= group.lockedUntilMillis(lease)
@@ -88,7 +88,7 @@ final class ResetHandler {
                   + "' was lost and has "
                   + left(group.lockedUntilMillis(lease), nowMillis)
                   + " of its crash lock time left to give shard "
-                  + all.topics().name(shard)
+                  + state.topics().name(shard)
                   + " back: try again after that, or use force, which waits for it";
     };
   }
@@ -130,9 +130,9 @@ final class ResetHandler {
     GroupState group = asked.group();
     if (reset.refused() != null) {
       group.plan().giveUp(reset);
-      all.out.refuse(request, reset.refused().refusal(), reset.refused().detail());
-    } else if (!all.has(group)) {
-      all.out.refuse(
+      state.out.refuse(request, reset.refused().refusal(), reset.refused().detail());
+    } else if (!state.has(group)) {
+      state.out.refuse(
           request,
           Refusal.UNKNOWN_GROUP,
           "group '" + group.name() + "' was forgotten during the reset");
@@ -143,7 +143,7 @@ final class ResetHandler {
           waits.put(each.getKey(), waitsFor(group, each.getKey(), nowMillis));
         }
       }
-      all.out.add(new DispatcherAction.ResetDone(request, reset.leases(), waits));
+      state.out.add(new DispatcherAction.ResetDone(request, reset.leases(), waits));
     } else {
       return false;
     }
@@ -152,7 +152,7 @@ final class ResetHandler {
 
   /** Refuses what still waits. */
   void stop(Refusal refusal, String detail) {
-    pending.keySet().forEach(request -> all.out.refuse(request, refusal, detail));
+    pending.keySet().forEach(request -> state.out.refuse(request, refusal, detail));
     pending.clear();
   }
 }

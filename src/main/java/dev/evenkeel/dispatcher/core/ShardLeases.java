@@ -32,14 +32,14 @@ final class ShardLeases {
    */
   private record Read(String scope, Map<String, Long> marks) {}
 
-  private final DispatcherState all;
+  private final DispatcherState state;
   private final MoveRecorder moves;
   private final GroupLeases groupLeases;
   private final List<Read> reads = new ArrayList<>();
   private final Set<String> readAgain = new HashSet<>();
 
-  ShardLeases(DispatcherState all, MoveRecorder moves, GroupLeases groupLeases) {
-    this.all = all;
+  ShardLeases(DispatcherState state, MoveRecorder moves, GroupLeases groupLeases) {
+    this.state = state;
     this.moves = moves;
     this.groupLeases = groupLeases;
   }
@@ -56,7 +56,7 @@ final class ShardLeases {
     if (reads.stream().anyMatch(read -> scope.equals(read.scope()))) {
       readAgain.add(scope);
     } else {
-      all.out.add(begin(scope));
+      state.out.add(begin(scope));
     }
   }
 
@@ -69,10 +69,10 @@ final class ShardLeases {
 
   private DispatcherAction.ReadLeases begin(String scope) {
     Map<String, Long> marks = new HashMap<>();
-    all.all().forEach(group -> marks.put(group.name(), group.shards().mark()));
+    state.groups().forEach(group -> marks.put(group.name(), group.shards().mark()));
     Read read = new Read(scope, marks);
     reads.add(read);
-    return all.out.prepare(
+    return state.out.prepare(
         id -> new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope),
         (statuses, nowMillis) -> answered(read, statuses, nowMillis));
   }
@@ -93,7 +93,7 @@ final class ShardLeases {
   }
 
   private void learn(List<ShardStatus> statuses, Read read, long nowMillis) {
-    all.read(statuses);
+    state.read(statuses);
     Set<Shard> covered = new HashSet<>();
     Map<String, Map<Shard, Lease>> found = new HashMap<>();
     for (ShardStatus status : statuses) {
@@ -104,13 +104,13 @@ final class ShardLeases {
     }
     Set<String> names = new TreeSet<>();
     if (read.scope().equals(ALL)) {
-      all.all().forEach(group -> names.add(group.name()));
+      state.groups().forEach(group -> names.add(group.name()));
       names.addAll(found.keySet());
     } else {
       names.add(read.scope());
     }
     for (String name : names) {
-      GroupState group = all.make(name);
+      GroupState group = state.make(name);
       Map<Shard, Lease> leases = found.getOrDefault(name, Map.of());
       long mark = read.marks().getOrDefault(name, 0L);
       // A shard whose leader answered, and told of no lease, has none.
@@ -127,8 +127,8 @@ final class ShardLeases {
 
   /** Sends what the plans want now. */
   void pump(long nowMillis) {
-    for (String name : all.dirty.takePumps(nowMillis)) {
-      GroupState group = all.get(name);
+    for (String name : state.dirty.takePumps(nowMillis)) {
+      GroupState group = state.get(name);
       if (group != null) {
         Member needsLease =
             group.plan().pump(nowMillis, (shard, command) -> write(group, shard, command));
@@ -140,7 +140,7 @@ final class ShardLeases {
   }
 
   private void write(GroupState group, ShardState shard, DataCommand command) {
-    all.out.ask(
+    state.out.ask(
         id -> new DispatcherAction.Write(id, shard.shard, command),
         (reply, nowMillis) -> {
           if (reply instanceof Reply.OfLease of) {
@@ -165,7 +165,7 @@ final class ShardLeases {
     if (refusal == Refusal.FENCED) {
       group.shards().doubt(shard.shard);
     } else if (refusal == Refusal.UNKNOWN_SHARD) {
-      all.view.read();
+      state.view.read();
     }
     group.plan().failed(shard, refused, nowMillis);
     moves.look(group, shard, shard.lease(), nowMillis);
@@ -176,7 +176,7 @@ final class ShardLeases {
 
   /** A broker says that a lease changed. */
   void hinted(LeaseChange change, long nowMillis) {
-    GroupState group = all.get(change.group());
+    GroupState group = state.get(change.group());
     if (group != null) {
       learn(group, change.shard(), known -> known.hinted(change), nowMillis);
     }
@@ -198,10 +198,10 @@ final class ShardLeases {
     if (!telling.test(group.shards())) {
       return;
     }
-    ShardState state = group.shards().state(shard);
-    Lease after = state.lease();
-    group.plan().leaseChanged(before, state, nowMillis);
-    moves.look(group, state, before, nowMillis);
+    ShardState changed = group.shards().state(shard);
+    Lease after = changed.lease();
+    group.plan().leaseChanged(before, changed, nowMillis);
+    moves.look(group, changed, before, nowMillis);
     for (Lease lease : new Lease[] {before, after}) {
       if (lease != null && lease.owned()) {
         group.assignmentChanged(lease.owner());
@@ -213,9 +213,9 @@ final class ShardLeases {
         && group.members().sighted(unheard(after, nowMillis))) {
       group.plan().retarget();
     }
-    String topic = all.topics().name(shard.topicId());
+    String topic = state.topics().name(shard.topicId());
     if (topic != null) {
-      all.out.add(new DispatcherAction.Ownership(group.name(), topic, shard, after));
+      state.out.add(new DispatcherAction.Ownership(group.name(), topic, shard, after));
     }
   }
 
@@ -224,7 +224,7 @@ final class ShardLeases {
    * start handlers for its own timeout, which the log knows, also if nobody else does.
    */
   private UnheardMember unheard(Lease lease, long nowMillis) {
-    long timeoutMillis = Math.max(all.settings.memberTimeoutMillis(), lease.ownerTimeoutMillis());
+    long timeoutMillis = Math.max(state.settings.memberTimeoutMillis(), lease.ownerTimeoutMillis());
     return new UnheardMember(
         lease.group(),
         lease.owner(),

@@ -79,7 +79,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   /** Who is about to leave keeps, until then, what nobody else wants. */
   private static void keepUntilTheyLeave(GroupState group, Map<Shard, String> owners) {
     for (Member member : group.members().live()) {
-      if (group.leavers().include(member)) {
+      if (group.departing().include(member)) {
         for (Shard shard : group.shards().ownedBy(member.instance())) {
           owners.putIfAbsent(shard, member.name());
         }
@@ -205,12 +205,12 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
       return subscriptions;
     }
     Set<Integer> all = group.settled() ? Set.of() : topics.ids(group.topicNames());
-    for (UnheardMember ghost : group.members().ghosts()) {
-      Set<Integer> ids = ghost.topics() == null ? all : topics.ids(ghost.topics());
-      subscriptions.computeIfAbsent(ghost.name(), name -> new HashSet<>()).addAll(ids);
+    for (UnheardMember run : group.members().unheard()) {
+      Set<Integer> ids = run.topics() == null ? all : topics.ids(run.topics());
+      subscriptions.computeIfAbsent(run.name(), name -> new HashSet<>()).addAll(ids);
     }
     for (Member member : group.members().live()) {
-      if (group.leavers().include(member)) {
+      if (group.departing().include(member)) {
         subscriptions.remove(member.name());
       } else {
         subscriptions.put(member.name(), topics.ids(member.beat().topics()));

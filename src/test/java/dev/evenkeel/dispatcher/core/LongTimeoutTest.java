@@ -78,7 +78,7 @@ class LongTimeoutTest {
     other.run(
         other.core.leaseChanged(
             LeaseChange.fromJson(LeaseChange.of(bench.lease(0)).toJson()), other.now));
-    UnheardMember ghost = other.core.find("g").members().ghosts().iterator().next();
+    UnheardMember ghost = other.core.find("g").members().unheard().iterator().next();
     assertThat(ghost.untilMillis()).isEqualTo(other.now + LONG_MILLIS);
   }
 

@@ -67,7 +67,7 @@ public abstract class BatchSender<T> {
 
   // Of the context.
   private boolean opening;
-  private boolean endTold;
+  private boolean endReported;
 
   /**
    * @param topic its name
@@ -311,8 +311,8 @@ public abstract class BatchSender<T> {
         }
       }
       case ENDED -> {
-        if (!endTold) {
-          endTold = true;
+        if (!endReported) {
+          endReported = true;
           ended(core.endedBy());
         }
       }
@@ -359,7 +359,7 @@ public abstract class BatchSender<T> {
 
   /** Sends nothing more, and fails what is left. On the context. */
   protected final void stop(RefusedException why) {
-    endTold = true;
+    endReported = true;
     opener.stop();
     directory.offLeader(onLeader);
     context.owner().cancelTimer(tick);

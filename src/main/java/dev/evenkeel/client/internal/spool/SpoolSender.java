@@ -76,7 +76,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
   private boolean loading;
   private boolean noteDue;
   private long noted;
-  private long told;
+  private long reported;
   private boolean ended;
 
   private volatile long ackedMessages;
@@ -204,8 +204,8 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
       noteDue = true;
       context.owner().setTimer(NOTE_MILLIS, id -> note());
     }
-    if (prefix.frame() > told || !outcomes.isEmpty()) {
-      told = prefix.frame();
+    if (prefix.frame() > reported || !outcomes.isEmpty()) {
+      reported = prefix.frame();
       producer.progress();
     }
   }

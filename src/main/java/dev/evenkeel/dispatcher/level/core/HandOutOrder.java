@@ -56,7 +56,7 @@ final class HandOutOrder {
 
   private void hand(MemberSlot slot, long now) {
     slot.hand(deliveries.poll(), now);
-    members.counts().dealt(slot.name, 1, now);
+    members.counts().handedOut(slot.name, 1, now);
   }
 
   /** How many more it may be handed now. */
@@ -64,7 +64,7 @@ final class HandOutOrder {
     if (slot.closing) {
       return 0;
     }
-    int may = Math.min(members.counts().mayDeal(slot.name), slot.spanLeft());
+    int may = Math.min(members.counts().mayHandOut(slot.name), slot.spanLeft());
     return strategy == LevelPolicy.Strategy.PUSH
         ? may
         : Math.min(may, slot.capacity - slot.items());
@@ -150,7 +150,7 @@ final class HandOutOrder {
     }
     for (MemberSlot slot : inTurn) {
       if (slot.handed > 0) {
-        members.counts().dealt(slot.name, slot.handed, now);
+        members.counts().handedOut(slot.name, slot.handed, now);
       }
     }
   }

@@ -34,7 +34,7 @@ final class SimMember {
     }
   }
 
-  final DealWorld world;
+  final LevelDispatchWorld world;
   final String name;
   final String instance;
   final int parallel;
@@ -66,7 +66,8 @@ final class SimMember {
   private long mayStartUntil;
   private int running;
 
-  SimMember(DealWorld world, String name, String instance, int parallel, long handlerMillis) {
+  SimMember(
+      LevelDispatchWorld world, String name, String instance, int parallel, long handlerMillis) {
     this.world = world;
     this.name = name;
     this.instance = instance;

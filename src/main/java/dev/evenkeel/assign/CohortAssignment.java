@@ -14,7 +14,7 @@ import java.util.List;
  * the moves are the sum of the surpluses, which is least if those that get one more are taken from
  * those that own so many already, as far as there are such.
  */
-final class Deal {
+final class CohortAssignment {
   private final Roster roster;
   private final int[] members;
 
@@ -22,13 +22,14 @@ final class Deal {
   private final List<List<Integer>> owned = new ArrayList<>();
 
   /** Shards that no member here owns. */
-  private final List<Integer> loose = new ArrayList<>();
+  private final List<Integer> unowned = new ArrayList<>();
 
   private final int[] placeOf;
   private final int[] share;
   private final int[] target;
 
-  private Deal(Roster roster, int[] members, int[] placeOf, List<Integer> shards, int[] target) {
+  private CohortAssignment(
+      Roster roster, int[] members, int[] placeOf, List<Integer> shards, int[] target) {
     this.roster = roster;
     this.members = members;
     this.placeOf = placeOf;
@@ -39,7 +40,7 @@ final class Deal {
     }
     for (int s : shards) {
       int place = place(roster.owner[s]);
-      (place < 0 ? loose : owned.get(place)).add(s);
+      (place < 0 ? unowned : owned.get(place)).add(s);
     }
     owned.forEach(list -> list.sort(roster::compareToShed));
     setShares(shards);
@@ -64,7 +65,7 @@ final class Deal {
       for (int i = 0; i < cohorts.members[c].length; i++) {
         placeOf[cohorts.members[c][i]] = i;
       }
-      new Deal(roster, cohorts.members[c], placeOf, shards.get(c), target).run();
+      new CohortAssignment(roster, cohorts.members[c], placeOf, shards.get(c), target).run();
     }
   }
 
@@ -125,13 +126,13 @@ final class Deal {
     for (int i = 0; i < members.length; i++) {
       List<Integer> own = owned.get(i);
       int surplus = Math.max(0, own.size() - share[i]);
-      loose.addAll(own.subList(0, surplus));
+      unowned.addAll(own.subList(0, surplus));
       for (int s : own.subList(surplus, own.size())) {
         target[s] = members[i];
         share[i]--;
       }
     }
-    giveLoose();
+    assignUnowned();
   }
 
   /**
@@ -146,7 +147,7 @@ final class Deal {
       }
     }
     underWay.sort(roster::compareToShed);
-    for (int s : loose) {
+    for (int s : unowned) {
       if (place(roster.heir[s]) >= 0) {
         underWay.add(s);
       }
@@ -172,16 +173,16 @@ final class Deal {
       }
     }
     if (gone.length > 0) {
-      loose.removeIf(s -> gone[s]);
+      unowned.removeIf(s -> gone[s]);
       owned.forEach(list -> list.removeIf(s -> gone[s]));
     }
   }
 
   /** In turn, so that neighbouring shards of a topic go to different members. */
-  private void giveLoose() {
-    loose.sort(Comparator.naturalOrder());
+  private void assignUnowned() {
+    unowned.sort(Comparator.naturalOrder());
     int next = 0;
-    for (int s : loose) {
+    for (int s : unowned) {
       while (share[next] == 0) {
         next = (next + 1) % members.length;
       }

@@ -28,7 +28,7 @@ import java.util.function.Consumer;
  * between them that loses, delays and doubles. What is true is counted here, and not asked of the
  * book.
  */
-final class DealWorld {
+final class LevelDispatchWorld {
   private static final int SHARDS = 4;
   private static final long TIMEOUT_MILLIS = 2_000;
   private static final long REGISTRY_MILLIS = 1_500;
@@ -223,7 +223,7 @@ final class DealWorld {
     }
   }
 
-  DealWorld(long seed, LevelPolicy policy, int perShard) {
+  LevelDispatchWorld(long seed, LevelPolicy policy, int perShard) {
     random = new Random(seed);
     this.policy = policy;
     this.perShard = perShard;

@@ -7,7 +7,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Groups with everything that goes wrong, in virtual time; a failure names its seed. */
-class DealSimulationTest {
+class LevelDispatchSimulationTest {
   private static final int SEEDS = Integer.getInteger("deal.seeds", 20);
   private static final long FIRST = Long.getLong("deal.first", 1);
 
@@ -26,7 +26,7 @@ class DealSimulationTest {
   private static void simulate(long seed, LevelPolicy.Strategy strategy) {
     int[] ranges = {1, 2, 5, 10, 50};
     Range range = Range.of(ranges[(int) (seed % ranges.length)]);
-    DealWorld world = new DealWorld(seed, new LevelPolicy(range, strategy), 500);
+    LevelDispatchWorld world = new LevelDispatchWorld(seed, new LevelPolicy(range, strategy), 500);
     world.join();
     world.join();
     world.join();

@@ -5,13 +5,13 @@ import java.util.HashSet;
 import java.util.Set;
 
 /** The cluster's members, in which consumers run, and those that left last. */
-final class ClusterPlaces {
+final class KnownClusterMembers {
   private static final int DEPARTED_MAX = 10_000;
 
   private final Set<String> departed = Collections.newSetFromMap(new NewestMap<>(DEPARTED_MAX));
   private Set<String> present;
 
-  ClusterPlaces(Set<String> present) {
+  KnownClusterMembers(Set<String> present) {
     this.present = Set.copyOf(present);
   }
 
