@@ -2,6 +2,7 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
@@ -57,7 +58,7 @@ final class Brokers {
     this.around = around;
     this.topicsChanged = topicsChanged;
     MemoryStore.Disk disk = new MemoryStore.Disk();
-    meta = new MetaState(Path.of("target", "sim", "meta"), disk::open);
+    meta = States.meta(Path.of("target", "sim", "meta"), disk::open);
     try {
       meta.open();
     } catch (IOException e) {

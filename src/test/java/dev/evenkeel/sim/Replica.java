@@ -1,6 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.protocol.StateDigest;
 import dev.evenkeel.storage.MemoryStore;
 import dev.evenkeel.storage.StoreFiles;
@@ -80,7 +81,7 @@ final class Replica {
 
   private void open() {
     try {
-      state = new DataState(directory.resolve("state"), disk::open, TAIL_BYTES);
+      state = States.data(directory.resolve("state"), disk::open, TAIL_BYTES);
       state.open();
       opened.accept(this);
     } catch (IOException e) {

@@ -59,11 +59,6 @@ public final class DataState extends StoredState<DataState.Request, Change> {
 
   private record Single(DataCommand command) implements Request {}
 
-  /** For a log whose nodes all read what this build reads. */
-  public DataState(Path directory, StoreOpener opener, long tailBytesMax) {
-    this(directory, opener, tailBytesMax, FeatureLevel.reads(), FeatureLevel::reads);
-  }
-
   /**
    * @param directory of the live store
    * @param tailBytesMax how much of the newest batches to hold in memory

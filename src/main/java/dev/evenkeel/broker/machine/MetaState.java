@@ -29,12 +29,6 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
 
   /**
    * @param directory of the live store
-   */
-  public MetaState(Path directory, StoreOpener opener) {
-    this(directory, opener, FeatureLevel.reads());
-  }
-
-  /**
    * @param levelRead the highest {@link FeatureLevel} that this node reads
    */
   public MetaState(Path directory, StoreOpener opener, int levelRead) {

@@ -104,7 +104,7 @@ public final class BrokerNode implements AutoCloseable {
             settings.dataDirectory(),
             StoreFiles::forceDirectory,
             task -> files.newThread(task).start());
-    MetaState meta = new MetaState(live.resolve(LogNode.META), stores);
+    MetaState meta = new MetaState(live.resolve(LogNode.META), stores, FeatureLevel.reads());
     Map<String, DataState> byName = new ConcurrentHashMap<>();
     LogNode log =
         logs.start(

@@ -12,9 +12,7 @@ import dev.evenkeel.protocol.wire.Codec;
  */
 public record DelayCounts(
     long messages, long batches, long bytes, long dueMillis, long serial, long nextSerial) {
-  static final Codec<DelayCounts> CODEC =
-      Codec.record(
-          DelayCounts.class, Codec.I64, Codec.I64, Codec.I64, Codec.I64, Codec.I64, Codec.I64);
+  static final Codec<DelayCounts> CODEC = Codec.record(DelayCounts.class);
 
   public static final DelayCounts NONE = new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, 0);
 

@@ -13,9 +13,7 @@ import dev.evenkeel.protocol.wire.Codec;
  * @param bytes of the copies of what waits and is parked
  */
 public record FailureCounts(int waiting, int parked, int held, int dead, int marks, long bytes) {
-  static final Codec<FailureCounts> CODEC =
-      Codec.record(
-          FailureCounts.class, Codec.I32, Codec.I32, Codec.I32, Codec.I32, Codec.I32, Codec.I64);
+  static final Codec<FailureCounts> CODEC = Codec.record(FailureCounts.class);
 
   public static final FailureCounts NONE = new FailureCounts(0, 0, 0, 0, 0, 0);
 

@@ -20,16 +20,7 @@ public record FailureEntry(
     long firstFailedMillis,
     long lastFailedMillis,
     int bytes) {
-  public static final Codec<FailureEntry> CODEC =
-      Codec.record(
-          FailureEntry.class,
-          Codec.constant(Kind.class),
-          Codec.I32,
-          Codec.I64,
-          Codec.I64,
-          Codec.I64,
-          Codec.I64,
-          Codec.I32);
+  public static final Codec<FailureEntry> CODEC = Codec.record(FailureEntry.class);
 
   /** Where a message waits. The order is part of the format on disk. */
   public enum Kind {

@@ -93,7 +93,12 @@ public interface Codec<T> {
     };
   }
 
-  /** The components of a record, one after another. */
+  /**
+   * The components of a record, one after another.
+   *
+   * @param components none: each as its type is usually written. Text and arrays may be null; a
+   *     Long outside a list, too
+   */
   static <T> Codec<T> record(Class<T> type, Codec<?>... components) {
     return new RecordLayout<>(type, components);
   }

@@ -46,18 +46,9 @@ public final class CommandCodec {
 
   private static final Codec<Outcome> OUTCOME =
       new Tagged<Outcome>("outcome")
-          .add(
-              1,
-              Outcome.Failed.class,
-              I64,
-              I32,
-              Codec.constant(Outcome.Way.class),
-              I64,
-              I64,
-              TEXT,
-              BLOB)
-          .add(2, Outcome.Parked.class, I64, I64, BLOB)
-          .add(3, Outcome.Settled.class, I64)
+          .add(1, Outcome.Failed.class)
+          .add(2, Outcome.Parked.class)
+          .add(3, Outcome.Settled.class)
           .completeFor(Outcome.class);
 
   private static final Codec<MetaCommand> META =

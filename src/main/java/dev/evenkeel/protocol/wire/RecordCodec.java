@@ -1,11 +1,8 @@
 package dev.evenkeel.protocol.wire;
 
-import static dev.evenkeel.protocol.wire.Codec.BLOB;
-import static dev.evenkeel.protocol.wire.Codec.BOOL;
 import static dev.evenkeel.protocol.wire.Codec.I32;
 import static dev.evenkeel.protocol.wire.Codec.I64;
 import static dev.evenkeel.protocol.wire.Codec.TEXT;
-import static dev.evenkeel.protocol.wire.Codec.VARLONG;
 
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Drain;
@@ -57,40 +54,12 @@ public final class RecordCodec {
 
   public static final Codec<GroupLease> GROUP_LEASE =
       Codec.form("a group's lease", 1, Codec.record(GroupLease.class, TEXT, I64, TEXT, TEXT));
-  public static final Codec<TopicConfig> TOPIC_CONFIG =
-      Codec.record(TopicConfig.class, I64, I64, I64);
-  public static final Codec<TopicInfo> TOPIC =
-      Codec.record(
-          TopicInfo.class,
-          I32,
-          TEXT,
-          I32,
-          TOPIC_CONFIG,
-          Codec.constant(TopicInfo.State.class),
-          I64);
+  public static final Codec<TopicConfig> TOPIC_CONFIG = Codec.record(TopicConfig.class);
+  public static final Codec<TopicInfo> TOPIC = Codec.record(TopicInfo.class);
 
-  /** A number that may be unknown. */
-  private static final Codec<Long> KNOWN = Codec.nullable(VARLONG);
-
-  public static final Codec<MoveRecord> MOVE =
-      Codec.record(
-          MoveRecord.class,
-          I64,
-          TEXT,
-          TEXT,
-          SHARD,
-          TEXT,
-          TEXT,
-          TEXT,
-          KNOWN,
-          KNOWN,
-          KNOWN,
-          BOOL,
-          I64,
-          KNOWN);
+  public static final Codec<MoveRecord> MOVE = Codec.record(MoveRecord.class);
   public static final Codec<List<MoveRecord>> MOVES = Codec.list(MOVE);
-  public static final Codec<DeadLetter> DEAD_LETTER =
-      Codec.record(DeadLetter.class, SHARD, I64, I32, TEXT, I64, I64, BLOB);
+  public static final Codec<DeadLetter> DEAD_LETTER = Codec.record(DeadLetter.class);
 
   private RecordCodec() {}
 

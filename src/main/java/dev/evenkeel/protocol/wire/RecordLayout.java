@@ -3,12 +3,24 @@ package dev.evenkeel.protocol.wire;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
 import java.lang.reflect.Constructor;
+import java.lang.reflect.ParameterizedType;
 import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 
 /** The bytes of a public record: its components, in their order. */
 final class RecordLayout<T> implements Codec<T> {
+  private static final Map<Class<?>, Codec<?>> USUAL =
+      Map.of(
+          int.class, Codec.I32,
+          long.class, Codec.I64,
+          Long.class, Codec.nullable(Codec.VARLONG),
+          boolean.class, Codec.BOOL,
+          String.class, Codec.TEXT,
+          byte[].class, Codec.BLOB);
+
   private final Class<T> type;
   private final MethodHandle constructor;
   private final List<MethodHandle> getters = new ArrayList<>();
@@ -18,7 +30,7 @@ final class RecordLayout<T> implements Codec<T> {
   RecordLayout(Class<T> type, Codec<?>... codecs) {
     this.type = type;
     RecordComponent[] components = type.getRecordComponents();
-    if (components.length != codecs.length) {
+    if (codecs.length != 0 && components.length != codecs.length) {
       throw new IllegalArgumentException(
           type + " has " + components.length + " components, not " + codecs.length);
     }
@@ -29,7 +41,8 @@ final class RecordLayout<T> implements Codec<T> {
         types[i] = components[i].getType();
         MethodHandle getter = lookup.unreflect(components[i].getAccessor());
         getters.add(getter.asType(getter.type().generic()));
-        this.codecs.add((Codec<Object>) codecs[i]);
+        Codec<?> codec = codecs.length == 0 ? usual(components[i].getGenericType()) : codecs[i];
+        this.codecs.add((Codec<Object>) codec);
       }
       Constructor<T> canonical = type.getDeclaredConstructor(types);
       MethodHandle of = lookup.unreflectConstructor(canonical);
@@ -37,6 +50,20 @@ final class RecordLayout<T> implements Codec<T> {
     } catch (ReflectiveOperationException e) {
       throw new IllegalArgumentException(type + " is no public record", e);
     }
+  }
+
+  @SuppressWarnings({"unchecked", "rawtypes"})
+  private static Codec<Object> usual(Type type) {
+    if (type instanceof ParameterizedType list && list.getRawType() == List.class) {
+      Type item = list.getActualTypeArguments()[0];
+      return (Codec) Codec.list(item == Long.class ? (Codec) Codec.I64 : usual(item));
+    }
+    Class<?> raw = (Class<?>) type;
+    Codec known = USUAL.get(raw);
+    if (known != null) {
+      return known;
+    }
+    return raw.isEnum() ? Codec.constant((Class) raw) : new RecordLayout(raw);
   }
 
   /** The values of the components. */

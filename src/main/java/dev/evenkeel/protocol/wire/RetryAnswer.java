@@ -1,10 +1,5 @@
 package dev.evenkeel.protocol.wire;
 
-import static dev.evenkeel.protocol.wire.Codec.BLOB;
-import static dev.evenkeel.protocol.wire.Codec.I32;
-import static dev.evenkeel.protocol.wire.Codec.I64;
-import static dev.evenkeel.protocol.wire.Codec.NUMBERS;
-
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -44,14 +39,9 @@ public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
   private static final Codec<RetryAnswer> CODEC =
       Codec.record(
           RetryAnswer.class,
-          I64,
-          Codec.list(Codec.record(Retry.class, I64, I32, I64, BLOB)),
-          Codec.nullable(
-              Codec.record(
-                  Known.class,
-                  NUMBERS,
-                  Codec.list(Codec.record(Held.class, I64, I32, I64)),
-                  Codec.list(Codec.record(Lane.class, I64, I32, I64)))));
+          Codec.I64,
+          Codec.list(Codec.record(Retry.class)),
+          Codec.nullable(Codec.record(Known.class)));
 
   public Bytes encode() {
     Bytes out = new Bytes(256);

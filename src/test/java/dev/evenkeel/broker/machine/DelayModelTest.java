@@ -116,7 +116,7 @@ class DelayModelTest {
 
     private void reopen() throws IOException {
       rig.data.close();
-      rig.data = new DataState(rig.directory.resolve("d0"), rig.disk::open, 1 << 20);
+      rig.data = States.data(rig.directory.resolve("d0"), rig.disk::open, 1 << 20);
       rig.data.open();
     }
 

@@ -24,7 +24,7 @@ class DigestTest {
   private static final long EVERY = DigestHistory.ENTRIES_BETWEEN;
 
   private static DataState open(MemoryStore.Disk disk) throws IOException {
-    DataState state = new DataState(DIRECTORY, disk::open, 1 << 20);
+    DataState state = States.data(DIRECTORY, disk::open, 1 << 20);
     state.open();
     return state;
   }

@@ -160,7 +160,7 @@ class FailureTest {
     AtomicInteger scans = new AtomicInteger();
     rig.data.close();
     rig.data =
-        new DataState(
+        States.data(
             rig.directory.resolve("d0"), directory -> counted(rig.disk.open(directory), scans), 0);
     rig.data.open();
     scans.set(0);
@@ -193,7 +193,7 @@ class FailureTest {
   void aLaneGoesOnInOrderAfterARestart() throws IOException {
     record(1, failed(3, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(5, 7, COPY));
     rig.data.close();
-    rig.data = new DataState(rig.directory.resolve("d0"), rig.disk::open, 0);
+    rig.data = States.data(rig.directory.resolve("d0"), rig.disk::open, 0);
     rig.data.open();
     record(1, new Outcome.Parked(8, 7, COPY));
     assertThat(stand().parked()).as("8 waits behind 3").isEqualTo(2);

@@ -234,7 +234,7 @@ class FaultyEntryTest {
     sound.apply(1, 0, bytes(open()));
     sound.close();
     DataState state =
-        new DataState(
+        States.data(
             directory.resolve("d0"), at -> failing(disk.open(at), method, failure), 1 << 20);
     state.open();
     return state;

@@ -39,8 +39,8 @@ class FirstLevelTest {
   private void open() throws IOException {
     states =
         new StoredState<?, ?>[] {
-          new DataState(directory.resolve("d0"), disk::open, 1 << 20),
-          new MetaState(directory.resolve("meta"), disk::open)
+          States.data(directory.resolve("d0"), disk::open, 1 << 20),
+          States.meta(directory.resolve("meta"), disk::open)
         };
     for (StoredState<?, ?> each : states) {
       each.open();

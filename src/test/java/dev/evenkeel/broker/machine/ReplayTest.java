@@ -63,7 +63,7 @@ class ReplayTest {
     int at = Math.min(crash, entries.size());
     apply(rig, entries, 0, at);
     rig.data.close();
-    rig.data = new DataState(rig.directory.resolve("d0"), rig.disk::open, 1 << 20);
+    rig.data = States.data(rig.directory.resolve("d0"), rig.disk::open, 1 << 20);
     rig.data.open();
     assertThat(rig.data.appliedIndex()).isEqualTo(at);
     apply(rig, entries, Math.max(0, at - back), at);

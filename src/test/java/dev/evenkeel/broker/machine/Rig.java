@@ -50,9 +50,9 @@ public final class Rig {
     try {
       directory = Path.of("target", "rig", UUID.randomUUID().toString());
       Files.createDirectories(directory);
-      data = new DataState(directory.resolve("d0"), disk::open, 1 << 20);
+      data = States.data(directory.resolve("d0"), disk::open, 1 << 20);
       data.open();
-      meta = new MetaState(directory.resolve("meta"), disk::open);
+      meta = States.meta(directory.resolve("meta"), disk::open);
       meta.open();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -74,7 +74,7 @@ public final class Rig {
   public void reopen() {
     try {
       data.close();
-      data = new DataState(directory.resolve("d0"), disk::open, 1 << 20);
+      data = States.data(directory.resolve("d0"), disk::open, 1 << 20);
       data.open();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

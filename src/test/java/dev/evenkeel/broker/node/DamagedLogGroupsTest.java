@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.FakeCluster;
 import dev.evenkeel.broker.machine.DataState;
-import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -43,7 +43,7 @@ class DamagedLogGroupsTest {
                 new LogSettings("n1", temp, List.of(), 1, 1, 1, 1),
                 name ->
                     name.equals(LogNode.META)
-                        ? new MetaState(temp.resolve(name), disk::open)
+                        ? States.meta(temp.resolve(name), disk::open)
                         : new DataState(
                             temp.resolve(name),
                             disk::open,

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.broker.machine.DataState;
-import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.broker.machine.StoredState;
 import dev.evenkeel.broker.node.ReplicaCheck;
 import dev.evenkeel.log.LogGroup;
@@ -62,10 +62,10 @@ class StateDigestTest {
             group -> {
               Path directory = live.resolve(group);
               if (group.equals(LogNode.META)) {
-                return new MetaState(directory, path -> RocksStore.open(path, shared));
+                return States.meta(directory, path -> RocksStore.open(path, shared));
               }
               DataState state =
-                  new DataState(directory, path -> RocksStore.open(path, shared), 1 << 20);
+                  States.data(directory, path -> RocksStore.open(path, shared), 1 << 20);
               states.put(id, state);
               return id.equals(ERRS) ? new Erring(state) : state;
             },

@@ -1,0 +1,18 @@
+package dev.evenkeel.broker.machine;
+
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import java.nio.file.Path;
+
+/** State machines on nodes that all read what this build reads. */
+public final class States {
+  private States() {}
+
+  public static DataState data(Path directory, StoreOpener opener, long tailBytesMax) {
+    return new DataState(
+        directory, opener, tailBytesMax, FeatureLevel.reads(), FeatureLevel::reads);
+  }
+
+  public static MetaState meta(Path directory, StoreOpener opener) {
+    return new MetaState(directory, opener, FeatureLevel.reads());
+  }
+}
