@@ -204,12 +204,8 @@ final class OwnNodes implements AutoCloseable {
         ready.get(READY_SECONDS_MAX, TimeUnit.SECONDS);
       } catch (ExecutionException | TimeoutException e) {
         throw CommandFailure.failed(
-            "node "
-                + id
-                + " was not ready within "
-                + READY_SECONDS_MAX
-                + " s; it said: "
-                + String.join(" | ", lastErrors()),
+            "node %s was not ready within %s s; it said: %s"
+                .formatted(id, READY_SECONDS_MAX, String.join(" | ", lastErrors())),
             e);
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();

@@ -7,7 +7,6 @@ import dev.evenkeel.cli.Logging;
 import dev.evenkeel.cli.StopSignal;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -66,19 +65,16 @@ final class RebalanceMember implements Callable<Integer> {
             .setMemberTimeoutMillis(memberTimeoutMillis.get());
     Logging.client();
     StopSignal signal = StopSignal.install(stop::countDown, STOP_MILLIS_MAX);
-    int status = ExitStatus.FAILED;
-    EvenkeelClient client = ClientConnection.connect(cluster.get());
-    try {
-      Vertx vertx = client.vertx();
-      ClientConnection.await(client.consumer(options, delivery -> handle(vertx, delivery)))
-          .onEnd(why -> stop.countDown());
-      stop.await();
-      status = ExitStatus.DONE;
-    } finally {
-      ClientConnection.await(client.close());
-      signal.ended(status);
-    }
-    return status;
+    return ClientConnection.run(
+        cluster.get(),
+        signal,
+        client -> {
+          Vertx vertx = client.vertx();
+          ClientConnection.await(client.consumer(options, delivery -> handle(vertx, delivery)))
+              .onEnd(why -> stop.countDown());
+          stop.await();
+          return ExitStatus.DONE;
+        });
   }
 
   private Future<Void> handle(Vertx vertx, Delivery delivery) {

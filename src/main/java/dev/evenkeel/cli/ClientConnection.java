@@ -38,6 +38,38 @@ public final class ClientConnection {
     }
   }
 
+  /** What a command does as a client of the cluster. */
+  @FunctionalInterface
+  public interface Work {
+    /** Gives the exit status. */
+    int run(EvenkeelClient client) throws Exception;
+  }
+
+  /**
+   * Connects, works and leaves the cluster, and tells the signal how the command ended.
+   *
+   * @throws CommandFailure if no node answers in the time that the options give
+   */
+  static int run(ClientOptions options, StopSignal signal, Work work) throws Exception {
+    int status = ExitStatus.FAILED;
+    try {
+      EvenkeelClient client = connect(options);
+      try {
+        status = work.run(client);
+      } finally {
+        close(client);
+      }
+    } finally {
+      signal.ended(status);
+    }
+    return status;
+  }
+
+  /** As above, by some nodes, each as HOST:PORT. */
+  public static int run(List<String> nodes, StopSignal signal, Work work) throws Exception {
+    return run(new ClientOptions().setSeeds(nodes), signal, work);
+  }
+
   /** The future's result; a failed one is a failed command. */
   public static <T> T await(Future<T> future) {
     try {

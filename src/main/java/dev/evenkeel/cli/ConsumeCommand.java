@@ -1,7 +1,6 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.EvenkeelClient;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.util.concurrent.Callable;
@@ -112,22 +111,21 @@ final class ConsumeCommand implements Callable<Integer> {
     ConsumerOptions consumer = options.options(topic, settings);
     Logging.client();
     StopSignal signal = StopSignal.installEarly(ConsumeRun.STOP_MILLIS_MAX);
-    EvenkeelClient client = ClientConnection.connect(cluster.nodes);
-    int status = ExitStatus.FAILED;
-    try {
-      ConsumeRun run =
-          new ConsumeRun(client, consumer, settings, new FileOutputStream(FileDescriptor.out));
-      CompletableFuture<Void> ended = run.start();
-      signal.onStop(run::stop);
-      ended.get();
-      status = ExitStatus.DONE;
-    } catch (ExecutionException e) {
-      throw CommandErrors.failure(e.getCause());
-    } finally {
-      ClientConnection.close(client);
-      signal.ended(status);
-    }
-    return status;
+    return ClientConnection.run(
+        cluster.nodes,
+        signal,
+        client -> {
+          ConsumeRun run =
+              new ConsumeRun(client, consumer, settings, new FileOutputStream(FileDescriptor.out));
+          CompletableFuture<Void> ended = run.start();
+          signal.onStop(run::stop);
+          try {
+            ended.get();
+          } catch (ExecutionException e) {
+            throw CommandErrors.failure(e.getCause());
+          }
+          return ExitStatus.DONE;
+        });
   }
 
   private ConsumeRun.Settings settings() {

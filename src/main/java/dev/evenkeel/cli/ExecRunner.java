@@ -288,9 +288,8 @@ final class ExecRunner implements AutoCloseable {
       byte[] output = out.readNBytes(Limits.STATE_BYTES_MAX + 1);
       if (output.length > Limits.STATE_BYTES_MAX) {
         throw new IOException(
-            "it printed more than "
-                + Limits.STATE_BYTES_MAX
-                + " bytes, which is the most that a state may have");
+            "it printed more than %s bytes, which is the most that a state may have"
+                .formatted(Limits.STATE_BYTES_MAX));
       }
       return output;
     }

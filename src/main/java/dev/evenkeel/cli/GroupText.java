@@ -225,9 +225,8 @@ final class GroupText {
         ? ""
         : line(
             "breaker",
-            "open: most messages fail at "
-                + String.join(", ", open)
-                + ", where one at a time is tried");
+            "open: most messages fail at %s, where one at a time is tried"
+                .formatted(String.join(", ", open)));
   }
 
   /** What counts for a member depends on the mode. */

@@ -136,27 +136,22 @@ final class ProduceCommand implements Callable<Integer> {
             System.err.println("acked 0 of 0");
             signal.ended(ExitStatus.DONE);
           });
-      EvenkeelClient client = ClientConnection.connect(clientOptions(options));
-      int status = ExitStatus.FAILED;
-      try {
-        status =
-            spool.isGiven()
-                ? spool(client, options, settings, in, signal)
-                : run(
-                    new DirectRun(
-                        client.vertx(),
-                        ClientConnection.await(client.producer(options)),
-                        settings,
-                        spool.acksNone(),
-                        System.err),
-                    Long.MAX_VALUE,
-                    in,
-                    signal);
-      } finally {
-        ClientConnection.close(client);
-        signal.ended(status);
-      }
-      return status;
+      return ClientConnection.run(
+          clientOptions(options),
+          signal,
+          client ->
+              spool.isGiven()
+                  ? spool(client, options, settings, in, signal)
+                  : run(
+                      new DirectRun(
+                          client.vertx(),
+                          ClientConnection.await(client.producer(options)),
+                          settings,
+                          spool.acksNone(),
+                          System.err),
+                      Long.MAX_VALUE,
+                      in,
+                      signal));
     }
   }
 

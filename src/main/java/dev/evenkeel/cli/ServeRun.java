@@ -334,9 +334,8 @@ public final class ServeRun {
       }
       if (ClusterMembers.lostSight(cause)) {
         throw new Unfit(
-            "the cluster stopped answering while the node was starting ("
-                + cause.getClass().getSimpleName()
-                + ")");
+            "the cluster stopped answering while the node was starting (%s)"
+                .formatted(cause.getClass().getSimpleName()));
       }
       throw CommandErrors.failure(cause);
     }

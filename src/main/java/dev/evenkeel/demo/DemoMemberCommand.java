@@ -61,19 +61,7 @@ final class DemoMemberCommand implements Callable<Integer> {
     Logging.client();
     StopSignal signal = StopSignal.install(() -> end.complete(null), STOP_MILLIS_MAX);
     watchInput();
-    int status = ExitStatus.FAILED;
-    EvenkeelClient client = null;
-    try {
-      client = ClientConnection.connect(cluster.nodes);
-      work(client);
-      status = ExitStatus.DONE;
-    } finally {
-      if (client != null) {
-        ClientConnection.close(client);
-      }
-      signal.ended(status);
-    }
-    return status;
+    return ClientConnection.run(cluster.nodes, signal, this::work);
   }
 
   private void watchInput() {
@@ -89,7 +77,7 @@ final class DemoMemberCommand implements Callable<Integer> {
         });
   }
 
-  private void work(EvenkeelClient client) throws InterruptedException {
+  private int work(EvenkeelClient client) throws InterruptedException {
     ConsumerOptions options =
         new ConsumerOptions()
             .setGroup(DemoRun.GROUP)
@@ -107,6 +95,7 @@ final class DemoMemberCommand implements Callable<Integer> {
       throw CommandErrors.failure(e.getCause());
     }
     leave(consumer);
+    return ExitStatus.DONE;
   }
 
   private static void leave(Consumer consumer) throws InterruptedException {
