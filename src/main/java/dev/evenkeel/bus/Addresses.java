@@ -1,21 +1,29 @@
 package dev.evenkeel.bus;
 
-/** Event-bus addresses. Those under {@code evenkeel.api} are for anybody; the others are ours. */
+/**
+ * Addresses on the event bus. Applications may use those under {@code evenkeel.api}; the others are
+ * internal.
+ */
 public final class Addresses {
   private Addresses() {}
 
-  /** Any broker answers with a {@link ClusterView} as JSON text. */
+  /**
+   * A request for the view of the cluster: any broker answers with a {@link ClusterView} as JSON
+   * text.
+   */
   public static final String VIEW = "evenkeel.view";
 
   /** Brokers publish lease changes here, as {@link LeaseChange} JSON; the dispatcher listens. */
   public static final String LEASE_CHANGES = "evenkeel.leases";
 
-  /** Brokers publish here when topics change, with an empty body; whoever caches them re-reads. */
+  /**
+   * Brokers publish an empty body here when topics change, so that caches of topics are read again.
+   */
   public static final String TOPIC_CHANGES = "evenkeel.topics.changed";
 
   /**
-   * Brokers publish here who leads, as {@link LeaderChange.News} JSON: each when it begins to lead
-   * a log group, and from time to time all that it knows.
+   * Brokers publish here who leads log groups, as {@link LeaderChange.News} JSON. A broker does so
+   * when it begins to lead a log group, and from time to time for all log groups.
    */
   public static final String LEADER_CHANGES = "evenkeel.leaders";
 
@@ -25,7 +33,7 @@ public final class Addresses {
   public static final String API_GROUPS = "evenkeel.api.groups";
   public static final String API_CLUSTER = "evenkeel.api.cluster";
 
-  /** Who answers at an address, for people. */
+  /** Says in words who answers at an address. */
   public static String who(String address) {
     String[] parts = address.split("\\.");
     if (address.startsWith("evenkeel.node.") && parts.length > 3) {
@@ -37,49 +45,55 @@ public final class Addresses {
     return address.startsWith("evenkeel.api.") ? "the gateway" : "every broker";
   }
 
-  /** Appends and fetches to the broker of a node. */
+  /** The broker of a node takes appends and fetches here. */
   public static String data(String node) {
     return "evenkeel.node." + node + ".data";
   }
 
-  /** Everything else to the broker of a node, so that it never waits behind data. */
+  /** The broker of a node takes all other requests here, so that they never wait behind data. */
   public static String control(String node) {
     return "evenkeel.node." + node + ".control";
   }
 
-  /** {@link Heartbeat} to the dispatcher of a node, answered by {@link Assignment}. */
+  /**
+   * The dispatcher of a node takes a {@link Heartbeat} here and answers with an {@link Assignment}.
+   */
   public static String dispatcher(String node) {
     return "evenkeel.node." + node + ".dispatcher";
   }
 
   /**
-   * Questions about groups to the dispatcher of a node: {@code {"group": name or absent}}, {@code
-   * {"rebalances": group or null}} or {@code {"live": revision of the moves known, or null}}.
+   * The dispatcher of a node answers questions about groups here: {@code {"group": name or
+   * absent}}, {@code {"rebalances": group or null}} or {@code {"live": revision of the moves known,
+   * or null}}.
    */
   public static String groups(String node) {
     return "evenkeel.node." + node + ".groups";
   }
 
   /**
-   * Questions about a node's place in the cluster, JSON text with an {@code action}: {@code card},
-   * {@code join}, {@code removeVoters}, {@code addVoter}, {@code replace}, {@code replacement}. The
-   * answer is a frame of {@link Frames} with JSON text.
+   * A node answers requests about cluster membership here. A request is JSON text with an {@code
+   * action}: {@code card}, {@code join}, {@code removeVoters}, {@code addVoter}, {@code replace},
+   * {@code replacement}. The answer is a frame (see {@link Frames}) with JSON text.
    */
   public static String membership(String node) {
     return "evenkeel.node." + node + ".membership";
   }
 
-  /** The level dispatchers of a node: {@code level.Report}s of members. */
+  /** The level dispatchers of a node take the {@code level.Report}s of members here. */
   public static String dealer(String node) {
     return "evenkeel.node." + node + ".dealer";
   }
 
-  /** One run of a member in mode level: {@code level.SessionStart} and {@code level.HandOut}. */
+  /**
+   * One run of a member in mode level takes {@code level.SessionStart} and {@code level.HandOut}
+   * here.
+   */
   public static String level(String instance) {
     return "evenkeel.member." + instance + ".level";
   }
 
-  /** The dispatcher pushes an {@link Assignment} to one run of a member. */
+  /** One run of a member takes each {@link Assignment} that the dispatcher pushes here. */
   public static String member(String instance) {
     return "evenkeel.member." + instance;
   }

@@ -5,13 +5,14 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * All that a member owns, as the log says: the answer to each heartbeat, and pushed on change. Of
- * two the one with the higher (term, revision) is the later.
+ * All shards that a member owns according to the log. The dispatcher answers each heartbeat with
+ * one, and pushes one when it changes. Of two assignments, the one with the higher (term, revision)
+ * is the later.
  *
  * @param term of the dispatcher
- * @param revision grows with each assignment that the dispatcher of this term made
+ * @param revision grows with each assignment of the dispatcher in this term
  * @param shards every shard that the member owns
- * @param lead mode singleton: it leads the group; null: it does not
+ * @param lead in mode singleton, set if the member leads the group; otherwise null
  */
 public record Assignment(
     String group,
@@ -30,18 +31,19 @@ public record Assignment(
           .list("shards", Integer.MAX_VALUE, OWNED::write, OWNED::readItem)
           .object("lead", LEAD::write, LEAD::read);
 
-  /** For a member that leads no group. */
+  /** An assignment to a member that does not lead its group. */
   public Assignment(
       String group, String member, String instance, long term, long revision, List<Owned> shards) {
     this(group, member, instance, term, revision, shards, null);
   }
 
   /**
-   * That the member holds the lease of its group, and so leads it.
+   * The member holds the lease of its group, and so leads it.
    *
    * @param term of the group's lease, which is not that of the dispatcher
    * @param whole all shards of the topics that it reads were granted to it at this term
-   * @param ending another shall lead, or all shards are reset: this member hands over
+   * @param ending this member must hand over, because another one shall lead or all shards are
+   *     reset
    */
   public record Lead(long term, boolean whole, boolean ending) {
     public Lead asEnding() {
@@ -52,10 +54,12 @@ public record Assignment(
   /**
    * @param topic name of the topic
    * @param epoch of the lease
-   * @param draining the member shall let go of it
-   * @param deadlineMillis if draining: when it loses the shard anyway, in milliseconds since 1970
+   * @param draining the member must release the shard
+   * @param deadlineMillis if draining, when the member loses the shard anyway, in milliseconds
+   *     since 1970
    * @param committed the lease's committed offset when it was granted, or -1 if that is not known.
-   *     Who has never held this epoch and keeps no state begins there without reading the lease
+   *     A member that has not held this epoch before and keeps no state begins there without
+   *     reading the lease
    */
   public record Owned(
       String topic,

@@ -17,10 +17,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The latest {@link ClusterView} that this program knows. It is asked for again every {@link
- * #REFRESH_MILLIS}, when topics change, when the link comes back, and when a user of it says so; a
- * leader that is announced or named by a refusal is taken at once. Of two leaders of a group that
- * of the later term counts. It may be a little old at any time.
+ * Keeps the latest {@link ClusterView} that this program knows, which may be a little old. It asks
+ * for another view every {@link #REFRESH_MILLIS}, when topics change, when the link is connected
+ * again, and when {@link #refresh} is called. It notes a leader at once when a broker announces one
+ * or a refusal names one; of two leaders of a log group, the one of the later term counts.
  *
  * <p>Safe for use from any thread. Futures complete on the caller's own context if it has one.
  */
@@ -30,10 +30,10 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterDirectory.class);
 
-  /** How long an answer may take. */
+  /** Longest wait for an answer. */
   private static final long REQUEST_TIMEOUT_MILLIS = 2_000;
 
-  /** A node that has something to answer for longer than this is asked whether it answers. */
+  /** A node that has owed an answer for longer than this is probed. */
   private static final long LOOK_MILLIS = 2_000;
 
   private final Link link;
@@ -44,7 +44,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   private final long timer;
   private final long lookTimer;
 
-  /** Nodes that are asked at present whether they answer. */
+  /** Nodes whose probe is under way. */
   private final Set<String> questioned = ConcurrentHashMap.newKeySet();
 
   private volatile ClusterView current;
@@ -61,7 +61,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   }
 
   /**
-   * @param lookMillis a node that has something to answer for longer is asked whether it answers
+   * @param lookMillis a node that has owed an answer for longer than this is probed
    */
   ClusterDirectory(Link link, long lookMillis) {
     this.link = link;
@@ -84,21 +84,21 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
         });
   }
 
-  /** What is known now, or null before the first answer. */
+  /** The latest view, or null before the first answer. */
   public ClusterView current() {
     return current;
   }
 
-  /** What is known now, else the first answer. Fails like {@link #refresh()}. */
+  /** The latest view; before the first answer, that answer. Fails like {@link #refresh()}. */
   public Future<ClusterView> view() {
     ClusterView view = current;
     return view != null ? Future.succeededFuture(view) : refresh();
   }
 
   /**
-   * Asks any broker. At most one request is under way at a time: whoever asks meanwhile shares its
-   * answer. Fails with {@code RefusedException} UNAVAILABLE or INDETERMINATE; the former view then
-   * stays.
+   * Asks any broker for its view. At most one request is under way at a time; callers in the
+   * meantime share its answer. Fails with {@code RefusedException} UNAVAILABLE or INDETERMINATE,
+   * and the former view stays.
    */
   @Override
   public Future<ClusterView> refresh() {
@@ -180,7 +180,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   }
 
   /**
-   * A node has said who leads a log group.
+   * Notes the leader of a log group that a node has named.
    *
    * @param node the leader's id; null if there is none now
    */
@@ -213,9 +213,9 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   }
 
   /**
-   * Asks every node at every address of its own, with an empty body that is refused. The event bus
-   * then knows the way. To find it only when another node has begun to lead would take long: the
-   * part of the map that it is in may lie with the very node that hangs.
+   * Sends every node an empty request to each of its addresses, which it refuses. The event bus
+   * then knows where these addresses are. It would take long to find that out only after a change
+   * of leaders, because the node that hangs may hold that part of the map.
    */
   private void keepWaysKnown() {
     ClusterView view = current;
@@ -231,8 +231,8 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   }
 
   /**
-   * Asks nodes that have had something to answer for long whether they answer anything. What the
-   * others say does not tell, nor what is answered to a heartbeat: it goes to one node.
+   * Probes the nodes that have owed an answer for long. Nothing else tells whether they are alive:
+   * heartbeats go to one node only.
    */
   private void lookForSilence(long lookMillis) {
     long now = LeaderWatch.nowMillis();
@@ -251,14 +251,14 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   }
 
   /**
-   * Called, on any thread, when a node has announced that it leads: what waited for a leader may be
-   * tried at once.
+   * Adds a handler that runs, on any thread, when a node announces that it leads: a request that
+   * waits for a leader may be tried again at once.
    */
   public void onLeader(Runnable handler) {
     onLeaders.add(handler);
   }
 
-  /** The same handler is not called any more. */
+  /** Removes a handler that {@link #onLeader} added. */
   public void offLeader(Runnable handler) {
     onLeaders.remove(handler);
   }

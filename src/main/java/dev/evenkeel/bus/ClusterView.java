@@ -11,8 +11,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * Who leads what, and which topics there are: what a client needs to find its way. Any broker gives
- * it; it may be a little old, and the leader's own answer corrects it.
+ * The leaders, nodes and topics of a cluster as one broker sees them. It may be a little old; if it
+ * names a wrong leader, the answer of that node corrects it.
  *
  * @param cluster the cluster's id
  * @param node the node that answered
@@ -20,10 +20,10 @@ import java.util.List;
  * @param dataLeaders leader of each data group; null entries if unknown
  * @param nodes all node ids
  * @param topics active topics
- * @param metaTerm Raft term in which the leader of meta is that one; 0 if unknown
- * @param dataTerms the same of each data group; empty if unknown
- * @param caughtUp false: the node has started and not heard from a leader yet what is committed, so
- *     it tells of no topics
+ * @param metaTerm Raft term of {@code metaLeader}; 0 if unknown
+ * @param dataTerms Raft term of each of {@code dataLeaders}; empty if unknown
+ * @param caughtUp false if the node has started and no leader has told it yet what is committed;
+ *     then it names no topics
  * @param metaIndex the last entry of the meta log that the topics come from; -1 if unknown
  */
 public record ClusterView(
@@ -37,7 +37,7 @@ public record ClusterView(
     List<Long> dataTerms,
     boolean caughtUp,
     long metaIndex) {
-  /** Stands for the meta group where data groups are numbered from 0. */
+  /** Number of the meta log group; data groups are numbered from 0. */
   public static final int META = -1;
 
   /** Only active topics are in a view. */
@@ -72,7 +72,9 @@ public record ClusterView(
     return group < dataTerms.size() ? dataTerms.get(group) : 0;
   }
 
-  /** This view, but with that leader of a group; the view itself if there is no such group. */
+  /**
+   * A copy of this view with another leader of a log group; this view if there is no such group.
+   */
   public ClusterView withLeader(int group, String leader, long term) {
     if (group >= dataLeaders.size()) {
       return this;
@@ -91,9 +93,9 @@ public record ClusterView(
   }
 
   /**
-   * This view, but with the leaders of {@code known} where those are of a later term, or of the
-   * same and this view knows none: a node that was away tells of leaders of long ago. And with the
-   * topics of {@code known} where those are of a later entry.
+   * A copy of this view in which nothing is older than in {@code known}: a node that was away may
+   * name former leaders and topics. It takes a leader from {@code known} if that one has a later
+   * term, or has the same term and this view knows no leader.
    */
   public ClusterView notOlderThan(ClusterView known) {
     ClusterView merged = hasOlderTopics(known) ? withTopicsOf(known) : this;
@@ -147,8 +149,8 @@ public record ClusterView(
   }
 
   /**
-   * Why {@link #topic(String)} does not know that name: UNKNOWN_TOPIC; UNAVAILABLE if the topic may
-   * be there all the same.
+   * Why {@link #topic} does not know that name: UNKNOWN_TOPIC, or UNAVAILABLE if the topic may
+   * exist all the same.
    */
   public RefusedException missing(String name) {
     return caughtUp
@@ -157,7 +159,7 @@ public record ClusterView(
         : unknownTopics();
   }
 
-  /** UNAVAILABLE, for a view that is not {@link #caughtUp}. */
+  /** The refusal UNAVAILABLE for a view that is not {@link #caughtUp}. */
   public RefusedException unknownTopics() {
     return new RefusedException(
         Refusal.UNAVAILABLE,

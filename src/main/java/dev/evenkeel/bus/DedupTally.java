@@ -6,8 +6,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * What deduplication has done for a member since its run began, and how much its messages repeat
- * themselves.
+ * What deduplication has done in one run of a member, and how much the messages of the member
+ * repeat themselves.
  *
  * @param counts {@link GroupFigure.Section#DEDUP}; none if the member does not deduplicate
  * @param repeats null: not known
@@ -21,12 +21,12 @@ public record DedupTally(Figures counts, Repeats repeats, List<Hot> hot) {
   private static final int TEXT_MAX = 64;
 
   /**
-   * How much the messages repeat themselves, deduplicated or not.
+   * How much the messages repeat themselves. It is measured whether they are deduplicated or not.
    *
    * @param level "none", "sparse" or "high"
    * @param smallestDistance between two of the same; 0: nothing was repeated
    * @param declinedShare of the messages that would be declined, 0 to 1; null: too few were seen
-   * @param observedMessages that this is taken from
+   * @param observedMessages how many messages were measured
    */
   public record Repeats(
       String level, int smallestDistance, Double declinedShare, long observedMessages) {
@@ -39,8 +39,8 @@ public record DedupTally(Figures counts, Repeats repeats, List<Hot> hot) {
   /**
    * A key that is declined often.
    *
-   * @param key its beginning, or that of the payload
-   * @param declined how often, about
+   * @param key the first characters of the key, or of the payload
+   * @param declined about how often it was declined
    */
   public record Hot(String key, long declined) {}
 

@@ -11,13 +11,13 @@ import dev.evenkeel.protocol.wire.Codec;
 import java.util.List;
 
 /**
- * How much a group has of failures on a shard.
+ * How many messages of a shard failed in a group, by what becomes of them.
  *
  * @param waiting messages that wait for another attempt
  * @param parked messages that wait behind another of their key
- * @param held messages that wait for another attempt in the owner's window
+ * @param held messages that wait in the owner's window for another attempt
  * @param dead dead letters
- * @param bytes of what waits and is parked
+ * @param bytes size of the waiting and the parked messages
  */
 public record FailureFigures(
     String group, Shard shard, int waiting, int parked, int held, int dead, long bytes) {
@@ -25,7 +25,7 @@ public record FailureFigures(
   public static final Codec<List<FailureFigures>> LIST =
       Codec.list(Codec.record(FailureFigures.class, TEXT, SHARD, I32, I32, I32, I32, I64));
 
-  /** Whether the shard itself waits: for a message in its window, or for room to park. */
+  /** Whether the whole shard waits, for a message in the window or for room to park more. */
   public boolean shardWaits() {
     return held > 0
         || waiting + parked >= Limits.RETRIES_MAX

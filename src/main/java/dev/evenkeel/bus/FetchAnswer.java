@@ -13,19 +13,19 @@ import java.util.List;
  *
  * @param startOffset the first offset kept
  * @param endOffset the next offset to be assigned: the high watermark
- * @param failures how much there is of failures that concerns the owner; 0: it need not ask
+ * @param failures number of failures that concern the owner; 0: it need not ask for retries
  * @param batches in order; empty if nothing came in time
  */
 public record FetchAnswer(long startOffset, long endOffset, int failures, List<Placed> batches) {
 
-  /** A batch and the offset of its first message. Its checksum has not been checked yet. */
+  /** A batch and the offset of its first message. Nobody has checked its checksum yet. */
   public record Placed(long baseOffset, Batch batch) {
     public long endOffset() {
       return baseOffset + batch.count();
     }
   }
 
-  /** What goes before the batches. */
+  /** Begins an answer; the batches follow. */
   public static Bytes head(long startOffset, long endOffset, int bytesExpected) {
     return new Bytes(20 + bytesExpected).i64(startOffset).i64(endOffset).i32(0);
   }

@@ -14,12 +14,12 @@ import java.nio.ByteBuffer;
  *
  * @param group the group whose lease is checked; empty to browse
  * @param epoch the lease's epoch; -1 to browse
- * @param offset the first message wanted; the batch that holds it is sent whole
- * @param bytesMax at least one batch is sent, more only within this
- * @param messagesMax as bytesMax: batches are counted by their headers
- * @param failuresTold what the last answer said of failures, at first 0: an answer that would say
- *     something else does not wait; {@link #UNTOLD}: it waits
- * @param waitMillis how long to wait if there is nothing yet, at most {@link
+ * @param offset the first message wanted; the answer holds the whole batch with it
+ * @param bytesMax the answer holds more than one batch only within this size
+ * @param messagesMax like bytesMax; the headers of batches say how many messages they hold
+ * @param failuresTold number of failures in the last answer, at first 0. If it is another number by
+ *     now, the answer does not wait; {@link #UNTOLD}: it waits in any case
+ * @param waitMillis longest wait if there is no message yet, at most {@link
  *     Limits#FETCH_WAIT_MILLIS_MAX}
  */
 public record FetchRequest(
@@ -32,16 +32,16 @@ public record FetchRequest(
     int failuresTold,
     int waitMillis) {
 
-  /** Of a request in the former form: its sender looks at retries in its own time. */
+  /** In requests of the former form, whose senders ask for retries from time to time. */
   public static final int UNTOLD = -1;
 
-  /** Reads a shard without owning it: whatever groups have in the logs does not matter. */
+  /** A request to read a shard without owning it; no lease is checked. */
   public static FetchRequest browse(
       Shard shard, long offset, int bytesMax, int messagesMax, int waitMillis) {
     return new FetchRequest("", shard, -1, offset, bytesMax, messagesMax, 0, waitMillis);
   }
 
-  /** The same, without owning the shard. */
+  /** The same request without a lease. */
   public FetchRequest browse() {
     return browse(shard, offset, bytesMax, messagesMax, waitMillis);
   }
@@ -50,7 +50,7 @@ public record FetchRequest(
     return encodeFormer().i32(messagesMax).i32(failuresTold);
   }
 
-  /** Without what nodes of a former version do not know: they refuse {@link #encode} as INVALID. */
+  /** The form for nodes of a former version, which refuse that of {@link #encode} as INVALID. */
   public Bytes encodeFormer() {
     Bytes out = new Bytes(64).text(group);
     RecordCodec.write(out, shard);

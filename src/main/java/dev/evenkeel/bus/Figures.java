@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.stream.Stream;
 
 /**
- * Values of figures of a group, or of one member of it. What is not among them is unknown.
+ * Values of figures of a group or of one member. A figure without a value is unknown.
  *
  * @param values none is null
  */
@@ -30,7 +30,7 @@ public record Figures(Map<GroupFigure, Number> values) {
   /**
    * The figures of a section.
    *
-   * @param inOrder as they are declared
+   * @param inOrder their values, in the order in which the figures are declared
    */
   public static Figures of(Section section, long... inOrder) {
     Map<GroupFigure, Number> values = new EnumMap<>(GroupFigure.class);
@@ -44,7 +44,10 @@ public record Figures(Map<GroupFigure, Number> values) {
     return new Figures(values);
   }
 
-  /** Reads what {@link #write} wrote. If a figure of the section is there, all others are. */
+  /**
+   * Reads what {@link #write} wrote. If one figure of the section has a value, the missing ones are
+   * 0.
+   */
   static Figures read(Section section, JsonObject json) {
     if (of(section).stream().allMatch(each -> json.getLong(each.key()) == null)) {
       return NONE;
@@ -74,12 +77,12 @@ public record Figures(Map<GroupFigure, Number> values) {
     return values.get(figure);
   }
 
-  /** A count that is known. */
+  /** The value of a figure that is known. */
   public long count(GroupFigure figure) {
     return values.get(figure).longValue();
   }
 
-  /** What either knows, and the sums of what both know. */
+  /** The sums of the figures that both know; a figure that only one knows is taken as it is. */
   public Figures plus(Figures other) {
     Map<GroupFigure, Number> sums = new EnumMap<>(GroupFigure.class);
     sums.putAll(values);
@@ -88,7 +91,7 @@ public record Figures(Map<GroupFigure, Number> values) {
     return new Figures(sums);
   }
 
-  /** Of a member that has left: what only grows stays, and of everything else there is nothing. */
+  /** The figures of a member that has left: counters stay, everything else is 0. */
   public Figures past() {
     Map<GroupFigure, Number> past = new EnumMap<>(GroupFigure.class);
     values.forEach((figure, value) -> past.put(figure, figure.kind() == Kind.COUNTER ? value : 0L));

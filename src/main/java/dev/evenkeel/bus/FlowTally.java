@@ -3,18 +3,19 @@ package dev.evenkeel.bus;
 import io.vertx.core.json.JsonObject;
 
 /**
- * What a member tells of its own pace.
+ * How fast a member may and does consume.
  *
- * @param rates what its rates have done since its run began: {@link GroupFigure.Section#RATES};
- *     none if it has no rates
- * @param broadcast mode broadcast: where it stands; null in other modes
+ * @param rates what its rate limits have done in this run: {@link GroupFigure.Section#RATES}; none
+ *     if it has no limits
+ * @param broadcast its progress in mode broadcast; null in other modes
  */
 public record FlowTally(Figures rates, Broadcast broadcast) {
   /**
-   * Where a member in mode broadcast stands.
+   * The progress of a member in mode broadcast.
    *
-   * @param lag messages that it has not consumed, by its last fetches; null: not known yet
-   * @param passedOver messages that failed so often that it went on without them
+   * @param lag messages that it has not consumed, according to its last fetches; null: not known
+   *     yet
+   * @param passedOver messages that it gave up after their last attempt
    */
   public record Broadcast(Long lag, long passedOver) {}
 

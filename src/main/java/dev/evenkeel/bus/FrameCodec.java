@@ -8,15 +8,15 @@ import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.shareddata.Shareable;
 
 /**
- * Takes a large body out of what came over the wire without a copy, and hands it on within a JVM
- * without one. Nobody changes what was sent this way, neither before nor after.
+ * A codec of the event bus that does not copy large bodies. Sender and receiver share the bytes, so
+ * neither may change them.
  *
- * <p>Both sides must know it: brokers register it when they start, and so does every link.
+ * <p>Both sides must register it. Brokers do so when they start, and links when they are made.
  */
 public final class FrameCodec implements MessageCodec<Buffer, Buffer> {
   private static final String NAME = "evenkeel.frame";
 
-  /** Below it a copy costs less than what is said about the codec. */
+  /** For a smaller body a copy costs less than naming the codec. */
   private static final int BYTES_MIN = 4_096;
 
   private static final DeliveryOptions LARGE = new DeliveryOptions().setCodecName(NAME);
@@ -26,14 +26,14 @@ public final class FrameCodec implements MessageCodec<Buffer, Buffer> {
 
   private FrameCodec() {}
 
-  /** Makes the codec known to a Vert.x, once. */
+  /** Registers the codec with a Vert.x, if that was not done before. */
   public static void register(Vertx vertx) {
     if (vertx.sharedData().getLocalMap(NAME).putIfAbsent(NAME, new Known()) == null) {
       vertx.eventBus().registerCodec(new FrameCodec());
     }
   }
 
-  /** How to send an answer. */
+  /** The delivery options for an answer of this size. */
   public static DeliveryOptions options(Buffer answer) {
     return answer.length() < BYTES_MIN ? SMALL : LARGE;
   }

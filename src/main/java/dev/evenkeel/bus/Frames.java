@@ -10,7 +10,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Bodies of requests and answers between our own programs.
+ * Makes and reads the frames of requests and answers between programs of Evenkeel.
  *
  * <pre>
  * request  u8 version (1), u8 operation, body
@@ -41,7 +41,7 @@ public final class Frames {
     return frame(1 + refusal.ordinal(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** The refusal that stands for {@code failure}; one that is not a refusal is UNAVAILABLE. */
+  /** The refusal of a failure; a failure that is no refusal becomes UNAVAILABLE. */
   public static Buffer refusal(Throwable failure) {
     return failure instanceof RefusedException refused
         ? refusal(refused.refusal(), refused.getMessage())
@@ -97,7 +97,7 @@ public final class Frames {
     return body(answer);
   }
 
-  /** The bytes of a body, copied: those of JSON text. */
+  /** A copy of a body, for JSON text. */
   public static Buffer copy(ByteBuffer body) {
     byte[] bytes = new byte[body.remaining()];
     body.get(bytes);

@@ -8,8 +8,8 @@ import static dev.evenkeel.bus.GroupFigure.Section.LEVEL;
 import static dev.evenkeel.bus.GroupFigure.Section.RATES;
 
 /**
- * The figures of a consumer group. Each is declared here once: what the dispatcher sums, the
- * metrics and the JSON of a group follow from it.
+ * The figures of a consumer group. The sums of the dispatcher, the metrics and the JSON of a group
+ * all follow from these declarations.
  */
 public enum GroupFigure {
   DEDUP_ACCEPTED(DEDUP, "accepted", "dedup.accepted", "Dedup: handlers that could begin at once"),
@@ -115,15 +115,13 @@ public enum GroupFigure {
 
   /** How a figure adds up. */
   public enum Kind {
-    /** Only grows: what a member had counted stays in the sum after it left. */
+    /** Only grows. The count of a member stays in the sum after the member left. */
     COUNTER,
 
-    /**
-     * What is so now: a member that left has none of it. What is not known is left out of a sum.
-     */
+    /** A value of now. A member that left counts as 0, and a sum leaves out unknown values. */
     GAUGE,
 
-    /** What is so now. A sum is unknown as long as a part of it is. */
+    /** A value of now. A sum is unknown as long as one of its parts is. */
     WHOLE_GAUGE
   }
 
@@ -157,7 +155,7 @@ public enum GroupFigure {
     this.kind = kind;
   }
 
-  /** Where it is in the JSON of a group; null: it is no part of a section. */
+  /** The object that holds it in the JSON of a group; null: it is in none. */
   public Section section() {
     return section;
   }
@@ -172,7 +170,7 @@ public enum GroupFigure {
     return metric;
   }
 
-  /** What the metric says of itself. */
+  /** The description of the metric. */
   public String help() {
     return help;
   }

@@ -8,31 +8,32 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * A member tells the dispatcher that it is there and what it wants. Each says everything: losing or
- * doubling one changes nothing.
+ * A message by which a member tells the dispatcher that it is alive and what it wants. Each one
+ * says everything, so it does no harm to lose or repeat one.
  *
  * @param group its group
  * @param member its name, unique in the group
- * @param instance this run of the member: unique for ever
- * @param bornMillis when this run began, by its own clock; of two runs under one name the later
+ * @param instance id of this run of the member, never used again
+ * @param bornMillis when this run began, by its own clock; of two runs with one name, the later one
  *     wins
- * @param leaving it goes for good and has released everything (or wants nobody to wait for it)
- * @param closing it has begun to close: it lets go of its shards and wants no more. Once true, true
- *     for the rest of the run
- * @param policy what it must agree on with its group
+ * @param leaving the run ends and has released everything, or does not want anybody to wait for its
+ *     releases
+ * @param closing the run has begun to close: it releases its shards and wants no others. It stays
+ *     true for the rest of the run
+ * @param policy settings that must be equal for all members of the group
  * @param topics names of the topics it subscribes to
  * @param start where a new group begins
- * @param clusterMember id of its JVM's cluster member, whose end is also its own
+ * @param clusterMember id of its JVM's cluster member; when that one ends, so does this run
  * @param host for people
  * @param consumed messages finished by this run
- * @param memberTimeoutMillis silence after which it counts as dead
- * @param lockTimeMillis how long a hand-over waits for its release at most
- * @param wishes what else it asks for
- * @param marks of shards that it holds or let go of lately, at most {@link #MARKS_MAX}; a part if
- *     there are more
- * @param dedupTally what deduplication did for it; null: not told
- * @param breakerOpen most of its messages fail, so that it tries one at a time
- * @param flow what it tells of its pace; null: nothing
+ * @param memberTimeoutMillis without a heartbeat for this time, it counts as dead
+ * @param lockTimeMillis longest time that a handover waits for its release
+ * @param wishes settings that members may ask for
+ * @param marks its progress on shards that it owns or lost lately; at most {@link #MARKS_MAX} of
+ *     them
+ * @param dedupTally what deduplication did for it; null: unknown
+ * @param breakerOpen most of its messages fail, so it tries one at a time
+ * @param flow how fast it consumes; null: unknown
  */
 public record Heartbeat(
     String group,
@@ -87,24 +88,24 @@ public record Heartbeat(
           .object("flow", FlowTally::toJson, FlowTally::fromJson);
 
   /**
-   * What a member may ask for.
+   * Settings that a member may ask for.
    *
-   * @param assignor of its group, by name; null: the one that the group has
-   * @param stuckTimeoutMillis a shard of which something is in hand and nothing was finished for so
-   *     long is given to another; null: never
-   * @param crashLockTimeMillis how long its shards wait, after its death, for a release that may
+   * @param assignor name of the assignor for its group; null: the group keeps the one it has
+   * @param stuckTimeoutMillis if the member has messages of a shard in hand and finishes none of
+   *     them for this time, another member gets the shard; null: never
+   * @param crashLockTimeMillis after its death, how long its shards wait for a release that may
    *     still come
-   * @param stallTimeoutMillis mode level: a member that others wait for, and that has finished
-   *     nothing for so long, is set aside, and what it has in hand is dealt again; null: {@link
+   * @param stallTimeoutMillis mode level: if others wait for a member that finishes nothing for
+   *     this time, the dispatcher sets it aside and hands out its messages again; null: {@link
    *     Limits#STALL_TIMEOUT_MILLIS_DEFAULT}, and always null in other modes
-   * @param order mode level: what the group's dispatcher keeps in order, "none", "key" or "shard";
-   *     of different wishes the strictest holds; null: "none", and always null in other modes
+   * @param order mode level: what the level dispatcher keeps in order, "none", "key" or "shard"; if
+   *     members differ, the strictest holds; null: "none", and always null in other modes
    * @param retryDelaysMillis mode level: the pauses before the second and all further attempts of a
-   *     message, at most {@link Limits#RETRY_DELAYS_MAX}; of different wishes the one with most
-   *     attempts holds, of these the one with the longest pauses in all; null: no wish, and always
-   *     null in other modes
-   * @param resignedTerm mode singleton: the last term at which this run resigned as the leader: it
-   *     leads no more at that one if there is anybody else; null: it has not resigned
+   *     message, at most {@link Limits#RETRY_DELAYS_MAX}; if members differ, the list with most
+   *     attempts holds, and of these the one with the longest pauses in all; null: no wish, and
+   *     always null in other modes
+   * @param resignedTerm mode singleton: the last term at which this run resigned as the leader. It
+   *     does not lead at that term again if there is another member; null: it has not resigned
    */
   public record Wishes(
       String assignor,
@@ -114,7 +115,7 @@ public record Heartbeat(
       String order,
       List<Long> retryDelaysMillis,
       Long resignedTerm) {
-    /** Nothing out of the ordinary. */
+    /** No wishes. */
     public static final Wishes NONE = new Wishes(null, null, 0, null, null, null, null);
 
     private static final RecordJson<Wishes> JSON =
@@ -122,7 +123,7 @@ public record Heartbeat(
             .former("crashLockTimeMillis", 0L)
             .unless("stallTimeoutMillis", null)
             .unless("order", null)
-            // One more than is allowed is read, so that too many are noticed.
+            // It reads one more than is allowed, so that the check sees that there are too many.
             .list(
                 "retryDelaysMillis",
                 Limits.RETRY_DELAYS_MAX + 1,
@@ -131,13 +132,13 @@ public record Heartbeat(
             .unless("retryDelaysMillis", null)
             .unless("resignedTerm", null);
 
-    /** Mode singleton: of a member that resigned at that term; null: it did not. */
+    /** The same wishes of a member that resigned at that term; null: it has not resigned. */
     public Wishes resignedAt(Long term) {
       return JSON.with(this, "resignedTerm", term);
     }
   }
 
-  /** How it consumes. */
+  /** The mode of its group. */
   public String mode() {
     return policy.mode();
   }
@@ -153,17 +154,17 @@ public record Heartbeat(
     return wishes.resignedTerm() == null ? 0 : wishes.resignedTerm();
   }
 
-  /** The same with other marks. */
+  /** A copy with other marks. */
   public Heartbeat withMarks(List<ShardProgress> others) {
     return JSON.with(this, "marks", others);
   }
 
-  /** The same with other wishes. */
+  /** A copy with other wishes. */
   public Heartbeat withWishes(Wishes others) {
     return JSON.with(this, "wishes", others);
   }
 
-  /** The same, of a member that has begun to close. */
+  /** A copy that says that the member has begun to close. */
   public Heartbeat asClosing() {
     return JSON.with(this, "closing", true);
   }
@@ -176,12 +177,12 @@ public record Heartbeat(
     return JSON.read(json);
   }
 
-  /** What is missing is as the mode has it by default; mode sharded if that is missing. */
+  /** Missing fields have the default of the mode; a missing mode is sharded. */
   private static GroupPolicy readPolicy(JsonObject json) {
     Long range = json.getLong("range");
     return GroupPolicy.of(
         json.getString("mode", GroupPolicy.MODE_SHARDED),
-        // Beyond an int it is out of bounds in any case, and must not come round to the front.
+        // A number beyond an int is out of bounds, and must not wrap around into them.
         range == null ? null : (Integer) (int) Math.max(-1, Math.min(Integer.MAX_VALUE, range)),
         json.getString("strategy"),
         json.getString("dedup"));

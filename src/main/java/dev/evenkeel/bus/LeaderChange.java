@@ -4,7 +4,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * A node leads a log group in a term. A hint: who misses it finds out by asking.
+ * Says that a node leads a log group in a term. It is a hint: whoever misses it finds out by
+ * asking.
  *
  * @param group number of the data group, or {@link ClusterView#META}
  */
@@ -14,10 +15,10 @@ public record LeaderChange(int group, String node, long term) {
       new RecordJson<>(News.class).list("leaders", Integer.MAX_VALUE, JSON::write, JSON::readItem);
 
   /**
-   * What a broker announces.
+   * An announcement of a broker.
    *
-   * @param began the node has just begun to lead them, so that what waited may be tried; else it is
-   *     repeated for those who missed it
+   * @param began true if the node has just begun to lead them, so that waiting requests can be
+   *     tried again; false if it repeats what it said before
    */
   public record News(List<LeaderChange> leaders, boolean began) {
     public News {

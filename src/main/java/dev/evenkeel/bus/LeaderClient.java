@@ -23,10 +23,9 @@ import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 
 /**
- * Asks the node that leads a log group, and finds it if it is another one by now: it follows a
- * leader that a refusal names, has the view asked for again after a refusal that another view might
- * change, and repeats what the caller allows to be repeated. Every failure is a {@link
- * RefusedException}.
+ * Sends requests to the node that leads a log group, and finds the leader when it has changed: it
+ * follows the leader that a refusal names, asks for another view of the cluster, and repeats a
+ * request if the caller allows it. Every failure is a {@link RefusedException}.
  *
  * <pre>
  * refused NOT_LEADER(node), hops left        -> remember node, ask it at once
@@ -35,13 +34,13 @@ import java.util.function.UnaryOperator;
  * else                                       -> ask for the view; the caller gets the refusal
  * </pre>
  *
- * <p>What may be repeated is the caller's to know. NOT_LEADER and UNAVAILABLE say that nothing has
- * happened; after INDETERMINATE it may have, and whoever repeats then must be able to.
+ * <p>The caller decides what may be repeated. After NOT_LEADER and UNAVAILABLE, the request had no
+ * effect. After INDETERMINATE, it may have had one, so only repeat a request that may run twice.
  *
  * <p>Safe for use from any thread. Futures complete on the caller's own context if it has one.
  */
 public final class LeaderClient {
-  /** Says who leads, as far as this program knows. What learns it by itself needs no hints. */
+  /** Knows who leads the log groups. One that learns it by itself needs no hints. */
   public interface Leaders {
     /** How many data groups there are; 0 if that is not known yet. */
     int dataGroups();
@@ -53,10 +52,10 @@ public final class LeaderClient {
      */
     String leader(int group);
 
-    /** A node has said who leads the group. */
+    /** Notes the leader that a node has named. */
     default void leaderHint(int group, String node) {}
 
-    /** Asks again who leads. Who does not wait for the answer need not look at it. */
+    /** Asks again who leads. Callers may ignore the answer. */
     default Future<?> refresh() {
       return Future.succeededFuture();
     }
@@ -73,14 +72,14 @@ public final class LeaderClient {
   }
 
   /**
-   * What is done before the caller gets a failure.
+   * What the client tries before the caller gets a failure.
    *
-   * @param hopsMax leaders named by refusals that are asked at once
-   * @param again which refusals may pass, so that another attempt is made
+   * @param hopsMax how often it asks the leader that a refusal names, at once
+   * @param again refusals after which it makes another attempt
    * @param attemptsMax attempts in all, not counting hops
-   * @param pauseMillis between two attempts, at most
-   * @param limitMillis no attempt begins later than this after the first
-   * @param cancelled no further attempt once it says so
+   * @param pauseMillis longest pause between two attempts
+   * @param limitMillis no attempt begins later than this after the first one
+   * @param cancelled once it gives true, there is no further attempt
    */
   public record Retry(
       int hopsMax,
@@ -89,15 +88,15 @@ public final class LeaderClient {
       long pauseMillis,
       long limitMillis,
       BooleanSupplier cancelled) {
-    /** The caller gets the first failure. */
+    /** One attempt: the caller gets the first failure. */
     public static final Retry NONE = hops(0);
 
-    /** Only leaders that refusals name are asked. */
+    /** Follows the leaders that refusals name, and makes no other attempt. */
     public static Retry hops(int hopsMax) {
       return new Retry(hopsMax, refusal -> false, 1, 0, 0, () -> false);
     }
 
-    /** Whatever may pass is tried again: for what may be repeated after INDETERMINATE. */
+    /** Tries again after every refusal that may pass, INDETERMINATE included. */
     public static Retry within(long limitMillis, long pauseMillis, BooleanSupplier cancelled) {
       return new Retry(
           0, Refusal::retriable, Integer.MAX_VALUE, pauseMillis, limitMillis, cancelled);
@@ -117,7 +116,7 @@ public final class LeaderClient {
     this(link, link.vertx(), leaders);
   }
 
-  /** For requests of the caller's own only, see {@link #ask}. */
+  /** A client without a link: callers send their requests themselves, see {@link #ask}. */
   public LeaderClient(Vertx vertx, Leaders leaders) {
     this(null, vertx, leaders);
   }
@@ -137,18 +136,18 @@ public final class LeaderClient {
     return new Asking<>(() -> group, retry, send).begin();
   }
 
-  /** The same for the data group that holds {@code shard}. */
+  /** Asks the leader of the data group that holds {@code shard}. */
   public <T> Future<T> ask(Shard shard, Retry retry, Send<T> send) {
     return new Asking<>(() -> group(shard), retry, send).begin();
   }
 
-  /** Repeats what is not for a leader. */
+  /** Repeats a call that is not for a leader. */
   public <T> Future<T> repeat(Retry retry, Supplier<Future<T>> call) {
     return new Asking<>(null, retry, (group, leader) -> call.get()).begin();
   }
 
   /**
-   * A request whose answer is a frame; gives the body of the answer.
+   * Sends a frame to the leader of a log group, and gives the body of the answer.
    *
    * @param address of a node, by its id
    */
@@ -157,7 +156,7 @@ public final class LeaderClient {
     return ask(group, retry, sending(address, frame, timeoutMillis));
   }
 
-  /** The same to the leader of {@code shard}. */
+  /** Sends a frame to the leader of {@code shard}. */
   public Future<ByteBuffer> request(
       Shard shard, UnaryOperator<String> address, Buffer frame, long timeoutMillis, Retry retry) {
     return ask(shard, retry, sending(address, frame, timeoutMillis));
@@ -169,12 +168,12 @@ public final class LeaderClient {
         link.request(address.apply(leader), frame, timeoutMillis).map(Frames::answerBody);
   }
 
-  /** The reply to a command; a refusal of the state machine fails. */
+  /** Submits a command to a data group. Fails if the state machine refuses it. */
   public Future<Reply> submit(int group, DataCommand command, long timeoutMillis, Retry retry) {
     return ask(group, retry, submitting(command, timeoutMillis));
   }
 
-  /** The same to the leader of {@code shard}. */
+  /** Submits a command to the data group of {@code shard}. */
   public Future<Reply> submit(Shard shard, DataCommand command, long timeoutMillis, Retry retry) {
     return ask(shard, retry, submitting(command, timeoutMillis));
   }
@@ -187,7 +186,7 @@ public final class LeaderClient {
     };
   }
 
-  /** The reply to a command for the meta group. */
+  /** Submits a command to the meta group. */
   public Future<Reply> submit(MetaCommand command, long timeoutMillis, Retry retry) {
     Bytes body = new Bytes();
     CommandCodec.write(body, command);
@@ -218,14 +217,14 @@ public final class LeaderClient {
     return groups == 0 ? UNKNOWN_GROUP : shard.dataGroup(groups);
   }
 
-  /** Whether another view of the cluster could change what is refused. */
+  /** Whether the request might succeed with another view of the cluster. */
   private static boolean refersElsewhere(Refusal refusal) {
     return refusal.retriable()
         || refusal == Refusal.UNKNOWN_TOPIC
         || refusal == Refusal.UNKNOWN_SHARD;
   }
 
-  /** One call until its outcome is known. */
+  /** One call, with all its attempts. */
   private final class Asking<T> {
     private final IntSupplier groups;
     private final Retry retry;
@@ -235,13 +234,13 @@ public final class LeaderClient {
     private int hops;
     private int attempts = 1;
 
-    /** Who was asked last, and as leader of what; null: nobody was. */
+    /** The node that was asked last, as leader of {@link #group}; null: none was. */
     private String asked;
 
     private int group;
 
     /**
-     * @param groups null: {@code send} needs no leader
+     * @param groups gives the log group; null: {@code send} needs no leader
      */
     Asking(IntSupplier groups, Retry retry, Send<T> send) {
       this.groups = groups;
@@ -302,7 +301,7 @@ public final class LeaderClient {
       next.future().onComplete(none -> begin());
     }
 
-    /** Whether it is known by now that another one leads than who was asked. */
+    /** Whether another node than the one asked is known to lead by now. */
     private boolean leadsAnother() {
       int now = groups == null ? UNKNOWN_GROUP : groups.getAsInt();
       String leader = now == UNKNOWN_GROUP ? null : leaders.leader(now);
@@ -310,7 +309,7 @@ public final class LeaderClient {
     }
   }
 
-  /** UNAVAILABLE, for it is not known who leads a log group. */
+  /** The refusal UNAVAILABLE: nobody knows who leads a log group. */
   public static final class NoLeader extends RefusedException {
     private static final long serialVersionUID = 1L;
 

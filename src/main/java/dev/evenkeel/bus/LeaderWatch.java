@@ -11,11 +11,10 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Requests that wait for the leader of a log group. As soon as another one leads, they fail
- * INDETERMINATE: the former may be dead or held up, and then only the timeout would tell. So they
- * do when the leader leaves a question without an answer that was asked after them: what it says
- * may not find us any more, and a fetch would wait for it for 20 s. It holds as many requests as
- * its users have under way; those have bounds of their own.
+ * Ends requests whose leader no longer answers. A request fails with INDETERMINATE as soon as
+ * another node leads its log group, or when the asked node does not answer a later probe. Without
+ * this, a request to a dead or paused node would wait for its timeout, 20 s for a fetch. It holds
+ * all requests under way; its users limit how many there are.
  *
  * <p>Safe for use from any thread.
  */
@@ -25,10 +24,10 @@ public final class LeaderWatch {
   private record Waiting<T>(int group, String node, long sinceMillis, Promise<T> promise) {}
 
   /**
-   * The outcome of {@code request}, or INDETERMINATE if another node leads before.
+   * The outcome of {@code request}, or INDETERMINATE if it is ended before.
    *
    * @param group number of the data group, or {@link ClusterView#META}
-   * @param node who was asked
+   * @param node the node that was asked
    */
   public <T> Future<T> whileLeads(int group, String node, Future<T> request) {
     if (request.isComplete()) {
@@ -50,12 +49,12 @@ public final class LeaderWatch {
     return promise.future();
   }
 
-  /** The clock of all its times. */
+  /** Monotonic milliseconds, the clock of all times here. */
   static long nowMillis() {
     return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 
-  /** Nodes of which something was asked before {@code millis}, and is awaited still. */
+  /** Nodes that have owed an answer since before {@code millis}. */
   Set<String> awaited(long millis) {
     Set<String> nodes = new HashSet<>();
     for (Waiting<?> each : waiting) {
@@ -66,7 +65,7 @@ public final class LeaderWatch {
     return nodes;
   }
 
-  /** A node has not answered what it was asked at {@code askedMillis}. */
+  /** A node did not answer a probe that was sent at {@code askedMillis}. */
   void silent(String node, long askedMillis) {
     for (Waiting<?> each : waiting) {
       if (each.node.equals(node) && each.sinceMillis < askedMillis && waiting.remove(each)) {
@@ -77,7 +76,7 @@ public final class LeaderWatch {
     }
   }
 
-  /** Somebody leads the group now. */
+  /** A node leads the log group now. */
   public void leads(int group, String leader) {
     for (Waiting<?> each : waiting) {
       if (each.group == group && !each.node.equals(leader) && waiting.remove(each)) {

@@ -6,11 +6,12 @@ import dev.evenkeel.protocol.Shard;
 import io.vertx.core.json.JsonObject;
 
 /**
- * A lease was granted, drained, released or forgotten. A hint: who misses it finds out by reading.
+ * Says that a lease was granted, drained, released or forgotten. It is a hint: whoever misses it
+ * finds out by reading.
  *
  * @param owner null while nobody owns the shard
- * @param groupTerm highest term of the group's lease that a grant named; 0: none did
- * @param ownerTimeoutMillis silence after which the owner counts as dead
+ * @param groupTerm highest term of the group's lease that a grant has named; 0: no grant named one
+ * @param ownerTimeoutMillis without a heartbeat for this time, the owner counts as dead
  */
 public record LeaseChange(
     String group,
@@ -27,7 +28,7 @@ public record LeaseChange(
           .former("groupTerm", 0L)
           .former("ownerTimeoutMillis", Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
 
-  /** Of a group that has no lease of the whole. */
+  /** A change in a group that has no group lease. */
   public LeaseChange(
       String group, Shard shard, long epoch, String owner, String instance, long committed) {
     this(group, shard, epoch, owner, instance, committed, 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);

@@ -7,49 +7,51 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A program's connection to the cluster. It outlives the clustered Vert.x behind it, which may be
- * closed and made afresh when the cluster was away: producers and consumers hold a link, never a
- * clustered Vert.x.
+ * A program's connection to the cluster. Producers and consumers use a link rather than a clustered
+ * Vert.x, because a link lives on when the connection is lost and another clustered Vert.x has to
+ * be made.
  *
- * <p>Futures complete, and handlers run, on a context of {@link #vertx()}: the caller's own if it
- * has one.
+ * <p>Futures complete and handlers run on a context of {@link #vertx()}, which is the caller's own
+ * if it has one.
  */
 public interface Link {
   /** State of the connection. */
   enum State {
     CONNECTED,
-    /** No cluster in sight; requests fail at once with UNAVAILABLE. */
+    /** No node is in sight, and requests fail at once with UNAVAILABLE. */
     LOST,
     CLOSED
   }
 
-  /** The Vert.x whose contexts, timers and handlers a client uses; the same for the link's life. */
+  /**
+   * The Vert.x for contexts and timers of a client. It stays the same as long as the link lives.
+   */
   Vertx vertx();
 
   /**
-   * Sends a request and awaits its answer. Fails with {@code RefusedException} UNAVAILABLE when the
-   * request was surely not delivered (no connection, nobody listens), INDETERMINATE when no answer
-   * came within {@code timeoutMillis} or the connection broke. The answer's own refusals stay in
-   * the answer: see {@link Frames#answerBody}.
+   * Sends a request and waits for its answer. Fails with {@code RefusedException} UNAVAILABLE if
+   * the request was surely not delivered (no connection, or nobody listens), and with INDETERMINATE
+   * if no answer came within {@code timeoutMillis} or the connection broke. A refusal by the
+   * receiver is an answer: see {@link Frames#answerBody}.
    */
   Future<Buffer> request(String address, Buffer body, long timeoutMillis);
 
   /**
-   * Listens at an address, also after the connection was lost and made again. What is sent there is
-   * not answered.
+   * Listens at an address, also after the connection was lost and made again. Messages get no
+   * answer.
    */
   Listening listen(String address, Consumer<Buffer> handler);
 
   /**
-   * As {@link #listen}, for requests: what {@code server} gives is sent back as the answer. A
-   * failure, thrown or of the future, is answered as {@link Frames#refusal(Throwable)}. An answer
-   * that comes after the connection was lost goes nowhere; whoever asked hears INDETERMINATE.
+   * Like {@link #listen}, for requests: it sends back what {@code server} gives. A failure, thrown
+   * or of the future, is answered by {@link Frames#refusal(Throwable)}. If the connection is lost
+   * before the answer, the sender gets INDETERMINATE.
    */
   Listening serve(String address, Function<Buffer, Future<Buffer>> server);
 
   State state();
 
-  /** Called on each change of state. */
+  /** Adds a handler that runs on each change of state. */
   void onState(Consumer<State> handler);
 
   /** Id of this program's cluster member now, or null while there is no connection. */
@@ -57,11 +59,11 @@ public interface Link {
 
   Future<Void> close();
 
-  /** A registration that can be ended. */
+  /** A registration at an address. */
   interface Listening {
     /**
-     * Completes when the cluster knows of it. That may take until the cluster has expelled a lost
-     * node: whoever waits needs a time limit.
+     * Completes when the cluster knows of the registration. That may take until the cluster has
+     * expelled a lost node, so wait with a time limit.
      */
     Future<Void> registered();
 

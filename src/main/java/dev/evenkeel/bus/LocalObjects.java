@@ -4,7 +4,10 @@ import io.vertx.core.Vertx;
 import io.vertx.core.shareddata.LocalMap;
 import io.vertx.core.shareddata.Shareable;
 
-/** Hands an object from one verticle to others of the same JVM, for those deployed by name. */
+/**
+ * Objects that verticles of one Vert.x share, because a verticle deployed by name has no
+ * constructor arguments.
+ */
 public final class LocalObjects {
   private static final String MAP = "evenkeel.local";
 
@@ -16,7 +19,7 @@ public final class LocalObjects {
     map(vertx).put(type.getName(), new Holder(object));
   }
 
-  /** The object, or null if nobody has put one. */
+  /** The object of that type, or null if there is none. */
   public static <T> T get(Vertx vertx, Class<T> type) {
     Holder holder = map(vertx).get(type.getName());
     return holder == null ? null : type.cast(holder.object());

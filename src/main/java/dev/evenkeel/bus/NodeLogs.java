@@ -18,12 +18,12 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * The log groups of one node as that node sees them: the answer to {@link Op#READ_LOGS}.
+ * The log groups of one node as that node sees them; the answer to {@link Op#READ_LOGS}.
  *
  * @param node the node that answers
- * @param host where the other nodes find it, or null if it does not know
+ * @param host the address at which other nodes reach it; null if it does not know
  * @param groups meta first, then the data groups in their order
- * @param levels what kinds of log entries there may be
+ * @param levels which kinds of log entries it reads, and which the cluster may write
  */
 public record NodeLogs(String node, String host, List<Group> groups, Levels levels) {
 
@@ -31,20 +31,22 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
    * See {@link FeatureLevel}.
    *
    * @param read the highest that the node reads
-   * @param cluster the highest that all nodes read, as far as this node has applied meta
+   * @param cluster the highest that all nodes read, as of the last meta entry that this node has
+   *     applied
    */
   public record Levels(int read, int cluster) {
-    /** Of a node of a build that does not say. */
+    /** The levels of a node whose build does not name them. */
     public static final Levels FIRST = new Levels(FeatureLevel.FIRST, FeatureLevel.FIRST);
   }
 
   /**
    * @param leader node id, or null if this node knows of none
-   * @param leads this node leads the group and has applied all that former leaders committed
+   * @param leads whether this node leads the group and has applied everything that former leaders
+   *     committed
    * @param commitIndex last entry known to be on a majority, or -1
    * @param appliedIndex last entry applied here, or -1
-   * @param matchIndex on the leader: each follower's last entry known to be there, or -1; elsewhere
-   *     empty
+   * @param matchIndex on the leader, the last entry that each follower is known to have, or -1;
+   *     empty on other nodes
    * @param condition of this node's part in the group
    */
   public record Group(
@@ -60,13 +62,13 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
   /**
    * What a node says of its own part in a group.
    *
-   * @param ineligible why this node should not lead the group: reason and a line for people
-   * @param digest of this node's state; null: of a build that has none
-   * @param differs nodes whose state differs from that of this one, each with a line for people
+   * @param ineligible why this node should not lead the group: by reason, a line for people
+   * @param digest digest of this node's state; null if its build makes none
+   * @param differs nodes whose state differs from the one of this node, each with a line for people
    */
   public record Condition(
       Map<String, String> ineligible, StateDigest digest, Map<String, String> differs) {
-    /** Of a build that does not compare states. */
+    /** The condition that a build before states were compared reports. */
     public static final Condition UNKNOWN = new Condition(Map.of(), null, Map.of());
   }
 

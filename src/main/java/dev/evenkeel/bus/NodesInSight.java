@@ -1,8 +1,6 @@
 package dev.evenkeel.bus;
 
-/**
- * The cluster's view of members, as this node has it; in {@link LocalObjects} while the node runs.
- */
+/** Counts the nodes that this node sees. While the node runs, {@link LocalObjects} holds one. */
 @FunctionalInterface
 public interface NodesInSight {
   /** How many nodes are members now, this one included. May be called from any thread. */

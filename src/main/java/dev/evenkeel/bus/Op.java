@@ -1,11 +1,12 @@
 package dev.evenkeel.bus;
 
-/** Operations of a broker. The order is part of the wire format: append only. */
+/** Operations of a broker. Their order is part of the wire format: add new ones at the end. */
 public enum Op {
   /** Data. Body: {@code wire.AppendBody}. Answer: {@code wire.AppendResults}. */
   APPEND,
   /**
-   * Data. Body: {@link FetchRequest}. Answer: {@link FetchAnswer}. Waits if there is nothing yet.
+   * Data. Body: {@link FetchRequest}. Answer: {@link FetchAnswer}. Waits if there is no message
+   * yet.
    */
   FETCH,
   /** Body: i32 data group, command. Answer: {@code wire.ReplyCodec}. */
@@ -18,7 +19,7 @@ public enum Op {
   READ_SHARDS,
   /**
    * Body: {@link FetchRequest} without group: reads a shard without owning it. To the control
-   * address, or to the data address as consumers in mode broadcast do, who wait.
+   * address, or, by consumers in mode broadcast, which wait for messages, to the data address.
    */
   BROWSE,
   /** Body: shard, StartAt. Answer: i64 offset. To the shard's leader. */
@@ -50,7 +51,7 @@ public enum Op {
   LEVEL_START,
   /** To a member. Body: {@code level.HandOut}. Answer: i64 messages received. */
   LEVEL_HAND_OUT,
-  /** To a dealer. Body: {@code level.Report}. Answer: {@code level.Permission}. */
+  /** To a level dispatcher. Body: {@code level.Report}. Answer: {@code level.Permission}. */
   LEVEL_REPORT,
   /**
    * No body. Answer: i32 count, then {@code RecordCodec} group leases: of groups whose lease was
@@ -74,12 +75,13 @@ public enum Op {
   READ_FAILURES,
   /**
    * Data. Body: {@link ReplicasRequest}. Answer: {@link ReplicasAnswer}, once every voter has the
-   * entry on its disk or the time is over. To the leader of the data group.
+   * entry on its disk or the time is up. To the leader of the data group.
    */
   AWAIT_REPLICAS,
   /**
-   * Body: shard, i64 from offset, i64 to offset. Answer: i64 bytes of the batches from the one that
-   * holds the first to the one before that which holds the second. To the shard's leader.
+   * Body: shard, i64 from offset, i64 to offset. Answer: i64 size of the batches from the one with
+   * the first offset to the last one before the batch with the second offset. To the shard's
+   * leader.
    */
   READ_BYTES;
 

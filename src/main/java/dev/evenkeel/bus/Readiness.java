@@ -1,14 +1,14 @@
 package dev.evenkeel.bus;
 
 /**
- * What keeps a node from serving, as its own parts know; in {@link LocalObjects} while the node
- * runs. May be used from any thread.
+ * What the parts of a node know about whether it can serve. While the node runs, {@link
+ * LocalObjects} holds one. Safe for use from any thread.
  */
 public final class Readiness {
   private volatile String obstacle;
   private volatile boolean serving;
 
-  /** One line for people, or null if nothing is known to keep it. */
+  /** What keeps the node from serving, in one line for people; null if nothing does. */
   public String obstacle() {
     return obstacle;
   }
@@ -18,8 +18,8 @@ public final class Readiness {
   }
 
   /**
-   * Whether all parts of the node have started, and none is stopping. The cluster may well be able
-   * to serve before this node can.
+   * Whether all parts of the node have started and none is stopping. The cluster may be able to
+   * serve before this node can.
    */
   public boolean serving() {
     return serving;

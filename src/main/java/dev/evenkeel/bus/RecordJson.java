@@ -17,9 +17,9 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Writes a public record as a JSON object, and reads it back. Each component is a field under its
- * own name; a component that is a record itself puts its fields into the same object. Whatever is
- * written in another way is named by one of the methods.
+ * Writes a public record as a JSON object, and reads it back. By default each component is a field
+ * with its name, and a component that is a record puts its fields into the same object. The methods
+ * declare other forms.
  *
  * <p>Reading throws a {@link NullPointerException} for a missing number or boolean, and a {@link
  * ClassCastException} for a field of the wrong type.
@@ -68,7 +68,7 @@ final class RecordJson<T extends Record> {
         });
   }
 
-  /** The component has a form of its own. */
+  /** Declares how the component is written and read. */
   @SuppressWarnings("unchecked")
   <V> RecordJson<T> form(
       String name, BiConsumer<JsonObject, V> write, Function<JsonObject, V> read) {
@@ -79,7 +79,7 @@ final class RecordJson<T extends Record> {
     return this;
   }
 
-  /** The component is an object; null: it is left out. */
+  /** The component is an object; if it is null, the field is left out. */
   <V> RecordJson<T> object(
       String name, Function<V, JsonObject> write, Function<JsonObject, V> read) {
     return this.<V>form(
@@ -92,8 +92,8 @@ final class RecordJson<T extends Record> {
   /**
    * The component is an array.
    *
-   * @param max items that are read; those behind them are ignored
-   * @param read gives the item of that index
+   * @param max how many items are read; it ignores the others
+   * @param read reads the item at an index
    */
   <V> RecordJson<T> list(
       String name, int max, Function<V, Object> write, BiFunction<JsonArray, Integer, V> read) {
@@ -114,14 +114,16 @@ final class RecordJson<T extends Record> {
         });
   }
 
-  /** The field may be missing, as in what former builds send: it has this value then. */
+  /**
+   * The field may be missing, as former builds do not send it. Then the component has this value.
+   */
   RecordJson<T> former(String name, Object value) {
     Form form = forms.get(name);
     return form(
         name, form.write, json -> json.getValue(name) == null ? value : form.read.apply(json));
   }
 
-  /** The field is left out if it has this value. */
+  /** The field is left out if the component has this value. */
   RecordJson<T> unless(String name, Object usual) {
     Form form = former(name, usual).forms.get(name);
     return form(

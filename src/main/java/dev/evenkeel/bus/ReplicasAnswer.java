@@ -9,11 +9,11 @@ import dev.evenkeel.protocol.wire.Codec;
 import java.util.List;
 
 /**
- * How far the disks of a data group's voters are.
+ * Says which entries of a data group all its voters have on their disks.
  *
- * @param everywhere last entry that is known to be on all of them, or -1
- * @param missing ids of the nodes that are not known to have the entry that was asked for; empty:
- *     all have it
+ * @param everywhere last entry that all voters are known to have, or -1
+ * @param missing ids of the nodes that are not known to have the requested entry; empty: all have
+ *     it
  */
 public record ReplicasAnswer(long everywhere, List<String> missing) {
   public ReplicasAnswer {

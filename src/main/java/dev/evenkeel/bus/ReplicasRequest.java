@@ -11,9 +11,9 @@ import java.nio.ByteBuffer;
  * Asks whether an entry of a data group is on the disk of every voter.
  *
  * @param dataGroup index of the group
- * @param logIndex of the entry, as the answer to an append names it; -1: the last one that is
- *     committed when the request comes
- * @param waitMillis how long to wait for it, at most {@link Limits#REPLICAS_WAIT_MILLIS_MAX}
+ * @param logIndex index of the entry, as the answer to an append names it; -1: the last committed
+ *     entry
+ * @param waitMillis longest wait for it, at most {@link Limits#REPLICAS_WAIT_MILLIS_MAX}
  */
 public record ReplicasRequest(int dataGroup, long logIndex, int waitMillis) {
 

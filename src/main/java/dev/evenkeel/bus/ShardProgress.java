@@ -4,18 +4,18 @@ import dev.evenkeel.protocol.Shard;
 import io.vertx.core.json.JsonArray;
 
 /**
- * How far a member is, or was, with a shard under one epoch: for the figures of moves, and to tell
- * who is stuck. Times are ages at the sending of the heartbeat, so that clocks of different
- * programs do not matter.
+ * The progress of a member on a shard under one epoch. The dispatcher measures moves with it and
+ * finds stuck members. Times are relative to the sending of the heartbeat, so that clocks of
+ * different programs do not matter.
  *
  * @param epoch of the lease that the member holds or held
  * @param begunOffset one more than the highest offset given to a handler; null before that is known
- * @param fetchedAgoMillis since its first fetch under the epoch; null if there was none, or long
- *     ago
- * @param endedAgoMillis since it stopped handling the shard: the end of its last handler, or the
- *     moment it was told to stop if none ran then; null if it goes on
- * @param stalledMillis for how long something of the shard has been in hand while nothing was
- *     finished; null if nothing is in hand. Of a shard that was lost: while handlers still run
+ * @param fetchedAgoMillis time since its first fetch under the epoch; null if there was none, or if
+ *     it was long ago
+ * @param endedAgoMillis time since it stopped handling the shard: since its last handler ended, or
+ *     since it was told to stop if none ran then; null if it goes on
+ * @param stalledMillis for how long it has had messages of the shard in hand without finishing one;
+ *     null if it has none in hand. For a lost shard, only while handlers still run
  */
 public record ShardProgress(
     Shard shard,
@@ -26,8 +26,8 @@ public record ShardProgress(
     Long stalledMillis) {
 
   /**
-   * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for]}; there may
-   * be many.
+   * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for]}: an array
+   * without names, because there may be many.
    */
   JsonArray toJson() {
     return new JsonArray()
@@ -47,7 +47,7 @@ public record ShardProgress(
         json.getLong(3),
         json.getLong(4),
         json.getLong(5),
-        // Clients of before it was told send six.
+        // Former clients send six.
         json.size() > 6 ? json.getLong(6) : null);
   }
 }

@@ -14,12 +14,13 @@ import java.util.function.ToLongFunction;
 /**
  * A shard as its leader sees it.
  *
- * @param startOffset first offset kept
+ * @param startOffset first offset that is kept
  * @param endOffset next offset to be assigned
  * @param bytes bytes kept
- * @param messagesDropped messages that a limit dropped before some group consumed them
- * @param leases leases on it, without the bytes of their state
- * @param failures what groups have of failures on it; groups without any are missing
+ * @param messagesDropped messages that a retention limit dropped before all groups had consumed
+ *     them
+ * @param leases the leases of the shard, without the bytes of their state
+ * @param failures failed messages by group; groups without any are missing
  * @param delayed messages that wait until they are due
  */
 public record ShardStatus(
@@ -58,10 +59,7 @@ public record ShardStatus(
               FailureFigures.LIST,
               Codec.record(Delayed.class, I64, I64, I64)));
 
-  /**
-   * The sum of a figure over the shards of a topic. Null as long as one of them is unknown: a sum
-   * that leaves something out would be wrong.
-   */
+  /** The sum of a figure over the shards of a topic, or null as long as one shard is unknown. */
   public static Long sum(
       TopicInfo topic, Map<Shard, ShardStatus> known, ToLongFunction<ShardStatus> figure) {
     long sum = 0;

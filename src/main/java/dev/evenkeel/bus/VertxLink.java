@@ -16,9 +16,9 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A link over one clustered Vert.x that somebody else makes and closes: that of a node, for its own
- * verticles, or an application's own. It cannot make it afresh: when the cluster was lost, and its
- * owner has another one, the owner makes another link.
+ * A link over one clustered Vert.x that somebody else makes and closes: a node, or an application
+ * that has its own. When the connection is lost, the link stays lost; the owner of the Vert.x makes
+ * another link with another Vert.x.
  */
 public final class VertxLink implements Link {
   private final Vertx vertx;
@@ -50,14 +50,14 @@ public final class VertxLink implements Link {
     return send(vertx, address, body, timeoutMillis);
   }
 
-  /** What a request fails with, without being sent, in any state but CONNECTED. */
+  /** The refusal of a request in any state but CONNECTED; the request is not sent. */
   public static RefusedException notConnected(State state) {
     return new RefusedException(
         Refusal.UNAVAILABLE,
         state == State.CLOSED ? "the link is closed" : "no node of the cluster is in sight");
   }
 
-  /** A request over the event bus of {@code vertx}, its failures told as {@link Link} says. */
+  /** Sends a request over the event bus of {@code vertx}. Fails as {@link Link#request} says. */
   public static Future<Buffer> send(Vertx vertx, String address, Buffer body, long timeoutMillis) {
     DeliveryOptions options = new DeliveryOptions().setSendTimeout(timeoutMillis);
     return vertx
@@ -76,7 +76,10 @@ public final class VertxLink implements Link {
         : Buffer.buffer(body == null ? "" : body.toString());
   }
 
-  /** A failure of the event bus in words, and whether the request may have had an effect. */
+  /**
+   * The refusal for a failure of the event bus: whether the request may have had an effect, and
+   * what happened in words.
+   */
   public static RefusedException refusal(String address, Throwable cause) {
     if (cause instanceof ReplyException reply) {
       switch (reply.failureType()) {
@@ -112,8 +115,8 @@ public final class VertxLink implements Link {
   }
 
   /**
-   * The answer of {@code server} to {@code request}; never fails: a failure is answered as {@link
-   * Frames#refusal(Throwable)}.
+   * The answer of {@code server} to {@code request}. It never fails: a failure becomes an answer by
+   * {@link Frames#refusal(Throwable)}.
    */
   public static Future<Buffer> serve(Function<Buffer, Future<Buffer>> server, Buffer request) {
     try {
@@ -147,9 +150,9 @@ public final class VertxLink implements Link {
   }
 
   /**
-   * To be called, on any thread, when the number of nodes in sight changes: with none the link is
-   * LOST. A clustered Vert.x that was without nodes for a moment may not find its way back by
-   * itself, so LOST is for good.
+   * Notes the number of nodes in sight; without any the link is LOST. A clustered Vert.x that has
+   * seen no node for a moment may not recover by itself, so LOST is final. Call it, on any thread,
+   * when the number changes.
    */
   public void nodesInSight(int nodes) {
     if (nodes == 0) {

@@ -6,9 +6,9 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 
 /**
- * Asks for the cluster as some broker sees it now. The event bus takes another broker each time,
- * and the first answer counts. While there is none for a moment another one is asked, too: a dead
- * one may still be registered. An answer of a broker that has not caught up counts only if no
+ * Asks a broker for its view of the cluster. If no answer comes for a moment, it asks another
+ * broker too, because a dead one may still be registered; the event bus chooses the brokers in
+ * turn. The first answer counts, but the view of a broker that has not caught up counts only if no
  * better one comes.
  */
 public final class ViewQuestion {
@@ -21,14 +21,14 @@ public final class ViewQuestion {
   private int asked;
   private int unanswered;
 
-  /** Of a broker that has not caught up, or null. */
+  /** The view of a broker that has not caught up, or null. */
   private ClusterView behind;
 
   private ViewQuestion(Link link) {
     this.link = link;
   }
 
-  /** Fails as {@link Link#request}, or if the answer makes no sense. */
+  /** Fails like {@link Link#request}, or if the answer is malformed. */
   public static Future<ClusterView> ask(Link link) {
     ViewQuestion question = new ViewQuestion(link);
     question.next();

@@ -2,7 +2,7 @@ package dev.evenkeel.bus;
 
 import io.vertx.core.Vertx;
 
-/** One timer, set for the earliest time that was asked for. Used on one context. */
+/** A timer for the earliest of the times asked for. For use on one context. */
 public final class WakeTimer {
   private final Vertx vertx;
   private final Runnable onWake;
@@ -10,7 +10,7 @@ public final class WakeTimer {
   private long timerAtMillis = Long.MAX_VALUE;
 
   /**
-   * @param onWake is run when it is time, and asks for the next time
+   * @param onWake runs when it is time, and may ask for the next time
    */
   public WakeTimer(Vertx vertx, Runnable onWake) {
     this.vertx = vertx;
