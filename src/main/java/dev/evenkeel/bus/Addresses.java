@@ -81,7 +81,7 @@ public final class Addresses {
   }
 
   /** The level dispatchers of a node take the {@code level.Report}s of members here. */
-  public static String dealer(String node) {
+  public static String levelDispatcher(String node) {
     return "evenkeel.node." + node + ".dealer";
   }
 

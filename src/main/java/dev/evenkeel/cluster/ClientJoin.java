@@ -11,12 +11,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * An attempt to join the cluster by the first seed that answers, again and again until the time is
- * over. It asks the seed's port first: Hazelcast itself would wait long for one that is not there.
- * Runs on a thread of its own.
+ * Joins the cluster by the first seed that answers, and tries again until the time is up. It opens
+ * a connection to the seed first, because Hazelcast would wait long for one that is not there. Runs
+ * on its own thread.
  */
 public final class ClientJoin {
-  /** Between two rounds over the seeds. */
+  /** Pause between two rounds over the seeds. */
   private static final long PAUSE_MILLIS = 100;
 
   private static final Logger LOG = LoggerFactory.getLogger(ClientJoin.class);
@@ -35,8 +35,8 @@ public final class ClientJoin {
   }
 
   /**
-   * Calls it off: {@link #member()} fails with UNAVAILABLE at once, and what was begun is closed
-   * when it is through. Does nothing once the member is there.
+   * Cancels joining: {@link #member()} fails with UNAVAILABLE at once, and a member that joins all
+   * the same is closed. Does nothing once the member is there.
    */
   public void cancel() {
     if (promise.tryFail(new RefusedException(Refusal.UNAVAILABLE, "joining was called off"))) {
@@ -67,13 +67,13 @@ public final class ClientJoin {
     } catch (InterruptedException e) {
       promise.tryFail(new RefusedException(Refusal.UNAVAILABLE, "interrupted while joining"));
     } catch (RuntimeException | Error e) {
-      // Whoever waits must learn it.
+      // Otherwise the caller would wait for ever.
       promise.tryFail(ClusterMembers.unavailable(e));
       throw e;
     }
   }
 
-  /** Returns why it failed, or null. */
+  /** Joins by one seed. Returns why it failed, or null. */
   private String joinBy(HostPort seed, String host) {
     HazelcastMember member;
     try {

@@ -6,12 +6,12 @@ import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
 
 /**
- * How a client, a member without data, takes part in the cluster.
+ * Settings of a client, a member of the cluster without data.
  *
  * @param seeds nodes to join by, at least one
- * @param host the address to listen on; null: the one by which the seed is reached
- * @param clusterName only members of the same name find together
- * @param connectTimeoutMillis how long to try until joining fails
+ * @param host the address to listen on; null: the local address of the connection to the seed
+ * @param clusterName name of the cluster to join
+ * @param connectTimeoutMillis how long to try before joining fails
  */
 public record ClientSettings(
     List<HostPort> seeds, String host, String clusterName, long connectTimeoutMillis) {
@@ -24,7 +24,7 @@ public record ClientSettings(
     }
   }
 
-  /** By one node on the loopback interface. */
+  /** For a node on the loopback interface. */
   public static ClientSettings local(int port) {
     return new ClientSettings(
         List.of(new HostPort(ClusterDefaults.HOST, port)),

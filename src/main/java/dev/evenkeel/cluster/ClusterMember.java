@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
-/** This JVM's place in the cluster: a clustered Vert.x and the shared maps. */
+/** This JVM as a member of the cluster, with its clustered Vert.x and the shared maps. */
 public interface ClusterMember {
   /** The clustered Vert.x. */
   Vertx vertx();
@@ -19,29 +19,29 @@ public interface ClusterMember {
   /** Ids of all members now, lite ones included. */
   Set<String> members();
 
-  /** How many members hold data, that is, are nodes and not clients. */
+  /** How many members hold data: the nodes, without the clients. */
   int dataMembers();
 
-  /** Where the nodes that this member sees listen. */
+  /** Addresses of the nodes that this member sees. */
   default List<HostPort> dataAddresses() {
     return List.of();
   }
 
-  /** Called, on any thread, whenever a member came or went. */
+  /** Adds a handler that runs, on any thread, whenever a member joins or leaves. */
   void onChange(Consumer<Change> handler);
 
-  /** Who consumes: "group/member" → JSON. Written by the dispatcher. */
+  /** The consumer registry: "group/member" → JSON. The dispatcher writes it. */
   SharedTable registry();
 
-  /** Who owns what, as everybody may see it: "group/topic/shard" → JSON. */
+  /** The owners of shards, for everybody to see: "group/topic/shard" → JSON. */
   SharedTable ownership();
 
-  /** Automata of keys in flight, under this member's id. */
+  /** The dedup automata of all members. This member's claims carry its id. */
   SharedAutomata dedup();
 
   /**
-   * Completes, with what is wrong, when the cluster can only go on without this member: it has been
-   * ended, and its program should close it and join afresh. Only a node's member finds that out.
+   * Completes with the reason when this member was ended because the cluster could not go on with
+   * it. Its program should close it and join again. Only nodes find this out.
    */
   default Future<String> unfit() {
     return Promise.<String>promise().future();
@@ -51,8 +51,8 @@ public interface ClusterMember {
   Future<Void> close();
 
   /**
-   * @param member id of who came or went
-   * @param left whether it went
+   * @param member id of the member
+   * @param left whether it left; otherwise it joined
    * @param dataMembers how many data members there are now
    */
   record Change(String member, boolean left, int dataMembers) {}

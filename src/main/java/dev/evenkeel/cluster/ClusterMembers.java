@@ -25,17 +25,20 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Makes members of the cluster. Whatever blocks does so on threads of its own. */
+/** Makes members of the cluster. Blocking calls run on their own threads. */
 public final class ClusterMembers {
   private static final int CONNECT_TIMEOUT_MILLIS = 2_000;
   private static final int PING_MILLIS = 5_000;
 
   /**
-   * Hazelcast has limits of its own, which are shorter; it may be stuck before it comes to them.
+   * Longest wait for Hazelcast. Its own limits are shorter, but it may hang before it checks them.
    */
   private static final long JOIN_MILLIS_MAX = 300_000;
 
-  /** How often a node tries to join: who it asks first may go meanwhile, which takes some 20 s. */
+  /**
+   * How often a node tries to join. The member that it asks first may leave meanwhile, and noticing
+   * that takes some 20 s.
+   */
   static final int JOIN_TRIES = 3;
 
   private static final Logger LOG = LoggerFactory.getLogger(ClusterMembers.class);
@@ -51,7 +54,7 @@ public final class ClusterMembers {
     return node(settings, new PartitionWatch());
   }
 
-  /** As above, with a watch of its own over the partitions of the shared maps. */
+  /** As above, with this watch over the partitions of the shared maps. */
   static Future<ClusterMember> node(NodeSettings settings, PartitionWatch watch) {
     Promise<ClusterMember> promise = Promise.promise();
     onThread(
@@ -84,7 +87,7 @@ public final class ClusterMembers {
     return joining(settings).member();
   }
 
-  /** As {@link #client}, for those who may want to call it off. */
+  /** Like {@link #client}, but the caller can cancel it. */
   public static ClientJoin joining(ClientSettings settings) {
     ClientJoin join = new ClientJoin(settings);
     onThread("evenkeel-client-join", join::run);
@@ -92,8 +95,8 @@ public final class ClusterMembers {
   }
 
   /**
-   * The member behind an application's own clustered Vert.x, which stays the application's to
-   * close. Fails with {@code RefusedException} INVALID if it is not clustered by Hazelcast.
+   * The member behind an application's own clustered Vert.x. The application closes it. Fails with
+   * {@code RefusedException} INVALID if it is not clustered by Hazelcast.
    */
   public static Future<ClusterMember> of(Vertx clustered) {
     ClusterManager manager =
@@ -111,8 +114,8 @@ public final class ClusterMembers {
   }
 
   /**
-   * The automata of a member of this JVM: the same for all who are that member, because messages to
-   * it are for one of them.
+   * The automata of a member in this JVM. All users of the member share them, because the event bus
+   * delivers a message for the member to only one of them.
    *
    * @return null if there is no such member here
    */
@@ -121,8 +124,8 @@ public final class ClusterMembers {
   }
 
   /**
-   * Whether a call failed because the cluster did not answer, or because this member of it has
-   * ended: what a member that joins afresh may not meet again.
+   * Whether a call failed because the cluster did not answer or because this member has ended.
+   * After joining again, the same call may succeed.
    */
   public static boolean lostSight(Throwable failure) {
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
@@ -135,7 +138,7 @@ public final class ClusterMembers {
     return false;
   }
 
-  /** Tries again if the cluster could not be joined. Blocks. */
+  /** Joins, and tries again if that fails. Blocks. */
   static <T> T patiently(Supplier<T> join) {
     for (int tries = 1; ; tries++) {
       try {
@@ -169,7 +172,7 @@ public final class ClusterMembers {
     try {
       vertx = await(Vertx.builder().with(options).withClusterManager(manager).buildClustered());
     } catch (RefusedException e) {
-      // Vert.x leaves it running, on the port.
+      // Vert.x leaves Hazelcast running, and the port in use.
       HazelcastInstance left = manager.getHazelcastInstance();
       if (left != null) {
         left.getLifecycleService().terminate();
@@ -212,7 +215,7 @@ public final class ClusterMembers {
   }
 
   private static void onThread(String name, Runnable task) {
-    // Not a daemon: a program whose main method has ended lives while it joins.
+    // Not a daemon: a program lives while it joins, also after its main method has ended.
     new Thread(task, name).start();
   }
 }

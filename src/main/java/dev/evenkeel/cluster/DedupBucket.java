@@ -6,7 +6,10 @@ import com.hazelcast.nio.serialization.DataSerializable;
 import dev.evenkeel.dedup.SharedBucket;
 import java.io.IOException;
 
-/** A bucket as a value of the shared map. It becomes bytes only when it moves to another member. */
+/**
+ * A bucket of dedup automata, as a value of the shared map. It is serialized only when it moves to
+ * another member.
+ */
 public final class DedupBucket implements DataSerializable {
   private SharedBucket bucket = new SharedBucket();
 

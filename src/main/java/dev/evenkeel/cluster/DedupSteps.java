@@ -10,8 +10,9 @@ import java.io.IOException;
 import java.util.Map;
 
 /**
- * Steps of automata of one bucket, where it lies; on its backup the same again, with the same time.
- * Serialized by its class's name, so that members whose configuration is not ours know it, too.
+ * Applies steps to the automata of one bucket, on the member that holds it; its backup does the
+ * same with the same time. It is serialized by the name of its class, so that members with an
+ * application's own Hazelcast configuration can read it too.
  */
 public final class DedupSteps
     implements EntryProcessor<Integer, DedupBucket, byte[]>, DataSerializable {
@@ -21,13 +22,13 @@ public final class DedupSteps
   private long nowMillis;
   private int keysMax;
 
-  /** To be read. */
+  /** For deserialization. */
   public DedupSteps() {}
 
   /**
    * @param steps of {@link SharedCodec#steps(java.util.List)}
-   * @param nowMillis of the cluster's clock
-   * @param keysMax of the bucket
+   * @param nowMillis time of the cluster's clock
+   * @param keysMax most keys of the bucket
    */
   DedupSteps(byte[] steps, long nowMillis, int keysMax) {
     this.steps = steps;

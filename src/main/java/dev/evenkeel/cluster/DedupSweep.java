@@ -12,8 +12,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Takes away, from one bucket, claims of the dead and of those at work for too long. Gives the keys
- * that lost any, or null if none did.
+ * Removes the claims of dead members and of workers that take too long from one bucket. Returns the
+ * keys that lost claims, or null if none did. The name of the class is part of the wire format.
  */
 public final class DedupSweep
     implements EntryProcessor<Integer, DedupBucket, byte[]>, DataSerializable {
@@ -23,11 +23,11 @@ public final class DedupSweep
   private long nowMillis;
   private transient Set<String> aliveSet;
 
-  /** To be read. */
+  /** For deserialization. */
   public DedupSweep() {}
 
   /**
-   * @param nowMillis of the cluster's clock
+   * @param alive ids of the live members @param nowMillis time of the cluster's clock
    */
   DedupSweep(Set<String> alive, long nowMillis) {
     this.alive = alive.toArray(String[]::new);

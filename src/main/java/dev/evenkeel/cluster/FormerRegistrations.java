@@ -14,27 +14,30 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes away what the event bus still knows of members that have gone. Vert.x does so when a member
- * goes, but once: if the maps have no owners at that moment, or a part of the cluster in which the
- * member was alive joins later and brings its maps, it stays for ever. Then requests to an address
- * at which a client listens again go in turn to the client and to nobody.
+ * Removes the event-bus registrations of members that have left. Vert.x does so when a member
+ * leaves, but only once: registrations stay for ever if the maps have no owners at that moment, or
+ * if a part of the cluster that still knows the member merges later. Then the requests to an
+ * address of a client that has joined again go in turn to the client and to nobody.
  *
- * <p>The first member that holds data looks after it. Times are of a clock that does not go back.
+ * <p>The oldest node does this. Times are monotonic.
  */
 final class FormerRegistrations {
-  /** How often it looks: a request for all registrations to the members that hold data. */
+  /** Time between two looks. Each one asks the nodes for all registrations. */
   static final long LOOK_MILLIS = 2_000;
 
-  /** How long a member may be unknown here: who has just joined registers before all have heard. */
+  /**
+   * How long a registered member may be unknown here: a new member registers before everybody has
+   * heard of it.
+   */
   static final long PATIENCE_MILLIS = 5_000;
 
-  /** Where vertx-hazelcast keeps a member's Vert.x node id. */
+  /** The attribute in which vertx-hazelcast keeps a member's Vert.x node id. */
   static final String NODE_ID_ATTRIBUTE = "__vertx.nodeId";
 
-  /** Where it keeps who listens at which address. */
+  /** The map in which it keeps who listens at which address. */
   static final String REGISTRATIONS = "__vertx.subs";
 
-  /** Where it keeps at which port a Vert.x node takes connections. */
+  /** The map in which it keeps the ports of Vert.x nodes. */
   static final String NODES = "__vertx.nodeInfo";
 
   private static final Logger LOG = LoggerFactory.getLogger(FormerRegistrations.class);
@@ -42,7 +45,7 @@ final class FormerRegistrations {
   private final HazelcastInstance hazelcast;
 
   /**
-   * Since when nodes have been registered that are not members; only the look under way uses it.
+   * When registered nodes that are not members were seen first. Only the look under way uses it.
    */
   private final Map<String, Long> strangers = new HashMap<>();
 
@@ -52,7 +55,7 @@ final class FormerRegistrations {
     this.hazelcast = hazelcast;
   }
 
-  /** Looks from now on, one look at a time. */
+  /** Begins to look periodically, one look at a time. */
   void begin(Vertx vertx) {
     vertx.setPeriodic(
         LOOK_MILLIS,
@@ -64,7 +67,7 @@ final class FormerRegistrations {
         });
   }
 
-  /** Waits for the maps. Fails while they are out of reach: the next look comes. */
+  /** Blocks on the maps. Fails while they are out of reach; then the next look tries again. */
   private Void look() {
     Collection<Member> members = hazelcast.getCluster().getMembers();
     Member first =
@@ -97,9 +100,9 @@ final class FormerRegistrations {
   }
 
   /**
-   * Who has been registered for {@link #PATIENCE_MILLIS} without being a member.
+   * The nodes that have been registered for {@link #PATIENCE_MILLIS} without being members.
    *
-   * @param strangers since when each has been; is brought up to date
+   * @param strangers when each such node was seen first; updated here
    */
   static Set<String> gone(
       Set<String> registered, Set<String> members, long nowMillis, Map<String, Long> strangers) {

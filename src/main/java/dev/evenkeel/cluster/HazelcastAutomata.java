@@ -22,24 +22,23 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Automata in the entries of a Hazelcast map, which are buckets of many. Steps are an entry
- * processor, which carries all that waited for its bucket. Who waits is told by a message on the
- * event bus from the process whose step made it the head: one message for each wait, and none for
- * anybody else.
+ * The dedup automata in a Hazelcast map, many of them in each entry (a bucket). An entry processor
+ * carries all steps that wait for one bucket. When a step makes a waiting claim the head, the
+ * process of that step tells the process of the claim by a message on the event bus.
  *
- * <p>Whoever joins through one clustered Vert.x is one member of the cluster, and all who are that
- * member share its automata: a message that wakes a waiter goes to one of those who listen under
- * the member's name, and numbers of listeners must not be given twice.
+ * <p>All users of one clustered Vert.x are one member of the cluster and share this object: a
+ * message to the member reaches only one of those who listen under its name, and the numbers of
+ * listeners must be unique.
  */
 final class HazelcastAutomata implements SharedAutomata {
   static final String MAP = "evenkeel.dedup";
 
-  /** Keys in flight; past it the one of a bucket that was not used for longest goes. */
+  /** Most keys in flight; beyond it a bucket drops its least recently used key. */
   private static final int KEYS_MAX = 1_000_000;
 
   /**
-   * A bucket's steps go one batch after another: fewer buckets make larger batches, more of them
-   * spread over more members. All processes of a cluster must have the same number.
+   * A bucket takes one batch of steps after another: fewer buckets make larger batches, more
+   * buckets spread the work over more members. All processes of a cluster must use the same number.
    */
   private static final int BUCKETS = 16;
 
@@ -47,10 +46,10 @@ final class HazelcastAutomata implements SharedAutomata {
 
   private static final String ADDRESS = "evenkeel.dedup.";
 
-  /** The upper 16 bits of a token. */
+  /** The upper 16 bits of a token are the number of its listener. */
   private static final int NUMBER_SHIFT = 48;
 
-  /** Of this JVM's members of clusters, by their ids. */
+  /** One for each cluster member in this JVM, by its id. */
   private static final Map<String, HazelcastAutomata> MEMBERS = new ConcurrentHashMap<>();
 
   private final Vertx vertx;
@@ -76,12 +75,12 @@ final class HazelcastAutomata implements SharedAutomata {
     return MEMBERS.computeIfAbsent(member, id -> new HazelcastAutomata(vertx, hazelcast, id));
   }
 
-  /** Null if there is no such member here. */
+  /** The automata of a member in this JVM, or null. */
   static HazelcastAutomata of(String member) {
     return MEMBERS.get(member);
   }
 
-  /** The member is gone for good. */
+  /** Forgets a member that has left for good. */
   static void leave(String member) {
     HazelcastAutomata last = MEMBERS.remove(member);
     if (last != null) {
@@ -145,7 +144,7 @@ final class HazelcastAutomata implements SharedAutomata {
     return batches.overflowed();
   }
 
-  /** The event loop or worker that the caller is on; null if it is on a thread of its own. */
+  /** The Vert.x context of the caller; null if it has none. */
   private Context home() {
     ContextInternal context = ContextInternal.current();
     return context != null && context.owner() == vertx ? context.unwrap() : null;

@@ -19,17 +19,18 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Hazelcast's configuration for our members. Its defaults are made for big, slow-moving data grids;
- * here it carries a few small maps, and a lost member must be noticed soon.
+ * Hazelcast configurations of nodes and clients. Hazelcast's defaults are made for large data
+ * grids; here it holds a few small maps, and must notice a lost member soon.
  */
 final class HazelcastConfigs {
   /** Small maps: few partitions start faster and cost less, and still spread over some nodes. */
   private static final int PARTITIONS = 31;
 
   /**
-   * Silence after which a member counts as gone, if its connection did not break before. That of a
-   * killed process breaks at once. What hangs for shorter, as on a machine with far too much to do,
-   * is better waited for than thrown out and let in again; the logs elect other leaders meanwhile.
+   * A member that is silent for longer counts as gone. The connection of a killed process breaks at
+   * once, so this is for processes that hang. It is better to wait for a short pause, as on an
+   * overloaded machine, than to expel the member and let it join again; the logs elect other
+   * leaders meanwhile.
    */
   private static final int MEMBER_SILENCE_SECONDS_MAX = 8;
 
@@ -76,13 +77,13 @@ final class HazelcastConfigs {
     set(config, "hazelcast.shutdownhook.enabled", false);
     set(config, "hazelcast.partition.count", PARTITIONS);
     set(config, "hazelcast.operation.call.timeout.millis", OPERATION_MILLIS_MAX);
-    // A partition that a starting member cannot take yet is moved again at once, and who has no
-    // part in that hears of it only when the table is compared next. If it becomes the master
-    // before, it applies the versions of the failed moves over those of the later ones, finds two
-    // tables of one version, and tries that again for ever (5.3.8,
+    // If a starting member cannot take a partition yet, Hazelcast moves it again at once, and
+    // members that take no part in that learn of it only with the next partition table. If such a
+    // member becomes the master before, it applies the versions of the failed moves over the later
+    // ones, finds two tables of one version, and repeats that for ever (5.3.8,
     // FetchMostRecentPartitionTableTask).
     set(config, "hazelcast.partition.table.send.interval", 1);
-    // What was sent to a member that died is sent again to who has its part of the maps now.
+    // An operation for a member that died is sent again to the new owner of its partition.
     set(config, "hazelcast.invocation.retry.pause.millis", 100);
     set(config, "hazelcast.health.monitoring.level", "OFF");
     set(config, "hazelcast.slow.operation.detector.enabled", false);
@@ -90,10 +91,10 @@ final class HazelcastConfigs {
   }
 
   /**
-   * The "advanced" network, although there is one socket, for members only. In the other one, whose
-   * socket is also for clients, whoever connects to a member that hangs spins until that answers
-   * (5.3.8, UnifiedProtocolEncoder: there is something to send, and it is not its turn). Its only
-   * thread that writes sends nothing to anybody then, and the members that live lose each other.
+   * Uses the "advanced" network, although there is only one socket, for members. In the simple one,
+   * the socket also serves clients, and a member that connects to one that hangs spins until that
+   * one answers (5.3.8, UnifiedProtocolEncoder). Its only writing thread then sends nothing to
+   * anybody, and the live members lose each other.
    */
   private static void network(Config config) {
     AdvancedNetworkConfig network = config.getAdvancedNetworkConfig().setEnabled(true);
@@ -109,7 +110,7 @@ final class HazelcastConfigs {
         config.getAdvancedNetworkConfig().getEndpointConfigs().get(EndpointQualifier.MEMBER);
   }
 
-  /** What vertx-hazelcast's own default configuration says about its maps, and ours. */
+  /** The maps of vertx-hazelcast, as in its default configuration, and our own. */
   private static void maps(Config config) {
     config.addMultiMapConfig(
         new MultiMapConfig("__vertx.subs")
@@ -126,7 +127,8 @@ final class HazelcastConfigs {
     config.addMapConfig(
         new MapConfig(HazelcastAutomata.MAP)
             .setBackupCount(1)
-            // Steps change buckets where they lie; as bytes each would be read and written whole.
+            // Steps change buckets in place; in binary format each step would read and write a
+            // whole bucket.
             .setInMemoryFormat(InMemoryFormat.OBJECT));
   }
 
@@ -144,22 +146,22 @@ final class HazelcastConfigs {
     set(config, "hazelcast.max.wait.seconds.before.join", 0);
     set(config, "hazelcast.heartbeat.interval.seconds", 1);
     set(config, "hazelcast.max.no.heartbeat.seconds", MEMBER_SILENCE_SECONDS_MAX);
-    // Not set: hazelcast.mastership.claim.timeout.seconds. It is also how many times a member that
-    // has not missed the oldest one yet is asked to agree to the next, the first five times at
-    // once. Whoever has not agreed by the last is left behind in a cluster of its own.
+    // Not set: hazelcast.mastership.claim.timeout.seconds. It is also how often the next master
+    // asks a member that still sees the former one to agree, the first five times at once. A member
+    // that has not agreed by then is left behind in a cluster of its own.
 
-    // A killed process: its connection breaks, and it refuses new ones. Two refusals will do.
+    // The connection of a killed process breaks, and new ones are refused. Two refusals are enough.
     set(config, "hazelcast.connection.monitor.interval", 50);
     set(config, "hazelcast.connection.monitor.max.faults", 2);
     set(config, "hazelcast.socket.connect.timeout.seconds", 2);
     set(config, "hazelcast.merge.first.run.delay.seconds", 5);
     set(config, "hazelcast.merge.next.run.delay.seconds", 2);
-    // Who leaves moves its parts of the maps to others. Each has a copy elsewhere, and the log and
-    // the next heartbeats fill them again, so nobody need wait long.
+    // A member that leaves moves its partitions to others. Each has a copy elsewhere, and the log
+    // and the next heartbeats fill the maps again, so a short wait is enough.
     set(config, "hazelcast.graceful.shutdown.max.wait", 1);
     set(config, "hazelcast.cluster.shutdown.timeout.seconds", 5);
-    // Who fell apart from the others asks the nodes, and is told by those where their oldest member
-    // is, which may be a client: that is kept for as long as this.
+    // After a split, a member asks the nodes where their oldest member is, which may be a client.
+    // It remembers such addresses for this time.
     set(config, "hazelcast.tcp.join.previously.joined.member.address.retention.seconds", 60);
     config.addListenerConfig(new ListenerConfig(new FormerClients()));
     config.addListenerConfig(
@@ -184,10 +186,9 @@ final class HazelcastConfigs {
   }
 
   /**
-   * Forgets where clients were. Hazelcast asks for a while at the addresses of former members
-   * whether their cluster fell apart from this one. The kernel gives the port of a client that has
-   * gone to the next that asks, maybe a client of another cluster of the same name, and the two
-   * would become one.
+   * Makes Hazelcast forget the addresses of clients that have left. After a split it asks the
+   * addresses of former members for a while. The port of a former client may by then belong to a
+   * client of another cluster with the same name, and the two clusters would merge.
    */
   private static final class FormerClients implements MembershipListener, HazelcastInstanceAware {
     private volatile TcpIpJoiner joiner;
@@ -199,7 +200,7 @@ final class HazelcastConfigs {
 
     @Override
     public void memberAdded(MembershipEvent event) {
-      // Where a member is may be known.
+      // Addresses of present members may stay known.
     }
 
     @Override

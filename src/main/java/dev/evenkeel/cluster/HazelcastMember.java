@@ -37,7 +37,7 @@ final class HazelcastMember implements ClusterMember {
   private volatile boolean closing;
 
   /**
-   * Blocks while it asks Hazelcast for its maps.
+   * Blocks while Hazelcast makes the maps.
    *
    * @param ours whether {@link #close()} closes the Vert.x
    */
@@ -65,8 +65,8 @@ final class HazelcastMember implements ClusterMember {
   }
 
   /**
-   * Looks once a second whether the maps have owners, and ends this member if they cannot; and
-   * looks after {@link FormerRegistrations}.
+   * Begins to check once a second whether all partitions have owners, and to remove {@link
+   * FormerRegistrations}. If partitions stay without owners, it ends this member.
    */
   HazelcastMember watched(PartitionWatch watch) {
     vertx.setPeriodic(LOOK_MILLIS, timer -> look(timer, watch));
@@ -105,7 +105,7 @@ final class HazelcastMember implements ClusterMember {
     return TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
   }
 
-  /** Whether every part of the maps has an owner. */
+  /** Whether every partition has an owner. */
   private boolean complete() {
     for (Partition partition : hazelcast.getPartitionService().getPartitions()) {
       if (partition.getOwner() == null) {
@@ -120,7 +120,9 @@ final class HazelcastMember implements ClusterMember {
     return !members.isEmpty() && members.iterator().next().localMember();
   }
 
-  /** Without goodbye: whatever waits for the maps ends, and the others see it go at once. */
+  /**
+   * Terminates this member. Calls that wait for the maps fail, and the others see it leave at once.
+   */
   private void end(String why) {
     Thread ending =
         new Thread(

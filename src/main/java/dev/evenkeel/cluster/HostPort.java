@@ -6,7 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * An address as users write it: {@code HOST:PORT}; an IPv6 address stands in brackets.
+ * An address as users write it: {@code HOST:PORT}, with an IPv6 address in brackets.
  *
  * @param host name or address, never empty
  * @param port 1 to 65535
@@ -15,7 +15,7 @@ public record HostPort(String host, int port) {
   private static final int PORT_MAX = 65_535;
 
   /**
-   * @throws RefusedException INVALID, saying what would be right
+   * @throws RefusedException INVALID, with a message that says how to write it
    */
   public static HostPort parse(String text) {
     int colon = text.lastIndexOf(':');
@@ -33,7 +33,7 @@ public record HostPort(String host, int port) {
     return new HostPort(host, port);
   }
 
-  /** Several, as {@link #parse}. */
+  /** Parses several addresses. */
   public static List<HostPort> parseAll(List<String> texts) {
     List<HostPort> all = new ArrayList<>(texts.size());
     texts.forEach(text -> all.add(parse(text)));

@@ -16,11 +16,11 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Calls to Hazelcast that may block, on a thread of their own; one after another, so that what one
- * caller writes to one map keeps its order. Any failure is UNAVAILABLE, past the limit OVERLOADED.
+ * Makes calls to Hazelcast that may block, on a thread of their own and one after another, so that
+ * writes keep their order. A failure is UNAVAILABLE, and a call beyond the limit OVERLOADED.
  */
 final class MapCalls {
-  /** Calls that may wait at once. */
+  /** Most calls that wait at once. */
   private static final int WAITING_CALLS_MAX = 10_000;
 
   private static final int IDLE_SECONDS_MAX = 10;
@@ -48,7 +48,7 @@ final class MapCalls {
     return stage(vertx, () -> CompletableFuture.completedStage(call.call()));
   }
 
-  /** As {@link #run}, of an asynchronous call, which may block while it starts. */
+  /** Like {@link #run}, for an asynchronous call that may block while it starts. */
   <T> Future<T> stage(Vertx vertx, Callable<CompletionStage<T>> call) {
     Promise<T> promise = promise(vertx);
     try {
@@ -81,7 +81,7 @@ final class MapCalls {
     }
   }
 
-  /** The thread itself. It refuses what is past the limit, and everything once it is closed. */
+  /** The thread itself. It rejects tasks beyond the limit, and all tasks once it is closed. */
   Executor executor() {
     return executor;
   }

@@ -6,14 +6,14 @@ import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
 
 /**
- * How a node, a member that holds data, takes part in the cluster. Nothing listens on, and nothing
- * is announced at, any other address than the one given here.
+ * Settings of a node, a member of the cluster that holds data. It listens on no other address than
+ * {@code host}, and announces no other than {@code publicHost}.
  *
  * @param host the address to listen on
- * @param publicHost the address at which others reach it; usually the same
- * @param port for Hazelcast; the event bus has the next one
- * @param peers every node's host and port, its own may be among them; empty for a lone node
- * @param clusterName only members of the same name find together
+ * @param publicHost the address at which others reach it, usually the same
+ * @param port port of Hazelcast; the event bus uses the next one
+ * @param peers host and port of every node, with or without its own; empty for a lone node
+ * @param clusterName name of the cluster
  */
 public record NodeSettings(
     String host, String publicHost, int port, List<HostPort> peers, String clusterName) {

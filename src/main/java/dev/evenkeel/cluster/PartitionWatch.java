@@ -1,29 +1,31 @@
 package dev.evenkeel.cluster;
 
 /**
- * Finds out that partitions of the shared maps stay without an owner. For a moment that is usual:
- * when a member dies, the oldest one gives its partitions to others. If it lasts, the oldest one
- * cannot, and nobody else will. A member that is not the oldest waits longer, so that the oldest
- * gives way first.
+ * Detects that partitions of the shared maps stay without an owner. That is normal for a moment:
+ * when a member dies, the oldest member gives its partitions to others. If it lasts, the oldest
+ * member is unable to, and has to end. Other members wait longer, so that the oldest one ends
+ * first.
  *
- * <p>It looks at all partitions again and again, with a bound on how long a look may take: one that
- * does not return tells as much as one that finds a partition without an owner. There is never more
- * than one under way, so that one that hangs costs one thread.
+ * <p>It checks all partitions periodically. A check that does not return in time counts as one that
+ * found a partition without an owner. There is at most one check under way, so one that hangs costs
+ * one thread.
  *
- * <p>Times are of a clock that does not go back.
+ * <p>Times are monotonic.
  */
 class PartitionWatch {
   static final long OLDEST_MILLIS_MAX = 12_000;
   static final long OTHERS_MILLIS_MAX = 45_000;
 
-  /** A look asks this JVM only, and usually takes less than a millisecond. */
+  /**
+   * Longest time of a check. It reads only local data and usually takes less than a millisecond.
+   */
   static final long LOOK_MILLIS_MAX = 5_000;
 
   private final long oldestMillisMax;
   private boolean looking;
   private long lookSinceMillis;
 
-  /** What the last look has found; null if that is not known. */
+  /** What the last check has found; null if that is not known. */
   private Boolean complete;
 
   private boolean onceComplete;
@@ -35,13 +37,13 @@ class PartitionWatch {
   }
 
   /**
-   * @param oldestMillisMax how long partitions may be without owner if this member is the oldest
+   * @param oldestMillisMax how long partitions may be without an owner if this member is the oldest
    */
   PartitionWatch(long oldestMillisMax) {
     this.oldestMillisMax = oldestMillisMax;
   }
 
-  /** Whether to look now; if so, {@link #looked} must be told what was seen. */
+  /** Whether to check now; if so, the caller must call {@link #looked} with the result. */
   boolean mayLook(long nowMillis) {
     complete = null;
     if (looking) {
@@ -56,8 +58,7 @@ class PartitionWatch {
   }
 
   /**
-   * @param allOwned whether every partition has an owner that is a member; null if that could not
-   *     be seen
+   * @param allOwned whether every partition has an owner; null if the check failed
    */
   void looked(Boolean allOwned) {
     looking = false;
@@ -65,10 +66,11 @@ class PartitionWatch {
   }
 
   /**
-   * To be asked after each look, and when one was not to be begun.
+   * Says whether this member has to end. Call it after each check, and when {@link #mayLook} gave
+   * false.
    *
    * @param oldest this member is the oldest of the cluster
-   * @return whether partitions have had no owner for too long. Never before all had owners once
+   * @return whether partitions have had no owner for too long; false until all had owners once
    */
   boolean stuck(boolean oldest, long nowMillis) {
     if (complete == null) {
@@ -82,7 +84,7 @@ class PartitionWatch {
     if (!onceComplete) {
       return false;
     }
-    // Who has just become the oldest has had no time to mend it yet.
+    // A member that has just become the oldest has had no time to give out the partitions yet.
     if (ownerlessSinceMillis < 0 || oldest && !wasOldest) {
       ownerlessSinceMillis = nowMillis;
     }

@@ -9,15 +9,15 @@ import java.net.NetworkInterface;
 import java.net.ServerSocket;
 import java.net.Socket;
 
-/** What can be said about ports by trying them. Blocks for up to its time limits. */
+/** Checks ports by binding and connecting to them. Blocks. */
 final class Ports {
   private static final int PROBE_TIMEOUT_MILLIS = 500;
 
   private Ports() {}
 
   /**
-   * Refuses, in words that a user can act on, if nothing can listen there. It is asked before
-   * Hazelcast tries, which would print a stack trace and name no remedy.
+   * Refuses if nothing can listen there, and says what to do. Call it before Hazelcast tries to
+   * listen, which would print a stack trace without a remedy.
    *
    * @throws RefusedException INVALID
    */
@@ -47,7 +47,7 @@ final class Ports {
     }
   }
 
-  /** Our own address as seen on a connection to {@code target}, or null if nobody answers there. */
+  /** The local address of a connection to {@code target}, or null if nobody answers there. */
   static String probe(HostPort target) {
     InetSocketAddress address = new InetSocketAddress(target.host(), target.port());
     if (address.isUnresolved()) {

@@ -5,8 +5,8 @@ import io.vertx.core.json.JsonObject;
 import java.util.Map;
 
 /**
- * A map shared by all members. It can be wrong or empty for a while: hints and caches only. Never
- * blocks the caller.
+ * A map that all members share. It can be wrong or empty for a while, so it holds only hints and
+ * caches. Never blocks the caller.
  */
 public interface SharedTable {
   Future<Void> put(String key, JsonObject value);

@@ -15,18 +15,18 @@ import com.hazelcast.internal.server.ServerConnectionManager;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Keeps short what takes Hazelcast long when a cluster falls apart and finds together again
- * (5.3.8). It acts on the oldest member of a part only, which leads it:
+ * Shortens two delays of Hazelcast (5.3.8) when a cluster splits and merges again. It acts only on
+ * the oldest member of each part:
  *
  * <ul>
- *   <li>Whoever becomes the oldest asks all others what members they know, and waits for their
- *       answers one after another, 5 s each ({@code MembershipManager.fetchLatestMembersView}).
- *       Until then the lost parts of the maps have no owner, nobody can join, and nobody looks for
- *       the other part. Here the question to a member that has been silent for too long fails at
- *       once.
- *   <li>Whoever looks for other parts opens one connection after another, waits 5 s for each, and
- *       does not try again meanwhile ({@code AbstractJoiner.sendSplitBrainJoinMessage}). Here they
- *       are opened beforehand, and again and again.
+ *   <li>A member that becomes the oldest asks all others which members they know, and waits up to 5
+ *       s for each answer, one after another ({@code MembershipManager.fetchLatestMembersView}).
+ *       Until then the lost partitions have no owner, nobody can join, and nobody looks for the
+ *       other part. With this class the question to a member that has been silent for too long
+ *       fails at once.
+ *   <li>While it looks for other parts, it opens one connection after another, waits up to 5 s for
+ *       each, and does not try again meanwhile ({@code AbstractJoiner.sendSplitBrainJoinMessage}).
+ *       This class opens them beforehand, and tries again and again.
  * </ul>
  */
 final class SplitBrainRecovery implements LifecycleListener, HazelcastInstanceAware {
@@ -37,7 +37,7 @@ final class SplitBrainRecovery implements LifecycleListener, HazelcastInstanceAw
   private volatile Node node;
 
   /**
-   * @param silenceMillisMax after which Hazelcast suspects a member to be dead
+   * @param silenceMillisMax silence after which Hazelcast suspects that a member is dead
    */
   SplitBrainRecovery(long silenceMillisMax) {
     this.silenceMillisMax = silenceMillisMax;
@@ -65,8 +65,8 @@ final class SplitBrainRecovery implements LifecycleListener, HazelcastInstanceAw
     }
     long silentSince = cluster.getClusterTime() - silenceMillisMax;
     for (MemberImpl member : cluster.getMemberImpls()) {
-      // There are such members only while this one asks who is there: it expels them when it has
-      // become the oldest.
+      // Such members exist only while this one asks who is there: once it has become the oldest, it
+      // expels them.
       if (!member.localMember()
           && cluster.getClusterHeartbeatManager().getLastHeartbeatTime(member) <= silentSince) {
         node.getNodeEngine().getOperationService().onEndpointLeft(member.getAddress());

@@ -24,24 +24,23 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Supplier;
 
 /**
- * Sends steps to where their keys lie. Of each bucket one batch is under way at a time, and the
- * steps that come meanwhile go together in the next: nobody waits for a batch to fill, and the more
- * there is to do, the more of it one message carries. A bucket that does not answer holds up no
- * other.
+ * Sends dedup steps to their buckets in batches. Each bucket has one batch under way at a time, and
+ * the next batch takes all steps that came meanwhile. So no step waits for a batch to fill, batches
+ * grow with the load, and a bucket that does not answer does not delay the others.
  */
 final class StepBatches {
-  /** Brings steps to their bucket. May block while it starts. */
+  /** Sends steps to a bucket. May block while it starts. */
   interface Carrier {
     /** Completes, on any thread, with {@link SharedCodec#replies} to {@link SharedCodec#steps}. */
     CompletionStage<byte[]> carry(int bucket, byte[] steps);
   }
 
-  /** Steps that may wait at once, besides those under way. */
+  /** Most steps that wait at once, besides those under way. */
   static final int WAITING_STEPS_MAX = 10_000;
 
   static final int BATCH_STEPS_MAX = 1_000;
 
-  /** A step, and where to go on with its reply; null: on the batches' thread. */
+  /** A step and the context that completes its future; null: the thread of the batches does. */
   private record Pending(Step step, Context home, CompletableFuture<StepReply> future) {}
 
   /** The steps that wait to go to one bucket. */
@@ -54,7 +53,7 @@ final class StepBatches {
       this.number = number;
     }
 
-    /** Whether somebody has to begin to send. */
+    /** Adds a step. Returns whether the caller has to begin sending. */
     synchronized boolean add(Pending step) {
       steps.add(step);
       boolean begin = !busy;
@@ -62,7 +61,7 @@ final class StepBatches {
       return begin;
     }
 
-    /** The next batch; if it is empty, sending is over. */
+    /** The next batch; if it is empty, sending ends. */
     synchronized List<Pending> take() {
       List<Pending> batch = new ArrayList<>(Math.min(steps.size(), BATCH_STEPS_MAX));
       while (!steps.isEmpty() && batch.size() < BATCH_STEPS_MAX) {
@@ -84,7 +83,7 @@ final class StepBatches {
   /**
    * @param buckets how many there are, a power of two
    * @param executor one thread: all sending is done there
-   * @param homes gives the context on which the caller wants its answer, or null
+   * @param homes gives the context of the caller, which gets its reply there; or null
    */
   StepBatches(int buckets, Carrier carrier, Executor executor, Supplier<Context> homes) {
     this.carrier = carrier;
@@ -94,12 +93,12 @@ final class StepBatches {
     Arrays.setAll(this.buckets, Bucket::new);
   }
 
-  /** The bucket of a key. Every process of a cluster must agree. */
+  /** The bucket of a key. Every process of a cluster must compute the same one. */
   private Bucket bucket(DedupKey key) {
     return buckets[key.hashCode() * 0x9e3779b9 >>> 16 & buckets.length - 1];
   }
 
-  /** Does one step. Any failure is UNAVAILABLE, past the limit OVERLOADED. */
+  /** Sends one step. A failure is UNAVAILABLE, and a step beyond the limit OVERLOADED. */
   CompletionStage<StepReply> step(Step step) {
     if (waiting.incrementAndGet() > WAITING_STEPS_MAX) {
       waiting.decrementAndGet();
@@ -120,7 +119,7 @@ final class StepBatches {
     try {
       executor.execute(task);
     } catch (RejectedExecutionException e) {
-      // It was closed meanwhile: all that is left is to say so.
+      // It was closed meanwhile: the task only fails the steps.
       task.run();
     }
   }
@@ -141,13 +140,13 @@ final class StepBatches {
     } catch (RuntimeException e) {
       replies = CompletableFuture.failedStage(e);
     }
-    // Not without an executor: Hazelcast's own is a new thread for each on small machines.
+    // Without this executor, Hazelcast's own would start a thread per batch on small machines.
     replies
         .thenApply(bytes -> replies(bytes, batch.size()))
         .whenCompleteAsync(
             (answers, failure) -> {
               complete(batch, answers, failure);
-              // Only now: what the answers led to goes with the next batch.
+              // Not sooner: steps that the replies cause go with the next batch.
               execute(() -> send(bucket));
             },
             this::execute);
@@ -162,12 +161,12 @@ final class StepBatches {
     return replies.replies();
   }
 
-  /** Keys that these steps pushed out. */
+  /** How many keys these steps pushed out. */
   long overflowed() {
     return overflowed.sum();
   }
 
-  /** One hop for each home, not for each step. */
+  /** One task per context, not per step. */
   private static void complete(List<Pending> batch, List<StepReply> replies, Throwable failure) {
     RefusedException refused = failure == null ? null : unavailable(failure);
     Map<Context, List<Runnable>> away = new IdentityHashMap<>();
@@ -197,7 +196,7 @@ final class StepBatches {
         Refusal.UNAVAILABLE, "the shared map is out of reach: " + cause.getMessage());
   }
 
-  /** Whatever waits, and whatever comes, is UNAVAILABLE. */
+  /** Fails all steps, waiting and new ones, with UNAVAILABLE. */
   void close() {
     closed = true;
   }

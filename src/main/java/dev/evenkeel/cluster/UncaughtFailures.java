@@ -19,7 +19,7 @@ final class UncaughtFailures implements Handler<Throwable> {
   private static final Logger LOG = LoggerFactory.getLogger(UncaughtFailures.class);
   private static final String COMPLETED = "Promise already completed";
 
-  /** The outcome of each write passes through one of these classes. */
+  /** Each write completes through one of these classes. */
   private static final Set<String> WRITES =
       Set.of(
           "io.vertx.core.eventbus.impl.clustered.OutboundConnection",

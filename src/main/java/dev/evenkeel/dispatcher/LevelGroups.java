@@ -92,7 +92,9 @@ final class LevelGroups {
     Link.Listening[] listening = new Link.Listening[1];
     ((VertxInternal) vertx)
         .createEventLoopContext()
-        .dispatch(null, none -> listening[0] = link.serve(Addresses.dealer(node), this::reported));
+        .dispatch(
+            null,
+            none -> listening[0] = link.serve(Addresses.levelDispatcher(node), this::reported));
     reports = listening[0];
   }
 

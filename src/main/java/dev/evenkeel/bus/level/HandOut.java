@@ -13,17 +13,17 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Dealer to member: messages to handle. Answered by i64: how many messages of the session the
- * member has got without a gap, these included. One that comes again is known by its number; one
- * that comes before what it follows is dropped, and the answer says from where on the dealer has to
- * repeat. So it does if the member takes a part only, because its pending limits are reached.
+ * Messages that the level dispatcher hands to a member. The member answers with an i64: how many
+ * messages of the session it has received without a gap, these included. It knows repeated messages
+ * by their numbers, drops messages that come too early, and takes only a part if its pending limits
+ * are reached; the answer tells the dispatcher from where to repeat.
  *
  * @param firstSequence number of the first message in the session
- * @param checkpoint the member's place now, to be given back in {@link SessionState}; null if as
- *     before
+ * @param checkpoint the member's progress as the dispatcher knows it, which the member gives back
+ *     in {@link SessionState}; null if it has not changed
  * @param topics names of the topics of the messages, by id
- * @param committed offsets below which the group is done, of shards where that has changed: the
- *     member may forget what it finished there
+ * @param committed committed offsets of the group, for shards where they changed: the member may
+ *     forget the messages below them that it has finished
  */
 public record HandOut(
     long term,
@@ -40,11 +40,11 @@ public record HandOut(
       Codec.map(LinkedHashMap::new, RecordCodec.SHARD, Codec.VARLONG);
 
   /**
-   * @param epoch of the lease that the dealer holds on the shard
-   * @param attempt 1 for the first
+   * @param epoch epoch of the dispatcher's lease on the shard
+   * @param attempt number of this attempt, from 1
    */
   public record Entry(MessageId id, long epoch, int attempt, Message message) {
-    /** About what it takes on the wire, in bytes. */
+    /** About its size on the wire. */
     public int bytes() {
       byte[] key = message.key();
       return 64 + message.payload().length + (key == null ? 0 : key.length);

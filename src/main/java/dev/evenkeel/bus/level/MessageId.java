@@ -8,10 +8,10 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import java.util.List;
 
 /**
- * A message, whoever dealt it.
+ * Identifies a message, whichever level dispatcher handed it out.
  *
- * @param generation of the group's lease on the shard: with each reset another one begins, and what
- *     became of messages in an earlier one says nothing of them
+ * @param generation of the group's lease on the shard. Each reset begins another one, in which
+ *     messages are consumed anew
  */
 public record MessageId(Shard shard, long offset, long generation) {
 

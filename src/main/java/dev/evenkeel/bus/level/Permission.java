@@ -7,13 +7,13 @@ import dev.evenkeel.protocol.wire.Codec;
 import java.nio.ByteBuffer;
 
 /**
- * Dealer to member, as the answer to {@link Report}. Other answers: FENCED (there is a later
- * session or term, or none: wait for {@link SessionStart}), NOT_LEADER (the dealer is not here any
- * more).
+ * The answer of the level dispatcher to a {@link Report}: for how long the member may start
+ * handlers. Other answers are FENCED (there is a later session or term, or none: wait for {@link
+ * SessionStart}) and NOT_LEADER (the level dispatcher is no longer on this node).
  *
- * @param number of the report that was taken
- * @param mayStartMillis for how long, from the sending of that report on, the member may start
- *     handlers: so long it is surely not set aside
+ * @param number number of the report
+ * @param mayStartMillis for how long the member may start handlers, counted from the sending of the
+ *     report: it is not set aside before
  */
 public record Permission(long number, long mayStartMillis) {
 

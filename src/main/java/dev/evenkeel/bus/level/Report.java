@@ -7,18 +7,19 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Member to dealer: what has ended. Each says everything, so that it may be lost, or come twice or
- * late. Answered by {@link Permission}; one report of a member is on its way at a time. Sent when
- * something ended or was received, and at least every second while anything is in hand.
+ * A report of a member to its level dispatcher: which messages have ended. Each one says
+ * everything, so it may be lost, repeated or late. The answer is a {@link Permission}; a member has
+ * one report under way at a time. It sends one when it receives or ends messages, and at least
+ * every second while it has messages in hand.
  *
- * @param instance the run of the member
+ * @param instance id of the run of the member
  * @param number grows with each report of the session
- * @param received messages of the session that it has got, without a gap
- * @param endedBelow every message numbered below has ended
+ * @param received how many messages of the session it has received without a gap
+ * @param endedBelow every message with a lower number has ended
  * @param endedAbove numbers from {@code endedBelow} on that have ended, ascending
- * @param failed those of the ended that failed and of which no {@link Permission} was heard yet, by
- *     their numbers: the dealer deals them again after a pause
- * @param capacity messages that it wants in hand at most, 1 or more: its credit with strategy pull
+ * @param failed the ended messages that failed and that no {@link Permission} has confirmed yet:
+ *     the dispatcher hands them out again after a pause
+ * @param capacity most messages that it wants in hand, 1 or more: its credit with strategy pull
  */
 public record Report(
     String group,
@@ -33,7 +34,7 @@ public record Report(
     int capacity) {
 
   /**
-   * @param error for people, in one line
+   * @param sequence number of the message in the session @param error one line for people
    */
   public record Failed(long sequence, String error) {}
 

@@ -9,17 +9,17 @@ import dev.evenkeel.protocol.wire.Codec;
 import java.nio.ByteBuffer;
 
 /**
- * Dealer to member: begins a session. Answered by {@link SessionState}. One that comes again,
- * before any {@link HandOut} of its session, is answered with the same {@link SessionState} and
- * allows nothing anew.
+ * The level dispatcher begins a session with a member, which answers with a {@link SessionState}.
+ * If it comes again before any {@link HandOut} of the session, the member gives the same answer,
+ * and its permission does not begin anew.
  *
  * @param term of the group lease
- * @param session numbered by the dealer of this term; higher than any before it with this member
- * @param node where the dealer is: reports go to {@code Addresses.dealer(node)}
- * @param keep whether the member goes on with what it has in hand. False for one that was set aside
- *     or counts as new: it drops what was not begun, what it has begun ends without being told, and
- *     it counts from 0
- * @param mayStartMillis for how long, from its first answer on, the member may start handlers
+ * @param session number of the session, higher than all before it of this member in this term
+ * @param node node of the level dispatcher: reports go to {@code Addresses.levelDispatcher(node)}
+ * @param keep whether the member keeps the messages in hand. False for a member that was set aside
+ *     or counts as new: it drops the messages that it has not begun, does not report the others,
+ *     and counts from 0
+ * @param mayStartMillis for how long the member may start handlers, counted from its first answer
  */
 public record SessionStart(
     String group, long term, long session, String node, boolean keep, long mayStartMillis) {

@@ -10,17 +10,17 @@ import java.nio.ByteBuffer;
 import java.util.List;
 
 /**
- * Member to dealer, as the answer to {@link SessionStart}: where it stands. From now on it takes
- * nothing of earlier sessions.
+ * The answer of a member to {@link SessionStart}: its progress. From now on it ignores earlier
+ * sessions.
  *
- * @param checkpoint what a dealer last told it of its place, as it came; null if none has, or if
- *     nothing was kept
+ * @param checkpoint the checkpoint of the last {@link HandOut}, as it came; null if there was none,
+ *     or if the member did not keep its messages
  * @param finished messages finished since it joined
- * @param held messages dealt to it that have not ended, in an order that numbers them from 0 in the
- *     new session; those that failed and were not told are not among them
- * @param ended messages that it finished and does not know to be committed: at most {@link
- *     #ENDED_MAX}, the latest
- * @param capacity messages that it wants in hand at most; see {@link Report#capacity}
+ * @param held messages in its hand that have not ended, in the order that numbers them from 0 in
+ *     the new session, without those that failed and were not reported
+ * @param ended the latest messages that it finished and does not know to be committed, at most
+ *     {@link #ENDED_MAX}
+ * @param capacity most messages that it wants in hand; see {@link Report#capacity}
  */
 public record SessionState(
     byte[] checkpoint, long finished, List<MessageId> held, List<MessageId> ended, int capacity) {

@@ -10,7 +10,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** A figure with labels whose values come and go, such as one for each topic. */
+/** A metric with labels whose values come and go, such as one per topic. */
 public final class FigureTable {
   private static final class Cell {
     private volatile double value;
@@ -25,7 +25,7 @@ public final class FigureTable {
   private final Map<List<String>, Cell> cells = new HashMap<>();
 
   /**
-   * @param counted whether the figures only grow, until they begin anew
+   * @param counted whether it is a counter
    */
   FigureTable(MeterRegistry registry, String name, String help, String[] labels, boolean counted) {
     this.registry = registry;
@@ -35,7 +35,7 @@ public final class FigureTable {
     this.counted = counted;
   }
 
-  /** From now on these are the figures; what is not among them is not shown any more. */
+  /** Sets all values. Labels that are not among these rows disappear. */
   public synchronized void show(Rows rows) {
     Map<List<String>, Double> sums = rows.sums();
     cells

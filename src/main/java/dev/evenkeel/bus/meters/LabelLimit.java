@@ -5,12 +5,12 @@ import java.util.HashSet;
 import java.util.Set;
 
 /**
- * Bounds how many values a label takes: the first {@code max} that come keep their name as long as
- * they exist, all others are {@link #OTHER}. So a series does not change its name while it lives.
- * Not thread-safe.
+ * Limits how many values a label takes. The first {@code max} values keep their names as long as
+ * they exist, all others become {@link #OTHER}, so that a series never changes its name. Not safe
+ * for use from several threads.
  */
 public final class LabelLimit {
-  /** What is past the limit is summed under this name. */
+  /** The name of all values beyond the limit. */
   public static final String OTHER = "other";
 
   private final int max;
@@ -23,7 +23,7 @@ public final class LabelLimit {
     this.max = max;
   }
 
-  /** Forgets the values that are not among those that exist: their places are free again. */
+  /** Forgets the values that do not exist any more, which makes room for others. */
   public void retain(Collection<String> existing) {
     admitted.retainAll(Set.copyOf(existing));
   }

@@ -22,8 +22,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The figures of one part of a node. {@link #close} takes them out of the registry again, so that
- * the part can be deployed anew. May be used from any thread.
+ * The metrics of one part of a node. {@link #close} removes them from the registry, so that the
+ * part can be deployed again. Safe for use from any thread.
  *
  * <p>Names are written with dots and without the unit of a timer: {@code evenkeel.append} is {@code
  * evenkeel_append_seconds} in Prometheus.
@@ -41,7 +41,7 @@ public final class MeterScope implements AutoCloseable {
   private final List<Meter> made = new ArrayList<>();
   private final List<FigureTable> tables = new ArrayList<>();
 
-  /** Function counters refer to these weakly. */
+  /** What function counters read: they refer to it weakly. */
   private final List<Object> counted = new ArrayList<>();
 
   private Supplier<Future<?>> reading;
@@ -82,14 +82,17 @@ public final class MeterScope implements AutoCloseable {
             .register(registry));
   }
 
-  /** A counter; adding to it is what it costs. */
+  /** A counter. */
   public LongAdder counter(String name, String help, String... tags) {
     LongAdder adder = new LongAdder();
     counter(name, help, adder::sum, tags);
     return adder;
   }
 
-  /** A counter for each constant; its label is the constant's name in lower case. */
+  /**
+   * A counter for each constant of an enum, with the name of the constant in lower case as its
+   * label.
+   */
   public <E extends Enum<E>> Map<E, LongAdder> counters(
       String name, String help, String label, Class<E> kinds) {
     Map<E, LongAdder> counters = new EnumMap<>(kinds);
@@ -99,7 +102,7 @@ public final class MeterScope implements AutoCloseable {
     return counters;
   }
 
-  /** A counter that somebody else keeps, from any thread. */
+  /** A counter over a count that the caller keeps. It is read from any thread. */
   public void counter(String name, String help, LongSupplier count, String... tags) {
     synchronized (this) {
       counted.add(count);
@@ -111,7 +114,7 @@ public final class MeterScope implements AutoCloseable {
             .register(registry));
   }
 
-  /** A gauge that is read when somebody looks, on any thread: NaN if it is unknown. */
+  /** A gauge over a value that is read on any thread when the metrics are; NaN if it is unknown. */
   public void gauge(String name, String help, DoubleSupplier value, String... tags) {
     keep(
         Gauge.builder(name, value::getAsDouble)
@@ -127,7 +130,7 @@ public final class MeterScope implements AutoCloseable {
   }
 
   /**
-   * A counter whose labels come and go, and whose counts are somebody else's.
+   * A counter whose labels come and go, over counts that the caller keeps.
    *
    * @param name without {@code total}, which Prometheus adds
    */
@@ -150,10 +153,10 @@ public final class MeterScope implements AutoCloseable {
   }
 
   /**
-   * What is to be read before somebody looks: at most once a second, never twice at a time. How old
-   * the figures are that it reads is a figure, too.
+   * Sets a task that reads values before the metrics are written. It runs at most once a second,
+   * and never twice at a time. The age of the values becomes a metric.
    *
-   * @param task must not wait
+   * @param task must not block
    */
   public void reading(Supplier<Future<?>> task) {
     synchronized (this) {
@@ -167,7 +170,7 @@ public final class MeterScope implements AutoCloseable {
         part);
   }
 
-  /** Runs a task that may wait on a thread that is there for figures. */
+  /** Runs a task that may block on a thread for metrics. */
   public <T> Future<T> blocking(Callable<T> task) {
     return meters.blocking(task);
   }

@@ -14,23 +14,22 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The registry that the parts of one Vert.x put their figures into, and what has to be read before
- * somebody looks at them. May be used from any thread.
+ * The metrics of all parts of one Vert.x. Safe for use from any thread.
  *
- * <p>A program that wants the figures of verticles that it deploys by name puts its own {@link
- * MeterRegistry} into {@link LocalObjects} before; without one nothing is kept.
+ * <p>A program that deploys verticles by name and wants their metrics puts its own {@link
+ * MeterRegistry} into {@link LocalObjects} before. Without one, the metrics go nowhere.
  */
 public final class Meters {
-  /** Distinct topics, and groups, with figures of their own, unless told otherwise. */
+  /** Default of how many topics, and how many groups, have metrics of their own. */
   public static final int LABELS_MAX = 200;
 
-  /** What was read so recently is not read again. */
+  /** Values that were read within this time are not read again. */
   private static final long FRESH_MILLIS = 1_000;
 
-  /** Figures that cannot be read within this time stay as they were. */
+  /** Values that cannot be read within this time stay as they are. */
   private static final long REFRESH_MILLIS_MAX = 1_000;
 
-  /** One may be held up by what it reads; the other goes on writing the figures down. */
+  /** While one reads slow values, the other can write the metrics. */
   private static final int THREADS = 2;
 
   private final Vertx vertx;
@@ -42,7 +41,7 @@ public final class Meters {
   private long refreshedNanos;
 
   /**
-   * @param labelsMax distinct topics, and groups, with figures of their own
+   * @param labelsMax how many topics, and how many groups, have metrics of their own
    */
   public Meters(Vertx vertx, MeterRegistry registry, int labelsMax) {
     this.vertx = vertx;
@@ -50,7 +49,7 @@ public final class Meters {
     this.labelsMax = labelsMax;
   }
 
-  /** Those of this Vert.x; made over the {@link MeterRegistry} that {@link LocalObjects} has. */
+  /** The metrics of a Vert.x, over the {@link MeterRegistry} in {@link LocalObjects}. */
   public static Meters of(Vertx vertx) {
     synchronized (Meters.class) {
       Meters present = LocalObjects.get(vertx, Meters.class);
@@ -74,7 +73,7 @@ public final class Meters {
   }
 
   /**
-   * Figures of one part, to be closed with it.
+   * Makes the metrics of one part, which closes them when it stops.
    *
    * @param part one word, for {@code evenkeel_metrics_age_seconds}
    */
@@ -88,7 +87,7 @@ public final class Meters {
     scopes.remove(scope);
   }
 
-  /** Runs a task that may wait on a thread that is there for figures. */
+  /** Runs a task that may block on a thread for metrics. */
   public <T> Future<T> blocking(Callable<T> task) {
     synchronized (this) {
       if (worker == null) {
@@ -99,8 +98,8 @@ public final class Meters {
   }
 
   /**
-   * Reads what the figures need, unless that was done within the last second. Completes within
-   * about a second and never fails: what could not be read keeps its age.
+   * Reads the values of all metrics, unless that was done within the last second. Completes within
+   * about a second and never fails: values that cannot be read stay as they are.
    */
   public synchronized Future<Void> refresh() {
     long now = System.nanoTime();

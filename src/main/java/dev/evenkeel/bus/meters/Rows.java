@@ -4,14 +4,17 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Figures by their labels; what has the same labels is summed. Not thread-safe. */
+/**
+ * Values by their labels. Values with the same labels are summed. Not safe for use from several
+ * threads.
+ */
 public final class Rows {
   private final int max;
   private final Map<List<String>, Double> sums = new LinkedHashMap<>();
 
   /**
-   * @param max rows; those that come when there are so many are summed in one whose labels are all
-   *     {@link LabelLimit#OTHER}
+   * @param max most rows; further values go into one row whose labels are all {@link
+   *     LabelLimit#OTHER}
    */
   public Rows(int max) {
     this.max = max;
@@ -26,7 +29,7 @@ public final class Rows {
     return this;
   }
 
-  /** Without the sums that are not known: NaN was among what they add up. */
+  /** Removes the sums that are unknown, because one of their values is NaN. */
   public Rows known() {
     sums.values().removeIf(sum -> Double.isNaN(sum));
     return this;

@@ -124,7 +124,7 @@ final class LevelMember implements Feature {
     Buffer body = Frames.request(Op.LEVEL_REPORT, report.encode());
     consumer
         .link
-        .request(Addresses.dealer(work.dealerNode()), body, REPORT_TIMEOUT_MILLIS)
+        .request(Addresses.levelDispatcher(work.dealerNode()), body, REPORT_TIMEOUT_MILLIS)
         .map(answer -> permission(report, answer))
         .onComplete(
             answered ->

@@ -31,7 +31,7 @@ final class FakeDealer {
   FakeDealer(FakeCluster cluster, String node) {
     this.cluster = cluster;
     this.node = node;
-    cluster.serve(Addresses.dealer(node), this::heard);
+    cluster.serve(Addresses.levelDispatcher(node), this::heard);
   }
 
   private Future<Buffer> heard(Buffer request) {
