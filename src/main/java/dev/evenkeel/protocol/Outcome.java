@@ -2,8 +2,8 @@ package dev.evenkeel.protocol;
 
 /** What an owner tells the log of a message that its handler failed, or that waits behind one. */
 public sealed interface Outcome {
-  /** The lane of messages that have no order. */
-  long NO_LANE = 0;
+  /** The queue of messages that have no order. */
+  long NO_KEY = 0;
 
   long offset();
 
@@ -26,17 +26,17 @@ public sealed interface Outcome {
    *
    * @param attempt 1 for the first
    * @param delayMillis until the next attempt, by the clock of the log's leader
-   * @param lane messages of the same lane keep their order; {@link #NO_LANE}: none
+   * @param keyHash messages of the same queue keep their order; {@link #NO_KEY}: none
    * @param error class and message, for people; at most {@link Limits#ERROR_CHARS_MAX} letters
    * @param copy the message as {@code wire.MessageCodec} writes it; needed with DEAD and with the
    *     first MOVED, else null
    */
   record Failed(
-      long offset, int attempt, Way way, long delayMillis, long lane, String error, byte[] copy)
+      long offset, int attempt, Way way, long delayMillis, long keyHash, String error, byte[] copy)
       implements Outcome {}
 
-  /** It waits behind an earlier message of its lane, and has not been tried. */
-  record Parked(long offset, long lane, byte[] copy) implements Outcome {}
+  /** It waits behind an earlier message of its queue, and has not been tried. */
+  record Parked(long offset, long keyHash, byte[] copy) implements Outcome {}
 
   /** A moved message was handled. */
   record Settled(long offset) implements Outcome {

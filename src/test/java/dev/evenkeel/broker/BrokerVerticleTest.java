@@ -185,8 +185,8 @@ class BrokerVerticleTest {
     byte[] copy = MessageCodec.encode(new Message(null, Map.of(), 1, new byte[] {1}));
     List<Outcome> outcomes =
         List.of(
-            new Outcome.Failed(1, 1, Outcome.Way.MOVED, 3_000, Outcome.NO_LANE, "broken", copy),
-            new Outcome.Failed(2, 1, Outcome.Way.DEAD, 0, Outcome.NO_LANE, "broken", copy));
+            new Outcome.Failed(1, 1, Outcome.Way.MOVED, 3_000, Outcome.NO_KEY, "broken", copy),
+            new Outcome.Failed(2, 1, Outcome.Way.DEAD, 0, Outcome.NO_KEY, "broken", copy));
     bench.submit("n1", group, new DataCommand.RecordOutcomes("g", shard, 1, outcomes));
     bench.submit("n1", group, new DataCommand.Release("g", shard, 1, 3, -1, null));
     bench.grant("g", shard, "b", 1);

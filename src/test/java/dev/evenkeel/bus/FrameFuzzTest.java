@@ -189,7 +189,7 @@ class FrameFuzzTest {
                 new RetryAnswer.Known(
                     List.of(1L),
                     List.of(new RetryAnswer.Held(1, 2, 3)),
-                    List.of(new RetryAnswer.Lane(1, 2, 3))))
+                    List.of(new RetryAnswer.KeyQueue(1, 2, 3))))
             .encode(),
         RetryAnswer::decode);
     answer(

@@ -81,7 +81,7 @@ enum Bugs implements Bug {
           : new RetryAnswer(
               answer.nextInMillis(),
               answer.due(),
-              new RetryAnswer.Known(List.of(), answer.known().held(), answer.known().lanes()));
+              new RetryAnswer.Known(List.of(), answer.known().held(), answer.known().queues()));
     }
   },
 

@@ -48,7 +48,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
     List<Long> noRoom = new ArrayList<>();
     for (Outcome outcome : command.outcomes()) {
-      // What comes after one that found no room may be of the same lane, and must not pass it.
+      // What comes after one that found no room may be of the same queue, and must not pass it.
       boolean passes = outcome instanceof Outcome.Parked && !noRoom.isEmpty();
       if (passes || !taken(failures, outcome, lease)) {
         noRoom.add(outcome.offset());
@@ -206,7 +206,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
   }
 
   private FailureUpdate failures(LeaseKey key) {
-    return new FailureUpdate(key, tables.failures(key), tables.lanes(), new FailureRows(store));
+    return new FailureUpdate(key, tables.failures(key), tables.queues(), new FailureRows(store));
   }
 
   private static Decision<Change> decided(

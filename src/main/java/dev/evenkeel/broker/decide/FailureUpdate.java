@@ -22,7 +22,7 @@ import java.util.function.LongConsumer;
 final class FailureUpdate {
   private final LeaseKey key;
   private final FailureKeys keys;
-  private final WaitingOffsets lanes;
+  private final WaitingOffsets queues;
   private final FailureRows rows;
   private int waiting;
   private int parked;
@@ -31,9 +31,9 @@ final class FailureUpdate {
   private int marks;
   private long bytes;
 
-  FailureUpdate(LeaseKey key, FailureCounts counts, WaitingOffsets lanes, FailureRows rows) {
+  FailureUpdate(LeaseKey key, FailureCounts counts, WaitingOffsets queues, FailureRows rows) {
     this.key = key;
-    this.lanes = lanes;
+    this.queues = queues;
     this.rows = rows;
     keys = new FailureKeys(key);
     waiting = counts.waiting();
@@ -82,7 +82,7 @@ final class FailureUpdate {
             Kind.WAITING,
             failed.attempt(),
             time.millis() + failed.delayMillis(),
-            failed.lane(),
+            failed.keyHash(),
             before == null ? time.clockMillis() : before.firstFailedMillis(),
             time.clockMillis(),
             failed.copy().length),
@@ -90,7 +90,7 @@ final class FailureUpdate {
     return true;
   }
 
-  /** Takes a message that waits behind its lane from the window. False: there is no room. */
+  /** Takes a message that waits behind its queue from the window. False: there is no room. */
   boolean park(Outcome.Parked parking, FailureEntry before, LogTime time) {
     if (!hasRoom(parking.copy().length)) {
       return false;
@@ -98,7 +98,7 @@ final class FailureUpdate {
     if (before != null) {
       take(parking.offset(), before);
     }
-    long head = parking.lane() == Outcome.NO_LANE ? -1 : headOf(parking.lane());
+    long head = parking.keyHash() == Outcome.NO_KEY ? -1 : headOf(parking.keyHash());
     boolean behind = head >= 0 && head < parking.offset();
     add(
         parking.offset(),
@@ -106,7 +106,7 @@ final class FailureUpdate {
             behind ? Kind.PARKED : Kind.WAITING,
             before == null ? 0 : before.attempts(),
             time.millis(),
-            parking.lane(),
+            parking.keyHash(),
             before == null ? 0 : before.firstFailedMillis(),
             before == null ? 0 : before.lastFailedMillis(),
             parking.copy().length),
@@ -115,7 +115,7 @@ final class FailureUpdate {
   }
 
   private void add(long offset, FailureEntry entry, byte[] copy) {
-    long head = entry.lane() == Outcome.NO_LANE ? -1 : headOf(entry.lane());
+    long head = entry.keyHash() == Outcome.NO_KEY ? -1 : headOf(entry.keyHash());
     if (head > offset) {
       // One that a former owner had done before those that it moved came again.
       FailureEntry behind = entry(head);
@@ -147,7 +147,7 @@ final class FailureUpdate {
             Kind.HELD,
             failed.attempt(),
             time.millis() + failed.delayMillis(),
-            Outcome.NO_LANE,
+            Outcome.NO_KEY,
             time.clockMillis(),
             time.clockMillis(),
             0));
@@ -186,14 +186,14 @@ final class FailureUpdate {
     return true;
   }
 
-  /** Removes what waits, and lets the next of its lane be tried. */
+  /** Removes what waits, and lets the next of its queue be tried. */
   void remove(long offset, FailureEntry entry, LogTime time) {
     take(offset, entry);
     rows.delete(keys.at(FailureKeys.COPY, offset));
-    if (entry.lane() == Outcome.NO_LANE) {
+    if (entry.keyHash() == Outcome.NO_KEY) {
       return;
     }
-    long next = headOf(entry.lane());
+    long next = headOf(entry.keyHash());
     if (next >= 0) {
       FailureEntry head = entry(next);
       if (head.kind() == Kind.PARKED) {
@@ -209,12 +209,12 @@ final class FailureUpdate {
     dead--;
   }
 
-  /** Puts a dead letter among what waits. Its lane has gone on without it. */
+  /** Puts a dead letter among what waits. Its queue has gone on without it. */
   void revive(DeadLetter letter, LogTime time) {
     put(
         letter.offset(),
         new FailureEntry(
-            Kind.WAITING, 0, time.millis(), Outcome.NO_LANE, 0, 0, letter.copy().length));
+            Kind.WAITING, 0, time.millis(), Outcome.NO_KEY, 0, 0, letter.copy().length));
     rows.put(keys.at(FailureKeys.COPY, letter.offset()), letter.copy());
   }
 
@@ -253,8 +253,8 @@ final class FailureUpdate {
   }
 
   /**
-   * What was moved at {@code offset} and above is forgotten. The lowest of a lane waits, and stays
-   * if any of the lane does.
+   * What was moved at {@code offset} and above is forgotten. The lowest of a queue waits, and stays
+   * if any of the queue does.
    */
   void forgetMovedFrom(long offset) {
     byte[] to = keys.part(FailureKeys.ENTRY + 1);
@@ -269,15 +269,15 @@ final class FailureUpdate {
         });
   }
 
-  /** The lowest offset of a lane, or -1. */
-  private long headOf(long lane) {
-    byte[] added = rows.added(keys.lane(lane, 0), keys.lane(lane, Long.MAX_VALUE));
+  /** The lowest offset of a queue, or -1. */
+  private long headOf(long keyHash) {
+    byte[] added = rows.added(keys.queue(keyHash, 0), keys.queue(keyHash, Long.MAX_VALUE));
     long head = added == null ? -1 : FailureKeys.offset(added);
-    for (long offset : lanes.of(key, lane)) {
+    for (long offset : queues.of(key, keyHash)) {
       if (head >= 0 && head <= offset) {
         return head;
       }
-      if (!rows.deletes(keys.lane(lane, offset))) {
+      if (!rows.deletes(keys.queue(keyHash, offset))) {
         return offset;
       }
     }
@@ -297,8 +297,8 @@ final class FailureUpdate {
     if (entry.kind() == Kind.WAITING) {
       rows.mark(keys.due(entry.dueMillis(), offset));
     }
-    if (entry.lane() != Outcome.NO_LANE) {
-      rows.mark(keys.lane(entry.lane(), offset));
+    if (entry.keyHash() != Outcome.NO_KEY) {
+      rows.mark(keys.queue(entry.keyHash(), offset));
     }
     count(entry, 1);
   }
@@ -309,8 +309,8 @@ final class FailureUpdate {
     if (entry.kind() == Kind.WAITING) {
       rows.delete(keys.due(entry.dueMillis(), offset));
     }
-    if (entry.lane() != Outcome.NO_LANE) {
-      rows.delete(keys.lane(entry.lane(), offset));
+    if (entry.keyHash() != Outcome.NO_KEY) {
+      rows.delete(keys.queue(entry.keyHash(), offset));
     }
     count(entry, -1);
   }

@@ -1,7 +1,7 @@
 package dev.evenkeel.broker.node;
 
-import dev.evenkeel.broker.BrokerVerticle;
 import static dev.evenkeel.protocol.Refusal.INVALID;
+
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;

@@ -212,7 +212,7 @@ public sealed interface Change extends StateChange<DataTables> {
     public void show(DataTables tables) {
       tables.failures.put(key, counts);
       FailureKeys keys = new FailureKeys(key);
-      rows.forEach(row -> tables.lanes.row(key, keys, row.key(), row.value() != null));
+      rows.forEach(row -> tables.queues.row(key, keys, row.key(), row.value() != null));
     }
   }
 
@@ -228,7 +228,7 @@ public sealed interface Change extends StateChange<DataTables> {
     @Override
     public void show(DataTables tables) {
       tables.failures.remove(key);
-      tables.lanes.remove(key);
+      tables.queues.remove(key);
     }
   }
 

@@ -28,7 +28,7 @@ public final class DataTables {
   final NavigableMap<Shard, ShardRecord> shards = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, Lease> leases = new ConcurrentSkipListMap<>();
   final NavigableMap<LeaseKey, FailureCounts> failures = new ConcurrentSkipListMap<>();
-  final WaitingOffsets lanes = new WaitingOffsets();
+  final WaitingOffsets queues = new WaitingOffsets();
   final DelayTable delays = new DelayTable();
   final Map<Shard, RetentionMarks> marks = new HashMap<>();
 
@@ -88,17 +88,17 @@ public final class DataTables {
             tables.rings.put(Keys.ring(key), RecentSequences.decode(value));
           }
         });
-    tables.failures.keySet().forEach(key -> tables.loadLanes(store, key));
+    tables.failures.keySet().forEach(key -> tables.loadQueues(store, key));
     return tables;
   }
 
-  private void loadLanes(Store store, LeaseKey key) {
+  private void loadQueues(Store store, LeaseKey key) {
     FailureKeys keys = new FailureKeys(key);
-    byte[] from = keys.part(FailureKeys.LANE);
-    byte[] to = keys.part(FailureKeys.LANE + 1);
+    byte[] from = keys.part(FailureKeys.QUEUE);
+    byte[] to = keys.part(FailureKeys.QUEUE + 1);
     try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, from, to)) {
       while (cursor.next()) {
-        lanes.row(key, keys, cursor.key(), true);
+        queues.row(key, keys, cursor.key(), true);
       }
     }
   }
@@ -226,9 +226,9 @@ public final class DataTables {
     return leases.keySet().stream().filter(key -> key.group().equals(group)).toList();
   }
 
-  /** What waits in the lanes of groups and shards; only for the applying thread. */
-  public WaitingOffsets lanes() {
-    return lanes;
+  /** What waits in the queues of groups and shards; only for the applying thread. */
+  public WaitingOffsets queues() {
+    return queues;
   }
 
   /** How much the group has of failures on the shard; from any thread. */

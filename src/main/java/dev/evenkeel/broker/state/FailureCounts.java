@@ -6,7 +6,7 @@ import dev.evenkeel.protocol.wire.Codec;
  * How much a group has of failures on a shard.
  *
  * @param waiting moved messages that wait for an attempt
- * @param parked moved messages that wait behind another of their lane
+ * @param parked moved messages that wait behind another of their queue
  * @param held messages that wait in the owner's window
  * @param dead dead letters
  * @param marks offsets above the committed one that have left the window

@@ -7,7 +7,7 @@ import dev.evenkeel.protocol.wire.Codec;
  *
  * @param attempts that have failed so far
  * @param dueMillis {@link LogTime} from which the next one may begin; of no meaning while parked
- * @param lane whose order it keeps, or 0
+ * @param keyHash whose order it keeps, or 0
  * @param firstFailedMillis when the first attempt failed; 0: none has
  * @param lastFailedMillis when the last attempt failed
  * @param bytes of its copy; 0 for one that is held
@@ -16,7 +16,7 @@ public record FailureEntry(
     Kind kind,
     int attempts,
     long dueMillis,
-    long lane,
+    long keyHash,
     long firstFailedMillis,
     long lastFailedMillis,
     int bytes) {
@@ -28,24 +28,24 @@ public record FailureEntry(
     HELD,
     /** Here, until it is due. */
     WAITING,
-    /** Here, until those of its lane before it are gone. */
+    /** Here, until those of its queue before it are gone. */
     PARKED
   }
 
-  /** May be tried from {@code nowMillis} on: nothing of its lane is before it any more. */
+  /** May be tried from {@code nowMillis} on: nothing of its queue is before it any more. */
   public FailureEntry promoted(long nowMillis) {
     return new FailureEntry(
-        Kind.WAITING, attempts, nowMillis, lane, firstFailedMillis, lastFailedMillis, bytes);
+        Kind.WAITING, attempts, nowMillis, keyHash, firstFailedMillis, lastFailedMillis, bytes);
   }
 
-  /** Something of its lane is before it. */
+  /** Something of its queue is before it. */
   public FailureEntry behind() {
     return new FailureEntry(
-        Kind.PARKED, attempts, dueMillis, lane, firstFailedMillis, lastFailedMillis, bytes);
+        Kind.PARKED, attempts, dueMillis, keyHash, firstFailedMillis, lastFailedMillis, bytes);
   }
 
   public FailureEntry failed(long dueMillis, long nowMillis) {
     long first = attempts == 0 ? nowMillis : firstFailedMillis;
-    return new FailureEntry(kind, attempts + 1, dueMillis, lane, first, nowMillis, bytes);
+    return new FailureEntry(kind, attempts + 1, dueMillis, keyHash, first, nowMillis, bytes);
   }
 }

@@ -9,19 +9,19 @@ import java.nio.ByteBuffer;
  * 1 offset       entry: a message that waits
  * 2 offset       the copy of a message that was moved
  * 3 due offset   (empty) a waiting entry, by when it is due
- * 4 lane offset  (empty) a moved message that has a lane
+ * 4 queue offset  (empty) a moved message that has a queue
  * 5 offset       (empty) mark: it has left the window
  * 6 offset       dead letter
  * </pre>
  *
  * How much there is of all that is in table LEASES. Offsets and times are never negative, so that
- * they sort as they count; lanes sort somehow.
+ * they sort as they count; queues sort somehow.
  */
 public final class FailureKeys {
   public static final int ENTRY = 1;
   public static final int COPY = 2;
   public static final int DUE = 3;
-  public static final int LANE = 4;
+  public static final int QUEUE = 4;
   public static final int MARK = 5;
   public static final int DEAD = 6;
   private static final int PARTS = 7;
@@ -45,8 +45,8 @@ public final class FailureKeys {
     return key(DUE, 2 * Long.BYTES).putLong(dueMillis).putLong(offset).array();
   }
 
-  public byte[] lane(long lane, long offset) {
-    return key(LANE, 2 * Long.BYTES).putLong(lane).putLong(offset).array();
+  public byte[] queue(long keyHash, long offset) {
+    return key(QUEUE, 2 * Long.BYTES).putLong(keyHash).putLong(offset).array();
   }
 
   private ByteBuffer key(int part, int moreBytes) {
@@ -73,7 +73,7 @@ public final class FailureKeys {
     return ByteBuffer.wrap(key).getLong(key.length - 8);
   }
 
-  /** The number before that: a time or a lane. */
+  /** The number before that: a time or a queue. */
   public static long first(byte[] key) {
     return ByteBuffer.wrap(key).getLong(key.length - 16);
   }

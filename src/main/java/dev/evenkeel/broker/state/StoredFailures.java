@@ -77,15 +77,15 @@ public final class StoredFailures {
   }
 
   /**
-   * A message and those parked behind it in its lane, {@code max} of them at most, and one more.
+   * A message and those parked behind it in its queue, {@code max} of them at most, and one more.
    */
   private List<Long> run(long offset, FailureEntry head, int max) {
-    if (head.lane() == Outcome.NO_LANE) {
+    if (head.keyHash() == Outcome.NO_KEY) {
       return List.of(offset);
     }
     List<Long> offsets = new ArrayList<>(List.of(offset));
-    byte[] from = keys.lane(head.lane(), offset + 1);
-    byte[] to = keys.lane(head.lane(), Long.MAX_VALUE);
+    byte[] from = keys.queue(head.keyHash(), offset + 1);
+    byte[] to = keys.queue(head.keyHash(), Long.MAX_VALUE);
     try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, from, to)) {
       while (offsets.size() <= max && cursor.next()) {
         long each = FailureKeys.offset(cursor.key());
@@ -109,14 +109,14 @@ public final class StoredFailures {
     byte[] copy = store.get(Store.Table.FAILURES, keys.at(FailureKeys.COPY, offset));
     return entry == null || copy == null
         ? null
-        : new RetryAnswer.Retry(offset, entry.attempts(), entry.lane(), copy);
+        : new RetryAnswer.Retry(offset, entry.attempts(), entry.keyHash(), copy);
   }
 
   private RetryAnswer.Known known(long nowMillis) {
     List<Long> marks = new ArrayList<>();
     each(FailureKeys.MARK, (offset, value) -> marks.add(offset));
     List<RetryAnswer.Held> held = new ArrayList<>();
-    Map<Long, RetryAnswer.Lane> lanes = new LinkedHashMap<>();
+    Map<Long, RetryAnswer.KeyQueue> queues = new LinkedHashMap<>();
     each(
         FailureKeys.ENTRY,
         (offset, value) -> {
@@ -125,16 +125,16 @@ public final class StoredFailures {
             held.add(
                 new RetryAnswer.Held(
                     offset, entry.attempts(), Math.max(0, entry.dueMillis() - nowMillis)));
-          } else if (entry.lane() != Outcome.NO_LANE) {
-            lanes.merge(
-                entry.lane(),
-                new RetryAnswer.Lane(entry.lane(), 1, offset),
+          } else if (entry.keyHash() != Outcome.NO_KEY) {
+            queues.merge(
+                entry.keyHash(),
+                new RetryAnswer.KeyQueue(entry.keyHash(), 1, offset),
                 (before, one) ->
-                    new RetryAnswer.Lane(
-                        before.lane(), before.messages() + 1, before.firstOffset()));
+                    new RetryAnswer.KeyQueue(
+                        before.keyHash(), before.messages() + 1, before.firstOffset()));
           }
         });
-    return new RetryAnswer.Known(marks, held, List.copyOf(lanes.values()));
+    return new RetryAnswer.Known(marks, held, List.copyOf(queues.values()));
   }
 
   private interface Row {

@@ -8,16 +8,16 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Which messages wait in each lane, as the rows of table FAILURES have it. They are read all the
+ * Which messages wait in each queue, as the rows of table FAILURES have it. They are read all the
  * time from their beginning, where most have been deleted; the store would walk over all that was
  * deleted, each time. Only for the applying thread.
  */
 public final class WaitingOffsets {
-  private final Map<LeaseKey, Map<Long, NavigableSet<Long>>> lanes = new TreeMap<>();
+  private final Map<LeaseKey, Map<Long, NavigableSet<Long>>> queues = new TreeMap<>();
 
-  /** Offsets of a lane, in their order; a view. */
-  public NavigableSet<Long> of(LeaseKey key, long lane) {
-    NavigableSet<Long> offsets = lanes.getOrDefault(key, Map.of()).get(lane);
+  /** Offsets of a queue, in their order; a view. */
+  public NavigableSet<Long> of(LeaseKey key, long keyHash) {
+    NavigableSet<Long> offsets = queues.getOrDefault(key, Map.of()).get(keyHash);
     return offsets == null
         ? Collections.emptyNavigableSet()
         : Collections.unmodifiableNavigableSet(offsets);
@@ -25,27 +25,27 @@ public final class WaitingOffsets {
 
   /** A row of table FAILURES is there, or has gone. */
   void row(LeaseKey key, FailureKeys keys, byte[] row, boolean there) {
-    if (!keys.isOf(FailureKeys.LANE, row)) {
+    if (!keys.isOf(FailureKeys.QUEUE, row)) {
       return;
     }
-    long lane = FailureKeys.first(row);
+    long keyHash = FailureKeys.first(row);
     long offset = FailureKeys.offset(row);
-    Map<Long, NavigableSet<Long>> mine = lanes.computeIfAbsent(key, any -> new HashMap<>());
-    NavigableSet<Long> offsets = mine.computeIfAbsent(lane, any -> new TreeSet<>());
+    Map<Long, NavigableSet<Long>> mine = queues.computeIfAbsent(key, any -> new HashMap<>());
+    NavigableSet<Long> offsets = mine.computeIfAbsent(keyHash, any -> new TreeSet<>());
     if (there) {
       offsets.add(offset);
     } else {
       offsets.remove(offset);
     }
     if (offsets.isEmpty()) {
-      mine.remove(lane);
+      mine.remove(keyHash);
     }
     if (mine.isEmpty()) {
-      lanes.remove(key);
+      queues.remove(key);
     }
   }
 
   void remove(LeaseKey key) {
-    lanes.remove(key);
+    queues.remove(key);
   }
 }

@@ -8,7 +8,7 @@ import java.util.List;
  *
  * @param nextInMillis when another message, not among these and not in hand, is due: 0 now, -1 none
  *     is
- * @param due each lane's in its order: those behind the first may follow it
+ * @param due each queue's in its order: those behind the first may follow it
  * @param known what a new owner must know, or null if it was not asked for
  */
 public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
@@ -18,21 +18,21 @@ public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
    * @param attempts that have failed
    * @param copy of the message, as {@code wire.MessageCodec} writes it
    */
-  public record Retry(long offset, int attempts, long lane, byte[] copy) {}
+  public record Retry(long offset, int attempts, long keyHash, byte[] copy) {}
 
   /** A message that waits in the owner's window. */
   public record Held(long offset, int attempts, long dueInMillis) {}
 
-  /** A lane: how many messages of it were moved, and the lowest offset of them. */
-  public record Lane(long lane, int messages, long firstOffset) {}
+  /** A queue: how many messages of it were moved, and the lowest offset of them. */
+  public record KeyQueue(long keyHash, int messages, long firstOffset) {}
 
   /**
    * What a new owner must know.
    *
    * @param marks offsets that have left the window
-   * @param lanes those with messages that were moved
+   * @param queues those with messages that were moved
    */
-  public record Known(List<Long> marks, List<Held> held, List<Lane> lanes) {
+  public record Known(List<Long> marks, List<Held> held, List<KeyQueue> queues) {
     public static final Known NOTHING = new Known(List.of(), List.of(), List.of());
   }
 

@@ -42,9 +42,9 @@ class FailureTest {
     return rig.run(new DataCommand.RecordOutcomes("g", SHARD, epoch, List.of(outcomes)));
   }
 
-  private static Outcome failed(long offset, int attempt, Outcome.Way way, long lane) {
+  private static Outcome failed(long offset, int attempt, Outcome.Way way, long queue) {
     boolean copied = way == Outcome.Way.DEAD || way == Outcome.Way.MOVED && attempt == 1;
-    return new Outcome.Failed(offset, attempt, way, 1_000, lane, "broken", copied ? COPY : null);
+    return new Outcome.Failed(offset, attempt, way, 1_000, queue, "broken", copied ? COPY : null);
   }
 
   private static Outcome moved(long offset, int attempt) {
@@ -144,14 +144,14 @@ class FailureTest {
     record(1, failed(3, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(5, 7, COPY));
     record(1, new Outcome.Parked(8, 7, COPY), new Outcome.Parked(6, 9, COPY));
     assertThat(stand().parked()).isEqualTo(2);
-    assertThat(due()).as("nothing of lane 9 is before it").containsExactly(6L);
+    assertThat(due()).as("nothing of queue 9 is before it").containsExactly(6L);
     rig.now += 1_000;
     assertThat(due()).as("those behind the first follow it").containsExactly(6L, 3L, 5L, 8L);
     record(1, failed(3, 2, Outcome.Way.DEAD, 7));
     assertThat(due(6L)).containsExactly(5L, 8L);
     record(1, new Outcome.Settled(5), new Outcome.Settled(8), new Outcome.Settled(6));
     assertThat(moved(stand())).isZero();
-    assertThat(answer().known().lanes()).isEmpty();
+    assertThat(answer().known().queues()).isEmpty();
   }
 
   /** A scan walks over all that was deleted in its range, for as long as the engine keeps it. */
@@ -188,7 +188,7 @@ class FailureTest {
             });
   }
 
-  /** A lane is in memory, too, and read back from the disk. */
+  /** A queue is in memory, too, and read back from the disk. */
   @Test
   void aLaneGoesOnInOrderAfterARestart() throws IOException {
     record(1, failed(3, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(5, 7, COPY));
@@ -265,16 +265,16 @@ class FailureTest {
       Random random = new Random(number);
       rig.now += random.nextInt(2_000);
       long offset = random.nextInt(12);
-      long lane = random.nextInt(3);
+      long queue = random.nextInt(3);
       switch (random.nextInt(9)) {
         case 0, 1, 2 -> {
           Outcome.Way way = Outcome.Way.values()[random.nextInt(3)];
           int attempt = 1 + random.nextInt(3);
           record(
               epoch,
-              new Outcome.Failed(offset, attempt, way, random.nextInt(3_000), lane, "x", COPY));
+              new Outcome.Failed(offset, attempt, way, random.nextInt(3_000), queue, "x", COPY));
         }
-        case 3, 4 -> record(epoch, new Outcome.Parked(offset, lane, COPY));
+        case 3, 4 -> record(epoch, new Outcome.Parked(offset, queue, COPY));
         case 5, 6 -> record(epoch, new Outcome.Settled(offset));
         case 7 -> rig.run(Commands.commit("g", SHARD, epoch, random.nextInt(12)));
         default -> epoch = rig.grant("g", SHARD, "a", epoch).epoch();

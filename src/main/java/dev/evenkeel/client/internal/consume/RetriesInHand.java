@@ -49,7 +49,7 @@ final class RetriesInHand {
   void add(Task task) {
     tasks.put(task.offset, task);
     notStarted++;
-    if (task.keyHash == Outcome.NO_LANE) {
+    if (task.keyHash == Outcome.NO_KEY) {
       free.add(task);
     } else {
       queues.computeIfAbsent(task.keyHash, any -> new KeyQueue()).waiting.add(task);

@@ -269,7 +269,7 @@ final class ShardFailures {
             failed.attempt(),
             Outcome.Way.HELD,
             failed.delayMillis(),
-            Outcome.NO_LANE,
+            Outcome.NO_KEY,
             failed.error(),
             null));
     return false;

@@ -169,7 +169,7 @@ final class ShardRetries {
 
   /** The log has one more message of its key. Returns what must go back to come behind it. */
   List<Task> more(Task task) {
-    if (task.keyHash == Outcome.NO_LANE) {
+    if (task.keyHash == Outcome.NO_KEY) {
       return List.of();
     }
     keys.merge(task.keyHash, 1, Integer::sum);
@@ -182,7 +182,7 @@ final class ShardRetries {
   }
 
   private void fewer(long key) {
-    if (key != Outcome.NO_LANE) {
+    if (key != Outcome.NO_KEY) {
       keys.computeIfPresent(key, (any, count) -> count == 1 ? null : (Integer) (count - 1));
       if (!keys.containsKey(key)) {
         firsts.remove(key);
@@ -197,7 +197,7 @@ final class ShardRetries {
 
   /** The log has taken a message: it waits there, for {@code delayMillis} at least. */
   void moved(long key, long delayMillis, long now) {
-    if (key != Outcome.NO_LANE) {
+    if (key != Outcome.NO_KEY) {
       waitingKeys.add(key);
     }
     askAt(now + delayMillis);
@@ -319,15 +319,15 @@ final class ShardRetries {
     List<Task> came = new ArrayList<>();
     for (RetryAnswer.Retry retry : answer.due()) {
       boolean inOrder =
-          retry.lane() == Outcome.NO_LANE
-              || failuresSeen == failuresWhenAsked && !failingKeys.containsKey(retry.lane());
+          retry.keyHash() == Outcome.NO_KEY
+              || failuresSeen == failuresWhenAsked && !failingKeys.containsKey(retry.keyHash());
       if (!inOrder) {
         askAt(now);
       } else if (!inHand.has(retry.offset())) {
         Task task = task(retry);
         task.attempt = retry.attempts() + 1;
-        task.keyHash = retry.lane();
-        waitingKeys.remove(retry.lane());
+        task.keyHash = retry.keyHash();
+        waitingKeys.remove(retry.keyHash());
         inHand.add(task);
         came.add(task);
       }
@@ -352,10 +352,10 @@ final class ShardRetries {
             each ->
                 failed.put(each.offset(), new Failed(each.attempts(), now + each.dueInMillis())));
     marks.forEach(mark -> lastMark = Math.max(lastMark, mark));
-    for (RetryAnswer.Lane lane : of.lanes()) {
-      keys.put(lane.lane(), lane.messages());
-      firsts.put(lane.lane(), lane.firstOffset());
-      waitingKeys.add(lane.lane());
+    for (RetryAnswer.KeyQueue queue : of.queues()) {
+      keys.put(queue.keyHash(), queue.messages());
+      firsts.put(queue.keyHash(), queue.firstOffset());
+      waitingKeys.add(queue.keyHash());
     }
   }
 

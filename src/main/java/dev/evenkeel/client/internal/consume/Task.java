@@ -68,7 +68,7 @@ public final class Task implements MessageSource.Handed {
   /** The queue of its key in the window, or null. */
   OrderQueue.KeyQueue queue;
 
-  /** What the log knows its key by; {@link Outcome#NO_LANE}: not computed, or it has none. */
+  /** What the log knows its key by; {@link Outcome#NO_KEY}: not computed, or it has none. */
   long keyHash;
 
   /** It waited in {@link StuckQueues}. */
@@ -113,7 +113,7 @@ public final class Task implements MessageSource.Handed {
 
   /**
    * What the log knows a key by: 64 bits of it, FNV-1a with the finisher of MurmurHash3; never
-   * {@link Outcome#NO_LANE}. It is part of what is stored: it must never change.
+   * {@link Outcome#NO_KEY}. It is part of what is stored: it must never change.
    */
   static long hash(byte[] key) {
     long hash = FNV_OFFSET;
@@ -125,7 +125,7 @@ public final class Task implements MessageSource.Handed {
     hash ^= hash >>> 33;
     hash *= 0xc4ceb9fe1a85ec53L;
     hash ^= hash >>> 33;
-    return hash == Outcome.NO_LANE ? 1 : hash;
+    return hash == Outcome.NO_KEY ? 1 : hash;
   }
 
   /** An attempt begins whose handler may publish: what the one before wanted is forgotten. */

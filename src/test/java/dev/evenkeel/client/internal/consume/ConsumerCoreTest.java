@@ -219,8 +219,8 @@ class ConsumerCoreTest {
         new RetryAnswer(
             -1,
             List.of(
-                new RetryAnswer.Retry(3, 1, Outcome.NO_LANE, new byte[] {9, 9}),
-                new RetryAnswer.Retry(4, 1, Outcome.NO_LANE, sound)),
+                new RetryAnswer.Retry(3, 1, Outcome.NO_KEY, new byte[] {9, 9}),
+                new RetryAnswer.Retry(4, 1, Outcome.NO_KEY, sound)),
             RetryAnswer.Known.NOTHING);
     asked.owned().retriesFetched(asked.request(), answer, now);
     next(4);
