@@ -53,8 +53,8 @@ final class ConsumeCommand implements Callable<Integer> {
   @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
   private String topic;
 
-  private final CommandOptions flags = new CommandOptions();
-  private final ConsumeOptions options = new ConsumeOptions(flags);
+  private final ConsumeOptions options = new ConsumeOptions();
+  private final CommandOptions flags = options.flags;
 
   private final Supplier<String> exec =
       flags.text(

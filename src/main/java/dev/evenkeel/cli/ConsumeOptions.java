@@ -37,16 +37,50 @@ final class ConsumeOptions {
   private static final int PARALLEL_MAX = 1_024;
   private static final long LOCK_TIME_MILLIS_MAX = 3_600_000;
 
+  final CommandOptions flags = new CommandOptions();
+
   /** The values by their keys in the JSON of {@link ConsumerOptions}. */
   private final Map<String, Supplier<?>> values = new LinkedHashMap<>();
 
-  private final Supplier<Rate> rate;
-  private final Supplier<Rate> keyRate;
-  private final Supplier<Integer> parallel;
-  private final Supplier<String> from;
-  private final Supplier<String> retryDelays;
+  private final Supplier<Rate> rate =
+      flags.value(
+          "--rate",
+          "R",
+          Rate.class,
+          OptionFormats::rate,
+          null,
+          "Most messages that this member begins, as 100/s, 30/m or 1/10s; so many may come at"
+              + " once (default: no limit). Not in mode level.");
 
-  ConsumeOptions(CommandOptions flags) {
+  private final Supplier<Rate> keyRate =
+      flags.value(
+          "--key-rate",
+          "R",
+          Rate.class,
+          OptionFormats::rate,
+          null,
+          "The same for each key: a message over it waits for its turn, and others pass (default:"
+              + " no limit).");
+
+  private final Supplier<Integer> parallel =
+      flags.integer("--parallel", "16", 1, PARALLEL_MAX, "Commands that run at once, at most");
+
+  private final Supplier<String> from =
+      flags.text(
+          "--from",
+          "earliest|latest|TIMESTAMP",
+          "earliest",
+          "Where a new group begins; a timestamp is milliseconds since 1970 or"
+              + " 2026-01-31T12:00:00Z");
+
+  private final Supplier<String> retryDelays =
+      flags.text(
+          "--retry-delays",
+          "TIME,...",
+          "Pauses before the second and all further attempts of a message: with n of them it is"
+              + " tried n + 1 times (default: 1s,5s,30s,2m,10m).");
+
+  ConsumeOptions() {
     values.put("group", flags.required("--group", "G", "Group that shares the messages."));
     values.put(
         "member",
@@ -66,11 +100,12 @@ final class ConsumeOptions {
                 + " ${DEFAULT-VALUE}). All members must agree on mode, range and strategy."));
     values.put(
         "range",
-        flags.integer(
+        flags.value(
             "--range",
+            "N",
+            Integer.class,
+            Integer::valueOf,
             null,
-            Integer.MIN_VALUE,
-            Integer.MAX_VALUE,
             "Mode level: the largest difference between two members in finished messages, 1 to"
                 + " 1,000,000; small keeps them closer, large lets more be in flight (default:"
                 + " 100)."));
@@ -119,24 +154,6 @@ final class ConsumeOptions {
             "--dedup-timeout",
             "With --dedup: work that takes longer loses its key, and whoever waits for it goes on"
                 + " (default: 60s)."));
-    rate =
-        flags.value(
-            "--rate",
-            "R",
-            Rate.class,
-            OptionFormats::rate,
-            null,
-            "Most messages that this member begins, as 100/s, 30/m or 1/10s; so many may come at"
-                + " once (default: no limit). Not in mode level.");
-    keyRate =
-        flags.value(
-            "--key-rate",
-            "R",
-            Rate.class,
-            OptionFormats::rate,
-            null,
-            "The same for each key: a message over it waits for its turn, and others pass (default:"
-                + " no limit).");
     values.put(
         "rateBy",
         flags.constant(
@@ -182,21 +199,6 @@ final class ConsumeOptions {
             "shard|key|none",
             Order.class,
             "What is kept in order; none: all in parallel (default: shard; in mode level: none)."));
-    parallel =
-        flags.integer("--parallel", "16", 1, PARALLEL_MAX, "Commands that run at once, at most");
-    from =
-        flags.text(
-            "--from",
-            "earliest|latest|TIMESTAMP",
-            "earliest",
-            "Where a new group begins; a timestamp is milliseconds since 1970 or"
-                + " 2026-01-31T12:00:00Z");
-    retryDelays =
-        flags.text(
-            "--retry-delays",
-            "TIME,...",
-            "Pauses before the second and all further attempts of a message: with n of them it is"
-                + " tried n + 1 times (default: 1s,5s,30s,2m,10m).");
     values.put(
         "onFailure",
         flags.constant(

@@ -75,7 +75,8 @@ final class ProduceCommand implements Callable<Integer> {
 
   @ArgGroup private Key key;
 
-  private final CommandOptions flags = new CommandOptions();
+  private final ProduceOptions spool = new ProduceOptions();
+  private final CommandOptions flags = spool.flags;
 
   private final Supplier<Double> rate =
       flags.perSecond(
@@ -95,8 +96,6 @@ final class ProduceCommand implements Callable<Integer> {
           "--name",
           "PRODUCER",
           "Name of this producer; one that is started under the same name replaces it.");
-
-  private final ProduceOptions spool = new ProduceOptions(flags);
 
   @Mixin private ClusterOption cluster;
 

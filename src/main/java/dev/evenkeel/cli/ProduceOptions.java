@@ -6,54 +6,52 @@ import java.util.function.Supplier;
 
 /** When a line of {@code produce} counts as acknowledged, and the spool that it goes through. */
 final class ProduceOptions {
-  private final Supplier<Acks> acks;
-  private final Supplier<Long> acksTimeoutMillis;
-  private final Supplier<String> directory;
-  private final Supplier<Long> limitBytes;
-  private final Supplier<ProducerOptions.SpoolFsync> fsync;
-  private final Supplier<Boolean> restart;
-  private final Supplier<Boolean> resend;
+  final CommandOptions flags = new CommandOptions();
 
-  ProduceOptions(CommandOptions flags) {
-    acks =
-        flags.constant(
-            "--acks",
-            "none|majority|all",
-            Acks.class,
-            "majority",
-            "When a line is acknowledged: none: it is sent; majority: a majority of the replicas"
-                + " has it on disk; all: every replica has");
-    acksTimeoutMillis =
-        flags.someTime(
-            "--acks-timeout",
-            null,
-            "With --acks all: how long all replicas are awaited once a majority has a line; then"
-                + " it is told which are missing (default: 10s).");
-    directory =
-        flags.text(
-            "--spool",
-            "DIR",
-            "Directory that every line goes through. What is left in it, however the program"
-                + " ended, is sent when the same command runs again: nothing is lost and nothing"
-                + " doubled.");
-    limitBytes =
-        flags.size(
-            "--spool-limit", null, "Size of the spool past which reading waits (default: 1GiB).");
-    fsync =
-        flags.constant(
-            "--spool-fsync",
-            "never|interval|always",
-            ProducerOptions.SpoolFsync.class,
-            "When the spool is forced to the disk (default: interval, every second).");
-    restart =
-        flags.given(
-            "--spool-restart", "Drop what is in the spool, and read FILE from its beginning.");
-    resend =
-        flags.given(
-            "--spool-resend",
-            "Send what an earlier run left even if the cluster has forgotten the producer and can"
-                + " no longer tell what it has of it: lines may then be there twice.");
-  }
+  private final Supplier<Acks> acks =
+      flags.constant(
+          "--acks",
+          "none|majority|all",
+          Acks.class,
+          "majority",
+          "When a line is acknowledged: none: it is sent; majority: a majority of the replicas"
+              + " has it on disk; all: every replica has");
+
+  private final Supplier<Long> acksTimeoutMillis =
+      flags.someTime(
+          "--acks-timeout",
+          null,
+          "With --acks all: how long all replicas are awaited once a majority has a line; then"
+              + " it is told which are missing (default: 10s).");
+
+  private final Supplier<String> directory =
+      flags.text(
+          "--spool",
+          "DIR",
+          "Directory that every line goes through. What is left in it, however the program"
+              + " ended, is sent when the same command runs again: nothing is lost and nothing"
+              + " doubled.");
+
+  private final Supplier<Long> limitBytes =
+      flags.size(
+          "--spool-limit", null, "Size of the spool past which reading waits (default: 1GiB).");
+
+  private final Supplier<ProducerOptions.SpoolFsync> fsync =
+      flags.constant(
+          "--spool-fsync",
+          "never|interval|always",
+          ProducerOptions.SpoolFsync.class,
+          "When the spool is forced to the disk (default: interval, every second).");
+
+  private final Supplier<Boolean> restart =
+      flags.given(
+          "--spool-restart", "Drop what is in the spool, and read FILE from its beginning.");
+
+  private final Supplier<Boolean> resend =
+      flags.given(
+          "--spool-resend",
+          "Send what an earlier run left even if the cluster has forgotten the producer and can"
+              + " no longer tell what it has of it: lines may then be there twice.");
 
   boolean isGiven() {
     return directory.get() != null;
