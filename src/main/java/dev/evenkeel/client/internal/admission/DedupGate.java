@@ -96,12 +96,12 @@ public final class DedupGate implements Admission {
   private final HotKeys hot = new HotKeys();
 
   /** All that are not AT_WORK or OVER. */
-  private final Set<Pass> waiting = new LinkedHashSet<>();
+  final Set<Pass> waiting = new LinkedHashSet<>();
 
   private final ArrayDeque<Pass> turned = new ArrayDeque<>();
 
   /** Messages that have given their places back because nothing may start. */
-  private final ArrayDeque<Task> parked = new ArrayDeque<>();
+  final ArrayDeque<Task> parked = new ArrayDeque<>();
 
   private final int parallel;
 
@@ -399,16 +399,6 @@ public final class DedupGate implements Admission {
     }
   }
 
-  @Override
-  public long consumed() {
-    return core.consumed();
-  }
-
-  @Override
-  public int running() {
-    return core.running();
-  }
-
   /** Handlers at work that have places to give back. */
   public int atWork() {
     return atWork;
@@ -422,10 +412,5 @@ public final class DedupGate implements Admission {
   /** Keys that were declined most often, and how often, about. */
   public List<DedupTally.Hot> hot() {
     return hot.top(DedupTally.HOT_MAX);
-  }
-
-  /** For tests: messages that are waiting. */
-  int waitingMessages() {
-    return waiting.size() + parked.size();
   }
 }

@@ -47,7 +47,7 @@ final class KeyBuckets {
   private static final long AGAIN_NANOS = 50 * TokenBucket.NANOS_PER_MILLI;
 
   private final int bucketsMax;
-  private final Map<DedupKey, Bucket> buckets = new HashMap<>();
+  final Map<DedupKey, Bucket> buckets = new HashMap<>();
   private final PriorityQueue<Look> looks =
       new PriorityQueue<>((a, b) -> Long.compare(a.atNanos, b.atNanos));
 
@@ -86,9 +86,5 @@ final class KeyBuckets {
   long roomNanos() {
     Look look = looks.peek();
     return look == null ? Long.MIN_VALUE : look.atNanos;
-  }
-
-  int size() {
-    return buckets.size();
   }
 }

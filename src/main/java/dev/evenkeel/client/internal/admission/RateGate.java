@@ -62,7 +62,7 @@ public final class RateGate implements MessageSource<Task> {
   /** Null: keys have no rate. */
   private final TokenBucket ofKey;
 
-  private final KeyBuckets buckets;
+  final KeyBuckets buckets;
 
   /** Of all messages that have no rate of their own. */
   private final Bucket free = new Bucket(null);
@@ -250,11 +250,8 @@ public final class RateGate implements MessageSource<Task> {
 
   private void drop(Task task, long now) {
     waiting--;
-    dropped++;
     leave(task);
-    Delivery delivery = task.delivery(member);
-    before.declined(task, now);
-    onDropped.accept(delivery);
+    finishUntaken(task, now);
   }
 
   /** Messages came to stand behind ones that wait here, in the queue of their key. */
@@ -391,22 +388,7 @@ public final class RateGate implements MessageSource<Task> {
     before.failed(task, cause, now);
   }
 
-  @Override
-  public long consumed() {
-    return core.consumed();
-  }
-
-  @Override
-  public int running() {
-    return core.running();
-  }
-
   public Figures rates() {
     return Figures.of(GroupFigure.Section.RATES, delayed, dropped, waiting, core.shardsFull());
-  }
-
-  /** For tests: keys whose rate is known. */
-  int keysKnown() {
-    return buckets.size();
   }
 }

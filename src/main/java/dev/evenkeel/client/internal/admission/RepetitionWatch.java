@@ -1,6 +1,5 @@
 package dev.evenkeel.client.internal.admission;
 
-import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.RepetitionMeter;
 import dev.evenkeel.protocol.Message;
@@ -42,11 +41,6 @@ public final class RepetitionWatch {
     if (shardInOrder && shards > 0) {
       begin(Math.min(parallel, shards));
     }
-  }
-
-  /** As {@link #see(String, Message)}. */
-  public void see(Task task) {
-    see(task.topic(), task.message());
   }
 
   /** A message is tried for the first time. */

@@ -22,7 +22,7 @@ import java.util.random.RandomGenerator;
  * both give null. It may feed events while it carries them out. Events of a single shard go to the
  * {@link ShardEvents} that its actions name.
  */
-public final class ConsumerCore implements Admission, OwnedShard.Host {
+public final class ConsumerCore implements Admission, MessageSource.Counts, OwnedShard.Host {
   /** Messages of one shard that wait for their key's rate, at most; past it the shard waits. */
   public static final int WAITING_OF_SHARD_MAX = 1_000;
 
@@ -58,16 +58,6 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
   /**
    * @param options with its member's name
    * @param instance this run of the member
-   * @param keepsState whether the handler uses the state of former owners, and gives its own
-   */
-  public ConsumerCore(
-      ConsumerOptions options, String instance, boolean keepsState, RandomGenerator random) {
-    this(options, instance, keepsState, keepsState, false, random);
-  }
-
-  /**
-   * @param options with its member's name
-   * @param instance this run of the member
    * @param keepsState whether the handler uses the state of former owners
    * @param givesState whether it gives state to later ones
    * @param publishes whether the handler may publish
@@ -88,11 +78,11 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
             instance,
             new Environment.HandlerKind(keepsState, givesState, publishes),
             random,
+            options.getKeyRate() == null ? 0 : WAITING_OF_SHARD_MAX,
             actions::addLast,
             this::owned,
             this::resumed);
-    shards =
-        new OwnedShards(environment, this, options.getKeyRate() == null ? 0 : WAITING_OF_SHARD_MAX);
+    shards = new OwnedShards(environment, this);
   }
 
   /** The next thing to do, or null. */
@@ -279,7 +269,7 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
 
   @Override
   public int dropped() {
-    return shards.feed().drops();
+    return environment.drops();
   }
 
   @Override
@@ -332,7 +322,7 @@ public final class ConsumerCore implements Admission, OwnedShard.Host {
 
   /** A watched message behind which others have come to wait since, or null. */
   public Task pollCrowded() {
-    return shards.feed().pollCrowded();
+    return environment.crowded.poll();
   }
 
   /** Messages that wait behind one that was admitted, in the queue of its key. */

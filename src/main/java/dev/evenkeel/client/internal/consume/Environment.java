@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.ConsumerOptions;
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.IntSupplier;
@@ -32,6 +33,14 @@ final class Environment {
   final FlowControl flow;
   final Breaker breaker;
   final RandomGenerator random;
+
+  /** Messages of a shard that may be in admission besides those handed out; 0: among these. */
+  final int admissionMax;
+
+  /** Watched messages behind which others have come to wait. */
+  final ArrayDeque<Task> crowded = new ArrayDeque<>();
+
+  private int drops;
   private final Consumer<ConsumerAction> out;
   private final IntSupplier shards;
   private final LongConsumer resumed;
@@ -48,6 +57,7 @@ final class Environment {
       String instance,
       HandlerKind handler,
       RandomGenerator random,
+      int admissionMax,
       Consumer<ConsumerAction> out,
       IntSupplier shards,
       LongConsumer resumed) {
@@ -55,6 +65,7 @@ final class Environment {
     this.instance = instance;
     this.handler = handler;
     this.random = random;
+    this.admissionMax = admissionMax;
     this.out = out;
     this.shards = shards;
     this.resumed = resumed;
@@ -81,6 +92,15 @@ final class Environment {
 
   int shards() {
     return shards.getAsInt();
+  }
+
+  /** How often messages were dropped that admission steps had taken. */
+  int drops() {
+    return drops;
+  }
+
+  void dropped() {
+    drops++;
   }
 
   boolean linkUp() {

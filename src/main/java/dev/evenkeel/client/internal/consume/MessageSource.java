@@ -26,9 +26,12 @@ public interface MessageSource<T extends MessageSource.Handed> {
   /** The handler has failed. */
   void failed(T task, Throwable cause, long now);
 
-  /** Messages finished by this run. */
-  long consumed();
+  /** What a consumer counts. */
+  interface Counts {
+    /** Messages finished by this run. */
+    long consumed();
 
-  /** Handlers that have not ended. */
-  int running();
+    /** Handlers that have not ended. */
+    int running();
+  }
 }

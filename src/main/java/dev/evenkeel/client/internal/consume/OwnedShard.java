@@ -130,17 +130,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
 
   private boolean queued;
 
-  /**
-   * @param admissionMax messages that may be in admission besides those handed out; 0: they count
-   *     among these
-   */
-  OwnedShard(
-      Ownership ownership,
-      Environment environment,
-      Host host,
-      ShardMessages.AdmissionFeed feed,
-      int admissionMax,
-      Start start) {
+  OwnedShard(Ownership ownership, Environment environment, Host host, Start start) {
     this.ownership = ownership;
     this.environment = environment;
     this.host = host;
@@ -149,7 +139,7 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     grantedCommitted = start.committed;
     scope = new ShardScope(this, environment);
     retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
-    messages = new ShardMessages(this, environment, feed, retries, admissionMax);
+    messages = new ShardMessages(this, environment, retries);
     fetch = new ShardFetch(scope, messages, retries);
     commits = new ShardCommits(scope, messages);
     failures = new ShardFailures(scope, messages, retries);

@@ -50,8 +50,6 @@ final class OwnedShards {
 
   private final Environment environment;
   private final OwnedShard.Host host;
-  private final int admissionMax;
-  private final ShardMessages.AdmissionFeed feed = new ShardMessages.AdmissionFeed();
   private final Map<Shard, OwnedShard> shards = new HashMap<>();
 
   /** Those that have something to hand out, perhaps; each gets its turn. */
@@ -67,14 +65,9 @@ final class OwnedShards {
   private int reportTurn;
   private boolean changed;
 
-  /**
-   * @param admissionMax messages of a shard that may be in admission besides those handed out; 0:
-   *     they count among these
-   */
-  OwnedShards(Environment environment, OwnedShard.Host host, int admissionMax) {
+  OwnedShards(Environment environment, OwnedShard.Host host) {
     this.environment = environment;
     this.host = host;
-    this.admissionMax = admissionMax;
   }
 
   int count() {
@@ -89,10 +82,6 @@ final class OwnedShards {
   /** All shards now; what happens to them does not disturb the list. */
   List<OwnedShard> all() {
     return List.copyOf(shards.values());
-  }
-
-  ShardMessages.AdmissionFeed feed() {
-    return feed;
   }
 
   // ---- Turns
@@ -169,8 +158,6 @@ final class OwnedShards {
             new Ownership(owned.topic(), id, owned.epoch()),
             environment,
             host,
-            feed,
-            admissionMax,
             new OwnedShard.Start(history.lingering, spent, isNew ? owned.committed() : -1));
     shards.put(id, shard);
     changed = true;

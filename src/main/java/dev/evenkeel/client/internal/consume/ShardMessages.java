@@ -2,7 +2,6 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
-import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -32,31 +31,10 @@ final class ShardMessages {
    */
   static final int SPAN_MESSAGES_MAX = 65_536;
 
-  /** What admission steps should know of all shards of a consumer. */
-  static final class AdmissionFeed {
-    /** How often messages were dropped that steps had taken. */
-    private int drops;
-
-    /** Watched messages behind which others have come to wait. */
-    private final ArrayDeque<Task> crowded = new ArrayDeque<>();
-
-    int drops() {
-      return drops;
-    }
-
-    Task pollCrowded() {
-      return crowded.poll();
-    }
-  }
-
   private final Task.Owner owner;
   private final Environment environment;
-  private final AdmissionFeed feed;
   private final ShardRetries retries;
   private final int handOutMax;
-
-  /** Messages that may be in admission besides those handed out; 0: they count among these. */
-  private final int admissionMax;
 
   private final Backlog backlog = new Backlog();
   private final OrderQueue queues;
@@ -106,20 +84,13 @@ final class ShardMessages {
 
   private long lastFinishedMillis = -1;
 
-  ShardMessages(
-      Task.Owner owner,
-      Environment environment,
-      AdmissionFeed feed,
-      ShardRetries retries,
-      int admissionMax) {
+  ShardMessages(Task.Owner owner, Environment environment, ShardRetries retries) {
     this.owner = owner;
     this.environment = environment;
-    this.feed = feed;
     this.retries = retries;
-    this.admissionMax = admissionMax;
     ConsumerOptions options = environment.options;
     handOutMax = options.getHandOutMessages();
-    queues = new OrderQueue(options.getOrder(), feed.crowded::add);
+    queues = new OrderQueue(options.getOrder(), environment.crowded::add);
   }
 
   void begin(long offset) {
@@ -285,13 +256,13 @@ final class ShardMessages {
   /** Whether no more may be handed out or taken by admission steps now. */
   private boolean isFull() {
     int handedOut = running - retriesRunning + delayed.size() + retries.outbox.failedOfWindow();
-    return admissionMax == 0
+    return environment.admissionMax == 0
         ? handedOut + inAdmission.size() >= handOutMax
         : handedOut >= handOutMax || admissionIsFull();
   }
 
   private boolean admissionIsFull() {
-    return admissionMax > 0 && inAdmission.size() >= admissionMax;
+    return environment.admissionMax > 0 && inAdmission.size() >= environment.admissionMax;
   }
 
   /**
@@ -470,7 +441,7 @@ final class ShardMessages {
       delayed.removeIf(task -> task.offset >= from && dropFailed(task));
       due.removeIf(task -> task.offset >= from && dropFailed(task));
       if (inAdmission.removeIf(task -> task.offset >= from && dropFailed(task))) {
-        feed.drops++;
+        environment.dropped();
       }
       delayed.forEach(task -> task.dueMillis = Math.min(task.dueMillis, now));
       fetchOffset = from;
@@ -493,7 +464,7 @@ final class ShardMessages {
     giveBackRetries();
     if (!inAdmission.isEmpty()) {
       inAdmission.clear();
-      feed.drops++;
+      environment.dropped();
     }
     keepPending(running - retriesRunning, runningBytes, now);
     environment.removed(retries.clear(), now);
@@ -515,7 +486,7 @@ final class ShardMessages {
     for (Task task : List.copyOf(inAdmission)) {
       if (task.retry) {
         inAdmission.remove(task);
-        feed.drops++;
+        environment.dropped();
         goneBack.add(task);
         goneBack.addAll(retries.goBack(task));
       }

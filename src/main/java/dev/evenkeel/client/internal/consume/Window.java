@@ -1,17 +1,20 @@
 package dev.evenkeel.client.internal.consume;
 
+import java.util.BitSet;
+
 /**
  * The sliding window of one shard: which offsets were handed out and which of them are finished.
  * The committed offset is the lowest unfinished one, so it never passes a message whose handler has
- * not ended.
- *
- * <p>One bit an offset in a ring of words; every operation is O(1) amortised and allocates nothing
- * but a larger ring. The caller bounds {@link #span()}.
+ * not ended. Every operation is O(1) amortised. The caller bounds {@link #span()}.
  */
 public final class Window {
-  private static final int WORDS_FIRST = 16;
+  /** The window moves its bits down once this many of them are no longer needed. */
+  private static final int PASSED_BITS = 4_096;
 
-  private long[] ring = new long[WORDS_FIRST];
+  /** One bit for each finished offset from {@link #base} on. */
+  private BitSet finished = new BitSet();
+
+  private long base;
   private long low;
   private long next;
 
@@ -22,6 +25,7 @@ public final class Window {
    * @param start the first offset to be handed out
    */
   public Window(long start) {
+    base = start;
     low = start;
     next = start;
     top = start;
@@ -38,8 +42,8 @@ public final class Window {
   }
 
   /**
-   * One more than the highest offset whose handler has ended well; what lies between {@link
-   * #committed} and it has holes.
+   * One more than the highest offset whose handler has ended well. Between {@link #committed} and
+   * it there are holes.
    */
   public long top() {
     return Math.max(top, low);
@@ -56,20 +60,22 @@ public final class Window {
   }
 
   public boolean isFinished(long offset) {
-    return offset < low || offset < next && bit(offset);
+    return offset < low || offset < next && finished.get(bit(offset));
+  }
+
+  private int bit(long offset) {
+    return (int) (offset - base);
   }
 
   /**
    * Notes that {@code offset} is handed out. Offsets that were passed over count as finished: the
-   * log has them no more. One that was handed out before and dropped unfinished may come again.
+   * log no longer has them. An offset may be handed out again if it was dropped unfinished.
    */
   public void handOut(long offset) {
-    if (offset < next) {
-      return;
+    if (offset >= next) {
+      skipTo(offset);
+      next = offset + 1;
     }
-    skipTo(offset);
-    room(next + 1 - low);
-    next = offset + 1;
   }
 
   /** Counts everything from {@link #next()} to below {@code offset} as finished. */
@@ -78,71 +84,36 @@ public final class Window {
       return;
     }
     if (low == next) {
+      finished.clear();
+      base = offset;
       low = offset;
-      next = offset;
-      return;
-    }
-    room(offset - low);
-    for (long each = next; each < offset; each++) {
-      set(each);
+    } else {
+      finished.set(bit(next), bit(offset));
     }
     next = offset;
   }
 
   /** Notes that the handler of {@code offset}, which was handed out, has ended well. */
   public void finish(long offset) {
-    if (offset < low || offset >= next) {
-      return;
+    if (offset >= low && offset < next) {
+      top = Math.max(top, offset + 1);
+      leave(offset);
     }
-    top = Math.max(top, offset + 1);
-    leave(offset);
   }
 
   /**
-   * Notes that {@code offset}, which was handed out, will not come again to this owner nor to a
+   * Notes that {@code offset}, which was handed out, comes again neither to this owner nor to a
    * later one: the log knows what has become of it.
    */
   void leave(long offset) {
     if (offset < low || offset >= next) {
       return;
     }
-    if (offset != low) {
-      set(offset);
-      return;
+    finished.set(bit(offset));
+    low = base + finished.nextClearBit(bit(low));
+    if (low - base >= Math.max(PASSED_BITS, span())) {
+      finished = finished.get(bit(low), bit(next));
+      base = low;
     }
-    clear(low++);
-    while (low < next && bit(low)) {
-      clear(low++);
-    }
-  }
-
-  private void room(long bits) {
-    int words = ring.length;
-    while ((long) words << 6 < bits) {
-      words = Math.multiplyExact(words, 2);
-    }
-    if (words == ring.length) {
-      return;
-    }
-    long[] old = ring;
-    long[] larger = new long[words];
-    for (long each = low; each < next; each++) {
-      if ((old[(int) (each >>> 6) & old.length - 1] >>> each & 1) != 0) {
-        larger[(int) (each >>> 6) & words - 1] |= 1L << each;
-      }
-    }
-    ring = larger;
-  }
-
-  private boolean bit(long offset) {
-    return (ring[(int) (offset >>> 6) & ring.length - 1] >>> offset & 1) != 0;
-  }
-
-  private void set(long offset) {
-    ring[(int) (offset >>> 6) & ring.length - 1] |= 1L << offset;
-  }
-
-  private void clear(long offset) {
-    ring[(int) (offset >>> 6) & ring.length - 1] &= ~(1L << offset);
   }
 }

@@ -42,7 +42,7 @@ import java.util.random.RandomGenerator;
  * <p>A handler is started only in a live session, before the dealer's permission ends, while the
  * heartbeats allow it ({@link SelfFence}) and while fewer than {@code parallel} run.
  */
-public final class LevelWork implements MessageSource<LevelTask> {
+public final class LevelWork implements MessageSource<LevelTask>, MessageSource.Counts {
   /**
    * Most messages between the lowest that has not ended and the highest that was started: a report
    * names each that ended between them. A member that waits for so old a message holds the round.

@@ -62,7 +62,7 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
             options.getParallel(),
             keys,
             coordinator,
-            consumer.repetition::see,
+            task -> consumer.repetition.see(task.topic(), task.message()),
             this);
   }
 

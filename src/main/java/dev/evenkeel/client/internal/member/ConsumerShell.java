@@ -36,6 +36,7 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.slf4j.Logger;
@@ -87,7 +88,7 @@ final class ConsumerShell implements Consumer {
   private final MessageLoop<?> messages;
 
   /** Where the messages come from: the core, or in mode level the level dispatcher. */
-  private final MessageSource<?> source;
+  private final MessageSource.Counts source;
 
   private final List<Feature> features = new ArrayList<>();
 
@@ -166,15 +167,16 @@ final class ConsumerShell implements Consumer {
     repetition =
         new RepetitionWatch(
             keys, options.getParallel(), options.getOrder() == ConsumerOptions.Order.SHARD);
-    MessageLoop.Call<MessageSource.Handed> call = (task, delivery) -> handler.handle(delivery);
+    BiFunction<MessageSource.Handed, Delivery, Future<Void>> call =
+        (task, delivery) -> handler.handle(delivery);
     if (broadcast != null) {
       features.add(broadcast);
     }
     if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
       LevelMember level = new LevelMember(this, random);
       features.add(level);
-      source = level.source();
-      messages = loop(level.source(), call, this::look);
+      source = level.work();
+      messages = loop(level.work(), call, this::look);
     } else {
       source = core;
       Admission admission = core;
@@ -199,12 +201,12 @@ final class ConsumerShell implements Consumer {
 
   private <T extends MessageSource.Handed> MessageLoop<T> loop(
       MessageSource<T> from,
-      MessageLoop.Call<? super T> call,
+      BiFunction<? super T, Delivery, Future<Void>> call,
       java.util.function.Consumer<Delivery> look) {
     return new MessageLoop<>(from, call, options.getMember(), context, look, this::turn);
   }
 
-  private MessageLoop.Call<Task> withContext() {
+  private BiFunction<Task, Delivery, Future<Void>> withContext() {
     boolean commits =
         keepsState && options.getDelivery() == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE;
     return (task, delivery) -> {
@@ -627,8 +629,7 @@ final class ConsumerShell implements Consumer {
             broadcast.topicsChanged();
           }
           heartbeatNow();
-          new Unsubscribing(link, directory, options, topic)
-              .ask()
+          Unsubscribing.ask(link, directory, options, topic)
               .onComplete(asked -> context.run(() -> done.handle(asked)));
         });
     return done.future();

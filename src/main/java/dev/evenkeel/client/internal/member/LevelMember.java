@@ -13,8 +13,6 @@ import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ShardContext;
-import dev.evenkeel.client.internal.consume.MessageSource;
-import dev.evenkeel.client.internal.level.LevelTask;
 import dev.evenkeel.client.internal.level.LevelWork;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -49,7 +47,7 @@ final class LevelMember implements Feature {
     wake = new WakeTimer(consumer.link.vertx(), () -> consumer.onEvent(now -> {}));
   }
 
-  MessageSource<LevelTask> source() {
+  LevelWork work() {
     return work;
   }
 

@@ -3,6 +3,8 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import io.vertx.core.Future;
+import java.util.function.BiFunction;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 
 /**
@@ -20,13 +22,8 @@ final class MessageLoop<T extends MessageSource.Handed> {
 
   private static final long TURN_NANOS_MAX = 5_000_000;
 
-  /** Gives a message to the handler. */
-  interface Call<T> {
-    Future<Void> handle(T task, Delivery delivery);
-  }
-
   private final MessageSource<T> source;
-  private final Call<? super T> handler;
+  private final BiFunction<? super T, Delivery, Future<Void>> handler;
   private final String member;
   private final OwnContext context;
   private final Consumer<Delivery> look;
@@ -39,7 +36,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
    */
   MessageLoop(
       MessageSource<T> source,
-      Call<? super T> handler,
+      BiFunction<? super T, Delivery, Future<Void>> handler,
       String member,
       OwnContext context,
       Consumer<Delivery> look,
@@ -52,18 +49,16 @@ final class MessageLoop<T extends MessageSource.Handed> {
     this.turn = turn;
   }
 
-  /** What the loop asks around each message. */
-  interface Between {
-    /** Carries out what the core wants, and says whether the consumer goes on. */
-    boolean goOn();
-  }
-
-  /** Handles messages while there are any, for one turn of the event loop. */
-  void run(Between between) {
+  /**
+   * Handles messages while there are any, for one turn of the event loop.
+   *
+   * @param act carries out what the core wants before each message; false: the consumer has ended
+   */
+  void run(BooleanSupplier act) {
     long begin = Clock.nanos();
     long now = begin;
     int messages = 0;
-    while (between.goOn()) {
+    while (act.getAsBoolean()) {
       T task = source.next(now / 1_000_000);
       if (task == null) {
         return;
@@ -93,7 +88,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
     try {
       Delivery delivery = task.delivery(member);
       look.accept(delivery);
-      result = handler.handle(task, delivery);
+      result = handler.apply(task, delivery);
       if (result == null) {
         throw new NullPointerException("the handler returned null instead of a future");
       }

@@ -26,24 +26,7 @@ final class Unsubscribing {
 
   private static final long PAUSE_MILLIS = 500;
 
-  private final LeaderClient leaders;
-  private final JsonObject question;
-  private final String what;
-  private final long withinMillis;
-
-  Unsubscribing(Link link, ClusterDirectory directory, ConsumerOptions options, String topic) {
-    leaders = new LeaderClient(link, directory);
-    what = "group '" + options.getGroup() + "' and topic '" + topic + "'";
-    withinMillis = options.getLockTimeMillis() + RELEASED_MILLIS_MAX;
-    question =
-        new JsonObject()
-            .put(
-                "forget",
-                new JsonObject()
-                    .put("group", options.getGroup())
-                    .put("topic", topic)
-                    .put("leaver", options.getMember()));
-  }
+  private Unsubscribing() {}
 
   /**
    * The topics that are left.
@@ -69,16 +52,23 @@ final class Unsubscribing {
   }
 
   /**
-   * Asks until it is known, or too late.
+   * Asks the dispatcher until the result is known, or for the lock time and 30 seconds.
    *
    * @return whether the group has forgotten the topic; false if another member reads it
    */
-  Future<Boolean> ask() {
-    return leaders
+  static Future<Boolean> ask(
+      Link link, ClusterDirectory directory, ConsumerOptions options, String topic) {
+    JsonObject forget =
+        new JsonObject()
+            .put("group", options.getGroup())
+            .put("topic", topic)
+            .put("leaver", options.getMember());
+    long withinMillis = options.getLockTimeMillis() + RELEASED_MILLIS_MAX;
+    return new LeaderClient(link, directory)
         .request(
             ClusterView.META,
             Addresses::groups,
-            question.toBuffer(),
+            new JsonObject().put("forget", forget).toBuffer(),
             TIMEOUT_MILLIS,
             Retry.within(withinMillis, PAUSE_MILLIS, () -> false))
         .map(true)
@@ -88,17 +78,18 @@ final class Unsubscribing {
               return switch (refused.refusal()) {
                 case GROUP_ACTIVE -> Future.succeededFuture(false);
                 case UNKNOWN_GROUP, UNKNOWN_TOPIC -> Future.succeededFuture(true);
-                default -> Future.failedFuture(unknown(refused));
+                default -> Future.failedFuture(unknown(refused, options.getGroup(), topic));
               };
             });
   }
 
-  private RefusedException unknown(RefusedException refused) {
+  private static RefusedException unknown(RefusedException refused, String group, String topic) {
     return refused.refusal().retriable()
         ? new RefusedException(
             refused.refusal(),
-            "unsubscribed, but it is not known whether %s are forgotten: %s",
-            what,
+            "unsubscribed, but it is not known whether group '%s' and topic '%s' are forgotten: %s",
+            group,
+            topic,
             refused.getMessage())
         : refused;
   }

@@ -94,7 +94,8 @@ final class WarmUp {
    * @return messages that were handled
    */
   long play() {
-    ConsumerCore core = new ConsumerCore(options, RUN, keepsState, new SplittableRandom(1));
+    ConsumerCore core =
+        new ConsumerCore(options, RUN, keepsState, keepsState, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     Assignment.Owned owned = new Assignment.Owned(TOPIC, SHARD, 1, false, 0, 0);
     Assignment given = new Assignment(TOPIC, TOPIC, RUN, 1, 1, List.of(owned));

@@ -62,7 +62,7 @@ class RateGateTest {
     World(
         ConsumerOptions options, int shards, int keysMax, QueueCoordinator<DedupKey> coordinator) {
       this.options = options.setGroup("g").setMember("m").setTopics(List.of("t"));
-      core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+      core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
       boolean payload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
       ConsumerOptions.Dedup by =
           payload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY;
@@ -490,7 +490,7 @@ class RateGateTest {
     world.endAll();
     world.turn();
     assertThat(world.begun).as("no room for a fourth key").hasSize(3);
-    assertThat(world.gate.keysKnown()).isEqualTo(3);
+    assertThat(world.gate.buckets.buckets.size()).isEqualTo(3);
     world.runOut();
     world.assertAllOver();
     for (int i = 0; i < 10; i++) {

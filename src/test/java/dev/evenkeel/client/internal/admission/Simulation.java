@@ -91,7 +91,13 @@ final class Simulation {
     Member(String instance) {
       this.instance = instance;
       core =
-          new ConsumerCore(options, instance, keepsState, new SplittableRandom(random.nextLong()));
+          new ConsumerCore(
+              options,
+              instance,
+              keepsState,
+              keepsState,
+              false,
+              new SplittableRandom(random.nextLong()));
       gate = dedup == null ? null : gate();
       Admission admission = gate == null ? core : gate;
       rates = options.getKeyRate() == null ? null : rates(admission);
@@ -438,7 +444,10 @@ final class Simulation {
       assertThat(Pending.messages(member.core)).isZero();
       assertThat(Pending.bytes(member.core)).isZero();
       assertThat(member.core.running()).isZero();
-      assertThat(member.gate == null ? 0 : member.gate.waitingMessages()).isZero();
+      if (member.gate != null) {
+        assertThat(member.gate.waiting).isEmpty();
+        assertThat(member.gate.parked).isEmpty();
+      }
       assertThat(member.gate == null ? 0 : member.gate.atWork()).isZero();
       if (member.rates != null) {
         assertThat(member.rates.rates().count(GroupFigure.RATE_WAITING)).isZero();

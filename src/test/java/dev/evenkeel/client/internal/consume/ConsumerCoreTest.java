@@ -42,7 +42,7 @@ class ConsumerCoreTest {
 
   private void start(ConsumerOptions.Order order) {
     options.setOrder(order);
-    core = new ConsumerCore(options, "i", true, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", true, true, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
   }
 
@@ -131,7 +131,7 @@ class ConsumerCoreTest {
   @Test
   void aLevelDispatcherIsToldTheGenerationWhichOnlyTheLeaseHas() {
     options.setHoldFailed(true).setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
     Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0, 5_000);
@@ -149,7 +149,7 @@ class ConsumerCoreTest {
 
   @Test
   void whatIsMalformedInABatchGoesToTheDeadLettersAndTheGroupGoesOn() {
-    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
@@ -187,7 +187,7 @@ class ConsumerCoreTest {
   @Test
   void aConsumerThatStopsAtFailuresStopsAtWhatItCannotRead() {
     options.setOnFailure(ConsumerOptions.OnFailure.STOP);
-    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
@@ -205,7 +205,7 @@ class ConsumerCoreTest {
   @Test
   void aRetryThatCannotBeReadKeepsNobodyElseWaiting() {
     options.setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 9, -1, null), now);
@@ -596,7 +596,7 @@ class ConsumerCoreTest {
   @Test
   void nothingOfALaneIsParkedAheadOfAMessageThatFoundNoRoom() {
     options.setOrder(ConsumerOptions.Order.KEY);
-    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 1, false));
     String[] keys = new String[600];
@@ -642,7 +642,7 @@ class ConsumerCoreTest {
   @Test
   void aMessageThatIsGivenBackInAHandoverIsNoTroubleForWhoKeepsNoState() {
     options.setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 1, false));
     ShardEvents owned = run(S0, "a", "b", "c");

@@ -29,6 +29,8 @@ class LeadTest {
               .setMode(ConsumerOptions.Mode.SINGLETON),
           "i",
           false,
+          false,
+          false,
           new SplittableRandom(1));
   private long revision;
 

@@ -20,12 +20,13 @@ final class Shards implements OwnedShard.Host {
           "i",
           new Environment.HandlerKind(false, false, false),
           new SplittableRandom(1),
+          0,
           action -> actions.add(Wanted.of(action)),
           () -> 1,
           now -> {});
 
   OwnedShards all() {
-    return new OwnedShards(environment, this, 0);
+    return new OwnedShards(environment, this);
   }
 
   /** At epoch 3, which begins at offset 0 once the predecessor has ended. */
@@ -34,8 +35,6 @@ final class Shards implements OwnedShard.Host {
         new Ownership("t", SHARD, 3),
         environment,
         this,
-        new ShardMessages.AdmissionFeed(),
-        0,
         new OwnedShard.Start(predecessor, false, 0));
   }
 
