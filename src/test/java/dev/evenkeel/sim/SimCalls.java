@@ -2,8 +2,8 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.PublishRequest;
-import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.client.internal.member.PublishBench;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
@@ -53,7 +53,7 @@ final class SimCalls implements PublishBench.Cluster {
     begun.merge(shard, offset + 1, Math::max);
   }
 
-  void fetch(ShardEvents owned, FetchRequest request) {
+  void fetch(OwnedShard owned, FetchRequest request) {
     this.<FetchAnswer>request(
         text(() -> "fetch of " + owned),
         request.waitMillis() + FETCH_GRACE_MILLIS,
@@ -62,7 +62,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> owned.fetchFailed(request, no, clock()));
   }
 
-  void readLease(ShardEvents owned) {
+  void readLease(OwnedShard owned) {
     Shard shard = owned.shard();
     this.<Lease>request(
         text(() -> "read of the lease of " + owned),
@@ -73,7 +73,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> owned.leaseFailed(no, clock()));
   }
 
-  void commit(ShardEvents owned, DataCommand.Commit command) {
+  void commit(OwnedShard owned, DataCommand.Commit command) {
     submit(
         text(() -> "commit of " + owned),
         owned.shard(),
@@ -82,7 +82,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> owned.commitFailed(no, clock()));
   }
 
-  void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
+  void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
     submit(
         text(() -> "outcomes of " + owned),
         owned.shard(),
@@ -91,7 +91,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> owned.recordFailed(command, no, clock()));
   }
 
-  void fetchRetries(ShardEvents owned, RetryRequest request) {
+  void fetchRetries(OwnedShard owned, RetryRequest request) {
     this.<RetryAnswer>request(
         text(() -> "retries of " + owned),
         CONTROL_TIMEOUT_MILLIS,
@@ -100,7 +100,7 @@ final class SimCalls implements PublishBench.Cluster {
         no -> owned.retriesFailed(request, no, clock()));
   }
 
-  void release(ShardEvents owned, DataCommand.Release command) {
+  void release(OwnedShard owned, DataCommand.Release command) {
     submit(
         text(() -> "release of " + owned),
         owned.shard(),
@@ -132,7 +132,7 @@ final class SimCalls implements PublishBench.Cluster {
 
   // ---- What handlers publish
 
-  void open(ShardEvents owned, long producerId) {
+  void open(OwnedShard owned, long producerId) {
     long id = world.bug.publisher(producerId, world.outputs.publisher(owned.shard()));
     publishing
         .open(owned.shard(), owned.ownership().epoch(), id)
@@ -146,7 +146,7 @@ final class SimCalls implements PublishBench.Cluster {
             });
   }
 
-  void publish(ShardEvents owned, PublishRequest request) {
+  void publish(OwnedShard owned, PublishRequest request) {
     publishing
         .publish(request)
         .onComplete(

@@ -11,8 +11,8 @@ import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.ElapsedTime;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
+import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.PublishRequest;
-import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
@@ -280,52 +280,52 @@ final class SimConsumer extends Actor {
   /** Carries out what the core wants. */
   private final class Actions implements ConsumerAction.Performer {
     @Override
-    public void readLease(ShardEvents owned) {
+    public void readLease(OwnedShard owned) {
       calls.readLease(owned);
     }
 
     @Override
-    public void openPublisher(ShardEvents owned, long producerId) {
+    public void openPublisher(OwnedShard owned, long producerId) {
       calls.open(owned, producerId);
     }
 
     @Override
-    public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
+    public void callAssign(OwnedShard owned, ShardContext shard, byte[] state) {
       handler.assign(owned, shard, state);
     }
 
     @Override
-    public void fetch(ShardEvents owned, FetchRequest request) {
+    public void fetch(OwnedShard owned, FetchRequest request) {
       calls.fetch(owned, request);
     }
 
     @Override
-    public void fetchRetries(ShardEvents owned, RetryRequest request) {
+    public void fetchRetries(OwnedShard owned, RetryRequest request) {
       calls.fetchRetries(owned, request);
     }
 
     @Override
-    public void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
+    public void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
       calls.recordOutcomes(owned, command);
     }
 
     @Override
-    public void publish(ShardEvents owned, PublishRequest request) {
+    public void publish(OwnedShard owned, PublishRequest request) {
       calls.publish(owned, request);
     }
 
     @Override
-    public void commit(ShardEvents owned, DataCommand.Commit command) {
+    public void commit(OwnedShard owned, DataCommand.Commit command) {
       calls.commit(owned, command);
     }
 
     @Override
-    public void callRelease(ShardEvents owned, ShardContext shard) {
+    public void callRelease(OwnedShard owned, ShardContext shard) {
       handler.release(owned, shard);
     }
 
     @Override
-    public void release(ShardEvents owned, DataCommand.Release command) {
+    public void release(OwnedShard owned, DataCommand.Release command) {
       released.add(command.epoch());
       calls.release(owned, command);
     }

@@ -4,7 +4,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
-import dev.evenkeel.client.internal.consume.ShardEvents;
+import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
@@ -180,7 +180,7 @@ final class SimHandler {
 
   // ---- Shards
 
-  void assign(ShardEvents owned, ShardContext context, byte[] state) {
+  void assign(OwnedShard owned, ShardContext context, byte[] state) {
     Shard shard = owned.shard();
     long begin = context.offset();
     world.ledger.mustBeGranted(shard, context.epoch(), consumer.instance);
@@ -210,7 +210,7 @@ final class SimHandler {
         });
   }
 
-  void release(ShardEvents owned, ShardContext context) {
+  void release(OwnedShard owned, ShardContext context) {
     Shard shard = owned.shard();
     Work work = works.remove(new Key(shard, context.epoch()));
     if (work == null || !work.running.isEmpty()) {

@@ -20,7 +20,7 @@ public interface ConsumerAction {
    */
   interface Performer {
     /** Answered by leaseRead or leaseFailed. */
-    void readLease(ShardEvents owned);
+    void readLease(OwnedShard owned);
 
     /**
      * Opens the lease's epoch in every data group, so that handlers can publish. Answered by
@@ -28,35 +28,35 @@ public interface ConsumerAction {
      *
      * @param producerId from the lease; 0: it has none yet
      */
-    void openPublisher(ShardEvents owned, long producerId);
+    void openPublisher(OwnedShard owned, long producerId);
 
     /**
      * Calls onAssign. Answered by assignDone.
      *
      * @param state of the former owner, or null
      */
-    void callAssign(ShardEvents owned, ShardContext shard, byte[] state);
+    void callAssign(OwnedShard owned, ShardContext shard, byte[] state);
 
     /** Answered by fetched or fetchFailed. */
-    void fetch(ShardEvents owned, FetchRequest request);
+    void fetch(OwnedShard owned, FetchRequest request);
 
     /** Answered by retriesFetched or retriesFailed. */
-    void fetchRetries(ShardEvents owned, RetryRequest request);
+    void fetchRetries(OwnedShard owned, RetryRequest request);
 
     /** Answered by recorded or recordFailed. */
-    void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command);
+    void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command);
 
     /** Answered by published or publishFailed. */
-    void publish(ShardEvents owned, PublishRequest request);
+    void publish(OwnedShard owned, PublishRequest request);
 
     /** Answered by committed or commitFailed. */
-    void commit(ShardEvents owned, DataCommand.Commit command);
+    void commit(OwnedShard owned, DataCommand.Commit command);
 
     /** Calls onRelease. Answered by stateGiven. */
-    void callRelease(ShardEvents owned, ShardContext shard);
+    void callRelease(OwnedShard owned, ShardContext shard);
 
     /** Answered by released or releaseFailed. */
-    void release(ShardEvents owned, DataCommand.Release command);
+    void release(OwnedShard owned, DataCommand.Release command);
 
     /** Calls onDraining. */
     default void callDraining(ShardContext shard) {}

@@ -20,7 +20,7 @@ import java.util.random.RandomGenerator;
  *
  * <p>The caller feeds events, then takes {@link #poll actions} and {@link #next messages} until
  * both give null. It may feed events while it carries them out. Events of a single shard go to the
- * {@link ShardEvents} that its actions name.
+ * {@link OwnedShard} that its actions name.
  */
 public final class ConsumerCore implements Admission, MessageSource.Counts, OwnedShard.Host {
   /** Messages of one shard that wait for their key's rate, at most; past it the shard waits. */

@@ -16,6 +16,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -30,7 +31,7 @@ import org.slf4j.event.Level;
  * does what the state wants next and may be called at any time; whatever must be tried again is
  * tried by the step of a later tick. Times are monotonic milliseconds.
  */
-final class OwnedShard implements ShardEvents, Task.Owner {
+public final class OwnedShard implements Task.Owner {
   /** The consumer around it. */
   interface Host {
     /** The shard has something to hand out, perhaps. */
@@ -148,6 +149,10 @@ final class OwnedShard implements ShardEvents, Task.Owner {
   @Override
   public Ownership ownership() {
     return ownership;
+  }
+
+  public Shard shard() {
+    return ownership.shard();
   }
 
   long epoch() {
@@ -325,7 +330,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void leaseRead(Lease lease, long now) {
     busy = false;
     if (state != ATTACHING) {
@@ -361,7 +365,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void leaseFailed(RefusedException refused, long now) {
     busy = false;
     if (state == ATTACHING && !fenced(refused, now)) {
@@ -369,7 +372,11 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
+  /**
+   * The lease's epoch may publish.
+   *
+   * @param groups number of data groups
+   */
   public void publisherOpened(long producerId, int groups, long now) {
     busy = false;
     if (state == ATTACHING) {
@@ -378,7 +385,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void publisherFailed(RefusedException refused, long now) {
     busy = false;
     if (state != ATTACHING) {
@@ -422,7 +428,9 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
+  /**
+   * @param failure why onAssign failed, or null
+   */
   public void assignDone(Throwable failure, long now) {
     busy = false;
     if (state != ASSIGNING) {
@@ -472,7 +480,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     return state == RUNNING || state == DRAINING;
   }
 
-  @Override
   public void fetched(FetchRequest request, FetchAnswer answer, long now) {
     if (fetch.ended(request) && state == RUNNING) {
       if (fetch.accept(answer, now)) {
@@ -482,7 +489,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void fetchFailed(FetchRequest request, RefusedException refused, long now) {
     if (fetch.ended(request) && state == RUNNING && !fenced(refused, now)) {
       fetch.failed(refused, now);
@@ -490,7 +496,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void committed(long offset) {
     commitInDoubt = false;
     commits.taken(offset);
@@ -500,7 +505,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void commitFailed(RefusedException refused, long now) {
     commits.ended();
     commitInDoubt |= mayBeTaken(refused);
@@ -513,7 +517,11 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     return refused.refusal() == Refusal.INDETERMINATE;
   }
 
-  @Override
+  /**
+   * The log has taken outcomes.
+   *
+   * @param noRoom offsets of those that it has no room for
+   */
   public void recorded(DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
     failures.recordEnded();
     if (works()) {
@@ -523,7 +531,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
     failures.recordEnded();
     spent |= mayBeTaken(refused);
@@ -532,7 +539,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void retriesFetched(RetryRequest request, RetryAnswer answer, long now) {
     if (state == RUNNING) {
       failures.retriesFetched(request, answer, now);
@@ -541,7 +547,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void retriesFailed(RetryRequest request, RefusedException refused, long now) {
     if (state == RUNNING && !fenced(refused, now)) {
       failures.retriesFailed(request, now);
@@ -684,7 +689,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
   }
 
   /** A repeat counts as taken. */
-  @Override
   public void published(PublishRequest request, List<Result> results, long now) {
     if (state.over()) {
       return;
@@ -703,7 +707,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     publish(now);
   }
 
-  @Override
   public void publishFailed(PublishRequest request, RefusedException refused, long now) {
     if (state.over()) {
       return;
@@ -823,7 +826,10 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
+  /**
+   * @param state what onRelease gave; null or empty: none
+   * @param failure why onRelease failed, or null
+   */
   public void stateGiven(byte[] given, Throwable failure, long now) {
     busy = false;
     if (state == RELEASING) {
@@ -832,7 +838,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void released(long now) {
     busy = false;
     if (state == RELEASING) {
@@ -842,7 +847,6 @@ final class OwnedShard implements ShardEvents, Task.Owner {
     }
   }
 
-  @Override
   public void releaseFailed(RefusedException refused, long now) {
     busy = false;
     spent |= mayBeTaken(refused);

@@ -253,7 +253,7 @@ final class ShardCommits {
     environment.act(by -> by.release(scope.owned, command));
   }
 
-  /** See {@link ShardEvents#stateGiven}. */
+  /** See {@link OwnedShard#stateGiven}. */
   void stateGiven(byte[] given, Throwable failure) {
     releaseReady = true;
     if (stateMissing) {

@@ -8,14 +8,14 @@ import org.slf4j.event.Level;
  * share with other shards, and reports, each of which is one line that begins with the shard.
  */
 final class ShardScope {
-  final ShardEvents owned;
+  final OwnedShard owned;
   final Ownership ownership;
   final Environment environment;
 
   /** The last refusal reported. */
   private String reported;
 
-  ShardScope(ShardEvents owned, Environment environment) {
+  ShardScope(OwnedShard owned, Environment environment) {
     this.owned = owned;
     ownership = owned.ownership();
     this.environment = environment;

@@ -7,9 +7,9 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.PublishRequest;
-import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -36,13 +36,13 @@ final class ActionRunner implements ConsumerAction.Performer {
 
   /** A fetch that awaits its answer. */
   private static final class PendingFetch {
-    final ShardEvents owned;
+    final OwnedShard owned;
     final FetchRequest request;
 
     /** The node that was asked last, or null. */
     String node;
 
-    PendingFetch(ShardEvents owned, FetchRequest request) {
+    PendingFetch(OwnedShard owned, FetchRequest request) {
       this.owned = owned;
       this.request = request;
     }
@@ -71,7 +71,7 @@ final class ActionRunner implements ConsumerAction.Performer {
   // Requests
 
   @Override
-  public void fetch(ShardEvents owned, FetchRequest request) {
+  public void fetch(OwnedShard owned, FetchRequest request) {
     PendingFetch pending = new PendingFetch(owned, request);
     fetches.add(pending);
     on(
@@ -103,12 +103,12 @@ final class ActionRunner implements ConsumerAction.Performer {
   }
 
   @Override
-  public void readLease(ShardEvents owned) {
+  public void readLease(OwnedShard owned) {
     on(calls.readLease(owned.shard()), owned::leaseRead, owned::leaseFailed);
   }
 
   @Override
-  public void commit(ShardEvents owned, DataCommand.Commit command) {
+  public void commit(OwnedShard owned, DataCommand.Commit command) {
     on(
         calls.submit(command.shard(), command),
         (reply, now) -> {
@@ -119,7 +119,7 @@ final class ActionRunner implements ConsumerAction.Performer {
   }
 
   @Override
-  public void release(ShardEvents owned, DataCommand.Release command) {
+  public void release(OwnedShard owned, DataCommand.Release command) {
     on(
         calls.submit(command.shard(), command),
         (reply, now) -> {
@@ -130,7 +130,7 @@ final class ActionRunner implements ConsumerAction.Performer {
   }
 
   @Override
-  public void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
+  public void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
     on(
         calls.submit(command.shard(), command),
         (reply, now) -> owned.recorded(command, offsets(reply), now),
@@ -138,7 +138,7 @@ final class ActionRunner implements ConsumerAction.Performer {
   }
 
   @Override
-  public void fetchRetries(ShardEvents owned, RetryRequest request) {
+  public void fetchRetries(OwnedShard owned, RetryRequest request) {
     on(
         calls.fetchRetries(request),
         (answer, now) -> owned.retriesFetched(request, answer, now),
@@ -146,7 +146,7 @@ final class ActionRunner implements ConsumerAction.Performer {
   }
 
   @Override
-  public void openPublisher(ShardEvents owned, long producerId) {
+  public void openPublisher(OwnedShard owned, long producerId) {
     on(
         publishing.open(owned.shard(), owned.ownership().epoch(), producerId),
         (id, now) -> owned.publisherOpened(id, publishing.dataGroups(), now),
@@ -154,7 +154,7 @@ final class ActionRunner implements ConsumerAction.Performer {
   }
 
   @Override
-  public void publish(ShardEvents owned, PublishRequest request) {
+  public void publish(OwnedShard owned, PublishRequest request) {
     on(
         publishing.publish(request),
         (results, now) -> owned.published(request, results, now),
@@ -183,14 +183,14 @@ final class ActionRunner implements ConsumerAction.Performer {
   // Calls of the handler
 
   @Override
-  public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
+  public void callAssign(OwnedShard owned, ShardContext shard, byte[] state) {
     Buffer given = state == null ? null : Buffer.buffer(state);
     call(
         () -> handler.onAssign(shard, given), (ended, now) -> owned.assignDone(ended.cause(), now));
   }
 
   @Override
-  public void callRelease(ShardEvents owned, ShardContext shard) {
+  public void callRelease(OwnedShard owned, ShardContext shard) {
     call(
         () -> handler.onRelease(shard),
         (ended, now) -> {
@@ -232,7 +232,7 @@ final class ActionRunner implements ConsumerAction.Performer {
     safely("onLeadership", () -> handler.onLeadership(leader));
   }
 
-  private void callCommitted(ShardEvents owned, long offset) {
+  private void callCommitted(OwnedShard owned, long offset) {
     Ownership of = owned.ownership();
     safely("onCommitted", () -> handler.onCommitted(of.topic(), of.shard().shard(), offset));
   }

@@ -7,8 +7,8 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
+import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.PublishRequest;
-import dev.evenkeel.client.internal.consume.ShardEvents;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
@@ -134,7 +134,7 @@ final class WarmUp {
    */
   private final class Cluster implements ConsumerAction.Performer {
     @Override
-    public void readLease(ShardEvents owned) {
+    public void readLease(OwnedShard owned) {
       Lease lease =
           Lease.fresh(TOPIC, SHARD, 0, 0, Generation.FIRST)
               .granted(TOPIC, RUN, 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
@@ -144,12 +144,12 @@ final class WarmUp {
     }
 
     @Override
-    public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
+    public void callAssign(OwnedShard owned, ShardContext shard, byte[] state) {
       owned.assignDone(null, now);
     }
 
     @Override
-    public void fetch(ShardEvents owned, FetchRequest request) {
+    public void fetch(OwnedShard owned, FetchRequest request) {
       request.encode();
       if (request.offset() == 0) {
         owned.fetched(request, answer(), now);
@@ -157,39 +157,39 @@ final class WarmUp {
     }
 
     @Override
-    public void commit(ShardEvents owned, DataCommand.Commit command) {
+    public void commit(OwnedShard owned, DataCommand.Commit command) {
       encode(command);
       owned.committed(command.offset());
     }
 
     @Override
-    public void callRelease(ShardEvents owned, ShardContext shard) {
+    public void callRelease(OwnedShard owned, ShardContext shard) {
       owned.stateGiven(null, null, now);
     }
 
     @Override
-    public void release(ShardEvents owned, DataCommand.Release command) {
+    public void release(OwnedShard owned, DataCommand.Release command) {
       encode(command);
       owned.released(now);
     }
 
     @Override
-    public void openPublisher(ShardEvents owned, long producerId) {
+    public void openPublisher(OwnedShard owned, long producerId) {
       throw new AssertionError("nothing is published");
     }
 
     @Override
-    public void publish(ShardEvents owned, PublishRequest request) {
+    public void publish(OwnedShard owned, PublishRequest request) {
       throw new AssertionError("nothing is published");
     }
 
     @Override
-    public void fetchRetries(ShardEvents owned, RetryRequest request) {
+    public void fetchRetries(OwnedShard owned, RetryRequest request) {
       throw new AssertionError("nothing fails");
     }
 
     @Override
-    public void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
+    public void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
       throw new AssertionError("nothing fails");
     }
   }

@@ -86,7 +86,7 @@ class ConsumerCoreTest {
   }
 
   /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
-  private ShardEvents run(Shard shard, String... keys) {
+  private OwnedShard run(Shard shard, String... keys) {
     Wanted.ReadLease read = take(Wanted.ReadLease.class);
     read.owned().leaseRead(lease(shard, read.owned().ownership().epoch(), 0, -1, null), now);
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
@@ -277,7 +277,7 @@ class ConsumerCoreTest {
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
     assign(owned(S0, 5, true));
-    ShardEvents owned = take(Wanted.CallRelease.class).owned();
+    OwnedShard owned = take(Wanted.CallRelease.class).owned();
     owned.stateGiven(null, new IllegalStateException("broken"), now);
     var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
@@ -290,7 +290,7 @@ class ConsumerCoreTest {
   void aStateThatIsTooLargeIsNotSent() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    ShardEvents owned = run(S0, "a");
+    OwnedShard owned = run(S0, "a");
     assign(owned(S0, 1, true));
     take(Wanted.CallRelease.class);
     owned.stateGiven(new byte[Limits.STATE_BYTES_MAX + 1], null, now);
@@ -345,7 +345,7 @@ class ConsumerCoreTest {
   void aNewHoldOfTheSameEpochAwaitsTheCommitOfTheFormer() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    ShardEvents former = run(S0, "a", "b");
+    OwnedShard former = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
     Wanted.Commit commit = take(Wanted.Commit.class);
@@ -363,7 +363,7 @@ class ConsumerCoreTest {
   void aNewHoldOfTheSameEpochAwaitsTheFailuresThatTheFormerHasTold() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    ShardEvents former = run(S0, "a", "b");
+    OwnedShard former = run(S0, "a", "b");
     core.failed(next(0), new IllegalStateException("broken"), now);
     tick(100);
     Wanted.RecordOutcomes told = take(Wanted.RecordOutcomes.class);
@@ -377,10 +377,10 @@ class ConsumerCoreTest {
   }
 
   /** A hold of epoch 5 whose commit is on its way. */
-  private ShardEvents committing() {
+  private OwnedShard committing() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    ShardEvents owned = run(S0, "a", "b");
+    OwnedShard owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
     take(Wanted.Commit.class);
@@ -390,7 +390,7 @@ class ConsumerCoreTest {
   /** A commit or a failure that is taken after the lease was read would be handled again. */
   @Test
   void aNewHoldOfAnEpochWhoseCommitMayStillBeTakenIsReleasedAtOnce() {
-    ShardEvents former = committing();
+    OwnedShard former = committing();
     assign();
     former.commitFailed(refused(Refusal.INDETERMINATE), now);
     // The former is forgotten by then, its doubt is not.
@@ -430,7 +430,7 @@ class ConsumerCoreTest {
 
   @Test
   void aLaterCommitThatWasTakenLeavesNoDoubt() {
-    ShardEvents former = committing();
+    OwnedShard former = committing();
     former.commitFailed(refused(Refusal.INDETERMINATE), now);
     tick(6_000);
     former.committed(take(Wanted.Commit.class).command().offset());
@@ -448,7 +448,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 5, true));
     tick(100);
     take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
-    ShardEvents former = take(Wanted.Release.class).owned();
+    OwnedShard former = take(Wanted.Release.class).owned();
     assign();
     assign(owned(S0, 5, false));
     assertThat(takeAll(Wanted.ReadLease.class)).as("while its answer is awaited").isEmpty();
@@ -462,7 +462,7 @@ class ConsumerCoreTest {
   void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    ShardEvents owned = run(S0, "a", "b");
+    OwnedShard owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(4_900);
     assertThat(takeAll(Wanted.Commit.class)).isEmpty();
@@ -482,7 +482,7 @@ class ConsumerCoreTest {
   void aCommitIsRepeatedWhileTheShardIsOwned() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    ShardEvents owned = run(S0, "a", "b");
+    OwnedShard owned = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(5_000);
     take(Wanted.Commit.class);
@@ -551,7 +551,7 @@ class ConsumerCoreTest {
   void aFailedMessageBelowAFinishedOneIsFinishedBeforeARelease() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
-    ShardEvents owned = run(S0, "a", "b", "c", "d");
+    OwnedShard owned = run(S0, "a", "b", "c", "d");
     core.finished(next(0), now);
     fail(next(1));
     core.finished(next(2), now);
@@ -645,7 +645,7 @@ class ConsumerCoreTest {
     core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     assign(owned(S0, 1, false));
-    ShardEvents owned = run(S0, "a", "b", "c");
+    OwnedShard owned = run(S0, "a", "b", "c");
     Task zero = next(0);
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
@@ -671,7 +671,7 @@ class ConsumerCoreTest {
     next(0);
     takeAll(Wanted.Fetch.class);
     assign(owned(S0, 1, false), owned(S1, 1, false));
-    ShardEvents other = run(S1, new String[1_000]);
+    OwnedShard other = run(S1, new String[1_000]);
     assertThat(core.next(now)).as("all workers are busy").isNull();
     assertThat(takeAll(Wanted.Fetch.class)).isNotEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, true));
@@ -822,7 +822,7 @@ class ConsumerCoreTest {
   void aReleaseWhoseAnswerWasLostIsNotALoss() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    ShardEvents owned = run(S0, "a");
+    OwnedShard owned = run(S0, "a");
     assign(owned(S0, 1, true));
     take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
     take(Wanted.Release.class);
@@ -830,7 +830,7 @@ class ConsumerCoreTest {
     tick(300);
     take(Wanted.Release.class);
     owned.releaseFailed(refused(Refusal.FENCED), now);
-    assertThat(((OwnedShard) owned).state()).isEqualTo(OwnedShardState.RELEASED);
+    assertThat(owned.state()).isEqualTo(OwnedShardState.RELEASED);
     assertThat(takeAll(Wanted.CallLost.class)).isEmpty();
   }
 

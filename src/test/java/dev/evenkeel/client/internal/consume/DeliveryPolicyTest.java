@@ -78,7 +78,7 @@ class DeliveryPolicyTest {
     return found.get(0);
   }
 
-  private ShardEvents fetched(int count) {
+  private OwnedShard fetched(int count) {
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     BatchBuilder builder = new BatchBuilder(256);
@@ -113,7 +113,7 @@ class DeliveryPolicyTest {
   @Test
   void atMostOnceNothingStartsBeforeItIsCommitted() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    ShardEvents owned = fetched(10);
+    OwnedShard owned = fetched(10);
     assertThat(core.next(now)).isNull();
     Wanted.Commit commit = take(Wanted.Commit.class);
     assertThat(commit.command().offset()).isEqualTo(4);
@@ -132,7 +132,7 @@ class DeliveryPolicyTest {
   @Test
   void atMostOnceWhatFailsIsNotTriedAgain() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    ShardEvents owned = fetched(2);
+    OwnedShard owned = fetched(2);
     owned.committed(take(Wanted.Commit.class).command().offset());
     core.failed(next(0), new IllegalStateException("broken"), now);
     assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
@@ -145,7 +145,7 @@ class DeliveryPolicyTest {
   @Test
   void atMostOnceAReleaseWaitsForWhatIsCommitted() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    ShardEvents owned = fetched(10);
+    OwnedShard owned = fetched(10);
     owned.committed(take(Wanted.Commit.class).command().offset());
     Task first = next(0);
     assign(true);
@@ -163,7 +163,7 @@ class DeliveryPolicyTest {
   @Test
   void atMostOnceAReleaseWaitsForACommitOnItsWayAndWhatItNames() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    ShardEvents owned = fetched(10);
+    OwnedShard owned = fetched(10);
     owned.committed(take(Wanted.Commit.class).command().offset());
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
@@ -187,7 +187,7 @@ class DeliveryPolicyTest {
   @Test
   void atMostOnceAReleaseAsksAgainForACommitWhoseAnswerIsLost() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    ShardEvents owned = fetched(10);
+    OwnedShard owned = fetched(10);
     owned.committed(take(Wanted.Commit.class).command().offset());
     for (int offset = 0; offset < 4; offset++) {
       core.finished(next(offset), now);
@@ -211,7 +211,7 @@ class DeliveryPolicyTest {
   @Test
   void atMostOnceWhatIsLostWithTheShardIsTold() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
-    ShardEvents owned = fetched(10);
+    OwnedShard owned = fetched(10);
     owned.committed(take(Wanted.Commit.class).command().offset());
     core.finished(next(0), now);
     owned.commitFailed(new RefusedException(Refusal.FENCED, "another"), now);
@@ -221,7 +221,7 @@ class DeliveryPolicyTest {
 
   // ---- Handlers that publish
 
-  private ShardEvents attached(long producerId) {
+  private OwnedShard attached(long producerId) {
     Wanted.ReadLease read = take(Wanted.ReadLease.class);
     read.owned()
         .leaseRead(
@@ -254,22 +254,22 @@ class DeliveryPolicyTest {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(0);
     take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
-    ShardEvents owned = fetched(3);
+    OwnedShard owned = fetched(3);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
     Wanted.Publish publish = take(Wanted.Publish.class);
     assertThat(core.next(now)).as("order shard").isNull();
-    assertThat(((OwnedShard) owned).window().committed()).isZero();
+    assertThat(owned.window().committed()).isZero();
     owned.publishFailed(publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
     tick(2_000);
     Wanted.Publish again = take(Wanted.Publish.class);
     assertThat(again.request()).isSameAs(publish.request());
     owned.published(again.request(), List.of(new Result(null, 17)), now);
-    assertThat(((OwnedShard) owned).window().committed()).isEqualTo(1);
+    assertThat(owned.window().committed()).isEqualTo(1);
     core.finished(next(1), now);
     assertThat(takeAll(Wanted.Publish.class)).isEmpty();
-    assertThat(((OwnedShard) owned).window().committed()).isEqualTo(2);
+    assertThat(owned.window().committed()).isEqualTo(2);
   }
 
   @Test
@@ -277,7 +277,7 @@ class DeliveryPolicyTest {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
     take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
-    ShardEvents owned = fetched(3);
+    OwnedShard owned = fetched(3);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
@@ -310,7 +310,7 @@ class DeliveryPolicyTest {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
     take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
-    ShardEvents owned = fetched(2);
+    OwnedShard owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
     publishing(second);
@@ -336,7 +336,7 @@ class DeliveryPolicyTest {
     start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
     attached(5);
     take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
-    ShardEvents owned = fetched(2);
+    OwnedShard owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
     publishing(second);
@@ -357,7 +357,7 @@ class DeliveryPolicyTest {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
     take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
-    ShardEvents owned = fetched(2);
+    OwnedShard owned = fetched(2);
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
@@ -377,7 +377,7 @@ class DeliveryPolicyTest {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
     take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
-    ShardEvents owned = fetched(5);
+    OwnedShard owned = fetched(5);
     Task first = next(0);
     first.newEffects().commit(new byte[] {1});
     core.finished(first, now);

@@ -26,7 +26,7 @@ public final class Pending {
   }
 
   /** Handlers of a shard that have not ended. */
-  public static int running(ShardEvents owned) {
-    return ((OwnedShard) owned).messages.running();
+  public static int running(OwnedShard owned) {
+    return owned.messages.running();
   }
 }

@@ -9,25 +9,25 @@ import org.slf4j.event.Level;
 
 /** What a core wants done, as a value: each {@link ConsumerAction} as the record of its call. */
 public sealed interface Wanted {
-  record ReadLease(ShardEvents owned) implements Wanted {}
+  record ReadLease(OwnedShard owned) implements Wanted {}
 
-  record OpenPublisher(ShardEvents owned, long producerId) implements Wanted {}
+  record OpenPublisher(OwnedShard owned, long producerId) implements Wanted {}
 
-  record CallAssign(ShardEvents owned, ShardContext shard, byte[] state) implements Wanted {}
+  record CallAssign(OwnedShard owned, ShardContext shard, byte[] state) implements Wanted {}
 
-  record Fetch(ShardEvents owned, FetchRequest request) implements Wanted {}
+  record Fetch(OwnedShard owned, FetchRequest request) implements Wanted {}
 
-  record FetchRetries(ShardEvents owned, RetryRequest request) implements Wanted {}
+  record FetchRetries(OwnedShard owned, RetryRequest request) implements Wanted {}
 
-  record RecordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) implements Wanted {}
+  record RecordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) implements Wanted {}
 
-  record Publish(ShardEvents owned, PublishRequest request) implements Wanted {}
+  record Publish(OwnedShard owned, PublishRequest request) implements Wanted {}
 
-  record Commit(ShardEvents owned, DataCommand.Commit command) implements Wanted {}
+  record Commit(OwnedShard owned, DataCommand.Commit command) implements Wanted {}
 
-  record CallRelease(ShardEvents owned, ShardContext shard) implements Wanted {}
+  record CallRelease(OwnedShard owned, ShardContext shard) implements Wanted {}
 
-  record Release(ShardEvents owned, DataCommand.Release command) implements Wanted {}
+  record Release(OwnedShard owned, DataCommand.Release command) implements Wanted {}
 
   record CallDraining(ShardContext shard) implements Wanted {}
 
@@ -67,52 +67,52 @@ public sealed interface Wanted {
     private Recorder() {}
 
     @Override
-    public void readLease(ShardEvents owned) {
+    public void readLease(OwnedShard owned) {
       wanted = new ReadLease(owned);
     }
 
     @Override
-    public void openPublisher(ShardEvents owned, long producerId) {
+    public void openPublisher(OwnedShard owned, long producerId) {
       wanted = new OpenPublisher(owned, producerId);
     }
 
     @Override
-    public void callAssign(ShardEvents owned, ShardContext shard, byte[] state) {
+    public void callAssign(OwnedShard owned, ShardContext shard, byte[] state) {
       wanted = new CallAssign(owned, shard, state);
     }
 
     @Override
-    public void fetch(ShardEvents owned, FetchRequest request) {
+    public void fetch(OwnedShard owned, FetchRequest request) {
       wanted = new Fetch(owned, request);
     }
 
     @Override
-    public void fetchRetries(ShardEvents owned, RetryRequest request) {
+    public void fetchRetries(OwnedShard owned, RetryRequest request) {
       wanted = new FetchRetries(owned, request);
     }
 
     @Override
-    public void recordOutcomes(ShardEvents owned, DataCommand.RecordOutcomes command) {
+    public void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
       wanted = new RecordOutcomes(owned, command);
     }
 
     @Override
-    public void publish(ShardEvents owned, PublishRequest request) {
+    public void publish(OwnedShard owned, PublishRequest request) {
       wanted = new Publish(owned, request);
     }
 
     @Override
-    public void commit(ShardEvents owned, DataCommand.Commit command) {
+    public void commit(OwnedShard owned, DataCommand.Commit command) {
       wanted = new Commit(owned, command);
     }
 
     @Override
-    public void callRelease(ShardEvents owned, ShardContext shard) {
+    public void callRelease(OwnedShard owned, ShardContext shard) {
       wanted = new CallRelease(owned, shard);
     }
 
     @Override
-    public void release(ShardEvents owned, DataCommand.Release command) {
+    public void release(OwnedShard owned, DataCommand.Release command) {
       wanted = new Release(owned, command);
     }
 
