@@ -23,9 +23,7 @@ import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.util.ArrayList;
 import java.util.Collection;
-import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
@@ -179,8 +177,6 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   }
 
   private static <T> Future<Void> all(Collection<T> each, Function<T, Future<Void>> close) {
-    List<Future<Void>> closes = new ArrayList<>();
-    each.forEach(one -> closes.add(close.apply(one)));
-    return Future.join(closes).mapEmpty();
+    return Future.join(each.stream().map(close).toList()).mapEmpty();
   }
 }

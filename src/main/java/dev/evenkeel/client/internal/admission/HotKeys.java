@@ -3,7 +3,8 @@ package dev.evenkeel.client.internal.admission;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.dedup.DedupKey;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
+import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -41,22 +42,20 @@ final class HotKeys {
   }
 
   private long removeSmallest() {
-    Map.Entry<DedupKey, Counter> smallest = null;
-    for (Map.Entry<DedupKey, Counter> each : counters.entrySet()) {
-      if (smallest == null || each.getValue().count < smallest.getValue().count) {
-        smallest = each;
-      }
-    }
+    Map.Entry<DedupKey, Counter> smallest =
+        Collections.min(
+            counters.entrySet(), Comparator.comparingLong(each -> each.getValue().count));
     counters.remove(smallest.getKey());
     return smallest.getValue().count;
   }
 
   /** The hottest, at most {@code most}. */
   List<DedupTally.Hot> top(int most) {
-    List<DedupTally.Hot> all = new ArrayList<>();
-    counters.values().forEach(each -> all.add(new DedupTally.Hot(each.text, each.count)));
-    all.sort((a, b) -> Long.compare(b.declined(), a.declined()));
-    return List.copyOf(all.subList(0, Math.min(most, all.size())));
+    return counters.values().stream()
+        .map(each -> new DedupTally.Hot(each.text, each.count))
+        .sorted(Comparator.comparingLong(DedupTally.Hot::declined).reversed())
+        .limit(most)
+        .toList();
   }
 
   /** What cannot be shown in a line is a dot. */

@@ -14,7 +14,6 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
@@ -272,13 +271,8 @@ public final class RateGate implements MessageSource<Task> {
     Bucket bucket = (Bucket) front.ratePlace();
     byte[] bytes = keys.bytes(front.message());
     List<Task> same = new ArrayList<>();
-    Iterator<Task> behind = core.behind(front);
-    while (behind.hasNext()) {
-      Task each = behind.next();
-      if (Arrays.equals(bytes, keys.bytes(each.message()))) {
-        same.add(each);
-      }
-    }
+    core.behind(front).forEachRemaining(same::add);
+    same.removeIf(each -> !Arrays.equals(bytes, keys.bytes(each.message())));
     int within = ofKey.available(bucket.full, nanos) - bucket.waiting.size();
     boolean oldest = overRate == ConsumerOptions.OverRate.DROP_OLDEST;
     if (within < 0 && oldest && !same.isEmpty()) {
@@ -292,9 +286,7 @@ public final class RateGate implements MessageSource<Task> {
     if (from < to) {
       Set<Task> over = new HashSet<>(same.subList(from, to));
       core.takeBehind(front, over);
-      for (Task each : over) {
-        finishUntaken(each, now);
-      }
+      over.forEach(each -> finishUntaken(each, now));
     }
   }
 

@@ -93,21 +93,20 @@ public final class BroadcastPositions {
 
   /** All below {@code next} is done. It never goes back. */
   public void done(Shard shard, long next) {
-    for (Offsets.Topic entry : topics.values()) {
-      if (entry.id() == shard.topicId()) {
-        entry.next().computeIfPresent(shard.shard(), (any, before) -> Math.max(before, next));
-      }
-    }
+    nextOf(shard).computeIfPresent(shard.shard(), (any, before) -> Math.max(before, next));
   }
 
   /** The next offset to be consumed; -1 if the shard is not known. */
   public long next(Shard shard) {
-    for (Offsets.Topic entry : topics.values()) {
-      if (entry.id() == shard.topicId()) {
-        return entry.next().getOrDefault(shard.shard(), -1L);
-      }
-    }
-    return -1;
+    return nextOf(shard).getOrDefault(shard.shard(), -1L);
+  }
+
+  private Map<Integer, Long> nextOf(Shard shard) {
+    return topics.values().stream()
+        .filter(topic -> topic.id() == shard.topicId())
+        .findFirst()
+        .<Map<Integer, Long>>map(Offsets.Topic::next)
+        .orElseGet(TreeMap::new);
   }
 
   /** What is to be stored. */

@@ -4,9 +4,9 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Outcome;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /** The outcomes of one shard on their way to the log, in their order; one command at a time. */
 final class Outbox {
@@ -110,15 +110,11 @@ final class Outbox {
    */
   List<Task> takeParked(Set<Long> keys) {
     List<Task> taken = new ArrayList<>();
-    if (!keys.isEmpty()) {
-      for (Iterator<Pending> each = waiting.iterator(); each.hasNext(); ) {
-        Pending next = each.next();
-        if (next.outcome() instanceof Outcome.Parked && keys.contains(next.task().keyHash)) {
-          each.remove();
-          taken.add(next.task());
-        }
-      }
-    }
+    waiting.removeIf(
+        each ->
+            each.outcome() instanceof Outcome.Parked
+                && keys.contains(each.task().keyHash)
+                && taken.add(each.task()));
     return taken;
   }
 
@@ -145,16 +141,10 @@ final class Outbox {
 
   /** Messages that stay in the window until the log has taken their outcome. */
   List<Task> ofWindow() {
-    List<Task> tasks = new ArrayList<>();
-    sent.forEach(each -> addTo(tasks, each));
-    waiting.forEach(each -> addTo(tasks, each));
-    return tasks;
-  }
-
-  private static void addTo(List<Task> tasks, Pending each) {
-    if (!each.task().retry && !(each.outcome() instanceof Outcome.Settled)) {
-      tasks.add(each.task());
-    }
+    return Stream.concat(sent.stream(), waiting.stream())
+        .filter(each -> !each.task().retry && !(each.outcome() instanceof Outcome.Settled))
+        .map(Pending::task)
+        .toList();
   }
 
   void clear() {

@@ -191,9 +191,7 @@ final class ShardFailures {
   }
 
   private void goBack(List<Task> tasks, long againMillis, long now) {
-    for (Task task : tasks) {
-      retries.giveBack(task, againMillis);
-    }
+    tasks.forEach(task -> retries.giveBack(task, againMillis));
     environment.removed(tasks, now);
   }
 
@@ -327,9 +325,7 @@ final class ShardFailures {
   }
 
   void retriesFetched(RetryRequest request, RetryAnswer answer, long now) {
-    for (Task retry : retries.answered(request, answer, now)) {
-      environment.flow.added(1, retry.bytes);
-    }
+    retries.answered(request, answer, now).forEach(retry -> environment.flow.added(1, retry.bytes));
   }
 
   void retriesFailed(RetryRequest request, long now) {

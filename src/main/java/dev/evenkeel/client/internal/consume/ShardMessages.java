@@ -296,9 +296,6 @@ final class ShardMessages {
   }
 
   private List<Task> takeGoneBack() {
-    if (goneBack.isEmpty()) {
-      return List.of();
-    }
     List<Task> tasks = List.copyOf(goneBack);
     goneBack.clear();
     return tasks;
@@ -410,18 +407,9 @@ final class ShardMessages {
 
   /** Makes those startable whose next attempt is due. Returns whether there are any. */
   boolean wake(long now) {
-    if (delayed.isEmpty()) {
-      return false;
-    }
-    Iterator<Task> each = delayed.iterator();
-    while (each.hasNext()) {
-      Task task = each.next();
-      if (task.dueMillis <= now) {
-        each.remove();
-        due.add(task);
-      }
-    }
-    return !due.isEmpty();
+    boolean any = !delayed.isEmpty();
+    delayed.removeIf(task -> task.dueMillis <= now && due.add(task));
+    return any && !due.isEmpty();
   }
 
   // ---- The shard is given away

@@ -5,8 +5,8 @@ import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.internal.consume.Window;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
+import java.util.stream.LongStream;
 
 /** What belongs to one session with a dealer. */
 final class LevelSession {
@@ -52,13 +52,6 @@ final class LevelSession {
 
   /** Numbers that have ended above {@code ends.committed()}, ascending. */
   long[] endedAbove() {
-    long[] above = new long[(int) (ends.top() - ends.committed())];
-    int count = 0;
-    for (long each = ends.committed(); each < ends.top(); each++) {
-      if (ends.isFinished(each)) {
-        above[count++] = each;
-      }
-    }
-    return Arrays.copyOf(above, count);
+    return LongStream.range(ends.committed(), ends.top()).filter(ends::isFinished).toArray();
   }
 }

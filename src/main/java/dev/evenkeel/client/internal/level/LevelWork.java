@@ -26,6 +26,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
+import java.util.stream.Stream;
 
 /**
  * What a member of a group in mode level has in hand, and what it says of that to the dealer. All
@@ -145,9 +146,8 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     renumber();
     plan.begin(now);
     allow(now, collect.mayStartMillis());
-    List<MessageId> held = new ArrayList<>();
-    begun.forEach(task -> held.add(task.id()));
-    queue.forEach(task -> held.add(task.id()));
+    List<MessageId> held =
+        Stream.concat(begun.stream(), queue.stream()).map(LevelTask::id).toList();
     session.place = new SessionState(checkpoint, finished, held, ended.all(), capacity());
     return session.place;
   }
@@ -273,19 +273,10 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     if (queue.isEmpty() || !mayStart(now)) {
       return null;
     }
-    LevelTask task = queue.peek();
-    if (forgotten.isEmpty()) {
-      if (tooFar(task)) {
-        return null;
-      }
-      queue.poll();
-    } else {
-      task = firstApart();
-      if (task == null) {
-        return null;
-      }
+    LevelTask task = firstApart();
+    if (task != null) {
+      begun.add(task);
     }
-    begun.add(task);
     return task;
   }
 

@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -109,13 +110,12 @@ final class BroadcastMember implements LogCalls, Feature {
       return;
     }
     looking = true;
-    List<Future<Void>> topics = new ArrayList<>();
-    for (String name : consumer.options.getTopics()) {
-      TopicInfo topic = view.topic(name);
-      if (topic != null) {
-        topics.add(begin(topic));
-      }
-    }
+    List<Future<Void>> topics =
+        consumer.options.getTopics().stream()
+            .map(view::topic)
+            .filter(Objects::nonNull)
+            .map(this::begin)
+            .toList();
     Future.join(topics)
         .onComplete(
             done ->
@@ -153,14 +153,7 @@ final class BroadcastMember implements LogCalls, Feature {
       return Future.succeededFuture();
     }
     Map<Shard, Long> found = new HashMap<>();
-    List<Future<Void>> finds = new ArrayList<>();
-    for (BroadcastPositions.Beginning each : beginnings) {
-      finds.add(
-          calls
-              .findOffset(each.shard(), each.start())
-              .compose(offset -> onContext(() -> found.put(each.shard(), offset))));
-    }
-    return Future.join(finds)
+    return Future.join(beginnings.stream().map(each -> find(each, found)).toList())
         .compose(
             all ->
                 onContext(
@@ -175,6 +168,12 @@ final class BroadcastMember implements LogCalls, Feature {
                       positions.begin(topic, found);
                     }))
         .compose(begun -> offsets.store(consumer.context::run));
+  }
+
+  private Future<Void> find(BroadcastPositions.Beginning at, Map<Shard, Long> found) {
+    return calls
+        .findOffset(at.shard(), at.start())
+        .compose(offset -> onContext(() -> found.put(at.shard(), offset)));
   }
 
   private Future<Void> onContext(Runnable action) {

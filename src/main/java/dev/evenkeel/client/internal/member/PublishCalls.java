@@ -9,10 +9,10 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendResults;
 import io.vertx.core.Future;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.IntStream;
 
 /** Requests for what handlers publish. Every failure is a {@link RefusedException}. */
 final class PublishCalls {
@@ -115,11 +115,8 @@ final class PublishCalls {
     }
     DataCommand command =
         new DataCommand.OpenPublisher(id, Math.toIntExact(epoch), group, input, isFresh);
-    List<Future<Reply>> opened = new ArrayList<>();
-    for (int i = 0; i < groups; i++) {
-      opened.add(calls.submit(i, command));
-    }
-    return Future.all(opened);
+    return Future.all(
+        IntStream.range(0, groups).mapToObj(group -> calls.submit(group, command)).toList());
   }
 
   Future<List<AppendResults.Result>> publish(PublishRequest request) {

@@ -140,12 +140,8 @@ final class LinkSession {
   /** Fails what is under way and leaves the cluster. */
   Future<Void> end() {
     ended = true;
-    failPending();
-    return member.close();
-  }
-
-  private void failPending() {
     pending.forEach(this::fail);
+    return member.close();
   }
 
   private void fail(Promise<Buffer> promise) {

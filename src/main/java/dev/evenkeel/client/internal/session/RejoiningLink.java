@@ -14,7 +14,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -184,7 +183,8 @@ public final class RejoiningLink implements Link {
       learn(member);
       member.onChange(change -> onControl(() -> learn(member)));
       fresh.watch();
-      registered = register(member.vertx());
+      registered =
+          Future.all(listenings.stream().map(each -> each.registerWith(member.vertx())).toList());
     } catch (RuntimeException e) {
       LOG.info("joined the cluster, but cannot use it", e);
       registered = Future.failedFuture(e);
@@ -201,12 +201,6 @@ public final class RejoiningLink implements Link {
                         change(State.CONNECTED);
                       }
                     }));
-  }
-
-  private Future<?> register(Vertx clustered) {
-    List<Future<Void>> registrations = new ArrayList<>();
-    listenings.forEach(listening -> registrations.add(listening.registerWith(clustered)));
-    return Future.all(registrations);
   }
 
   private void learn(ClusterMember member) {
