@@ -1,6 +1,6 @@
 package dev.evenkeel.client.internal.admission;
 
-import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.DedupScope;
 import dev.evenkeel.protocol.Message;
@@ -18,10 +18,9 @@ public final class DedupKeys {
    * @param own the application's function, or null: as {@code dedup} says, and the payload if that
    *     is OFF, which is what would be worth it
    */
-  public DedupKeys(String group, ConsumerOptions.Dedup dedup, Function<Message, byte[]> own) {
+  public DedupKeys(String group, Dedup dedup, Function<Message, byte[]> own) {
     this.group = group;
-    bytes =
-        own != null ? own : dedup == ConsumerOptions.Dedup.KEY ? Message::key : Message::payload;
+    bytes = own != null ? own : dedup == Dedup.KEY ? Message::key : Message::payload;
   }
 
   /**

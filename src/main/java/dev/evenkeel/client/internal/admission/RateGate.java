@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.admission;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.OverRate;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.admission.KeyBuckets.Bucket;
@@ -50,7 +51,7 @@ public final class RateGate implements MessageSource<Task> {
   private final DedupKeys keys;
   private final String member;
   private final int parallel;
-  private final ConsumerOptions.OverRate overRate;
+  private final OverRate overRate;
   private final Consumer<Delivery> onDropped;
 
   /** Null: the consumer has no rate of its own. */
@@ -172,15 +173,15 @@ public final class RateGate implements MessageSource<Task> {
       return;
     }
     int over = bucket.waiting.size() - ofKey.available(bucket.full, nanos);
-    if (over > 0 && overRate == ConsumerOptions.OverRate.DROP_NEWEST) {
+    if (over > 0 && overRate == OverRate.DROP_NEWEST) {
       drop(task, now);
       return;
     }
-    if (over > 0 && overRate == ConsumerOptions.OverRate.DROP_OLDEST) {
+    if (over > 0 && overRate == OverRate.DROP_OLDEST) {
       drop(bucket.waiting.pollLast(), now);
     }
     wait(task, bucket, nanos);
-    if (overRate != ConsumerOptions.OverRate.WAIT) {
+    if (overRate != OverRate.WAIT) {
       task.watch(true);
       thin(task, now, nanos);
     }
@@ -274,7 +275,7 @@ public final class RateGate implements MessageSource<Task> {
     core.behind(front).forEachRemaining(same::add);
     same.removeIf(each -> !Arrays.equals(bytes, keys.bytes(each.message())));
     int within = ofKey.available(bucket.full, nanos) - bucket.waiting.size();
-    boolean oldest = overRate == ConsumerOptions.OverRate.DROP_OLDEST;
+    boolean oldest = overRate == OverRate.DROP_OLDEST;
     if (within < 0 && oldest && !same.isEmpty()) {
       bucket.waiting.remove(front);
       drop(front, now);

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.broadcast;
 
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.OnDamagedOffsets;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
@@ -90,8 +91,8 @@ public final class StoredPositions {
   /** Where to begin instead of where the damaged file would have said. */
   private static StartAt replacement(OffsetsFile file, ConsumerOptions options, String why)
       throws IOException {
-    ConsumerOptions.OnDamagedOffsets then = options.getOnDamagedOffsets();
-    if (then == ConsumerOptions.OnDamagedOffsets.REFUSE) {
+    OnDamagedOffsets then = options.getOnDamagedOffsets();
+    if (then == OnDamagedOffsets.REFUSE) {
       throw new RefusedException(
           Refusal.INVALID,
           "the offsets file %s is damaged (%s): put a good copy in its place, or begin at earliest"
@@ -106,8 +107,8 @@ public final class StoredPositions {
         why,
         aside.getFileName(),
         options.getGroup(),
-        then == ConsumerOptions.OnDamagedOffsets.EARLIEST ? "earliest" : "latest");
-    return then == ConsumerOptions.OnDamagedOffsets.EARLIEST ? StartAt.EARLIEST : StartAt.LATEST;
+        then == OnDamagedOffsets.EARLIEST ? "earliest" : "latest");
+    return then == OnDamagedOffsets.EARLIEST ? StartAt.EARLIEST : StartAt.LATEST;
   }
 
   private static void closeQuietly(OffsetsFile file) {

@@ -3,6 +3,8 @@ package dev.evenkeel.client.internal.consume;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayDeque;
 import java.util.HashSet;
@@ -71,7 +73,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
       RandomGenerator random) {
     this.options = options;
     fence = new SelfFence(options.getMemberTimeoutMillis());
-    open = options.getMode() != ConsumerOptions.Mode.SINGLETON;
+    open = options.getMode() != Mode.SINGLETON;
     environment =
         new Environment(
             options,
@@ -181,7 +183,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
    */
   private void lead(Assignment.Lead given) {
     Assignment.Lead now = given != null && closing ? given.asEnding() : given;
-    if (options.getMode() == ConsumerOptions.Mode.SINGLETON) {
+    if (options.getMode() == Mode.SINGLETON) {
       openTerm = now != null && now.whole() ? now.term() : openTerm;
       open = now != null && now.term() == openTerm;
     }
@@ -364,7 +366,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     environment.link(up);
     if (up) {
       shards.all().forEach(shard -> shard.linkUp(now));
-      actions.add(ConsumerAction.Performer::heartbeatNow);
+      actions.add(Performer::heartbeatNow);
     }
   }
 
@@ -398,7 +400,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     environment.releaseWithin(Math.min(withinMillis, options.getLockTimeMillis()));
     if (shards.count() > 0) {
       // The sooner the dispatcher knows, the sooner others are chosen for what is given away.
-      actions.add(ConsumerAction.Performer::heartbeatNow);
+      actions.add(Performer::heartbeatNow);
     }
     shards.all().forEach(shard -> shard.draining(true, now));
   }

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.Consumer;
@@ -69,9 +70,9 @@ final class Environment {
     this.out = out;
     this.shards = shards;
     this.resumed = resumed;
-    ConsumerOptions.DeliveryPolicy delivery = options.getDelivery();
-    atMostOnce = delivery == ConsumerOptions.DeliveryPolicy.AT_MOST_ONCE;
-    effectivelyOnce = delivery == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE;
+    DeliveryPolicy delivery = options.getDelivery();
+    atMostOnce = delivery == DeliveryPolicy.AT_MOST_ONCE;
+    effectivelyOnce = delivery == DeliveryPolicy.EFFECTIVELY_ONCE;
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     breaker = new Breaker(options.isBreaker());
     releaseWithin(options.getLockTimeMillis());

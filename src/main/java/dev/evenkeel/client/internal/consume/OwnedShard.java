@@ -12,6 +12,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
@@ -843,7 +844,7 @@ public final class OwnedShard implements Task.Owner {
     if (state == RELEASING) {
       releaseTaken = true;
       end(RELEASED, now);
-      environment.act(ConsumerAction.Performer::heartbeatNow);
+      environment.act(Performer::heartbeatNow);
     }
   }
 

@@ -1,7 +1,11 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.ConsumerOptions.OnFailure;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
@@ -51,12 +55,12 @@ final class ShardFailures {
     Environment.HandlerKind handler = environment.handler;
     boolean state = handler.keepsState() || handler.givesState() || handler.publishes();
     ConsumerOptions options = environment.options;
-    return !state && !options.isHoldFailed() && options.getOrder() != ConsumerOptions.Order.SHARD;
+    return !state && !options.isHoldFailed() && options.getOrder() != Order.SHARD;
   }
 
   /** Whether messages that left the window keep the order of their key. */
   static boolean ordersKeys(Environment environment) {
-    return moves(environment) && environment.options.getOrder() == ConsumerOptions.Order.KEY;
+    return moves(environment) && environment.options.getOrder() == Order.KEY;
   }
 
   /** Requests that record outcomes and whose answers have not come. */
@@ -90,7 +94,7 @@ final class ShardFailures {
     if (environment.breaker.succeeded(task.attempt)) {
       String text = "messages are handled again: it goes on as before";
       environment.report(Level.WARN, text, null);
-      environment.act(ConsumerAction.Performer::heartbeatSoon);
+      environment.act(Performer::heartbeatSoon);
     }
   }
 
@@ -132,7 +136,7 @@ final class ShardFailures {
           "most messages fail: it pauses, tries one message at a time, and does not count what"
               + " fails meanwhile";
       environment.report(Level.ERROR, text, cause);
-      environment.act(ConsumerAction.Performer::heartbeatSoon);
+      environment.act(Performer::heartbeatSoon);
     }
     if (breaker.open()) {
       tryAgain(task, breaker.waitMillis(now) + OTHERS_FIRST_MILLIS, now);
@@ -158,14 +162,14 @@ final class ShardFailures {
   /** There is no further attempt. */
   private void lost(Task task, Throwable cause, OwnedShardState state, long now) {
     ConsumerOptions options = environment.options;
-    if (options.getOnFailure() == ConsumerOptions.OnFailure.STOP) {
+    if (options.getOnFailure() == OnFailure.STOP) {
       messages.givenBack(true);
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
       String text = scope.ownership + attempt(task, "the consumer ends");
       environment.act(by -> by.stop(text, cause));
       return;
     }
-    boolean broadcast = options.getMode() == ConsumerOptions.Mode.BROADCAST;
+    boolean broadcast = options.getMode() == Mode.BROADCAST;
     report(task, broadcast ? "it is passed over" : "it goes to the dead letters", cause);
     record(task, -1, cause, state, now);
   }

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 
@@ -79,7 +80,7 @@ final class ShardFetch {
     environment.act(by -> by.fetch(scope.owned, next));
     if (firstMillis < 0) {
       firstMillis = now;
-      environment.act(ConsumerAction.Performer::heartbeatSoon);
+      environment.act(Performer::heartbeatSoon);
     }
   }
 

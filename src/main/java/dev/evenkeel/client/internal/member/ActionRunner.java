@@ -7,6 +7,7 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.PublishRequest;
@@ -31,7 +32,7 @@ import org.slf4j.event.Level;
 /**
  * Carries out the core's {@link ConsumerAction}s: requests to brokers, and calls of the handler.
  */
-final class ActionRunner implements ConsumerAction.Performer {
+final class ActionRunner implements Performer {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
   /** A fetch that awaits its answer. */

@@ -11,6 +11,10 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Dedup;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RepetitionWatch;
@@ -165,14 +169,13 @@ final class ConsumerShell implements Consumer {
             options.getDedup(),
             handler.givesDedupKey() ? handler::dedupKey : null);
     repetition =
-        new RepetitionWatch(
-            keys, options.getParallel(), options.getOrder() == ConsumerOptions.Order.SHARD);
+        new RepetitionWatch(keys, options.getParallel(), options.getOrder() == Order.SHARD);
     BiFunction<MessageSource.Handed, Delivery, Future<Void>> call =
         (task, delivery) -> handler.handle(delivery);
     if (broadcast != null) {
       features.add(broadcast);
     }
-    if (options.getMode() == ConsumerOptions.Mode.LEVEL) {
+    if (options.getMode() == Mode.LEVEL) {
       LevelMember level = new LevelMember(this, random);
       features.add(level);
       source = level.work();
@@ -182,7 +185,7 @@ final class ConsumerShell implements Consumer {
       Admission admission = core;
       // The dedup step looks at each message itself, also at those that it declines.
       java.util.function.Consumer<Delivery> look = this::look;
-      if (options.getDedup() != ConsumerOptions.Dedup.OFF) {
+      if (options.getDedup() != Dedup.OFF) {
         dedup = new ClusterDedup(this, seats, keys);
         features.add(dedup);
         admission = dedup.step();
@@ -207,8 +210,7 @@ final class ConsumerShell implements Consumer {
   }
 
   private BiFunction<Task, Delivery, Future<Void>> withContext() {
-    boolean commits =
-        keepsState && options.getDelivery() == ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE;
+    boolean commits = keepsState && options.getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
     return (task, delivery) -> {
       TaskContext of = new TaskContext(directory, commits, task);
       Future<Void> handled = handler.handle(delivery, of);
@@ -337,7 +339,7 @@ final class ConsumerShell implements Consumer {
   // Membership
 
   Heartbeat heartbeat(boolean leave) {
-    boolean level = options.getMode() == ConsumerOptions.Mode.LEVEL;
+    boolean level = options.getMode() == Mode.LEVEL;
     return new Heartbeat(
         options.getGroup(),
         options.getMember(),

@@ -5,6 +5,8 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Dedup;
+import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
@@ -69,14 +71,14 @@ public final class Consumers {
       return Future.failedFuture(e);
     }
     String made = HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
-    if (own.getMode() == ConsumerOptions.Mode.BROADCAST) {
+    if (own.getMode() == Mode.BROADCAST) {
       return broadcast(link, directory, own, handler, instance, made);
     }
     if (own.getMember() == null) {
       own.setMember(made);
     }
     String seat = link.clusterMember();
-    if (own.getDedup() != ConsumerOptions.Dedup.OFF && seat != null && seats.apply(seat) == null) {
+    if (own.getDedup() != Dedup.OFF && seat != null && seats.apply(seat) == null) {
       return Future.failedFuture(
           new RefusedException(
               Refusal.INVALID, "dedup over a link whose cluster member is not of this program"));

@@ -7,6 +7,8 @@ import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.OnFailure;
 import dev.evenkeel.client.ConsumerOptions.Order;
+import dev.evenkeel.client.ConsumerOptions.OverRate;
+import dev.evenkeel.client.ConsumerOptions.RateBy;
 import dev.evenkeel.client.internal.consume.SelfFence;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Names;
@@ -111,10 +113,9 @@ public final class OptionsCheck {
   }
 
   private static void rates(ConsumerOptions options) {
-    boolean drops = options.getOverRate() != ConsumerOptions.OverRate.WAIT;
+    boolean drops = options.getOverRate() != OverRate.WAIT;
     refuseIf(
-        options.getKeyRate() == null
-            && (drops || options.getRateBy() != ConsumerOptions.RateBy.KEY),
+        options.getKeyRate() == null && (drops || options.getRateBy() != RateBy.KEY),
         "rateBy and overRate are about a keyRate: set one, or leave them out");
     if (options.getRate() != null || options.getKeyRate() != null) {
       refuseIf(

@@ -3,6 +3,8 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Dedup;
+import dev.evenkeel.client.ConsumerOptions.RateBy;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RateGate;
 import dev.evenkeel.client.internal.consume.Admission;
@@ -16,10 +18,7 @@ final class RateLimits implements Feature {
 
   RateLimits(ConsumerShell consumer, Admission before) {
     ConsumerOptions options = consumer.options;
-    ConsumerOptions.Dedup by =
-        options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD
-            ? ConsumerOptions.Dedup.PAYLOAD
-            : ConsumerOptions.Dedup.KEY;
+    Dedup by = options.getRateBy() == RateBy.PAYLOAD ? Dedup.PAYLOAD : Dedup.KEY;
     gate =
         new RateGate(
             consumer.core,

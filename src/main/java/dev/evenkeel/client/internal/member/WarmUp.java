@@ -4,8 +4,10 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
+import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.PublishRequest;
@@ -62,7 +64,7 @@ final class WarmUp {
   /**
    * @param order decides which queues are used
    */
-  WarmUp(ConsumerOptions.Order order, boolean keepsState) {
+  WarmUp(Order order, boolean keepsState) {
     options.setOrder(order);
     this.keepsState = keepsState;
     BatchBuilder builder = new BatchBuilder(4_096);
@@ -75,7 +77,7 @@ final class WarmUp {
   }
 
   /** Does it in this JVM if nobody has yet. It takes a moment: not for an event loop. */
-  static Void once(ConsumerOptions.Order order, boolean keepsState) {
+  static Void once(Order order, boolean keepsState) {
     if (DONE.compareAndSet(false, true)) {
       try {
         WarmUp warmUp = new WarmUp(order, keepsState);
@@ -132,7 +134,7 @@ final class WarmUp {
   /**
    * Answers the core at once. The methods that throw are for handlers that WarmUp does not have.
    */
-  private final class Cluster implements ConsumerAction.Performer {
+  private final class Cluster implements Performer {
     @Override
     public void readLease(OwnedShard owned) {
       Lease lease =
