@@ -237,28 +237,28 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   @Override
   public Task next(long now) {
-    while (shards.hasReady() && mayBegin(now)) {
-      Task task = shards.next(false, now);
-      if (task == null) {
-        return null;
+    return take(false, now);
+  }
+
+  @Override
+  public Task admit(long now) {
+    return take(true, now);
+  }
+
+  /** The next message that can be read; others fail at once. */
+  private Task take(boolean forAdmission, long now) {
+    while (shards.hasReady() && (forAdmission ? mayStart(now) : mayBegin(now))) {
+      Task task = shards.next(forAdmission, now);
+      if (task == null || forAdmission && task.unreadable == null) {
+        return task;
+      }
+      if (forAdmission) {
+        task.owner.begin(task);
       }
       running++;
       if (task.unreadable == null) {
         return task;
       }
-      failed(task, task.unreadable, now);
-    }
-    return null;
-  }
-
-  @Override
-  public Task admit(long now) {
-    while (shards.hasReady() && mayStart(now)) {
-      Task task = shards.next(true, now);
-      if (task == null || task.unreadable == null) {
-        return task;
-      }
-      begin(task);
       failed(task, task.unreadable, now);
     }
     return null;

@@ -40,7 +40,6 @@ import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.slf4j.Logger;
@@ -170,8 +169,6 @@ final class ConsumerShell implements Consumer {
             handler.givesDedupKey() ? handler::dedupKey : null);
     repetition =
         new RepetitionWatch(keys, options.getParallel(), options.getOrder() == Order.SHARD);
-    BiFunction<MessageSource.Handed, Delivery, Future<Void>> call =
-        (task, delivery) -> handler.handle(delivery);
     if (broadcast != null) {
       features.add(broadcast);
     }
@@ -179,47 +176,45 @@ final class ConsumerShell implements Consumer {
       LevelMember level = new LevelMember(this, random);
       features.add(level);
       source = level.work();
-      messages = loop(level.work(), call, this::look);
+      messages = new MessageLoop<>(this, level.work(), this::handle);
     } else {
       source = core;
       Admission admission = core;
-      // The dedup step looks at each message itself, also at those that it declines.
-      java.util.function.Consumer<Delivery> look = this::look;
       if (options.getDedup() != Dedup.OFF) {
         dedup = new ClusterDedup(this, seats, keys);
         features.add(dedup);
         admission = dedup.step();
-        look = seenBefore -> {};
       }
       if (options.getRate() != null || options.getKeyRate() != null) {
         rates = new RateLimits(this, admission);
         features.add(rates);
       }
       MessageSource<Task> last = rates == null ? admission : rates.source();
-      messages = handler.usesContext() ? loop(last, withContext(), look) : loop(last, call, look);
+      messages =
+          handler.usesContext()
+              ? new MessageLoop<>(this, last, this::handleWithContext)
+              : new MessageLoop<>(this, last, this::handle);
     }
     leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
     heartbeats = new HeartbeatLoop(this, random);
   }
 
-  private <T extends MessageSource.Handed> MessageLoop<T> loop(
-      MessageSource<T> from,
-      BiFunction<? super T, Delivery, Future<Void>> call,
-      java.util.function.Consumer<Delivery> look) {
-    return new MessageLoop<>(from, call, options.getMember(), context, look, this::turn);
+  private Future<Void> handle(MessageSource.Handed task, Delivery delivery) {
+    look(delivery);
+    return handler.handle(delivery);
   }
 
-  private BiFunction<Task, Delivery, Future<Void>> withContext() {
+  private Future<Void> handleWithContext(Task task, Delivery delivery) {
+    look(delivery);
     boolean commits = keepsState && options.getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
-    return (task, delivery) -> {
-      TaskContext of = new TaskContext(directory, commits, task);
-      Future<Void> handled = handler.handle(delivery, of);
-      return handled == null ? null : handled.onComplete(ended -> of.end());
-    };
+    TaskContext of = new TaskContext(directory, commits, task);
+    Future<Void> handled = handler.handle(delivery, of);
+    return handled == null ? null : handled.onComplete(ended -> of.end());
   }
 
+  /** Measures repetition. The dedup step does that itself, also for messages that it declines. */
   private void look(Delivery delivery) {
-    if (delivery.attempt() == 1) {
+    if (dedup == null && delivery.attempt() == 1) {
       repetition.see(delivery.topic(), delivery.message());
     }
   }
@@ -274,7 +269,7 @@ final class ConsumerShell implements Consumer {
   // Messages
 
   /** Does everything that can be done now. */
-  private void turn() {
+  void turn() {
     if (turning || ended) {
       return;
     }

@@ -155,44 +155,17 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   private Future<Void> deliver(Delivery delivery) {
-    Handler<Delivery> to;
-    Promise<Void> end = null;
+    Waiting waiting = new Waiting(delivery, Promise.promise());
     synchronized (this) {
       context = Vertx.currentContext();
-      to = handler;
-      if (to == null || demand == 0 || !queue.isEmpty()) {
-        if (draining.contains(LeasedShard.of(delivery))) {
-          return Future.failedFuture(new GivenBackException("the shard was let go"));
-        }
-        end = Promise.promise();
-        queue.add(new Waiting(delivery, end));
-        return end.future();
+      boolean waits = handler == null || demand == 0 || !queue.isEmpty();
+      if (waits && draining.contains(LeasedShard.of(delivery))) {
+        return Future.failedFuture(new GivenBackException("the shard was let go"));
       }
-      take();
-      if (finishing == Finishing.MANUAL) {
-        end = Promise.promise();
-        unfinished.put(Place.of(delivery), end);
-      }
+      queue.add(waiting);
     }
-    if (end == null) {
-      // One that throws fails its message; the consumer sees to that.
-      to.handle(delivery);
-      return Future.succeededFuture();
-    }
-    give(to, delivery, end);
-    return end.future();
-  }
-
-  private void give(Handler<Delivery> to, Delivery delivery, Promise<Void> end) {
-    try {
-      to.handle(delivery);
-      if (finishing == Finishing.AUTOMATIC) {
-        end.tryComplete();
-      }
-    } catch (Throwable e) {
-      settled(delivery);
-      end.tryFail(e);
-    }
+    drain();
+    return waiting.end().future();
   }
 
   private synchronized void notDraining(ShardContext shard) {
@@ -224,13 +197,7 @@ public final class HandlerStream implements ConsumerStream {
     ends.forEach(end -> end.tryFail(cause));
   }
 
-  private void take() {
-    if (demand != Long.MAX_VALUE) {
-      demand--;
-    }
-  }
-
-  /** Gives out what has waited, as far as it is asked for. Runs on the consumer's context. */
+  /** Gives messages to the handler, as many as it asked for. Runs on the consumer's context. */
   private void drain() {
     while (true) {
       Waiting next;
@@ -241,12 +208,22 @@ public final class HandlerStream implements ConsumerStream {
         }
         next = queue.poll();
         to = handler;
-        take();
+        if (demand != Long.MAX_VALUE) {
+          demand--;
+        }
         if (finishing == Finishing.MANUAL) {
           unfinished.put(Place.of(next.delivery()), next.end());
         }
       }
-      give(to, next.delivery(), next.end());
+      try {
+        to.handle(next.delivery());
+        if (finishing == Finishing.AUTOMATIC) {
+          next.end().tryComplete();
+        }
+      } catch (Throwable e) {
+        settled(next.delivery());
+        next.end().tryFail(e);
+      }
     }
   }
 

@@ -5,7 +5,6 @@ import dev.evenkeel.client.internal.consume.MessageSource;
 import io.vertx.core.Future;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 
 /**
  * Hands messages to the handler and tells their source how they ended.
@@ -22,31 +21,18 @@ final class MessageLoop<T extends MessageSource.Handed> {
 
   private static final long TURN_NANOS_MAX = 5_000_000;
 
+  private final ConsumerShell consumer;
   private final MessageSource<T> source;
   private final BiFunction<? super T, Delivery, Future<Void>> handler;
-  private final String member;
-  private final OwnContext context;
-  private final Consumer<Delivery> look;
-  private final Runnable turn;
   private boolean scheduled;
 
-  /**
-   * @param look is shown each message before the handler gets it
-   * @param turn does everything that can be done now, this loop included
-   */
   MessageLoop(
+      ConsumerShell consumer,
       MessageSource<T> source,
-      BiFunction<? super T, Delivery, Future<Void>> handler,
-      String member,
-      OwnContext context,
-      Consumer<Delivery> look,
-      Runnable turn) {
+      BiFunction<? super T, Delivery, Future<Void>> handler) {
+    this.consumer = consumer;
     this.source = source;
     this.handler = handler;
-    this.member = member;
-    this.context = context;
-    this.look = look;
-    this.turn = turn;
   }
 
   /**
@@ -74,10 +60,10 @@ final class MessageLoop<T extends MessageSource.Handed> {
   private void schedule() {
     if (!scheduled) {
       scheduled = true;
-      context.later(
+      consumer.context.later(
           () -> {
             scheduled = false;
-            turn.run();
+            consumer.turn();
           });
     }
   }
@@ -86,8 +72,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
   private long handle(T task) {
     Future<Void> result;
     try {
-      Delivery delivery = task.delivery(member);
-      look.accept(delivery);
+      Delivery delivery = task.delivery(consumer.member());
       result = handler.apply(task, delivery);
       if (result == null) {
         throw new NullPointerException("the handler returned null instead of a future");
@@ -100,10 +85,10 @@ final class MessageLoop<T extends MessageSource.Handed> {
     }
     result.onComplete(
         ended ->
-            context.run(
+            consumer.context.run(
                 () -> {
                   done(task, ended.cause());
-                  turn.run();
+                  consumer.turn();
                 }));
     return Clock.nanos();
   }
