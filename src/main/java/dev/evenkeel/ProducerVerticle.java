@@ -127,10 +127,8 @@ public class ProducerVerticle extends VerticleBase {
         throw new RefusedException(
             Refusal.INVALID, "a message has either 'payload' or 'payloadBase64'");
       }
-      return new Message(
-          key == null ? null : key.getBytes(StandardCharsets.UTF_8),
-          null,
-          System.currentTimeMillis(),
+      return Message.of(
+          key,
           text != null
               ? text.getBytes(StandardCharsets.UTF_8)
               : Base64.getDecoder().decode(base64));

@@ -5,7 +5,6 @@ import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.streams.WriteStream;
-import java.nio.charset.StandardCharsets;
 import java.time.DateTimeException;
 import java.time.Duration;
 import java.time.Instant;
@@ -115,12 +114,7 @@ public interface Producer extends WriteStream<Message> {
    * @param key text, sent as UTF-8; null for none
    */
   default Future<Position> send(String key, byte[] payload) {
-    return send(
-        new Message(
-            key == null ? null : key.getBytes(StandardCharsets.UTF_8),
-            null,
-            System.currentTimeMillis(),
-            payload));
+    return send(Message.of(key, payload));
   }
 
   /**
@@ -155,13 +149,7 @@ public interface Producer extends WriteStream<Message> {
    * @param key text, sent as UTF-8; null for none
    */
   default Future<Position> send(String key, byte[] payload, Duration deliverAfter) {
-    return send(
-        new Message(
-            key == null ? null : key.getBytes(StandardCharsets.UTF_8),
-            null,
-            System.currentTimeMillis(),
-            payload),
-        deliverAfter);
+    return send(Message.of(key, payload), deliverAfter);
   }
 
   /**

@@ -28,6 +28,16 @@ public record Message(
     headers = headers == null ? Map.of() : headers;
   }
 
+  /**
+   * A message with the time of now and no headers.
+   *
+   * @param key text, or null
+   */
+  public static Message of(String key, byte[] payload) {
+    byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+    return new Message(bytes, Map.of(), System.currentTimeMillis(), payload);
+  }
+
   /** The key as UTF-8 text, or null if there is none. */
   public String keyText() {
     return key == null ? null : new String(key, StandardCharsets.UTF_8);

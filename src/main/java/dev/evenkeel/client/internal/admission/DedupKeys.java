@@ -42,11 +42,6 @@ public final class DedupKeys {
   }
 
   private DedupScope scope(String topic) {
-    DedupScope scope = scopes.get(topic);
-    if (scope == null) {
-      scope = new DedupScope(group, topic);
-      scopes.put(topic, scope);
-    }
-    return scope;
+    return scopes.computeIfAbsent(topic, any -> new DedupScope(group, topic));
   }
 }

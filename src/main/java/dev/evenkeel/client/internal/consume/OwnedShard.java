@@ -66,10 +66,9 @@ public final class OwnedShard implements Task.Owner {
   static final long RECENT_MILLIS = 10_000;
 
   private final Ownership ownership;
-  private final Environment environment;
+  final Environment environment;
   private final Host host;
-  private final ShardScope scope;
-  private final ShardRetries retries;
+  final ShardRetries retries;
   final ShardMessages messages;
   private final ShardFetch fetch;
   private final ShardCommits commits;
@@ -132,6 +131,9 @@ public final class OwnedShard implements Task.Owner {
 
   private boolean queued;
 
+  /** The last refusal that was reported. */
+  private String reported;
+
   OwnedShard(Ownership ownership, Environment environment, Host host, Start start) {
     this.ownership = ownership;
     this.environment = environment;
@@ -139,12 +141,11 @@ public final class OwnedShard implements Task.Owner {
     predecessor = start.predecessor;
     spent = start.spent;
     grantedCommitted = start.committed;
-    scope = new ShardScope(this, environment);
     retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
     messages = new ShardMessages(this, environment, retries);
-    fetch = new ShardFetch(scope, messages, retries);
-    commits = new ShardCommits(scope, messages);
-    failures = new ShardFailures(scope, messages, retries);
+    fetch = new ShardFetch(this);
+    commits = new ShardCommits(this);
+    failures = new ShardFailures(this);
   }
 
   @Override
@@ -273,7 +274,7 @@ public final class OwnedShard implements Task.Owner {
     boolean givenAway = commits.releaseSent();
     end(givenAway ? RELEASED : LOST, now);
     if (!givenAway) {
-      scope.warn(" is lost: " + why);
+      warn(" is lost: " + why);
       if (assignCalled) {
         ShardContext lost = context();
         environment.act(by -> by.callLost(lost));
@@ -369,7 +370,7 @@ public final class OwnedShard implements Task.Owner {
   public void leaseFailed(RefusedException refused, long now) {
     busy = false;
     if (state == ATTACHING && !fenced(refused, now)) {
-      retryMillis = now + scope.pause("its lease cannot be read", refused);
+      retryMillis = now + pause("its lease cannot be read", refused);
     }
   }
 
@@ -394,7 +395,7 @@ public final class OwnedShard implements Task.Owner {
     if (refused.refusal() == Refusal.PRODUCER_FENCED) {
       lose(refused.getMessage(), now);
     } else if (!fenced(refused, now)) {
-      retryMillis = now + scope.pause("its handlers cannot publish yet", refused);
+      retryMillis = now + pause("its handlers cannot publish yet", refused);
     }
   }
 
@@ -404,7 +405,7 @@ public final class OwnedShard implements Task.Owner {
     commits.begin(offset, emptyStateOffset, now);
     if (inDoubt()) {
       // The next epoch begins where this one's last word was, for the log refuses any after it.
-      scope.warn(" is released: it was lost under this epoch, and goes on under the next");
+      warn(" is released: it was lost under this epoch, and goes on under the next");
     }
     state = draining || inDoubt() ? RELEASING : ASSIGNING;
     step(now);
@@ -440,7 +441,7 @@ public final class OwnedShard implements Task.Owner {
     if (failure != null) {
       long wait = Backoff.steps(++assignFailures);
       retryMillis = now + wait;
-      scope.error(": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
+      error(": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
     } else {
       givenState = null;
       assigned = true;
@@ -666,7 +667,7 @@ public final class OwnedShard implements Task.Owner {
       environment.removed(1, task.bytes, now);
     } else if (environment.atMostOnce && !task.retry) {
       String text = ": offset " + task.offset + " failed, and is not tried again";
-      scope.report(Level.WARN, text, cause);
+      report(Level.WARN, text, cause);
       messages.left(task);
       environment.removed(1, task.bytes, now);
       host.ready(this);
@@ -713,7 +714,7 @@ public final class OwnedShard implements Task.Owner {
       return;
     }
     if (refused.refusal().retriable()) {
-      outputs.again(request, now + scope.pause("its outputs cannot be published", refused));
+      outputs.again(request, now + pause("its outputs cannot be published", refused));
     } else {
       // It can never be published: the next assignment begins with what is committed.
       lose("what its handlers publish is refused: " + refused, now);
@@ -788,12 +789,12 @@ public final class OwnedShard implements Task.Owner {
     String twice = "; of those up to " + messages.handledTop() + " some come twice";
     boolean keepsState = environment.handler.keepsState();
     if (waitsForRate) {
-      scope.warn(released + ", where messages wait for their rate" + twice);
+      warn(released + ", where messages wait for their rate" + twice);
     } else if (!keepsState && messages.givenBack()) {
-      scope.info(released + ", where messages were given back" + twice);
+      info(released + ", where messages were given back" + twice);
     } else {
       String why = ", because the message there could not be handled" + twice;
-      scope.report(
+      report(
           keepsState ? Level.ERROR : Level.WARN,
           released + (keepsState ? " and without state" : "") + why,
           null);
@@ -805,7 +806,7 @@ public final class OwnedShard implements Task.Owner {
     long left = commits.claimedLeft();
     if (left > 0) {
       String from = " messages from offset " + window().committed();
-      scope.warn(": up to " + left + from + " on were committed, and are not handled");
+      warn(": up to " + left + from + " on were committed, and are not handled");
     }
   }
 
@@ -857,7 +858,7 @@ public final class OwnedShard implements Task.Owner {
     switch (commits.releaseRefused(refused)) {
       case TAKEN -> released(now);
       case LOST -> lose(refused.getMessage(), now);
-      case AGAIN -> retryMillis = now + scope.pause("it cannot be released", refused);
+      case AGAIN -> retryMillis = now + pause("it cannot be released", refused);
     }
   }
 
@@ -905,6 +906,42 @@ public final class OwnedShard implements Task.Owner {
     }
     stalledSinceMillis = Math.max(stalledSinceMillis, messages.lastFinishedMillis());
     return now - stalledSinceMillis;
+  }
+
+  // ---- Reports: each is one line that begins with the shard
+
+  /** How long to wait after a refusal; says once what is wrong if waiting alone may not help. */
+  long pause(String what, RefusedException refused) {
+    if (refused.refusal().retriable()) {
+      return Backoff.soon(environment.random);
+    }
+    String text = ": " + what + " (" + refused + "), it is tried again";
+    if (!text.equals(reported)) {
+      reported = text;
+      error(text, null);
+    }
+    return Backoff.steps(1);
+  }
+
+  /** What was wrong is right again: should it go wrong once more, that is reported. */
+  void forgetReported() {
+    reported = null;
+  }
+
+  void error(String text, Throwable cause) {
+    report(Level.ERROR, text, cause);
+  }
+
+  void warn(String text) {
+    report(Level.WARN, text, null);
+  }
+
+  void info(String text) {
+    report(Level.INFO, text, null);
+  }
+
+  void report(Level level, String text, Throwable cause) {
+    environment.report(level, ownership + text, cause);
   }
 
   @Override

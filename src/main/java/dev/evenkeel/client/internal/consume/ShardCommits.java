@@ -25,7 +25,7 @@ final class ShardCommits {
 
   private static final byte[] EMPTY_STATE = new byte[0];
 
-  private final ShardScope scope;
+  private final OwnedShard shard;
   private final Environment environment;
   private final ShardMessages messages;
   private long committed;
@@ -67,10 +67,10 @@ final class ShardCommits {
   /** The handler could not give its state, or its state does not stand for the released offset. */
   private boolean stateMissing;
 
-  ShardCommits(ShardScope scope, ShardMessages messages) {
-    this.scope = scope;
-    environment = scope.environment;
-    this.messages = messages;
+  ShardCommits(OwnedShard shard) {
+    this.shard = shard;
+    environment = shard.environment;
+    messages = shard.messages;
   }
 
   void begin(long offset, long emptyStateOffset, long now) {
@@ -164,13 +164,8 @@ final class ShardCommits {
     lastMillis = now;
     DataCommand.Commit command =
         new DataCommand.Commit(
-            environment.options.getGroup(),
-            scope.ownership.shard(),
-            scope.ownership.epoch(),
-            offset,
-            atOffset,
-            with);
-    environment.act(by -> by.commit(scope.owned, command));
+            environment.options.getGroup(), shard.shard(), shard.epoch(), offset, atOffset, with);
+    environment.act(by -> by.commit(shard, command));
   }
 
   /** The log has taken a commit. */
@@ -187,7 +182,7 @@ final class ShardCommits {
 
   /** A commit was refused, but not because the shard is another's. */
   void failed(RefusedException refused, long now) {
-    notBeforeMillis = now + scope.pause("its progress cannot be committed", refused);
+    notBeforeMillis = now + shard.pause("its progress cannot be committed", refused);
   }
 
   void linkUp(long now) {
@@ -245,12 +240,12 @@ final class ShardCommits {
     DataCommand.Release command =
         new DataCommand.Release(
             environment.options.getGroup(),
-            scope.ownership.shard(),
-            scope.ownership.epoch(),
+            shard.shard(),
+            shard.epoch(),
             offset,
             givenOffset,
             given);
-    environment.act(by -> by.release(scope.owned, command));
+    environment.act(by -> by.release(shard, command));
   }
 
   /** See {@link OwnedShard#stateGiven}. */
@@ -261,11 +256,11 @@ final class ShardCommits {
     }
     if (failure != null) {
       stateMissing = true;
-      scope.error(": onRelease failed, so it is released without state", failure);
+      shard.error(": onRelease failed, so it is released without state", failure);
     } else if (given != null && given.length > Limits.STATE_BYTES_MAX) {
       stateMissing = true;
       String size = given.length + " bytes, at most " + Limits.STATE_BYTES_MAX + " are allowed";
-      scope.error(
+      shard.error(
           ": onRelease gave a state of " + size + ", so it is released without state", null);
     } else if (given != null && given.length > 0) {
       givenState = given;
@@ -280,7 +275,7 @@ final class ShardCommits {
     if (!refused.refusal().retriable() && givenState != null) {
       givenState = null;
       stateMissing = true;
-      scope.error(": its state was refused, so it is released without state", refused);
+      shard.error(": its state was refused, so it is released without state", refused);
     }
     return RefusedRelease.AGAIN;
   }

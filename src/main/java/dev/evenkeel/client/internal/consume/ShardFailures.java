@@ -35,18 +35,18 @@ final class ShardFailures {
   /** Pauses differ by so much, up and down, so that what failed together does not come together. */
   private static final double JITTER = 0.2;
 
-  private final ShardScope scope;
+  private final OwnedShard shard;
   private final Environment environment;
   private final ShardMessages messages;
   private final ShardRetries retries;
   private final boolean moves;
   private int recordsInFlight;
 
-  ShardFailures(ShardScope scope, ShardMessages messages, ShardRetries retries) {
-    this.scope = scope;
-    environment = scope.environment;
-    this.messages = messages;
-    this.retries = retries;
+  ShardFailures(OwnedShard shard) {
+    this.shard = shard;
+    environment = shard.environment;
+    messages = shard.messages;
+    retries = shard.retries;
     moves = moves(environment);
   }
 
@@ -77,12 +77,12 @@ final class ShardFailures {
     DataCommand.RecordOutcomes command = retries.outbox.next(options.getGroup(), now);
     if (command != null) {
       recordsInFlight++;
-      environment.act(by -> by.recordOutcomes(scope.owned, command));
+      environment.act(by -> by.recordOutcomes(shard, command));
     }
     if (state == OwnedShardState.RUNNING && environment.pulls()) {
       RetryRequest request = retries.ask(options.getGroup(), options.getFetchBytesMax(), now);
       if (request != null) {
-        environment.act(by -> by.fetchRetries(scope.owned, request));
+        environment.act(by -> by.fetchRetries(shard, request));
       }
     }
   }
@@ -165,7 +165,7 @@ final class ShardFailures {
     if (options.getOnFailure() == OnFailure.STOP) {
       messages.givenBack(true);
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
-      String text = scope.ownership + attempt(task, "the consumer ends");
+      String text = shard.ownership() + attempt(task, "the consumer ends");
       environment.act(by -> by.stop(text, cause));
       return;
     }
@@ -175,7 +175,7 @@ final class ShardFailures {
   }
 
   private void report(Task task, String then, Throwable cause) {
-    scope.report(Level.WARN, attempt(task, then), cause);
+    shard.report(Level.WARN, attempt(task, then), cause);
   }
 
   private static String attempt(Task task, String then) {
@@ -260,7 +260,7 @@ final class ShardFailures {
   /** It keeps its place in the window, or is sent again; returns whether after a pause. */
   private boolean noRoom(Task task, Outcome.Failed failed) {
     if (failed.way() != Outcome.Way.MOVED) {
-      scope.warn(": there is no room for another dead letter, offset " + task.offset);
+      shard.warn(": there is no room for another dead letter, offset " + task.offset);
       retries.outbox.add(task, failed);
       return true;
     }
@@ -324,7 +324,7 @@ final class ShardFailures {
 
   /** Outcomes were refused, but not because the shard is another's: they are sent again. */
   void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
-    long pause = scope.pause("its failures cannot be recorded", refused);
+    long pause = shard.pause("its failures cannot be recorded", refused);
     retries.outbox.again(command, now + pause);
   }
 

@@ -14,7 +14,7 @@ final class ShardFetch {
   /** After a fetch without an answer the next one waits so long: it may get none either. */
   private static final int AFTER_LOSS_MILLIS = 1_000;
 
-  private final ShardScope scope;
+  private final OwnedShard shard;
   private final Environment environment;
   private final ShardMessages messages;
   private final ShardRetries retries;
@@ -39,11 +39,11 @@ final class ShardFetch {
   /** When the first request was sent, or -1. */
   private long firstMillis = -1;
 
-  ShardFetch(ShardScope scope, ShardMessages messages, ShardRetries retries) {
-    this.scope = scope;
-    environment = scope.environment;
-    this.messages = messages;
-    this.retries = retries;
+  ShardFetch(OwnedShard shard) {
+    this.shard = shard;
+    environment = shard.environment;
+    messages = shard.messages;
+    retries = shard.retries;
   }
 
   long logEnd() {
@@ -68,8 +68,8 @@ final class ShardFetch {
     FetchRequest next =
         new FetchRequest(
             environment.options.getGroup(),
-            scope.ownership.shard(),
-            scope.ownership.epoch(),
+            shard.shard(),
+            shard.epoch(),
             messages.fetchOffset(),
             environment.flow.fetchBytes(
                 environment.options.getFetchBytesMax(), environment.shards()),
@@ -77,7 +77,7 @@ final class ShardFetch {
             retries.failuresInLog(),
             lost ? Math.min(AFTER_LOSS_MILLIS, wait) : wait);
     request = next;
-    environment.act(by -> by.fetch(scope.owned, next));
+    environment.act(by -> by.fetch(shard, next));
     if (firstMillis < 0) {
       firstMillis = now;
       environment.act(Performer::heartbeatSoon);
@@ -133,7 +133,7 @@ final class ShardFetch {
         skipped(from, placed.baseOffset());
       }
       messages.add(placed);
-      scope.clear();
+      shard.forgetReported();
       any = true;
     }
     return any;
@@ -145,7 +145,7 @@ final class ShardFetch {
       corruptOffset = offset;
       corruptFetches = 0;
       String text = ": unreadable batch at offset " + offset;
-      scope.error(text + ", it is fetched again until it is readable", e);
+      shard.error(text + ", it is fetched again until it is readable", e);
     }
     notBeforeMillis = now + Backoff.steps(++corruptFetches);
   }
@@ -158,12 +158,12 @@ final class ShardFetch {
       skipped(messages.fetchOffset(), start);
       messages.skipTo(start);
     } else {
-      notBeforeMillis = now + scope.pause("it cannot be fetched", refused);
+      notBeforeMillis = now + shard.pause("it cannot be fetched", refused);
     }
   }
 
   private void skipped(long from, long to) {
     String what = (to - from) + " messages before they were consumed, offsets " + from + " to ";
-    scope.error(": retention has dropped " + what + (to - 1) + "; it goes on at " + to, null);
+    shard.error(": retention has dropped " + what + (to - 1) + "; it goes on at " + to, null);
   }
 }

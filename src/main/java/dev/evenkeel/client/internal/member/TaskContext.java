@@ -12,8 +12,6 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Murmur2;
 import io.vertx.core.buffer.Buffer;
-import java.nio.charset.StandardCharsets;
-import java.util.Map;
 
 /** The context of one attempt at a message: gathers what the handler wants. */
 final class TaskContext implements MessageContext {
@@ -35,13 +33,7 @@ final class TaskContext implements MessageContext {
 
   @Override
   public void publish(String topic, String key, Buffer payload) {
-    publish(
-        topic,
-        new Message(
-            key == null ? null : key.getBytes(StandardCharsets.UTF_8),
-            Map.of(),
-            System.currentTimeMillis(),
-            payload.getBytes()));
+    publish(topic, Message.of(key, payload.getBytes()));
   }
 
   @Override
