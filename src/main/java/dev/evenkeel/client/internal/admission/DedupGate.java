@@ -218,7 +218,7 @@ public final class DedupGate implements Admission {
 
   @Override
   public boolean isWanted(Task task) {
-    return task.dedupPlace() instanceof Pass pass
+    return task.dedupPlace instanceof Pass pass
         && pass.state == State.PASSED
         && core.isWanted(task);
   }
@@ -230,7 +230,7 @@ public final class DedupGate implements Admission {
 
   @Override
   public void begin(Task task) {
-    Pass pass = (Pass) task.dedupPlace();
+    Pass pass = (Pass) task.dedupPlace;
     pass.state = State.AT_WORK;
     waiting.remove(pass);
     atWork++;
@@ -240,7 +240,7 @@ public final class DedupGate implements Admission {
   /** The next step drops it; it may not have come here, if it is taken from the queue of a key. */
   @Override
   public void declined(Task task, long now) {
-    if (task.dedupPlace() instanceof Pass pass && pass.state == State.PASSED) {
+    if (task.dedupPlace instanceof Pass pass && pass.state == State.PASSED) {
       giveUp(pass, now);
     }
     core.declined(task, now);
@@ -248,7 +248,7 @@ public final class DedupGate implements Admission {
 
   private void ask(Task task, long now) {
     Pass pass = new Pass(task);
-    task.dedupPlace(pass);
+    task.dedupPlace = pass;
     waiting.add(pass);
     asked++;
     try {
@@ -341,11 +341,8 @@ public final class DedupGate implements Admission {
       return;
     }
     drops = core.dropped();
-    for (Pass pass : List.copyOf(waiting)) {
-      if (!core.isWanted(pass.task)) {
-        giveUp(pass, now);
-      }
-    }
+    List<Pass> unwanted = waiting.stream().filter(pass -> !core.isWanted(pass.task)).toList();
+    unwanted.forEach(pass -> giveUp(pass, now));
     turned.removeIf(pass -> pass.state == State.OVER);
     parked.removeIf(task -> !core.isWanted(task));
   }
@@ -370,9 +367,7 @@ public final class DedupGate implements Admission {
 
   /** Nothing is begun any more: what waits gives its places back, and stays unfinished. */
   public void end(long now) {
-    for (Pass pass : List.copyOf(waiting)) {
-      giveUp(pass, now);
-    }
+    List.copyOf(waiting).forEach(pass -> giveUp(pass, now));
     turned.clear();
     parked.clear();
   }
@@ -390,8 +385,8 @@ public final class DedupGate implements Admission {
   }
 
   private void leave(Task task, long now) {
-    Pass pass = (Pass) task.dedupPlace();
-    task.dedupPlace(null);
+    Pass pass = (Pass) task.dedupPlace;
+    task.dedupPlace = null;
     pass.state = State.OVER;
     atWork--;
     if (pass.ticket != null) {

@@ -182,13 +182,13 @@ public final class RateGate implements MessageSource<Task> {
     }
     wait(task, bucket, nanos);
     if (overRate != OverRate.WAIT) {
-      task.watch(true);
+      task.watched = true;
       thin(task, now, nanos);
     }
   }
 
   private void wait(Task task, Bucket bucket, long nanos) {
-    task.ratePlace(bucket);
+    task.ratePlace = bucket;
     bucket.waiting.add(task);
     if (!bucket.queued) {
       queue(bucket, nanos);
@@ -242,8 +242,8 @@ public final class RateGate implements MessageSource<Task> {
   }
 
   private static void leave(Task task) {
-    task.ratePlace(null);
-    task.watch(false);
+    task.ratePlace = null;
+    task.watched = false;
   }
 
   // Dropping
@@ -258,7 +258,7 @@ public final class RateGate implements MessageSource<Task> {
   private void dropCrowded(long now, long nanos) {
     Task front;
     while ((front = core.pollCrowded()) != null) {
-      if (front.ratePlace() != null && before.isWanted(front)) {
+      if (front.ratePlace != null && before.isWanted(front)) {
         thin(front, now, nanos);
       }
     }
@@ -269,7 +269,7 @@ public final class RateGate implements MessageSource<Task> {
    * them all that find no token are over the rate, and one of these goes on waiting.
    */
   private void thin(Task front, long now, long nanos) {
-    Bucket bucket = (Bucket) front.ratePlace();
+    Bucket bucket = (Bucket) front.ratePlace;
     byte[] bytes = keys.bytes(front.message());
     List<Task> same = new ArrayList<>();
     core.behind(front).forEachRemaining(same::add);
@@ -308,12 +308,8 @@ public final class RateGate implements MessageSource<Task> {
       roomless = null;
     }
     waiting = roomless == null ? 0 : 1;
-    for (Bucket bucket : inTurn) {
-      forgetUnwanted(bucket);
-    }
-    for (Bucket bucket : byDue) {
-      forgetUnwanted(bucket);
-    }
+    inTurn.forEach(this::forgetUnwanted);
+    byDue.forEach(this::forgetUnwanted);
   }
 
   private void forgetUnwanted(Bucket bucket) {
@@ -352,12 +348,8 @@ public final class RateGate implements MessageSource<Task> {
     }
     long soon = now * TokenBucket.NANOS_PER_MILLI + AWAITED_NANOS;
     boolean totalFar = total != null && total.due(totalFull) > soon;
-    for (Bucket bucket : inTurn) {
-      giveBack(bucket.waiting, totalFar);
-    }
-    for (Bucket bucket : byDue) {
-      giveBack(bucket.waiting, totalFar || bucket.dueNanos > soon);
-    }
+    inTurn.forEach(bucket -> giveBack(bucket.waiting, totalFar));
+    byDue.forEach(bucket -> giveBack(bucket.waiting, totalFar || bucket.dueNanos > soon));
     if (roomless != null) {
       giveBack(List.of(roomless), totalFar || buckets.roomNanos() > soon);
     }

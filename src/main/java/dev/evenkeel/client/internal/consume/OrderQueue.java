@@ -98,7 +98,7 @@ final class OrderQueue {
         queue.waiting = new ArrayDeque<>(4);
       }
       queue.waiting.add(task);
-      if (queue.front.watched()) {
+      if (queue.front.watched) {
         crowded.accept(queue.front);
       }
     }

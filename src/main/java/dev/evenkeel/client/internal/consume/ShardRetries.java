@@ -28,6 +28,13 @@ final class ShardRetries {
 
   private record Failed(int attempts, long dueMillis) {}
 
+  /** Messages of a key, and the lowest offset so far. */
+  private record InLog(int messages, long firstOffset) {
+    InLog and(InLog more) {
+      return new InLog(messages + more.messages, Math.min(firstOffset, more.firstOffset));
+    }
+  }
+
   final Outbox outbox;
   private final Task.Owner owner;
   final RetriesInHand inHand = new RetriesInHand();
@@ -46,11 +53,8 @@ final class ShardRetries {
   /** The highest of the marks. */
   private long lastMark = -1;
 
-  /** How many messages of each key the log has, those on their way there included. */
-  private final Map<Long, Integer> keys = new HashMap<>();
-
-  /** The lowest offset of each of those keys so far. */
-  private final Map<Long, Long> firsts = new HashMap<>();
+  /** What the log has of each key, with what is on its way there. */
+  private final Map<Long, InLog> keys = new HashMap<>();
 
   /** Keys whose first message waits for its time: an answer has said when, or we have. */
   private final Set<Long> waitingKeys = new HashSet<>();
@@ -134,8 +138,8 @@ final class ShardRetries {
     }
     task.keyHash = Task.hash(task.message.key());
     // One that a former owner had done may lie before those that it moved, and comes again.
-    return keys.containsKey(task.keyHash) && task.offset > firsts.get(task.keyHash)
-        || stuck.has(task.keyHash);
+    InLog known = keys.get(task.keyHash);
+    return known != null && task.offset > known.firstOffset || stuck.has(task.keyHash);
   }
 
   /**
@@ -172,8 +176,7 @@ final class ShardRetries {
     if (task.keyHash == Outcome.NO_KEY) {
       return List.of();
     }
-    keys.merge(task.keyHash, 1, Integer::sum);
-    firsts.merge(task.keyHash, task.offset, Math::min);
+    keys.merge(task.keyHash, new InLog(1, task.offset), InLog::and);
     if (task.offset > lastMark) {
       return List.of();
     }
@@ -183,10 +186,8 @@ final class ShardRetries {
 
   private void fewer(long key) {
     if (key != Outcome.NO_KEY) {
-      keys.computeIfPresent(key, (any, count) -> count == 1 ? null : (Integer) (count - 1));
-      if (!keys.containsKey(key)) {
-        firsts.remove(key);
-      }
+      keys.computeIfPresent(
+          key, (any, in) -> in.messages == 1 ? null : new InLog(in.messages - 1, in.firstOffset));
     }
   }
 
@@ -353,8 +354,7 @@ final class ShardRetries {
                 failed.put(each.offset(), new Failed(each.attempts(), now + each.dueInMillis())));
     marks.forEach(mark -> lastMark = Math.max(lastMark, mark));
     for (RetryAnswer.KeyQueue queue : of.queues()) {
-      keys.put(queue.keyHash(), queue.messages());
-      firsts.put(queue.keyHash(), queue.firstOffset());
+      keys.put(queue.keyHash(), new InLog(queue.messages(), queue.firstOffset()));
       waitingKeys.add(queue.keyHash());
     }
   }

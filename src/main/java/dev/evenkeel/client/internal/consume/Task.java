@@ -80,9 +80,14 @@ public final class Task implements MessageSource.Handed {
   /** Why no handler can have it, or null: its bytes are no message. */
   RefusedException unreadable;
 
-  private boolean watched;
-  private Place dedupPlace;
-  private Place ratePlace;
+  /** An admission step wants to know which messages come to wait behind it. */
+  public boolean watched;
+
+  /** Where the dedup step keeps it, or null. Only that step writes it. */
+  public Place dedupPlace;
+
+  /** Where the rate step keeps it, or null. Only that step writes it. */
+  public Place ratePlace;
 
   Task(Owner owner, long offset, Message message, int bytes) {
     this(owner, offset, message, bytes, false);
@@ -157,33 +162,6 @@ public final class Task implements MessageSource.Handed {
 
   boolean publishes() {
     return effects != null && effects.publishes();
-  }
-
-  /** Whether an admission step wants to know which messages come to wait behind it. */
-  boolean watched() {
-    return watched;
-  }
-
-  public void watch(boolean on) {
-    watched = on;
-  }
-
-  /** Where the dedup step keeps it, or null. */
-  public Place dedupPlace() {
-    return dedupPlace;
-  }
-
-  public void dedupPlace(Place place) {
-    dedupPlace = place;
-  }
-
-  /** Where the rate step keeps it, or null. */
-  public Place ratePlace() {
-    return ratePlace;
-  }
-
-  public void ratePlace(Place place) {
-    ratePlace = place;
   }
 
   @Override

@@ -168,10 +168,8 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   /** Counts from 0; nothing is in hand any more. */
   private void forget() {
     lost.addAll(shardsOfBegun());
-    for (LevelTask task : begun) {
-      task.forgotten = true;
-      forgotten.add(task.id());
-    }
+    begun.forEach(task -> task.forgotten = true);
+    begun.forEach(task -> forgotten.add(task.id()));
     begun.clear();
     queue.clear();
     bytesInHand = 0;

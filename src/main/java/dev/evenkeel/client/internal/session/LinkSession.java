@@ -19,6 +19,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * One membership in the cluster, from joining to losing sight of it: the requests under way on its
@@ -37,7 +38,7 @@ final class LinkSession {
   private static final int PENDING_REQUESTS_MAX = 10_000;
 
   private final ClusterMember member;
-  private final Runnable onLost;
+  private final Consumer<LinkSession> onLost;
   private final Context context;
   private final Set<Promise<Buffer>> pending = ConcurrentHashMap.newKeySet();
   private final AtomicInteger unanswered = new AtomicInteger();
@@ -47,7 +48,7 @@ final class LinkSession {
   /**
    * @param onLost called, on any thread and perhaps more than once, when the cluster seems lost
    */
-  LinkSession(ClusterMember member, Runnable onLost) {
+  LinkSession(ClusterMember member, Consumer<LinkSession> onLost) {
     this.member = member;
     this.onLost = onLost;
     context = member.vertx().getOrCreateContext();
@@ -63,11 +64,11 @@ final class LinkSession {
     member.onChange(
         change -> {
           if (change.dataMembers() == 0) {
-            onLost.run();
+            onLost.accept(this);
           }
         });
     if (member.dataMembers() == 0) {
-      onLost.run();
+      onLost.accept(this);
     }
   }
 
@@ -132,7 +133,7 @@ final class LinkSession {
               if (any.succeeded()) {
                 unanswered.set(0);
               } else {
-                onLost.run();
+                onLost.accept(this);
               }
             });
   }

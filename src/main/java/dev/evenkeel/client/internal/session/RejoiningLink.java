@@ -174,9 +174,7 @@ public final class RejoiningLink implements Link {
       member.close();
       return;
     }
-    LinkSession[] self = new LinkSession[1];
-    LinkSession fresh = new LinkSession(member, () -> lost(self[0]));
-    self[0] = fresh;
+    LinkSession fresh = new LinkSession(member, this::lost);
     session = fresh;
     Future<?> registered;
     try {

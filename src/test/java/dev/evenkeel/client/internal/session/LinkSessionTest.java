@@ -34,7 +34,7 @@ class LinkSessionTest {
   void everyRequestIsAnsweredWhenASessionEnds(boolean before) throws Exception {
     vertx.eventBus().consumer("silent", message -> {});
     for (int round = 0; round < SESSIONS; round++) {
-      LinkSession session = new LinkSession(member(), () -> {});
+      LinkSession session = new LinkSession(member(), lost -> {});
       CyclicBarrier together = new CyclicBarrier(THREADS + 1);
       ConcurrentLinkedQueue<Promise<Buffer>> asked = new ConcurrentLinkedQueue<>();
       List<Thread> threads =
