@@ -378,7 +378,7 @@ final class SimConsumer extends Actor {
       world.time.note(() -> name + " closes");
       closing = true;
       closeDeadline = clock() + options.getLockTimeMillis();
-      core.close(clock());
+      core.close(clock(), Long.MAX_VALUE);
       turn();
     }
   }

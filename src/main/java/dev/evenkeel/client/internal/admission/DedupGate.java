@@ -47,18 +47,6 @@ public final class DedupGate implements Admission {
   private static final long TICK_MILLIS = 1_000;
   private static final int SHARD_SHIFT = 44;
 
-  /** What is around the gate. */
-  public interface Surroundings {
-    /**
-     * Runs {@code action} with the time, on the gate's thread, and then lets the consumer take what
-     * it can.
-     */
-    void onContext(LongConsumer action);
-
-    /** A message was finished without its handler. */
-    void declined(Delivery delivery);
-  }
-
   private enum State {
     ASKED,
     WAITING,
@@ -92,7 +80,8 @@ public final class DedupGate implements Admission {
   private final DedupKeys keys;
   private final QueueCoordinator<DedupKey> coordinator;
   private final Consumer<Task> firstTries;
-  private final Surroundings around;
+  private final Consumer<LongConsumer> onContext;
+  private final Consumer<Delivery> onDeclined;
   private final HotKeys hot = new HotKeys();
 
   /** All that are not AT_WORK or OVER. */
@@ -122,7 +111,10 @@ public final class DedupGate implements Admission {
   /**
    * @param member name of the consumer
    * @param parallel most handlers at once
-   * @param firstTries is shown each message when it is tried for the first time
+   * @param firstTries gets each message when it is tried for the first time
+   * @param onContext runs an action with the time, on the gate's thread, and then lets the consumer
+   *     take what it can
+   * @param onDeclined gets each message that is finished without its handler
    */
   public DedupGate(
       ConsumerCore core,
@@ -131,14 +123,16 @@ public final class DedupGate implements Admission {
       DedupKeys keys,
       QueueCoordinator<DedupKey> coordinator,
       Consumer<Task> firstTries,
-      Surroundings around) {
+      Consumer<LongConsumer> onContext,
+      Consumer<Delivery> onDeclined) {
     this.core = core;
     this.member = member;
     this.parallel = parallel;
     this.keys = keys;
     this.coordinator = coordinator;
     this.firstTries = firstTries;
-    this.around = around;
+    this.onContext = onContext;
+    this.onDeclined = onDeclined;
     window = parallel;
   }
 
@@ -271,7 +265,7 @@ public final class DedupGate implements Admission {
     } else {
       pass.ticket
           .answered()
-          .thenAccept(first -> around.onContext(later -> answered(pass, first, later)));
+          .thenAccept(first -> onContext.accept(later -> answered(pass, first, later)));
     }
   }
 
@@ -291,7 +285,7 @@ public final class DedupGate implements Admission {
         pass.state = State.WAITING;
         pass.ticket
             .turn()
-            .thenAccept(turn -> around.onContext(later -> answered(pass, turn, later)));
+            .thenAccept(turn -> onContext.accept(later -> answered(pass, turn, later)));
       }
       default -> decline(pass, now);
     }
@@ -317,7 +311,7 @@ public final class DedupGate implements Admission {
     hot.declined(pass.ticket.key(), pass.bytes);
     Delivery delivery = pass.task.delivery(member);
     core.declined(pass.task, now);
-    around.declined(delivery);
+    onDeclined.accept(delivery);
   }
 
   private void notAsked(Pass pass) {

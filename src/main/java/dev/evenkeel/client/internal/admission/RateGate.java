@@ -38,7 +38,7 @@ import java.util.function.Consumer;
  */
 public final class RateGate implements MessageSource<Task> {
   /** Keys whose rate is known at once; past it the consumer waits until one's bucket is full. */
-  static final int KEYS_MAX = 65_536;
+  public static final int KEYS_MAX = 65_536;
 
   /** A hand-over waits for a message whose turn is no further than 1 s. */
   private static final long AWAITED_NANOS = 1_000 * TokenBucket.NANOS_PER_MILLI;
@@ -82,18 +82,10 @@ public final class RateGate implements MessageSource<Task> {
 
   /**
    * @param before the step whose messages come here; the core, if there is none
+   * @param keysMax keys whose rate is known at once: {@link #KEYS_MAX}, in tests fewer
    * @param onDropped is given each message that is finished without its handler
    */
   public RateGate(
-      ConsumerCore core,
-      Admission before,
-      ConsumerOptions options,
-      DedupKeys keys,
-      Consumer<Delivery> onDropped) {
-    this(core, before, options, keys, KEYS_MAX, onDropped);
-  }
-
-  RateGate(
       ConsumerCore core,
       Admission before,
       ConsumerOptions options,

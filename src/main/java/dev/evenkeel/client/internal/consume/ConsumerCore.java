@@ -384,15 +384,10 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     }
   }
 
-  /** Gives every shard away; {@link #drained} tells when that is done. */
-  public void close(long now) {
-    close(now, options.getLockTimeMillis());
-  }
-
   /**
-   * As {@link #close(long)}.
+   * Gives every shard away; {@link #drained} says when that is done.
    *
-   * @param withinMillis how long it may take, in all
+   * @param withinMillis how long it may take, in all; no longer than the lock time
    */
   public void close(long now, long withinMillis) {
     closing = true;

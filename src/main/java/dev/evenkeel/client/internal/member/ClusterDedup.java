@@ -4,7 +4,6 @@ import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.admission.DedupGate;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.consume.Admission;
@@ -21,13 +20,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
-import java.util.function.LongConsumer;
 
 /**
  * Brings a member's {@link DedupGate} together with the automata that its cluster shares, through
  * all its connections. All of it happens on the consumer's context.
  */
-final class ClusterDedup implements DedupGate.Surroundings, Feature {
+final class ClusterDedup implements Feature {
   private static final long LAST_TICK_MILLIS = 1_000;
 
   /** After its end: so often what could not be given back is tried again. */
@@ -63,7 +61,9 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
             keys,
             coordinator,
             task -> consumer.repetition.see(task.topic(), task.message()),
-            this);
+            consumer::onEvent,
+            delivery ->
+                consumer.actions.safely("onDeclined", () -> consumer.handler.onDeclined(delivery)));
   }
 
   Admission step() {
@@ -87,16 +87,6 @@ final class ClusterDedup implements DedupGate.Surroundings, Feature {
       seat = member;
       coordinator.use(automata, now);
     }
-  }
-
-  @Override
-  public void onContext(LongConsumer action) {
-    consumer.onEvent(action);
-  }
-
-  @Override
-  public void declined(Delivery delivery) {
-    consumer.actions.safely("onDeclined", () -> consumer.handler.onDeclined(delivery));
   }
 
   DedupTally tally(DedupTally.Repeats repeats) {

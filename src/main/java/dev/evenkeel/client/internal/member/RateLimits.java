@@ -25,6 +25,7 @@ final class RateLimits implements Feature {
             before,
             options,
             new DedupKeys(options.getGroup(), by, null),
+            RateGate.KEYS_MAX,
             delivery ->
                 consumer.actions.safely("onDropped", () -> consumer.handler.onDropped(delivery)));
     wake = new WakeTimer(consumer.link.vertx(), () -> consumer.onEvent(now -> {}));

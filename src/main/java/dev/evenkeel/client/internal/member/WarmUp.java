@@ -105,7 +105,7 @@ final class WarmUp {
     advance(core);
     core.progress(now);
     core.tick(now);
-    core.close(now);
+    core.close(now, Long.MAX_VALUE);
     advance(core);
     if (!core.drained()) {
       throw new IllegalStateException("the shard was not given away");

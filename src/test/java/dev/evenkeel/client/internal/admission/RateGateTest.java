@@ -25,7 +25,6 @@ import java.util.Map;
 import java.util.Random;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
-import java.util.function.LongConsumer;
 import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -88,17 +87,8 @@ class RateGateTest {
           new DedupKeys("g", options.getDedup(), null),
           coordinator,
           first -> {},
-          new DedupGate.Surroundings() {
-            @Override
-            public void onContext(LongConsumer action) {
-              action.accept(now);
-            }
-
-            @Override
-            public void declined(Delivery delivery) {
-              // The step counts them.
-            }
-          });
+          action -> action.accept(now),
+          declined -> {});
     }
 
     /** Another owns the shards now. */

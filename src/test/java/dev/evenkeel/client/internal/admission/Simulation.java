@@ -7,7 +7,6 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
@@ -35,7 +34,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.SplittableRandom;
-import java.util.function.LongConsumer;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
 
@@ -118,7 +116,7 @@ final class Simulation {
 
     private RateGate rates(Admission before) {
       DedupKeys keys = new DedupKeys("g", ConsumerOptions.Dedup.KEY, null);
-      return new RateGate(core, before, options, keys, dropped -> {});
+      return new RateGate(core, before, options, keys, RateGate.KEYS_MAX, dropped -> {});
     }
 
     private DedupGate gate() {
@@ -129,17 +127,10 @@ final class Simulation {
           new DedupKeys("g", ConsumerOptions.Dedup.KEY, null),
           dedup.coordinator(instance),
           first -> {},
-          new DedupGate.Surroundings() {
-            @Override
-            public void onContext(LongConsumer action) {
-              whileAlive(() -> action.accept(now));
-            }
-
-            @Override
-            public void declined(Delivery delivery) {
-              logs[delivery.shard()].finished.set((int) delivery.offset());
-              dedup.declined(delivery.message().keyText());
-            }
+          action -> whileAlive(() -> action.accept(now)),
+          delivery -> {
+            logs[delivery.shard()].finished.set((int) delivery.offset());
+            dedup.declined(delivery.message().keyText());
           });
     }
 

@@ -556,7 +556,7 @@ class ConsumerCoreTest {
     fail(next(1));
     core.finished(next(2), now);
     fail(next(3));
-    core.close(now);
+    core.close(now, Long.MAX_VALUE);
     take(Wanted.CallDraining.class);
     Task again = next(1);
     assertThat(core.next(now)).as("nothing above it is finished").isNull();
@@ -766,7 +766,7 @@ class ConsumerCoreTest {
   @Test
   void closingIsToldAtOnceUnlessThereIsNothingToLetGo() {
     start(ConsumerOptions.Order.SHARD);
-    core.close(now);
+    core.close(now, Long.MAX_VALUE);
     assertThat(takeAll(Wanted.HeartbeatNow.class)).isEmpty();
     assertThat(core.drained()).isTrue();
 
@@ -774,7 +774,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     run(S0, "a");
     Task task = next(0);
-    core.close(now);
+    core.close(now, Long.MAX_VALUE);
     take(Wanted.HeartbeatNow.class);
     assertThat(core.drained()).isFalse();
     core.finished(task, now);

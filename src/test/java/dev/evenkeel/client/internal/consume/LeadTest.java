@@ -149,7 +149,7 @@ class LeadTest {
   void whoClosesHandsOver() {
     assign(lead(5, true), owned(S0, 1, false));
     actions();
-    core.close(0);
+    core.close(0, Long.MAX_VALUE);
     assertThat(actions()).containsExactly("5 ends");
     core.replaced("the end", 0);
     assertThat(actions()).containsExactly("none", "lost 0");
