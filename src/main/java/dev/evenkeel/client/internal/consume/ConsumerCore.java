@@ -32,16 +32,14 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   static final long SILENT_MILLIS = 30_000;
 
   private final ConsumerOptions options;
-  private final SelfFence fence;
   final Environment environment;
   private final ArrayDeque<ConsumerAction> actions = new ArrayDeque<>();
   private final OwnedShards shards;
 
-  /** Whether an assignment has counted, and of the last one: its term and revision, and when. */
-  private boolean assignedEver;
+  /** Term and revision of the last assignment that counted, and when it came; -1: none did. */
+  private long term = -1;
 
-  private long term;
-  private long revision;
+  private long revision = -1;
   private long assignedMillis;
 
   /** Mode singleton, while this member leads: else null. */
@@ -72,7 +70,6 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
       boolean publishes,
       RandomGenerator random) {
     this.options = options;
-    fence = new SelfFence(options.getMemberTimeoutMillis());
     open = options.getMode() != Mode.SINGLETON;
     environment =
         new Environment(
@@ -151,7 +148,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   /** A heartbeat that was sent at {@code sentMillis} was answered with an assignment. */
   public void heartbeatAnswered(long sentMillis) {
-    fence.answered(sentMillis);
+    environment.fence.answered(sentMillis);
   }
 
   /**
@@ -218,10 +215,9 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     boolean same = assignment.term() == term && assignment.revision() == revision;
     boolean silent = now - assignedMillis >= SILENT_MILLIS;
     if (!environment.instance.equals(assignment.instance())
-        || assignedEver && !same && !silent && !assignment.laterThan(term, revision)) {
+        || !same && !silent && !assignment.laterThan(term, revision)) {
       return false;
     }
-    assignedEver = true;
     assignedMillis = now;
     term = assignment.term();
     revision = assignment.revision();
@@ -310,7 +306,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   /** Whether anything may be started: onAssign, a handler, a claim for one. */
   @Override
   public boolean mayStart(long now) {
-    return fence.mayStart(now) && open;
+    return environment.fence.mayStart(now) && open;
   }
 
   // ---- For the admission steps between this and the handlers
@@ -362,8 +358,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   /** The connection was lost, or is there again. */
   public void link(boolean up, long now) {
-    fence.link(up);
-    environment.link(up);
+    environment.fence.link(up);
     if (up) {
       shards.all().forEach(shard -> shard.linkUp(now));
       actions.add(Performer::heartbeatNow);

@@ -31,6 +31,7 @@ final class Environment {
   final HandlerKind handler;
   final boolean atMostOnce;
   final boolean effectivelyOnce;
+  final SelfFence fence;
   final FlowControl flow;
   final Breaker breaker;
   final RandomGenerator random;
@@ -45,7 +46,6 @@ final class Environment {
   private final Consumer<ConsumerAction> out;
   private final IntSupplier shards;
   private final LongConsumer resumed;
-  private boolean linkUp = true;
   private boolean paused;
   private long releaseMillisMax;
 
@@ -73,6 +73,7 @@ final class Environment {
     DeliveryPolicy delivery = options.getDelivery();
     atMostOnce = delivery == DeliveryPolicy.AT_MOST_ONCE;
     effectivelyOnce = delivery == DeliveryPolicy.EFFECTIVELY_ONCE;
+    fence = new SelfFence(options.getMemberTimeoutMillis());
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     breaker = new Breaker(options.isBreaker());
     releaseWithin(options.getLockTimeMillis());
@@ -105,11 +106,7 @@ final class Environment {
   }
 
   boolean linkUp() {
-    return linkUp;
-  }
-
-  void link(boolean up) {
-    linkUp = up;
+    return fence.linkUp();
   }
 
   /** Whether the application wants messages. */

@@ -11,9 +11,10 @@ public final class SelfFence {
   /** How long before the member timeout it stops. */
   public static final long MARGIN_MILLIS = 1_000;
 
+  private static final long NEVER = Long.MIN_VALUE / 2;
+
   private final long reachMillis;
-  private boolean everAnswered;
-  private long lastAnsweredSentMillis;
+  private long lastAnsweredSentMillis = NEVER;
   private boolean linkUp = true;
 
   public SelfFence(long memberTimeoutMillis) {
@@ -22,10 +23,7 @@ public final class SelfFence {
 
   /** A heartbeat sent at {@code sentMillis} was answered. Answers may come out of order. */
   public void answered(long sentMillis) {
-    if (!everAnswered || sentMillis > lastAnsweredSentMillis) {
-      everAnswered = true;
-      lastAnsweredSentMillis = sentMillis;
-    }
+    lastAnsweredSentMillis = Math.max(lastAnsweredSentMillis, sentMillis);
   }
 
   public void link(boolean up) {
@@ -37,6 +35,6 @@ public final class SelfFence {
   }
 
   public boolean mayStart(long nowMillis) {
-    return linkUp && everAnswered && nowMillis - lastAnsweredSentMillis <= reachMillis;
+    return linkUp && nowMillis - lastAnsweredSentMillis <= reachMillis;
   }
 }

@@ -28,8 +28,10 @@ final class ReportPlan {
   private long intervalMillis = INTERVAL_MILLIS_MAX;
   private long ended;
   private long endedSinceMillis;
-  private boolean received;
-  private long receivedSinceMillis;
+
+  /** Since when the news that something was received waits; or -1. */
+  private long receivedSinceMillis = -1;
+
   private long endedInFlight;
 
   /**
@@ -44,17 +46,13 @@ final class ReportPlan {
   void begin(long now) {
     inFlight = false;
     ended = 0;
-    received = true;
     receivedSinceMillis = now;
     notBeforeMillis = now;
     sentMillis = now;
   }
 
   void received(long now) {
-    if (!received) {
-      received = true;
-      receivedSinceMillis = now;
-    }
+    receivedSinceMillis = receivedSinceMillis < 0 ? now : receivedSinceMillis;
   }
 
   void ended(long now) {
@@ -65,7 +63,7 @@ final class ReportPlan {
 
   /** Whether something ended or was received that no taken report tells. */
   boolean untold() {
-    return inFlight || ended > 0 || received;
+    return inFlight || ended > 0 || receivedSinceMillis >= 0;
   }
 
   /** Whether the end of something waits only for its moment. */
@@ -83,7 +81,7 @@ final class ReportPlan {
     }
     return ended >= batch
         || ended > 0 && (startable == 0 || now - endedSinceMillis >= ENDED_DELAY_MILLIS)
-        || received && now - receivedSinceMillis >= RECEIVED_DELAY_MILLIS
+        || receivedSinceMillis >= 0 && now - receivedSinceMillis >= RECEIVED_DELAY_MILLIS
         || inHand > 0 && now - sentMillis >= intervalMillis;
   }
 
@@ -93,7 +91,7 @@ final class ReportPlan {
     sentMillis = now;
     endedInFlight = ended;
     ended = 0;
-    received = false;
+    receivedSinceMillis = -1;
     return ++number;
   }
 

@@ -294,7 +294,7 @@ final class ActionRunner implements Performer {
 
   @Override
   public void heartbeatSoon() {
-    consumer.heartbeatSoon();
+    consumer.heartbeats.soon();
   }
 
   @Override

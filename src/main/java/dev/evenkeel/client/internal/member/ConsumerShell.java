@@ -87,7 +87,7 @@ final class ConsumerShell implements Consumer {
   private final String host;
   private final boolean keepsState;
   private final long bornMillis = System.currentTimeMillis();
-  private final HeartbeatLoop heartbeats;
+  final HeartbeatLoop heartbeats;
   private final MessageLoop<?> messages;
 
   /** Where the messages come from: the core, or in mode level the level dispatcher. */
@@ -315,10 +315,6 @@ final class ConsumerShell implements Consumer {
     if (!leaving) {
       heartbeats.hurry();
     }
-  }
-
-  void heartbeatSoon() {
-    heartbeats.soon();
   }
 
   /** Ends the consumer, which lets go of its shards. */
