@@ -129,6 +129,7 @@ public class ProducerVerticle extends VerticleBase {
       }
       return Message.of(
           key,
+          System.currentTimeMillis(),
           text != null
               ? text.getBytes(StandardCharsets.UTF_8)
               : Base64.getDecoder().decode(base64));

@@ -114,7 +114,7 @@ public interface Producer extends WriteStream<Message> {
    * @param key text, sent as UTF-8; null for none
    */
   default Future<Position> send(String key, byte[] payload) {
-    return send(Message.of(key, payload));
+    return send(Message.of(key, System.currentTimeMillis(), payload));
   }
 
   /**
@@ -149,7 +149,7 @@ public interface Producer extends WriteStream<Message> {
    * @param key text, sent as UTF-8; null for none
    */
   default Future<Position> send(String key, byte[] payload, Duration deliverAfter) {
-    return send(Message.of(key, payload), deliverAfter);
+    return send(Message.of(key, System.currentTimeMillis(), payload), deliverAfter);
   }
 
   /**

@@ -29,13 +29,13 @@ public record Message(
   }
 
   /**
-   * A message with the time of now and no headers.
+   * A message without headers.
    *
    * @param key text, or null
    */
-  public static Message of(String key, byte[] payload) {
+  public static Message of(String key, long timestampMillis, byte[] payload) {
     byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
-    return new Message(bytes, Map.of(), System.currentTimeMillis(), payload);
+    return new Message(bytes, Map.of(), timestampMillis, payload);
   }
 
   /** The key as UTF-8 text, or null if there is none. */

@@ -33,7 +33,7 @@ final class TaskContext implements MessageContext {
 
   @Override
   public void publish(String topic, String key, Buffer payload) {
-    publish(topic, Message.of(key, payload.getBytes()));
+    publish(topic, Message.of(key, System.currentTimeMillis(), payload.getBytes()));
   }
 
   @Override
