@@ -11,7 +11,7 @@ public final class SelfFence {
   /** How long before the member timeout it stops. */
   public static final long MARGIN_MILLIS = 1_000;
 
-  private static final long NEVER = Long.MIN_VALUE / 2;
+  private static final long NEVER = Long.MIN_VALUE;
 
   private final long reachMillis;
   private long lastAnsweredSentMillis = NEVER;
@@ -35,6 +35,8 @@ public final class SelfFence {
   }
 
   public boolean mayStart(long nowMillis) {
-    return linkUp && nowMillis - lastAnsweredSentMillis <= reachMillis;
+    return linkUp
+        && lastAnsweredSentMillis != NEVER
+        && nowMillis - lastAnsweredSentMillis <= reachMillis;
   }
 }
