@@ -39,15 +39,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One time of being the active dispatcher: reads the log, then carries out what the core wants. All
- * on one context; answers that come after {@link #stop} are dropped.
+ * One activation of the dispatcher: it reads the log, then carries out what the {@link
+ * DispatcherCore} decides. Everything happens on one context; answers that come after {@link #stop}
+ * are dropped.
  */
 final class Activation {
   private static final Logger LOG = LoggerFactory.getLogger(Activation.class);
   private static final long START_RETRY_MILLIS = 100;
   private static final long PUSH_DELAY_MILLIS = 3;
 
-  /** The registry is a hint; a part of it may lie with a node that hangs, which is why we begin. */
+  /**
+   * The registry is a hint, and part of it may be on a node that hangs; perhaps that is why this
+   * node became the dispatcher.
+   */
   private static final long REGISTRY_MILLIS_MAX = 1_000;
 
   private static final long TALLIES_MILLIS = 1_000;
@@ -76,13 +80,13 @@ final class Activation {
   private boolean stopped;
   private boolean pushSet;
 
-  /** Somebody came or went since the groups in mode level were looked at. */
+  /** Members have joined or left since {@link LevelGroups#sync} was called. */
   private boolean membersChanged;
 
-  /** When the core shall be woken, or {@link Long#MAX_VALUE}. */
+  /** When the core is to be woken, or {@link Long#MAX_VALUE}. */
   private long wakeMillis = Long.MAX_VALUE;
 
-  /** Why it has not begun yet, as told last. */
+  /** Why it has not begun yet, as logged last. */
   private String waitingFor;
 
   Activation(
@@ -293,12 +297,15 @@ final class Activation {
       reconcileAtMillis = nowMillis + options.rebalanceMillis();
       registry.reconcile();
       ownership.reconcile();
-      // A missed change of the cluster must not last.
+      // In case a change of the cluster was missed.
       clusterChanged();
     }
   }
 
-  /** What {@code report} says after the leases of a group, or of all if null, were read afresh. */
+  /**
+   * What {@code report} returns after a fresh read of the leases of a group, or of all groups if
+   * null.
+   */
   <T> Future<T> look(String group, BiFunction<DispatcherCore, GroupReports, T> report) {
     DispatcherAction.ReadLeases read = core.look(group);
     return brokers

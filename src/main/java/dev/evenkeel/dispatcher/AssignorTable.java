@@ -14,14 +14,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The assignors of this node by name. Each use is counted. What users' own give is checked: of one
- * that fails, or gives what the contract forbids, it is reported once, and that plan is the
- * default's, so that no shard stays without an owner.
+ * The assignors of this node by name. It counts each plan, and checks the plans of users' own
+ * assignors. If one fails or breaks the contract, that is logged once and the default assignor
+ * plans instead, so that no shard stays without an owner.
  */
 final class AssignorTable {
   private static final Logger LOG = LoggerFactory.getLogger(AssignorTable.class);
 
-  /** What a broken assignor has to say may be another thing each time. */
+  /** A broken assignor may have another message each time. */
   private static final int REPORTED_MAX = 100;
 
   private final Map<String, Assignor> byName;
@@ -37,12 +37,12 @@ final class AssignorTable {
     this.planned = planned;
   }
 
-  /** Says, in the log, which of users' own cannot be used. */
+  /** Logs which of users' own assignors cannot be used. */
   static void logProblems() {
     Assignors.problems().forEach(problem -> LOG.warn("an assignor is left out: {}", problem));
   }
 
-  /** Those that groups may ask for. */
+  /** The names that groups may ask for. */
   Set<String> names() {
     return byName.keySet();
   }

@@ -9,7 +9,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 
-/** JSON in event-bus bodies. */
+/** Reads and writes JSON in event-bus bodies. */
 final class Bodies {
   private Bodies() {}
 

@@ -34,8 +34,8 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The dispatcher's questions to brokers. Futures fail with {@link RefusedException} only. To be
- * used on one context.
+ * The dispatcher's requests to brokers. Futures fail with {@link RefusedException} only. To be used
+ * on one context.
  */
 final class Brokers {
   /**

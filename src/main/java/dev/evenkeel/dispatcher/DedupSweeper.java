@@ -8,8 +8,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Takes the places of dead members from the shared automata, once a second, while any group
- * deduplicates; heads that are overdue, too. One sweep at a time.
+ * Frees the keys of dead members in the shared dedup map, and keys that are overdue: once a second
+ * while any group deduplicates, one sweep at a time.
  */
 final class DedupSweeper {
   private static final Logger LOG = LoggerFactory.getLogger(DedupSweeper.class);

@@ -12,7 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
 
-/** What a dispatcher counts, over all times of being the active one. On its context. */
+/**
+ * The metrics of a dispatcher, over all its activations. To be used on its context, except where it
+ * says otherwise.
+ */
 final class DispatcherMeters {
   private static final String UNKNOWN = "unknown";
 
@@ -91,7 +94,7 @@ final class DispatcherMeters {
     refusals.get(refusal).increment();
   }
 
-  /** Takes up what happened since the last call; to be called a few times a second. */
+  /** Adds what happened since the last call. To be called a few times a second. */
   void observe(DispatcherCore core) {
     MoveTally tally = core.moves().takeTally();
     tally

@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Metrics of consumer groups, by the one node that knows them: the active dispatcher's. What is not
- * known is not shown. Of many groups some are summed under one label.
+ * Metrics of consumer groups. Only the node of the active dispatcher shows them. Unknown figures
+ * are left out. If there are many groups, some share one label.
  */
 final class GroupMetrics {
   private final LabelLimit groupNames;
@@ -39,7 +39,7 @@ final class GroupMetrics {
     return figure == GroupFigure.LAG || figure == GroupFigure.COMMITTED;
   }
 
-  /** Shows what a fresh look found. */
+  /** Shows what fresh reports say. */
   void show(List<GroupReport> reports) {
     groupNames.retain(reports.stream().map(GroupReport::group).toList());
     topicNames.retain(

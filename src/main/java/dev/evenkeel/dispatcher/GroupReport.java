@@ -17,8 +17,8 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /**
- * What is known of a group at one moment, and the JSON of it in the outside contract. An unknown
- * figure is null there, never 0.
+ * What is known of a group at one moment, and its JSON in the outside contract. There an unknown
+ * figure is null, never 0.
  *
  * @param info null: unknown
  * @param leader mode singleton: the member that leads
@@ -131,7 +131,7 @@ record GroupReport(
   }
 
   private JsonObject levelJson() {
-    // What a group of another mode has no figures for is there all the same.
+    // The keys are there in other modes, too.
     JsonObject json = new JsonObject();
     Stream.of("range", "strategy", "gap", "round", "holder", "heldMs", "setAside", "bars")
         .forEach(json::putNull);

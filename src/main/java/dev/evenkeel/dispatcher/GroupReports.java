@@ -30,7 +30,7 @@ import java.util.Map;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** Makes the reports of groups at one moment, of all that the dispatcher and its brokers know. */
+/** Makes the reports of groups at one moment, from all that the dispatcher and its brokers know. */
 final class GroupReports {
   private final DispatcherCore core;
   private final MemberReports members;
@@ -140,7 +140,7 @@ final class GroupReports {
     return new Figures(figures);
   }
 
-  /** What a group has of failures, on all shards together. */
+  /** The failure figures of a group on all shards together. */
   static Figures failures(Collection<FailureFigures> figures) {
     return Figures.of(
         Section.FAILURES,
@@ -150,7 +150,7 @@ final class GroupReports {
         figures.stream().mapToLong(FailureFigures::dead).sum());
   }
 
-  /** Where a member in mode broadcast stands; null if it has not told, or is in another mode. */
+  /** Where a member in mode broadcast stands; null if that is unknown, or in other modes. */
   private static FlowTally.Broadcast broadcast(Member member) {
     FlowTally flow = member.beat().flow();
     return flow == null ? null : flow.broadcast();
@@ -222,7 +222,7 @@ final class GroupReports {
   }
 
   /**
-   * What would go with a group, or with a topic of it.
+   * What would be deleted with a group, or with a topic of it.
    *
    * @param topic null: all that it reads
    */

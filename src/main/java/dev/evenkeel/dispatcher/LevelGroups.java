@@ -36,7 +36,7 @@ import java.util.function.BiConsumer;
 
 /** The level dispatchers of this node: one for each group in mode level that has members. */
 final class LevelGroups {
-  /** A group whose last member has gone is let go after so long: perhaps somebody comes back. */
+  /** How long a group without members keeps its level dispatcher: perhaps a member comes back. */
   private static final long MEMBERLESS_MILLIS_MAX = 10_000;
 
   /** Strictest last. */
@@ -88,7 +88,7 @@ final class LevelGroups {
     this.node = node;
     link = new VertxLink(vertx, null);
     directory = new ClusterDirectory(link);
-    // Reports are read on an event loop of their own: they come by thousands.
+    // Reports have an event loop of their own, because they come by thousands.
     Link.Listening[] listening = new Link.Listening[1];
     ((VertxInternal) vertx)
         .createEventLoopContext()
@@ -118,7 +118,9 @@ final class LevelGroups {
     appoint = newAppoint;
   }
 
-  /** Opens and closes level dispatchers as the groups are now, and tells them who is there. */
+  /**
+   * Opens and closes level dispatchers as the groups need them now, and gives them their members.
+   */
   void sync(long nowMillis) {
     if (syncing || core == null) {
       return;
@@ -207,7 +209,7 @@ final class LevelGroups {
     }
   }
 
-  /** It is the holder until it has ended, so that it can release what it has. */
+  /** It owns the group until it has ended, so that it can release its shards. */
   private void close(String group) {
     open.remove(group).dispatcher.close();
   }
@@ -228,7 +230,10 @@ final class LevelGroups {
     return new Wanted(Set.copyOf(group.info().topics()), group.info().policy(), strictest, longest);
   }
 
-  /** Also of those that were not heard yet: what they hold was dealt as they wished. */
+  /**
+   * Also of members that were not heard yet: they have messages in hand that were handed out by
+   * these wishes.
+   */
   private static List<Heartbeat.Wishes> wishes(GroupState group) {
     List<Heartbeat.Wishes> wishes = new ArrayList<>();
     group.members().live().forEach(member -> wishes.add(member.beat().wishes()));
@@ -236,7 +241,7 @@ final class LevelGroups {
     return wishes;
   }
 
-  /** Also those that only the registry knows: if they answer, they are there. */
+  /** Also members that only the registry names: if they answer, they are there. */
   private static List<LiveMember> members(GroupState group) {
     List<LiveMember> members = new ArrayList<>();
     for (Member member : group.members().live()) {
@@ -275,7 +280,7 @@ final class LevelGroups {
     return now == null || now.term() == 0 ? null : now;
   }
 
-  /** This node is no dispatcher any more: lets go of all groups at once. */
+  /** This node is not the dispatcher any more: abandons all groups at once. */
   void abandon() {
     core = null;
     open.clear();

@@ -9,9 +9,10 @@ import io.vertx.core.json.JsonArray;
 import java.nio.charset.StandardCharsets;
 
 /**
- * Everything that a live view shows, in one answer. The brokers are asked once for all who ask
- * within {@link #SHARED_MILLIS}, and the text is made outside of the event loop. Moves are sent to
- * those only who do not have them yet: each answer names what it holds by a tag.
+ * Answers live views: one answer has everything that a view shows. Questions within {@link
+ * #SHARED_MILLIS} milliseconds share one read from the brokers, and the JSON is encoded outside of
+ * the event loop. An answer leaves the moves out if the asker has them already, by the tag of its
+ * last answer.
  *
  * <pre>
  * question  {"live": tag of the last answer, or null}

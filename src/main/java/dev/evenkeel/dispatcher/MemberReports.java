@@ -15,8 +15,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Sums what the members of each group tell of themselves with heartbeats. What a member had counted
- * stays in the group's sum after it left, for as long as this dispatcher is the active one.
+ * Sums the figures that the members of each group send with heartbeats. The counts of a member that
+ * has left stay in the sum as long as this dispatcher is the active one.
  */
 final class MemberReports {
   private static final List<String> LEVELS = List.of("none", "sparse", "high");
@@ -64,7 +64,7 @@ final class MemberReports {
     groups.keySet().retainAll(names);
   }
 
-  /** The last words of a run that leaves. */
+  /** Takes the last heartbeat of a run that leaves. */
   void leaving(Heartbeat beat) {
     Group group = groups.get(beat.group());
     if (group != null) {

@@ -8,7 +8,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Members as entries of the registry map. */
+/** Converts members to entries of the registry map, and back. */
 final class RegistryEntries {
   private RegistryEntries() {}
 
@@ -35,7 +35,7 @@ final class RegistryEntries {
             .put("lastSeenMillis", member.heardMillis())
             .put("term", term);
     if (beat.policy().isLevel()) {
-      // The next dispatcher deals as the members wish before it has heard any.
+      // The next dispatcher hands out messages by these wishes before it has heard any member.
       entry
           .put("stallTimeoutMillis", wishes.stallTimeoutMillis())
           .put("order", wishes.order())

@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Keeps a shared table like what is wanted, in the background: at most {@link #WRITES_MAX} writes
- * at once, one a key, only the last value of each. What fails or is cleared comes back with the
- * next {@link #reconcile()}. To be used on one context.
+ * Writes wanted entries to a shared table in the background: at most {@link #WRITES_MAX} writes at
+ * once, one for each key, and only the last value. The next {@link #reconcile()} repairs what
+ * failed or was cleared. To be used on one context.
  */
 final class SharedMapMirror {
   static final int WRITES_MAX = 64;

@@ -2,7 +2,7 @@ package dev.evenkeel.dispatcher;
 
 /**
  * Milliseconds since 1970 that never go back or jump: the wall clock when this was made, plus what
- * has passed since. A corrected wall clock must not make members look dead.
+ * has passed since. So a correction of the wall clock does not make members look dead.
  */
 final class SteadyClock {
   private final long wallMillis = System.currentTimeMillis();

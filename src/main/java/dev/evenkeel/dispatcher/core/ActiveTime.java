@@ -4,11 +4,11 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
 
 /**
- * How long dispatchers have been active, this one and those before it. What was not seen for a time
- * was absent only if somebody could have seen it; so absence is counted in this time, and not by
- * the clock. It is added up in the meta log, in short steps of time that this dispatcher has lived
- * through. Neither the time between two dispatchers nor a jump of the clock adds anything, and a
- * step that may be lost is not added again: the sum can only be too small.
+ * How long dispatchers have been active, this one and those before it. A group counts as absent
+ * only for time in which a dispatcher could have seen it, so absence is measured in this time and
+ * not by the clock. It is added up in the meta log, in short steps of time that this dispatcher has
+ * lived through. Neither the time between two dispatchers nor a jump of the clock adds anything,
+ * and a step that may be lost is not added again: the sum can only be too small.
  */
 final class ActiveTime {
   /** How often a step is recorded. */

@@ -4,7 +4,10 @@ import dev.evenkeel.bus.Assignment;
 import java.util.List;
 import java.util.Objects;
 
-/** What members are told that they own. Each that differs from the last has a higher revision. */
+/**
+ * The assignments that members get. An assignment that differs from the member's last one has a
+ * higher revision.
+ */
 final class Assignments {
   private final DispatcherState state;
   private final long term;

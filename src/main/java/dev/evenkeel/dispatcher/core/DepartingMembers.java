@@ -6,7 +6,7 @@ import java.util.Map;
 
 /**
  * Live members of one group that are about to leave: those that said so, and those that let go of a
- * shard unasked. To give them the shard back, or others to it, would only make all wait.
+ * shard unasked. Granting shards to them would only delay everybody.
  *
  * <p>Who only let go is passed over for its member timeout, because it may have had another reason.
  */

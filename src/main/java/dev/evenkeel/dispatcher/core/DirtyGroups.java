@@ -8,8 +8,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The groups that something happened to, by name: so that an input about one of ten thousand groups
- * costs no look at the others.
+ * Names of the groups that have something to do, so that an input about one of ten thousand groups
+ * does not scan the others.
  */
 final class DirtyGroups {
   private final Set<String> toPump = new LinkedHashSet<>();

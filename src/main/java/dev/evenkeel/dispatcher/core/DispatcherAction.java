@@ -13,7 +13,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
 import java.util.Map;
 
-/** What the core wants done. */
+/** Something that the {@link DispatcherCore} wants done. */
 public sealed interface DispatcherAction {
 
   /**

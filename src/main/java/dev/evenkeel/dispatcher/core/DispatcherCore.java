@@ -17,16 +17,16 @@ import java.util.Set;
 import java.util.function.Function;
 
 /**
- * What the active dispatcher does, without clock and I/O: every input gives the actions that follow
- * from it. One instance serves one activation; it is made anew from the log and the registry when
- * this node becomes the dispatcher again.
+ * Decides what the active dispatcher does, without clock and I/O: each input returns the actions
+ * that follow from it. One instance serves one activation. When this node becomes the dispatcher
+ * again, a new one starts from the log and the registry.
  *
  * <p>Times are milliseconds since 1970 of a clock that never goes back. Not thread-safe.
  *
- * <p>Nothing here is decided for good: each step of a shard is a compare and set in the log, so two
- * dispatchers at once, a lost answer or a wrong map can cost time but not safety.
+ * <p>The log has the last word: each step of a shard is a compare-and-set there. So two dispatchers
+ * at once, a lost answer or a wrong map cost time, but not safety.
  *
- * <p>Here is the order of things only. {@link HeartbeatHandler} takes heartbeats, {@link
+ * <p>This class only defines the order. {@link HeartbeatHandler} takes heartbeats, {@link
  * GroupRecords} records groups, {@link ShardLeases} reads leases and sends the requests that each
  * group's {@link GroupPlan} wants, {@link MoveRecorder} records moves, and {@link Assignments} tell
  * members what they own.
@@ -76,8 +76,8 @@ public final class DispatcherCore {
   }
 
   /**
-   * Takes up the rebalance history; to be called before {@link #recover}, which adds the moves that
-   * the leases show and the history lacks.
+   * Loads the rebalance history. Call it before {@link #recover}, which adds the moves that the
+   * leases show and the history lacks.
    *
    * @param oldestFirst as the meta log has it
    */
@@ -86,9 +86,9 @@ public final class DispatcherCore {
   }
 
   /**
-   * Takes over from what the log and the registry say.
+   * Starts from what the log and the registry say.
    *
-   * @param registered members by the registry; none if the map is lost
+   * @param registered members that the registry names; empty if the map is lost
    */
   public List<DispatcherAction> recover(
       List<TopicInfo> activeTopics,
@@ -134,7 +134,10 @@ public final class DispatcherCore {
     return done(nowMillis);
   }
 
-  /** The cluster's members now. Those gone take the consumers with them that named them. */
+  /**
+   * Takes the cluster's members as they are now. Consumers that ran in one that has left have
+   * ended.
+   */
   public List<DispatcherAction> clusterMembers(Set<String> ids, long nowMillis) {
     Set<String> gone = places.present(ids);
     if (!gone.isEmpty()) {
@@ -147,7 +150,7 @@ public final class DispatcherCore {
 
   // ---- Topics
 
-  /** Somebody says that topics changed. */
+  /** A broker says that topics changed. */
   public List<DispatcherAction> topicsChanged(long nowMillis) {
     state.view.hinted();
     return done(nowMillis);
@@ -178,9 +181,9 @@ public final class DispatcherCore {
   // ---- Groups that one run holds
 
   /**
-   * That run shall hold all shards of a group, in a mode in which one does.
+   * Appoints the run that is to own all shards of a group, in a mode in which one run does.
    *
-   * @param instance which is not heard yet; null: nobody shall, until another call
+   * @param instance the run, which has not sent a heartbeat yet; null: nobody, until another call
    */
   public List<DispatcherAction> appoint(String group, String instance, long nowMillis) {
     GroupState of = state.get(group);
@@ -203,7 +206,7 @@ public final class DispatcherCore {
   // ---- Leases
 
   /**
-   * A read for somebody who wants to look at fresh figures; it is answered like the others.
+   * A read of fresh figures for a report; its answer goes to {@link #answered} like any other.
    *
    * @param group null: of all groups
    */
@@ -218,12 +221,12 @@ public final class DispatcherCore {
   }
 
   /**
-   * Sets a group to another place on some shards. It is answered by {@link
+   * Resets a group to another offset on some shards. It is answered by {@link
    * DispatcherAction.ResetDone} or {@link DispatcherAction.Refuse}; the log decides about each
    * shard.
    *
    * @param request names it in the answer
-   * @param force owners of those shards lose them, in good order if they can
+   * @param force take the shards from their owners, by a hand-over if they are alive
    */
   public List<DispatcherAction> reset(
       long request, String group, List<Shard> shards, StartAt to, boolean force, long nowMillis) {
@@ -232,8 +235,8 @@ public final class DispatcherCore {
   }
 
   /**
-   * Forgets a group, or that it reads a topic, with all that it has there. It is answered by {@link
-   * DispatcherAction.Forgotten} or {@link DispatcherAction.Refuse}.
+   * Forgets a group, or its subscription to a topic, with all its state there. It is answered by
+   * {@link DispatcherAction.Forgotten} or {@link DispatcherAction.Refuse}.
    *
    * @param request names it in the answer
    * @param topic null: the whole group
@@ -294,7 +297,7 @@ public final class DispatcherCore {
     }
   }
 
-  /** Refuses what still waits: this node is no dispatcher any more. */
+  /** Refuses the requests that still wait: this node is not the dispatcher any more. */
   public List<DispatcherAction> stop(Refusal refusal, String detail) {
     state.waiting.all().forEach(each -> state.out.refuse(each.request(), refusal, detail));
     resets.stop(refusal, detail);
@@ -313,7 +316,7 @@ public final class DispatcherCore {
 
   // ---- Pushes
 
-  /** Whether {@link #pushes()} has something to say. */
+  /** Whether {@link #pushes()} would return anything. */
   public boolean pushesDue() {
     return state.dirty.anyToPush();
   }

@@ -1,7 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 /**
- * What the dispatcher may be told.
+ * Settings of the dispatcher.
  *
  * @param rebalanceMillis how often everything is read and planned again, as a safety net
  * @param memberTimeoutMillis how long an owner that is known only by its lease counts as alive at

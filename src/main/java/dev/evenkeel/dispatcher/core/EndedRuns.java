@@ -3,8 +3,9 @@ package dev.evenkeel.dispatcher.core;
 import java.util.Map;
 
 /**
- * Runs of members that have ended, and why: the last {@link #MAX} of them. A run that is not in
- * here any more counts as not heard yet, which costs one member timeout and nothing else.
+ * Runs of members that have ended, and why: the last {@link #MAX} of them. If a forgotten run is
+ * still named by a lease, it counts as not heard yet; that costs one member timeout and nothing
+ * else.
  */
 final class EndedRuns {
   static final int MAX = 10_000;

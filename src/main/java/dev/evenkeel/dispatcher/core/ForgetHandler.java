@@ -12,15 +12,16 @@ import java.util.TreeMap;
 /**
  * Takes requests to forget a group, or a topic that a group no longer reads, and answers each when
  * nothing of it is left. A request is refused while members read it. If the obstacle will pass by
- * itself, the request waits for up to {@link #PATIENCE_MILLIS}.
+ * itself, the request waits for up to {@link #PATIENCE_MILLIS} milliseconds.
  */
 final class ForgetHandler {
-  /** How long a request waits before the answer says what stands in its way. */
+  /** How long a request waits before it is refused with the obstacle. */
   static final long PATIENCE_MILLIS = 20_000;
 
   /**
-   * How long a dispatcher listens before it forgets anything on request. By then every member has
-   * sent a heartbeat, even one that had to join the cluster again; the registry may not name it.
+   * How long a new dispatcher waits before it forgets anything on request. By then every member has
+   * sent a heartbeat, even one that had to join the cluster again and that the registry does not
+   * name.
    */
   static final long LISTEN_MILLIS = 10_000;
 
@@ -58,7 +59,7 @@ final class ForgetHandler {
   }
 
   /**
-   * Begins with a request; it is answered by {@link DispatcherAction.Forgotten} or {@link
+   * Takes a request. It is answered by {@link DispatcherAction.Forgotten} or {@link
    * DispatcherAction.Refuse}.
    */
   void ask(long request, String name, String topic, String leaver, long nowMillis) {
@@ -161,7 +162,7 @@ final class ForgetHandler {
     return new Obstacle(Refusal.GROUP_ACTIVE, detail + ": try again in a moment", true);
   }
 
-  /** Begins with what nothing stands in the way of any more, and answers what is over. */
+  /** Begins with requests that have no obstacle any more, and answers those that are over. */
   void settle(long nowMillis) {
     if (sinceMillis == null) {
       sinceMillis = nowMillis;

@@ -82,8 +82,8 @@ final class Forgetting {
   }
 
   /**
-   * A member comes to a group, or to other topics. What is left of what was forgotten goes before
-   * it is made anew.
+   * A member joins a group, or subscribes to other topics. Leftovers of what was forgotten go
+   * before it is created again.
    *
    * @return whether the member has to wait for that
    */

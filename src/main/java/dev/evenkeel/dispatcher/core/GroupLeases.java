@@ -14,10 +14,10 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Groups of which one run holds all shards: in mode level that is the level dispatcher of this
- * node, in mode singleton the elected member. The run takes the group's lease in the meta log
- * first, or it is taken for it; its term is in the grants of the shards, so that whoever had the
- * group before can neither commit nor be granted anything again.
+ * Leases of groups in which one run owns all shards: in mode level the level dispatcher of this
+ * node, in mode singleton the elected member. The meta log grants the run the group's lease first.
+ * Each grant of a shard names the lease's term, so the former owner of the group can neither commit
+ * nor be granted anything again.
  */
 final class GroupLeases {
   private final DispatcherState state;
@@ -69,7 +69,7 @@ final class GroupLeases {
     }
   }
 
-  /** The heartbeat of one that holds a group, or would like to. */
+  /** Takes the heartbeat of a run that owns a group as a whole, or would like to. */
   void heartbeat(long request, Heartbeat beat, long nowMillis) {
     GroupState group = state.get(beat.group());
     if (group == null || !group.appointed(beat.instance())) {
@@ -87,8 +87,8 @@ final class GroupLeases {
   }
 
   /**
-   * This member shall have the group's lease, or, where nobody leads, the group a higher term. It
-   * is asked for once at a time.
+   * Asks for the group's lease for this member, or for a higher term where nobody leads. At most
+   * one request of a group is on its way.
    */
   void ask(GroupState group, Member member, long nowMillis) {
     if (mayAsk(group, nowMillis)) {
@@ -130,7 +130,10 @@ final class GroupLeases {
     }
   }
 
-  /** Asks again for what was not taken: in mode singleton the next step of the plan does. */
+  /**
+   * Asks again for leases that were not granted. In mode singleton the next step of the plan does
+   * that.
+   */
   void tick(long nowMillis) {
     for (GroupState group : state.groups()) {
       if (group.holder() != null && group.holderTerm() == 0 && mayAsk(group, nowMillis)) {

@@ -16,7 +16,7 @@ import java.util.function.BiConsumer;
 
 /**
  * Moves the shards of one group towards their targets: one request to the log at a time for a
- * shard, and a limited number for the group. Only shards that something happened to are looked at.
+ * shard, and a limited number for the group. It looks only at shards that something happened to.
  *
  * <p>Members that join in a burst make one plan: it waits until none has joined for {@link
  * DispatcherSettings#joinQuietMillis}, and at most {@link DispatcherSettings#joinWaitMillisMax}
@@ -40,7 +40,10 @@ final class GroupPlan {
   /** No shard has to be looked at sooner. */
   private long wakeMillis = Long.MAX_VALUE;
 
-  /** Whether the elected member may be granted shards; in other modes everybody always may. */
+  /**
+   * Whether the elected member may be granted shards. In other modes than singleton every member
+   * may.
+   */
   private boolean mayGrant;
 
   /** Who shall have the group's lease, by the shards looked at last; or null. */
@@ -98,7 +101,7 @@ final class GroupPlan {
     state.dirty.pump(group.name());
   }
 
-  /** Time went by: looks at waiting shards that are due. */
+  /** Looks at waiting shards that are due. */
   void wake(long nowMillis) {
     if (group.departing().expire(nowMillis)) {
       retarget();
@@ -339,7 +342,7 @@ final class GroupPlan {
     }
   }
 
-  /** Who is stuck and loses the shard is like dead for it: the epoch fences it. */
+  /** A member that is stuck and loses the shard counts as dead for it: the epoch fences it. */
   ShardStep.Owner owner(Lease lease) {
     return isTaken(lease) || group.leading().outOfTerm(lease)
         ? ShardStep.Owner.DEAD
@@ -425,8 +428,8 @@ final class GroupPlan {
   }
 
   /**
-   * The request was refused, or nobody knows: after a pause, or what a read tells, it is decided
-   * anew. A grant may have been taken all the same.
+   * The request was refused, or its result is unknown. The plan decides again after a pause or a
+   * read of the lease. A grant may have been taken nevertheless.
    *
    * @param refused null if nobody knows
    */
@@ -463,7 +466,7 @@ final class GroupPlan {
     retarget();
   }
 
-  /** What is left of it is not done. Owners that were asked to let go for it keep their shards. */
+  /** Cancels the rest of the reset. Owners that were asked to release a shard for it keep it. */
   void giveUp(GroupReset reset) {
     for (ShardState shard : group.shards().states()) {
       if (shard.reset == reset) {

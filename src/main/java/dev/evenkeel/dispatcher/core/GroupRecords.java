@@ -13,8 +13,9 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * The groups' records in the meta log: declares, marks as seen and reads them, and has those
- * forgotten that were absent for long. At most one command about a group is on its way.
+ * Keeps the groups' records in the meta log: declares groups, marks them as seen, reads the
+ * records, and has groups forgotten that were absent for long. At most one command about a group is
+ * on its way.
  */
 final class GroupRecords {
   private final DispatcherState state;

@@ -9,14 +9,16 @@ import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Sets a group to another place on some shards: what was asked for, and what came of it so far. */
+/**
+ * A reset of a group to other offsets on some shards: what was asked for, and what is done so far.
+ */
 final class GroupReset {
   final StartAt to;
 
-  /** Whoever owns a shard loses it. */
+  /** The owner of a shard loses it. */
   final boolean force;
 
-  /** Whoever asked is answered then at the latest; the rest goes on. */
+  /** When the request is answered at the latest. The reset goes on after that. */
   final long untilMillis;
 
   private final Map<Shard, String> names;
@@ -39,7 +41,7 @@ final class GroupReset {
     leases.put(shard, lease);
   }
 
-  /** A shard is not reset, and the whole is given up for it. */
+  /** The log refused to reset a shard; the whole reset is given up. */
   void refused(Shard shard, Refusal refusal, String detail) {
     if (refused == null) {
       refused = new Reply.Refused(refusal, names.get(shard) + ": " + detail);

@@ -15,7 +15,7 @@ import java.util.TreeSet;
 /**
  * The shards of one group, with their leases as far as the dispatcher knows them: the highest epoch
  * seen wins, and within an epoch a release is final. A lease may be behind the log, never ahead of
- * it; the log's compare and set makes up for that.
+ * it; the compare-and-set in the log makes that safe.
  *
  * <p>A read that began before the answer to a write came is older than that answer. So reads carry
  * the {@link #mark()} of their beginning.
@@ -25,7 +25,7 @@ public final class GroupShards {
   private final Map<String, TreeSet<Shard>> byInstance = new HashMap<>();
   private long sequence;
 
-  /** What is known of a shard; made if need be. */
+  /** What is known of a shard; created if it is not there. */
   ShardState state(Shard shard) {
     return states.computeIfAbsent(shard, ShardState::new);
   }
@@ -34,7 +34,7 @@ public final class GroupShards {
     return states.values();
   }
 
-  /** Forgets shards that are no more, and of which nothing is known or under way. */
+  /** Drops shards whose topic is gone and of which nothing is known or under way. */
   void retain(Topics topics) {
     states.values().removeIf(state -> state.blank() && !topics.has(state.shard));
   }
@@ -100,7 +100,7 @@ public final class GroupShards {
     return replace(state, lease == null ? null : state.merged(lease));
   }
 
-  /** The log disagreed: the next read that begins from now on is believed, whatever it says. */
+  /** The log disagreed: the next read that begins from now on is right, whatever it says. */
   void doubt(Shard shard) {
     state(shard).doubtedAt(++sequence);
   }

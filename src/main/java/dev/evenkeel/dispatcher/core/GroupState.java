@@ -19,7 +19,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
 
-/** All that the dispatcher knows of one group. */
+/** Everything that the dispatcher knows of one group. */
 public final class GroupState {
   private final String name;
   private final DispatcherState state;
@@ -47,7 +47,7 @@ public final class GroupState {
    */
   private GroupLease lease;
 
-  /** The run that shall hold all shards, in a mode in which one does; else null. */
+  /** The run that is to own all shards, in a mode in which one run does; else null. */
   private String holderInstance;
 
   /** That run, once it has been heard; else null. It is no member. */
@@ -60,8 +60,8 @@ public final class GroupState {
   boolean metaInFlight;
 
   /**
-   * What is being forgotten, by topic; null: the whole group. Nobody is taken in, or let to the
-   * topic, until that is over.
+   * What is being forgotten, by topic; null: the whole group. Until that is over, nobody can join
+   * the group or subscribe to the topic.
    */
   final Map<String, Deletion> deletions =
       new TreeMap<>(Comparator.nullsFirst(Comparator.naturalOrder()));
@@ -109,7 +109,7 @@ public final class GroupState {
     return plan;
   }
 
-  /** Something changed, for which shards may move: the plan is made anew. */
+  /** Something changed for which shards may move: makes a new plan. */
   void replan(Cause why) {
     cause = why;
     plan.retarget();
@@ -155,7 +155,10 @@ public final class GroupState {
     return lease;
   }
 
-  /** What the log says of it; an older word is ignored. Returns whether it is news. */
+  /**
+   * Takes in what the log says of the group's lease, unless it is older than what is known. Returns
+   * whether it is news.
+   */
   boolean learn(GroupLease told) {
     boolean news = told.term() >= lease.term() && !told.equals(lease);
     if (news) {
@@ -170,7 +173,7 @@ public final class GroupState {
     lease = GroupLease.none(name);
   }
 
-  /** This run shall hold all shards once it has been heard; null: nobody shall. */
+  /** Appoints the run that is to own all shards, once it has been heard; null: nobody. */
   void appoint(String instance) {
     holderInstance = instance;
     holder = null;
@@ -211,12 +214,12 @@ public final class GroupState {
     return heldAsAWhole() ? holderTerm : lease.term();
   }
 
-  /** Whether one run holds all shards, and members own none. */
+  /** Whether one run owns all shards, and members own none. */
   boolean heldAsAWhole() {
     return info != null && info.policy().isLevel();
   }
 
-  /** Whether nobody owns a shard, and nobody shall. */
+  /** Whether members of the group own no shards. */
   public boolean ownsNothing() {
     return info != null && info.policy().isBroadcast();
   }
@@ -266,7 +269,7 @@ public final class GroupState {
         : Long.MIN_VALUE;
   }
 
-  /** No runs that count as alive without having been heard. */
+  /** Whether every run that counts as alive has sent a heartbeat. */
   boolean settled() {
     return !members.anyUnheard();
   }
@@ -341,15 +344,15 @@ public final class GroupState {
     return Targets.status(this, topics);
   }
 
-  // ---- What members are told
+  // ---- Assignments
 
-  /** What a member owns, by another dispatcher's count or this one's, may have changed. */
+  /** What a member owns may have changed. */
   void assignmentChanged(String member) {
     changed.add(member);
     state.dirty.push(name);
   }
 
-  /** The members to be told, each once. */
+  /** The members that may need a new assignment, each once. */
   Set<String> takeChanged() {
     Set<String> taken = new TreeSet<>(changed);
     changed.clear();

@@ -10,8 +10,8 @@ import java.util.Set;
 import java.util.TreeSet;
 
 /**
- * Takes heartbeats: refuses what is wrong, holds those that need the topics read or the group
- * recorded first, and answers the others with their assignment.
+ * Answers heartbeats with assignments. It refuses wrong ones, and lets those wait that need the
+ * topics to be read or the group to be recorded first.
  */
 final class HeartbeatHandler {
   private static final Set<String> MODES =
@@ -56,7 +56,7 @@ final class HeartbeatHandler {
     }
     GroupState group = state.get(beat.group());
     if (group != null) {
-      // Also of one that will be refused: the ages that it tells are of now.
+      // Also if it is refused later: the ages in it count from now.
       moves.heard(group, beat, nowMillis);
       stalls(group, beat, nowMillis);
     }
@@ -111,7 +111,7 @@ final class HeartbeatHandler {
     }
   }
 
-  /** All checks are made again for one that waited: it may have been overtaken by what changed. */
+  /** A heartbeat that waited goes through all checks again: things may have changed. */
   private void admit(WaitingHeartbeats.Held arrival, long nowMillis) {
     try {
       checkAndTake(arrival, nowMillis);
@@ -151,7 +151,7 @@ final class HeartbeatHandler {
       declare(arrival, false);
     } else if (!info.policy().equals(beat.policy()) || asksForAnother(beat, info)) {
       if (group.members().replaced(beat)) {
-        // It has no say in what its later run has agreed on.
+        // A later run of it has agreed on the policy already.
         take(group, request, beat, nowMillis);
       } else {
         checkPolicy(beat, info);
@@ -199,7 +199,8 @@ final class HeartbeatHandler {
     if (beat.policy().isBroadcast()
         && info != null
         && !state.get(beat.group()).shards().isEmpty()) {
-      // They would keep messages for ever, and a slip would lose where the group stands.
+      // Its leases would keep messages for ever, and deleting them by mistake would lose its
+      // offsets.
       throw new RefusedException(
           Refusal.GROUP_MISMATCH,
           "group "

@@ -8,7 +8,7 @@ import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
 import java.util.Set;
 
-/** What a heartbeat must look like, whatever the state. */
+/** Checks of a heartbeat that need no state. */
 final class HeartbeatRules {
   static final int TOPICS_MAX = 1_000;
   static final int INSTANCE_CHARS_MAX = 200;

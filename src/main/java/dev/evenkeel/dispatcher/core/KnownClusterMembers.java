@@ -4,7 +4,7 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
 
-/** The cluster's members, in which consumers run, and those that left last. */
+/** The members of the cluster, in which consumers run, and the last of those that left. */
 final class KnownClusterMembers {
   private static final int DEPARTED_MAX = 10_000;
 
@@ -16,9 +16,9 @@ final class KnownClusterMembers {
   }
 
   /**
-   * Takes in who is there now.
+   * Takes the cluster's members as they are now.
    *
-   * @return who has gone since
+   * @return those that have left since the last call
    */
   Set<String> present(Set<String> ids) {
     Set<String> gone = new HashSet<>(present);
@@ -29,7 +29,7 @@ final class KnownClusterMembers {
     return gone;
   }
 
-  /** Whether it was seen and has gone. One never seen may just be new. */
+  /** Whether the member was there and has left. One that was never seen may be new. */
   boolean hasLeft(String id) {
     return departed.contains(id) && !present.contains(id);
   }

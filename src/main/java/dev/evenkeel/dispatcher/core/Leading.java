@@ -192,7 +192,7 @@ final class Leading {
         && lease.groupTerm() < group.lease().term();
   }
 
-  /** What a member is told of it; null: it does not lead. */
+  /** What the assignment of a member says of it; null: the member does not lead. */
   Assignment.Lead of(Member member, Topics topics) {
     if (!applies() || !holds(member.instance())) {
       return null;

@@ -15,14 +15,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The recent moves, those of former dispatchers among them: as many as the meta log keeps, given up
- * as {@link MoveShares} says. Their figures come after them. What is not in the meta log yet is
- * taken from here to be recorded, see {@link MoveRecorder}.
+ * The recent moves, also those of former dispatchers: as many as the meta log keeps. {@link
+ * MoveShares} says which ones go first. The figures of a move come later than the move. {@link
+ * MoveRecorder} takes from here what is not in the meta log yet.
  */
 public final class MoveLog {
   public static final int MAX = Limits.MOVES_KEPT_MAX;
 
-  /** So many more may be here for a while: giving up one at a time would be slow. */
+  /** How many more may be kept for a while, because dropping one at a time would be slow. */
   private static final int SLACK = Limits.MOVES_A_COMMAND_MAX;
 
   private record Place(String group, Shard shard) {}
@@ -109,7 +109,7 @@ public final class MoveLog {
     return epoch == null ? null : find(group, shard, epoch);
   }
 
-  /** Puts {@code move} in the place of what it was. */
+  /** Replaces the move of the same key. */
   void replace(MoveRecord move) {
     MoveRecord former = moves.replace(move.key(), move);
     if (former != null && !former.equals(move)) {
@@ -130,7 +130,7 @@ public final class MoveLog {
     return taken;
   }
 
-  /** They are not in the meta log after all. */
+  /** The meta log has not taken these moves. */
   void untake(List<MoveRecord> taken) {
     for (MoveRecord move : taken) {
       if (moves.containsKey(move.key())) {

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Objects;
 
 /**
- * Records moves, and writes them into the meta log so that the next dispatcher knows them.
+ * Records moves of shards, and writes them into the meta log for the next dispatcher.
  *
  * <p>A move is known when the log takes its grant. A lease with a higher epoch than the last move
  * of its shard shows a move that nobody recorded: a grant whose answer was lost, one of another
@@ -22,11 +22,11 @@ import java.util.Objects;
  * pushed out, leases look the same. Nor of a lease that nobody holds: who did is not known.
  *
  * <p>The figures of a move come with the heartbeats of the old owner and of the new one, in any
- * order. Ages become times of the dispatcher's clock when they arrive, so only the way of a
- * heartbeat, about the same for both owners, is in the figures. What was forgotten is unknown.
+ * order. A heartbeat names ages, which become times of the dispatcher's clock when it arrives; so
+ * the figures are wrong only by the difference between the travel times of two heartbeats.
  *
- * <p>It writes one command at a time, at most one every {@link #PAUSE_MILLIS}. Nothing waits for
- * it. What was not taken, or perhaps not, is written again, which changes nothing if it was.
+ * <p>It writes one command at a time, at most one every {@link #PAUSE_MILLIS} milliseconds. Nothing
+ * waits for it. A command without a positive answer is repeated; that is safe.
  */
 final class MoveRecorder {
   static final long PAUSE_MILLIS = 250;

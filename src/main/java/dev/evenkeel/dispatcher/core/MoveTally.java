@@ -8,8 +8,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What the moves of one dispatcher come to since somebody looked last. Moves of its predecessors
- * are not in it, as those have counted them; a figure of theirs that nobody knew before is.
+ * Sums over the moves of one dispatcher since the metrics last took them. Moves of former
+ * dispatchers are not in it, since those have counted them; but figures of such moves are, if
+ * nobody knew them before.
  */
 public final class MoveTally {
   /** Most durations that wait to be taken; the newest. */

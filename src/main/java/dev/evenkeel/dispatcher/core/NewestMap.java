@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** A map with at most so many entries: with one more, the one that was put or used first goes. */
+/** A map of limited size: when it is full, the least recently used entry goes. */
 final class NewestMap<K, V> extends LinkedHashMap<K, V> {
   private static final long serialVersionUID = 1L;
   private final int max;

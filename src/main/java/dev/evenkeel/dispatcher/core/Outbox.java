@@ -9,7 +9,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongFunction;
 
-/** What the core wants done since somebody took it, and what follows from each answer to it. */
+/**
+ * The actions that the core has decided on and nobody has taken yet, and what follows from each
+ * answer.
+ */
 final class Outbox {
 
   /** What follows from the answer to a request. */

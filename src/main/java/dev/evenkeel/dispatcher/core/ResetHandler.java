@@ -10,12 +10,12 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Takes requests to reset groups, and answers each when all its shards are reset, when one is
- * refused, or after {@link #PATIENCE_MILLIS}; what is not done then goes on, for as long as this
- * dispatcher is the active one.
+ * Answers requests to reset groups: each when all its shards are reset, when one is refused, or
+ * after {@link #PATIENCE_MILLIS} milliseconds. A reset that is not done by then goes on as long as
+ * this dispatcher is the active one.
  */
 final class ResetHandler {
-  /** How long a request waits for owners to let go before it is told which have not. */
+  /** How long a request waits for owners to release their shards. */
   static final long PATIENCE_MILLIS = 20_000;
 
   /** Requests that wait. */

@@ -19,9 +19,9 @@ import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
- * Reads the leases of shards from the log, sends the requests there that move shards, and does what
- * follows when a lease is another one. At most one read of a scope is on its way for the dispatcher
- * itself; those of people who look come on top.
+ * Reads the leases of shards from the log, sends the requests that move shards, and does what
+ * follows when a lease changes. The dispatcher itself has at most one read of a scope on its way;
+ * reads for reports come on top.
  */
 final class ShardLeases {
   /** The scope of all groups; no group has an empty name. */
@@ -51,7 +51,7 @@ final class ShardLeases {
     read(ALL);
   }
 
-  /** Reads the leases of a group, once more if that is being done: what is asked for is later. */
+  /** Reads the leases of a group. If a read is on its way already, another one follows it. */
   private void read(String scope) {
     if (reads.stream().anyMatch(read -> scope.equals(read.scope()))) {
       readAgain.add(scope);
@@ -190,7 +190,7 @@ final class ShardLeases {
   /**
    * Every change of a lease comes this way.
    *
-   * @param telling tells the group's shards of it, and whether that is news
+   * @param telling updates the group's shards, and returns whether that is news
    */
   private void learn(
       GroupState group, Shard shard, Predicate<GroupShards> telling, long nowMillis) {

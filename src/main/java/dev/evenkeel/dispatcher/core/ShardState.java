@@ -7,11 +7,11 @@ import java.util.Objects;
 import java.util.TreeMap;
 
 /**
- * All that the dispatcher knows of one shard of one group. The {@link GroupShards} write the lease,
- * the {@link GroupPlan} what is under way, and the {@link MoveRecorder} what owners tell.
+ * Everything that the dispatcher knows of one shard of one group. {@link GroupShards} writes the
+ * lease, {@link GroupPlan} what is under way, and {@link MoveRecorder} the progress of owners.
  */
 final class ShardState {
-  /** Of how many epochs it is remembered what their owners told. */
+  /** How many epochs' owners are remembered. */
   static final int EPOCHS_MAX = 3;
 
   /**
@@ -41,7 +41,7 @@ final class ShardState {
    */
   private record Handover(String from, Cause cause, Long drainedMillis, Long releasedMillis) {}
 
-  /** What one owner has told of its time with the shard. Unknown is null. */
+  /** What one owner has reported of its time with the shard. Unknown is null. */
   static final class OwnerProgress {
     Long begunOffset;
     Long fetchedMillis;
@@ -132,7 +132,7 @@ final class ShardState {
     return doubtedAt <= mark;
   }
 
-  /** What is known after {@code told} was heard of: the highest epoch, and there a release. */
+  /** The newer of what is known and {@code told}: the higher epoch, and within one a release. */
   Lease merged(Lease told) {
     if (lease == null || told.epoch() > lease.epoch()) {
       return told;

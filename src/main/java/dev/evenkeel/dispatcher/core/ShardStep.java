@@ -37,7 +37,7 @@ public sealed interface ShardStep {
     /** A run that has ended. */
     DEAD;
 
-    /** Whether the shard is not to be had yet. */
+    /** Whether somebody still owns the shard. */
     public boolean lives() {
       return this == ALIVE || this == UNHEARD;
     }
@@ -59,7 +59,7 @@ public sealed interface ShardStep {
   /** The group is set to another place: whoever owns the shard is fenced. */
   record Reset() implements ShardStep {}
 
-  /** No reset: somebody owns the shard, or may come back to it. */
+  /** No reset: a member owns the shard, or may come back to it. */
   record Refuse() implements ShardStep {}
 
   /** Clocks of dispatchers that differ by less are left as they are. */

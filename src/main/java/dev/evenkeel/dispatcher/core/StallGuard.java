@@ -1,15 +1,17 @@
 package dev.evenkeel.dispatcher.core;
 
 /**
- * Notices that the dispatcher itself stood still: a long collection of garbage, a stopped process.
- * The heartbeats of that time wait in its queues, perhaps behind the timer. So it must not judge
- * anybody's silence before it has read them.
+ * Notices that the dispatcher itself stood still, for example during a long garbage collection. The
+ * heartbeats of that time wait in its queues, perhaps behind the timer. So the dispatcher must read
+ * them before it gives up a silent member.
  */
 public final class StallGuard {
   /** A gap between two ticks from here on is a stall. Ticks are meant to be much closer. */
   public static final long STALL_MILLIS = 2_000;
 
-  /** So long after a stall nobody is judged: enough to read what has waited. */
+  /**
+   * After a stall, no member is given up for so long: enough to read the heartbeats that waited.
+   */
   public static final long GRACE_MILLIS = 500;
 
   private boolean any;

@@ -14,16 +14,16 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
- * Live members of one group that send heartbeats but finish nothing: by shard, since when something
- * of it has been in hand while nothing was finished, or since when the member has not taken up a
- * shard that it is told it owns. It is all in the heartbeats, so a new dispatcher knows it after
- * one of each.
+ * Live members of one group that send heartbeats but finish nothing. For each shard it keeps since
+ * when messages have been in hand without any being finished, or since when the member has ignored
+ * that it owns the shard. All of it comes with heartbeats, so a new dispatcher knows it after one
+ * heartbeat of each member.
  *
  * <p>A member is <em>stuck</em> while it is so for its stuck timeout, or, if it set none, for
  * {@link #SHOWN_MILLIS}. One that set a timeout is also <em>passed over</em>: it gets no shard
  * until it finishes something again. Of shards that it has lost, handlers that still run count too.
  * If none run, it is passed over for another timeout, unless it finishes something sooner: a
- * message that fails wherever it goes shall not be handed round without a pause.
+ * message that blocks every owner must not go from member to member without a pause.
  *
  * <p>A shard that no heartbeat of its owner names is <em>ignored</em>: nobody handles it. It is
  * shown after {@link #IGNORED_SHOWN_MILLIS}, and granted anew after {@link #IGNORED_MILLIS_MAX},
@@ -86,7 +86,7 @@ public final class StuckMembers {
   private final Map<String, Track> byInstance = new HashMap<>();
 
   /**
-   * Takes in what a live member tells.
+   * Takes in a heartbeat of a live member.
    *
    * @param given what it was told last that it owns, or null
    * @return whether the plan must be made anew

@@ -16,7 +16,7 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * The plan of one group: who shall own which shard, given who is there.
+ * The plan of one group: which member is to own which shard.
  *
  * <p>Members that are passed over because they are stuck keep, of the topics that others read too,
  * what they are not stuck on, up to an even share, and get nothing more; what they are stuck on is

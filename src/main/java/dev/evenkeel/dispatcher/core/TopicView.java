@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
 
-/** The topics as they were last read, and the reading of them: one request at a time. */
+/** The topics as last read. It reads them with one request at a time. */
 final class TopicView {
   /** Takes the answer to a read. */
   interface Reader {

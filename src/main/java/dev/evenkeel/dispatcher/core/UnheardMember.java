@@ -4,9 +4,9 @@ import dev.evenkeel.bus.Heartbeat;
 import java.util.List;
 
 /**
- * A run of a member that this dispatcher knows only from the registry or from a lease, and has not
- * heard yet. It counts as alive until {@code untilMillis}, so that a change of the dispatcher moves
- * no shard.
+ * A run of a member that this dispatcher knows only from the registry or from a lease; it has not
+ * received a heartbeat of it. It counts as alive until {@code untilMillis}, so that a change of the
+ * dispatcher moves no shard.
  *
  * @param bornMillis null if only a lease tells of it
  * @param topics null if only a lease tells of it

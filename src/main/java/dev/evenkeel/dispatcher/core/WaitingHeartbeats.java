@@ -8,8 +8,8 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * Heartbeats that cannot be answered before the topics were read, or the group was recorded. At
- * most one a run of a member: a newer one says all that the older said, which is dropped.
+ * Heartbeats that wait until the topics are read or the group is recorded. There is at most one of
+ * each run of a member: a newer heartbeat replaces the older one.
  */
 final class WaitingHeartbeats {
   /**

@@ -60,10 +60,10 @@ public final class LevelDispatcher implements ConsumerHandler {
 
   private static final int BYTES_MAX = 64 << 20;
 
-  /** Not more than this is handled again by nobody's fault when a level dispatcher dies. */
+  /** When a level dispatcher dies, at most the messages of this time are handled again. */
   private static final long COMMIT_MILLIS = 1_000;
 
-  /** What a hand-over to another dispatcher waits for members' handlers. */
+  /** How long a hand-over to another dispatcher waits for the handlers of members. */
   private static final long LOCK_TIME_MILLIS = 5_000;
 
   /**
@@ -76,7 +76,7 @@ public final class LevelDispatcher implements ConsumerHandler {
   public record Wanted(
       Set<String> topics, GroupPolicy policy, String order, List<Long> retryDelaysMillis) {}
 
-  /** A member's handler failed; what it said is all that is known here. */
+  /** A member's handler failed with this error text. */
   private static final class HandlerFailure extends RuntimeException {
     private static final long serialVersionUID = 1;
 
@@ -223,7 +223,7 @@ public final class LevelDispatcher implements ConsumerHandler {
     return figures;
   }
 
-  /** Hands out no more; what is in the members' hands may end before the shards are released. */
+  /** Stops handing out. What members have in hand may end before the shards are released. */
   public void close() {
     onContext(
         () -> {
@@ -234,7 +234,7 @@ public final class LevelDispatcher implements ConsumerHandler {
         });
   }
 
-  /** Hands out no more and awaits nothing: there is another dispatcher. */
+  /** Stops handing out, and waits for nothing: there is another dispatcher. */
   public void abandon() {
     onContext(
         () -> {

@@ -6,7 +6,7 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** Below which offsets the group is done, and what of it has changed since when. */
+/** The committed offset of each shard, and which of them have changed since a version. */
 final class CommittedOffsets {
   private record Known(long offset, long version) {}
 

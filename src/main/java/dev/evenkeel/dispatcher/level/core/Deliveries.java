@@ -10,20 +10,21 @@ import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
 /**
- * What was delivered and waits to be handed out, and what members told of before it was delivered.
+ * Messages that were delivered and wait to be handed out, and messages that members have reported
+ * before they were delivered.
  *
- * <p>What was handed out before waits first, by shard and offset, then the rest as it came. What
- * delivers it bounds how much there is.
+ * <p>Messages that were handed out before come first, by shard and offset, then the others in their
+ * order. The consumer that delivers them bounds their number.
  */
 final class Deliveries {
-  /** Most messages of which members said that they ended, while the log did not deliver them. */
+  /** Most messages remembered that members have finished and the log has not delivered. */
   static final int ENDED_MAX = 1_000_000;
 
   private final Consumer<LevelAction> out;
   private final ArrayDeque<Item> fresh = new ArrayDeque<>();
   private final PriorityQueue<Item> again = new PriorityQueue<>(Item::byPlace);
 
-  /** In hand, and nobody waits for the end: not delivered yet, or not any more. */
+  /** In hand of a member, without a delivery: not delivered yet, or withdrawn. */
   private final MessageMap<Item> awaited = new MessageMap<>(Integer.MAX_VALUE);
 
   private final MessageMap<Boolean> ended = new MessageMap<>(ENDED_MAX);
@@ -66,7 +67,7 @@ final class Deliveries {
     fresh.add(item);
   }
 
-  /** Sorts what waits once more, now that members have told what they hold. */
+  /** Sorts the waiting messages again, now that members have reported what they have in hand. */
   void sortAgain() {
     for (int i = waiting(); i > 0; i--) {
       Item item = poll();
@@ -81,7 +82,9 @@ final class Deliveries {
     return item;
   }
 
-  /** A member has finished it, and it is to be finished at once when it is delivered. */
+  /**
+   * A member has finished a message that was not delivered yet: its delivery is finished at once.
+   */
   void endedEarlier(MessageId id) {
     if (id.offset() >= committed.below(id.shard())) {
       ended.add(id, true);
@@ -105,7 +108,7 @@ final class Deliveries {
     awaited.remove(item.id, item);
   }
 
-  /** The member that had it is out. */
+  /** The member that had it does not take part any more. */
   void handOutAgain(Item item) {
     if (item.ticket != null) {
       again.add(item);
@@ -130,7 +133,7 @@ final class Deliveries {
         });
   }
 
-  /** Nobody waits for its end any more. If it is delivered once more, the member has it. */
+  /** Gives the delivery back. If the message is delivered again, the member has it still. */
   void giveBack(Item item) {
     if (item.ticket != null) {
       out.accept(new LevelAction.GivenBack(item.ticket));

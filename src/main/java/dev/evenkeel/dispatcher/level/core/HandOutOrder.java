@@ -3,8 +3,8 @@ package dev.evenkeel.dispatcher.level.core;
 import java.util.List;
 
 /**
- * Who gets the waiting messages. What one may be handed does not depend on what others are, so each
- * is asked once.
+ * Decides which members get the waiting messages. How many a member may be handed does not depend
+ * on the others' hand-outs of this turn, so each is asked once.
  */
 final class HandOutOrder {
   private final LevelPolicy.Strategy strategy;
@@ -70,7 +70,10 @@ final class HandOutOrder {
         : Math.min(may, slot.capacity - slot.items());
   }
 
-  /** The one whose turn it is, for whom all others wait if it may not take; or null. */
+  /**
+   * Strategy push: the member whose turn it is, and for which all others wait if it may not take;
+   * else null.
+   */
   MemberSlot turnHolder() {
     return strategy == LevelPolicy.Strategy.PUSH && !members.inTurn().isEmpty() ? inTurn() : null;
   }
@@ -90,8 +93,9 @@ final class HandOutOrder {
   }
 
   /**
-   * Who takes out of turn: one that has nothing in hand and is behind, since what it was handed
-   * failed or it joined just now. Whoever's turn it is would wait for it for ever. Null if nobody.
+   * The member that takes out of turn: one that has nothing in hand and is behind, because its
+   * messages failed or it has just joined. The member whose turn it is would wait for it for ever.
+   * Null if there is none.
    */
   private MemberSlot behind(MemberSlot turnHolder) {
     MemberSlot slot = turnHolder;

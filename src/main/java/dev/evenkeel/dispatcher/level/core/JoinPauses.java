@@ -5,8 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * When newcomers begin to take part: at a moment when nobody has anything in hand, if that comes
- * soon.
+ * Decides when newcomers begin to take part: at a moment when nobody has anything in hand, if that
+ * comes soon.
  *
  * <p>What others have in hand when somebody joins may end before it or after it; nobody can tell.
  * So the {@link LevelCounts} takes all of it off what the newcomer and each of them may have in
@@ -46,7 +46,7 @@ final class JoinPauses {
     waiting.add(slot);
   }
 
-  /** It goes, wherever it was. */
+  /** The member is gone. */
   void remove(MemberSlot slot) {
     waiting.remove(slot);
     newcomers.remove(slot);

@@ -3,7 +3,7 @@ package dev.evenkeel.dispatcher.level.core;
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.SessionStart;
 
-/** What a {@link LevelDispatch} wants done. */
+/** Something that a {@link LevelDispatch} wants done. */
 public sealed interface LevelAction {
   /** To be answered by {@link LevelDispatch#started} or {@link LevelDispatch#startFailed}. */
   record SendStart(String instance, SessionStart body) implements LevelAction {}
@@ -22,6 +22,6 @@ public sealed interface LevelAction {
   /** A handler failed: the message is to be delivered again after a pause. */
   record Failed(Object ticket, String error) implements LevelAction {}
 
-  /** It is not handed out, because its shard goes elsewhere. */
+  /** The message is not handed out, because its shard gets another owner. */
   record GivenBack(Object ticket) implements LevelAction {}
 }

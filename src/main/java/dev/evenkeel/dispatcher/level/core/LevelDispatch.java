@@ -17,18 +17,19 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What the level dispatcher of one group does next, in one term. Deliveries come in, each with a
- * ticket; every ticket comes out once, in an {@link LevelAction}.
+ * Decides what the level dispatcher of one group does next, in one term. Deliveries come in, each
+ * with a ticket; every ticket comes out once, in a {@link LevelAction}.
  *
  * <p>For one thread; {@code now} is of a clock that never goes back, in milliseconds. The caller
- * tells what happened, then calls {@link #handOut}, then takes {@link #poll actions} until there
+ * reports what happened, then calls {@link #handOut}, then takes {@link #poll actions} until there
  * are none. Many events before one {@link #handOut} are better than one.
  *
- * <p>It begins by asking every live member where it stands, hands out nothing before all have
- * answered or two seconds are over, and goes on from their counts. Who comes later, is missed or
- * was set aside joins anew: its session begins with nothing in hand and a count of 0.
+ * <p>It begins by asking every live member for its counts. It hands out nothing before all have
+ * answered or two seconds are over, and goes on from those counts. A member that comes later, does
+ * not answer in time or was set aside joins anew: its session begins with nothing in hand and a
+ * count of 0.
  *
- * <p>What waits or is in hand is bounded by who delivers.
+ * <p>The consumer that delivers bounds what waits or is in hand.
  */
 public final class LevelDispatch {
   /** How long members are waited for in the beginning. */
@@ -38,7 +39,7 @@ public final class LevelDispatch {
   private static final long START_RETRY_MILLIS = 500;
   private static final long HAND_OUT_RETRY_MILLIS = 200;
 
-  /** A term has so many joinings before the next one's numbers begin. */
+  /** Bits of the number of a joining within its term. */
   static final int JOININGS_BITS = 32;
 
   /**
@@ -112,7 +113,7 @@ public final class LevelDispatch {
     restoreIfAllAnswered(now);
   }
 
-  /** Nothing is handed out any more, and nobody is asked; what is in hand may still end. */
+  /** Stops handing out and asking. What is in hand may still end. */
   public void close() {
     closed = true;
     deliveries.giveBackAll(List.of());
@@ -144,12 +145,14 @@ public final class LevelDispatch {
     deliveries.committed(shard, offset);
   }
 
-  /** The shard is to go elsewhere: what waits is given back, what is in hand may still end. */
+  /**
+   * The shard is to get another owner: gives waiting messages back; those in hand may still end.
+   */
   public void draining(Shard shard) {
     deliveries.giveBackWaiting(shard);
   }
 
-  /** The shard is gone: nothing of it is awaited any more. */
+  /** The shard has another owner: no message of it is awaited any more. */
   public void withdrawn(Shard shard) {
     deliveries.giveBackWaiting(shard);
     for (MemberSlot slot : members.all()) {
@@ -172,7 +175,7 @@ public final class LevelDispatch {
 
   // Members
 
-  /** All live members of the group; who is not among them has gone. */
+  /** Takes all live members of the group. Those that are not named have left. */
   public void members(List<LiveMember> live, long now) {
     Map<String, LiveMember> named = new HashMap<>();
     live.forEach(each -> named.put(each.name(), each));
@@ -198,7 +201,7 @@ public final class LevelDispatch {
     restoreIfAllAnswered(now);
   }
 
-  /** Who leaves holds nobody up once it has nothing in hand. */
+  /** A member that closes leaves as soon as it has nothing in hand. */
   private void leaveIfDone(MemberSlot slot) {
     if (slot.closing && slot.state == MemberSlot.State.LIVE && slot.items() == 0) {
       leave(slot);
@@ -230,7 +233,7 @@ public final class LevelDispatch {
       return;
     }
     for (MemberSlot slot : members.all()) {
-      // What one that leaves has in hand may still end, and is not to be handed to others.
+      // What a closing member has in hand may still end, so it is not handed to others.
       boolean wanted = !slot.closing || !restored;
       if (wanted && slot.state == MemberSlot.State.AWAY && now >= slot.startMillis) {
         start(slot);
@@ -322,7 +325,7 @@ public final class LevelDispatch {
     deliveries.sortAgain();
     for (MemberSlot slot : members.all()) {
       if (slot.state == MemberSlot.State.STARTING) {
-        // Should its answer still come, it is of a session that is over.
+        // If its answer still comes, it is of a session that is over.
         slot.state = MemberSlot.State.AWAY;
         slot.startMillis = now;
       }
@@ -406,7 +409,7 @@ public final class LevelDispatch {
       return;
     }
     if (refusal == Refusal.FENCED) {
-      // It does not know the session, so what it was handed may be nowhere.
+      // It does not know the session, so nobody may have what was handed to it.
       leave(slot);
       slot.startMillis = now + START_RETRY_MILLIS;
     } else {
@@ -477,7 +480,7 @@ public final class LevelDispatch {
 
   // Time
 
-  /** To be called every few 10 ms: what is due by time. */
+  /** Does what is due by time. To be called about every 20 ms. */
   public void tick(long now) {
     if (!begun || closed) {
       return;

@@ -5,6 +5,6 @@ package dev.evenkeel.dispatcher.level.core;
  *
  * @param instance this run of the member
  * @param stallTimeoutMillis how long it may hold the round without finishing anything
- * @param closing it leaves: nothing more is dealt to it, and what it has in hand may still end
+ * @param closing it leaves: it is handed nothing more, and what it has in hand may still end
  */
 public record LiveMember(String name, String instance, long stallTimeoutMillis, boolean closing) {}

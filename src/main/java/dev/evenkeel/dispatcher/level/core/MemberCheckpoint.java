@@ -13,8 +13,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a member is given to keep for the next dealer, as bytes that are its own to keep and nobody
- * else's to read.
+ * What a member keeps for the next level dispatcher, as bytes that only level dispatchers read.
  *
  * <pre>
  * u8 version (1), text name, varlong joined, base, finished, varint inHand, bool heard,
@@ -22,12 +21,12 @@ import java.util.Set;
  * i32 count, varlong each of the younger
  * </pre>
  *
- * <p>Of all that members give back, the one with the latest term and change tells who took part
- * when anybody was dealt anything for the last time that matters. Who is not among them was set
- * aside, or missed, while others went on.
+ * <p>Of all checkpoints that members give back, the one with the latest term and change names the
+ * members that took part last. A member that is not among them was set aside, or missed, while
+ * others went on.
  *
- * @param term of the dealer
- * @param change how often members had left this dealer's book or joined it
+ * @param term of the level dispatcher
+ * @param change how often members had joined or left under this level dispatcher
  * @param younger {@link Checkpoint#joined} of the members that joined later than this one
  */
 public record MemberCheckpoint(Checkpoint checkpoint, long term, long change, List<Long> younger) {

@@ -53,16 +53,16 @@ final class MemberSlot {
   State state = State.AWAY;
   long session;
 
-  /** No sooner is the next Collect sent. */
+  /** The next SessionStart is not sent before. */
   long startMillis;
 
-  /** What it answered while others were awaited. */
+  /** Its answer, while answers of others are awaited. */
   SessionState answer;
 
   int capacity;
   long reportNumber;
 
-  /** It was promised that it is not set aside before. */
+  /** It is not set aside before: that was promised. */
   long permittedUntilMillis;
 
   /** Since when something is handed out and nothing of it is confirmed, or −1. */
@@ -71,7 +71,7 @@ final class MemberSlot {
   /** When its first message since it joined was due to be handed out, or −1. */
   long firstDueMillis = -1;
 
-  /** What is to be told of its place is not sent yet. */
+  /** A checkpoint is to be sent with the next hand-out. */
   boolean checkpointDue;
 
   /** How many messages it may be handed now; while handing out. */
@@ -146,7 +146,7 @@ final class MemberSlot {
     return number < first || number >= next ? null : ring[(int) number & ring.length - 1];
   }
 
-  /** One that it has already. */
+  /** Adds a message that the member has already. */
   void holds(Item item) {
     put(item);
     sent = next;
@@ -188,7 +188,7 @@ final class MemberSlot {
     return item;
   }
 
-  /** Takes everything out of this hand, in order. */
+  /** Takes away everything that it has in hand, in order. */
   List<Item> takeAll() {
     List<Item> taken = new ArrayList<>(items);
     for (long each = first; each < next; each++) {
@@ -230,7 +230,7 @@ final class MemberSlot {
       }
     }
     if (checkpoint != null && sent > everSent) {
-      // In a hand-out of which the member has everything already it would be overlooked.
+      // The member would ignore it in a hand-out of which it has everything already.
       checkpointDue = false;
       checkpointSentAt = sent - 1;
     }

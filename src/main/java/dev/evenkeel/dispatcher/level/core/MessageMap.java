@@ -7,8 +7,8 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Something for some messages, until the group is done below them or is reset; at most so many
- * entries. Those of one shard are of one generation, the latest that was told of.
+ * A map by message, of limited size. Entries go when the group commits past them or is reset on
+ * their shard; those of one shard are of its latest generation.
  */
 final class MessageMap<T> {
   private final int max;
@@ -27,7 +27,7 @@ final class MessageMap<T> {
   }
 
   /**
-   * Returns false, and notes nothing, if there is an entry already, or no room, or the shard was
+   * Returns false, and adds nothing, if there is an entry already, or no room, or the shard was
    * reset since.
    */
   boolean add(MessageId id, T value) {

@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Who of those that told their place goes on from it. Who does not joins anew: it was never told
- * one, it had left when others were handed more, or it and an older one do not know of each other.
+ * Decides which members go on from their checkpoints. The others join anew: those that never got a
+ * checkpoint, that had left when others were handed more, or that do not know of an older member.
  */
 final class Restoring {
   private final Map<MemberSlot, Checkpoint> fit = new LinkedHashMap<>();
@@ -60,7 +60,7 @@ final class Restoring {
     try {
       return LevelCounts.restore(range, fit.values(), joinedFrom, now);
     } catch (IllegalArgumentException | IllegalStateException e) {
-      // What was told makes no sense: begin afresh.
+      // The checkpoints contradict each other: begin afresh.
       fit.clear();
       return LevelCounts.restore(range, List.of(), joinedFrom, now);
     }

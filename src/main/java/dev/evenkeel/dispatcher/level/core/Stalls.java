@@ -3,12 +3,13 @@ package dev.evenkeel.dispatcher.level.core;
 import dev.evenkeel.level.LevelCounts;
 
 /**
- * Who has kept the others waiting for too long, and for how long a member is safe from that.
+ * Decides which member has kept the others waiting for too long, and promises members that they are
+ * not set aside for a time.
  *
  * <p>A member is late when messages wait that others may not take because of it, and it has
  * finished nothing for its stall time, of which only the time counts in which messages waited; or
- * when it has confirmed nothing of what was handed to it for as long. What it was promised holds:
- * it is never set aside before.
+ * when it has confirmed nothing of what was handed to it for as long. A promise holds: the member
+ * is never set aside before its end.
  */
 final class Stalls {
   /** After a pause of this process, what members have reported meanwhile is to be read first. */
@@ -82,7 +83,7 @@ final class Stalls {
             && now - slot.unconfirmedSinceMillis >= slot.stallMillis;
   }
 
-  /** What a member may be promised that just joined. */
+  /** The promise to a member that has just joined, in milliseconds. */
   static long firstPermission(long stallMillis) {
     return stallMillis - margin(stallMillis);
   }
@@ -104,7 +105,7 @@ final class Stalls {
       earliest = quiet + slot.stallMillis;
     }
     if (earliest - now < slot.stallMillis / 2 && !holds(slot, now)) {
-      // Others do not wait for it now. When they do it shall have some time.
+      // Nobody waits for it now. It needs some time once others do.
       earliest = now + slot.stallMillis;
     }
     if (slot.unconfirmedSinceMillis >= 0) {
