@@ -12,13 +12,13 @@ import java.util.regex.Pattern;
 
 /**
  * The assignors of this node by name: those that are built in, and users' own, which are services
- * on the class path (see {@link Assignor}). They are looked for once. A service that cannot be used
- * is left out, and {@link #problems} says why; it never keeps the node from starting.
+ * on the class path (see {@link Assignor}). They are loaded once. A service that cannot be used is
+ * left out, and {@link #problems} says why; it never keeps the node from starting.
  */
 public final class Assignors {
   private static final Pattern NAME = Pattern.compile("[a-z0-9.-]{1,64}");
 
-  /** A class path with more broken entries than this is not searched to its end. */
+  /** With more broken entries than this, the rest of the class path is not searched. */
   private static final int PROBLEMS_MAX = 100;
 
   private static final class OfThisNode {

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Contiguous ranges: of each topic, the shards in order are dealt to its subscribers in the order
- * of their names, and the first (shards mod subscribers) of them get one more. This is the "average
+ * Contiguous ranges: the shards of each topic go in order to its subscribers, in the order of their
+ * names, and the first (shards mod subscribers) of them get one more. This is the "average
  * allocation" of RocketMQ ({@code AllocateMessageQueueAveragely}) and EQueue.
  *
  * <p>Evenness is per topic: over many topics the first members of the order get the extra ones.

@@ -6,13 +6,13 @@ import java.util.Comparator;
 import java.util.List;
 
 /**
- * Deals the shards of one cohort to its members: all get the floor or the ceiling of the average,
- * and as few shards as possible leave their owners.
+ * Assigns the shards of one cohort to its members: each gets the floor or the ceiling of the
+ * average, and as few shards as possible leave their owners.
  *
  * <p>Of {@code L} shards and {@code n} members, {@code L mod n} members get one more than the
- * others. A member with more than its share must give the surplus away, and need not give more; so
- * the moves are the sum of the surpluses, which is least if those that get one more are taken from
- * those that own so many already, as far as there are such.
+ * others. A member with more than its share gives the surplus away, and no more. So the number of
+ * moves is the sum of the surpluses. It is least if members that own that many already get the
+ * larger share.
  */
 final class CohortAssignment {
   private final Roster roster;
@@ -116,7 +116,7 @@ final class CohortAssignment {
     return roster.compareToShed(marginal(a, floor), marginal(b, floor));
   }
 
-  /** What the member gives in addition, if its share is the smaller one. */
+  /** The shard that the member gives in addition if it gets the smaller share. */
   private int marginal(int place, int floor) {
     return owned.get(place).get(owned.get(place).size() - floor - 1);
   }
@@ -136,8 +136,8 @@ final class CohortAssignment {
   }
 
   /**
-   * Hand-overs under way go on, where owner and heir are to give and to get. First those whose
-   * owner has not released yet: calling them off would cost a pause for nothing.
+   * Lets hand-overs under way go on if the owner has a surplus and the heir wants a shard. First
+   * come those whose owner has not released yet: calling them off would cost a pause for nothing.
    */
   private void followHandovers() {
     List<Integer> underWay = new ArrayList<>();

@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Members in groups of the same subscription. A few hundred subscriptions of thousands of members
- * make a small problem of a large one: members of a cohort can stand in for each other.
+ * Cohorts of members with the same subscription. Thousands of members often have only a few hundred
+ * subscriptions, so planning by cohort makes a large problem small: members of a cohort can stand
+ * in for each other.
  */
 final class Cohorts {
   /** Members of each cohort, ascending. */

@@ -5,8 +5,8 @@ import java.util.Collection;
 import java.util.Comparator;
 
 /**
- * Who shall lead a group in mode singleton, given who is there. It is a function of what the
- * members' heartbeats and the group's lease say, so every dispatcher elects the same.
+ * Elects the leader of a group in mode singleton. The result depends only on the members'
+ * heartbeats and the group's lease, so every dispatcher elects the same.
  *
  * <p>In this order: one that finishes something before one that is stuck; then the present leader,
  * so that nobody who comes takes the lead away; then those that never resigned, and of the others
@@ -27,8 +27,8 @@ public final class Election {
   private Election() {}
 
   /**
-   * The one that shall lead, or null if there are no candidates. One that resigned leads on if
-   * there is nobody else.
+   * The candidate that is to lead, or null if there are none. One that resigned leads on if there
+   * is nobody else.
    */
   public static Candidate elect(GroupLease lease, Collection<Candidate> candidates) {
     return candidates.stream().min(order(lease)).orElse(null);

@@ -5,7 +5,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.BooleanSupplier;
 
-/** A group as a plan sees it: its roster, and the cohorts of its members. */
+/** A group as the planner sees it: its roster, and the cohorts of its members. */
 record GroupView(Roster roster, Cohorts cohorts) {
 
   /**
@@ -81,7 +81,7 @@ record GroupView(Roster roster, Cohorts cohorts) {
     return new Flow(roster, cohorts);
   }
 
-  /** The owners that a flow comes to. */
+  /** The owner of each shard by a flow. */
   int[] owners(Flow flow) {
     int[] owners = new int[roster.shards.length];
     CohortAssignment.all(roster, cohorts, Transfer.cohorts(roster, cohorts, flow), owners);

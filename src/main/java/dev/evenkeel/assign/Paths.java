@@ -4,9 +4,9 @@ import java.util.Arrays;
 import java.util.function.IntPredicate;
 
 /**
- * Cheapest ways to pass one shard on: from any of some cohorts that give one up, over cohorts that
- * take one shard and give another, to each cohort that can be reached. Costs are what kept shards
- * and hand-overs are worth that the way gives up, less those that it wins back.
+ * Finds the cheapest paths to pass one shard on: from one of some cohorts, over cohorts that take
+ * one shard and give another, to each cohort that can be reached. The cost of a path is the worth
+ * of the kept shards and hand-overs that it gives up, less the worth of those that it wins back.
  *
  * <p>Bellman and Ford's algorithm with a queue. It ends because the flow never has a cycle of
  * negative cost: the first flow keeps everything, and pushing along a cheapest path makes none

@@ -6,7 +6,7 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * What a planning step came to.
+ * The result of a planning step.
  *
  * @param targets an owner for each shard that a member subscribes to
  * @param moves how many shards the plan takes from an owner that lives to give them to another

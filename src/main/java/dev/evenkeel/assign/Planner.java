@@ -6,7 +6,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 
-/** One step of planning: how the group stands, and who shall own what. */
+/** Plans which member is to own which shard, and says how evenly a group is owned. */
 public final class Planner {
   private static final int REASON_CHARS_MAX = 300;
 

@@ -12,8 +12,8 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * A snapshot in numbers, the same whatever the order of the snapshot's lists: members in the order
- * of their names, topics and shards in theirs. Shards without a subscriber are left out.
+ * A snapshot with numbers in place of names. Members, topics and shards are sorted, so the order of
+ * the snapshot's lists makes no difference. Shards without a subscriber are left out.
  */
 final class Roster {
   /** Instead of a member's number: nobody that may own the shard. */
@@ -150,8 +150,8 @@ final class Roster {
   }
 
   /**
-   * Which of two shards is rather taken from its owner: one whose hand-over is under way, then the
-   * one with less lag, then the first.
+   * Orders shards by which is rather taken from its owner: one whose hand-over is under way, then
+   * the one with less lag, then the first.
    */
   int compareToShed(int a, int b) {
     if (draining[a] != draining[b]) {

@@ -4,7 +4,7 @@ import dev.evenkeel.protocol.Shard;
 import java.util.Map;
 
 /**
- * Even, and as little as possible moves. The default.
+ * Spreads shards evenly, and moves as few as possible. The default.
  *
  * <ul>
  *   <li>From any snapshot one plan ends level: no shard could move, be it in a chain of shards from

@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * Chooses the cohort of each shard so that each topic goes to cohorts as a flow says. Shards leave
- * a cohort from the members that own most, since those would have to give them up anyway.
+ * Chooses the cohort of each shard as a flow says. Shards leave a cohort from the members that own
+ * most, because those would have to give them up anyway.
  */
 final class Transfer {
   private final Roster roster;
@@ -137,7 +137,7 @@ final class Transfer {
     return roster.owner[s] != Roster.NOBODY && cohorts.of[roster.owner[s]] == cohort;
   }
 
-  /** What has no cohort yet goes to those with room, in turn. */
+  /** Shards without a cohort go to the cohorts with room, in turn. */
   private void deal(int topic) {
     int[] arcs = flow.arcsOfTopic[topic];
     int next = 0;

@@ -3,14 +3,14 @@ package dev.evenkeel.level;
 import java.util.List;
 
 /**
- * What a member knows of its place among the others, so that another {@link LevelCounts} can go on
- * from it. Whoever keeps the counts sends it to the member with whatever it deals; the member gives
- * it back with its own counts when a new keeper asks.
+ * A member's place among the others, so that another {@link LevelCounts} can go on from it. The
+ * keeper of the counts sends it to the member with the messages that it hands out. The member gives
+ * it back, with its own counts, when a new keeper asks.
  *
  * @param joined grows with each member that joins a group, and is never used twice
  * @param base where its bar begins
  * @param finished messages finished since it joined
- * @param inHand messages dealt to it and not finished
+ * @param inHand messages handed to it and not finished
  * @param heard whether the counts knew of a finished message when it gave this
  * @param references one for each older member
  */

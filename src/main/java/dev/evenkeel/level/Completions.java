@@ -4,8 +4,9 @@ import io.vertx.core.Promise;
 import java.util.ArrayDeque;
 
 /**
- * Completes promises one after another on the calling thread. A handler that steps may make room
- * for another waiter, whose handler steps in turn; nested, two tracks alone would fill the stack.
+ * Completes promises one after another on the calling thread. A handler that steps may allow the
+ * step of another waiter, whose handler steps in turn. If the calls were nested, two tracks alone
+ * would fill the stack.
  */
 final class Completions {
   private static final ThreadLocal<Completions> OF_THREAD =

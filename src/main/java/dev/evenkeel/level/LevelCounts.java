@@ -10,8 +10,8 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Who of a group may be dealt how many messages, so that no two live members ever differ by more
- * than {@code range} <em>finished</em> messages since the later of them joined.
+ * Counts how many messages each member of a group may be handed, so that no two live members ever
+ * differ by more than {@code range} <em>finished</em> messages since the later of them joined.
  *
  * <p>For one thread; without I/O, and {@code now} is a parameter, of any clock that never goes
  * back.

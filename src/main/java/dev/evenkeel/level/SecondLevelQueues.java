@@ -7,9 +7,9 @@ import java.util.Queue;
 import java.util.concurrent.ArrayBlockingQueue;
 
 /**
- * The other way to keep consumers level: one dispatcher takes from a queue and deals round robin
- * into a bounded queue for each consumer. When it is the turn of a consumer whose queue is full, it
- * waits for that one.
+ * Another way to keep consumers level: one dispatcher takes from a queue and distributes round
+ * robin into a bounded queue for each consumer. When it is the turn of a consumer whose queue is
+ * full, it waits for that one.
  *
  * <p>Consumers that are there from the start differ by at most {@code capacity} + 1 elements taken:
  * they were dealt the same number but one, and at most {@code capacity} of those are not yet taken.

@@ -27,9 +27,9 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Tells the senders of messages when they count as acknowledged, see {@link Acks}: when their batch
- * is sent, when the log has it, or when every replica has it, for which it asks the leaders. On the
- * producer's context.
+ * Acknowledges messages to their senders, see {@link Acks}: when their batch is sent, when the log
+ * has it, or when every replica has it, for which it asks the leaders. To be used on the producer's
+ * context.
  */
 public final class AckGate {
   /** What an answer may take beyond the time that the leader waits. */
@@ -95,7 +95,7 @@ public final class AckGate {
     }
   }
 
-  /** Takes what became known of batches, and gives what is to be told now. */
+  /** Takes results of batches, and returns those that senders are to learn now. */
   List<BatchResult<Promise<Position>>> pass(
       List<BatchResult<Promise<Position>>> outcomes, long nowMillis) {
     if (acks != Acks.ALL) {
@@ -119,7 +119,7 @@ public final class AckGate {
     return passed;
   }
 
-  /** Has {@code flush} wait for what the log has, and of which the senders were not told yet. */
+  /** Has {@code flush} wait for batches that are in the log and whose senders still wait. */
   void flush(Flush flush) {
     held.forEach(batch -> batch.awaitedBy(flush));
   }
@@ -169,9 +169,9 @@ public final class AckGate {
   }
 
   /**
-   * Tells the senders of a batch what became of it.
+   * Passes the result of a batch on to its senders.
    *
-   * @return the failure, if they had been told that it was sent
+   * @return the failure, if the batch failed after its messages had been acknowledged as sent
    */
   RefusedException tell(BatchResult<Promise<Position>> outcome) {
     List<Promise<Position>> promises = outcome.tokens();
@@ -192,7 +192,7 @@ public final class AckGate {
     return outcome.refused();
   }
 
-  /** Whether the sender learns it now: it may have been told that the message was sent. */
+  /** Returns false if the message was acknowledged before, when it was sent. */
   private boolean tell(
       Promise<Position> promise, BatchResult<Promise<Position>> outcome, int place) {
     long base = outcome.baseOffset();

@@ -29,8 +29,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Does what a {@link ProducerCore} asks for: timers, requests to leaders, epochs. Where the batches
- * come from is up to the subclass: memory ({@link BatchingProducer}) or a spool.
+ * Carries out what a {@link ProducerCore} decides: timers, requests to leaders, epochs. The
+ * subclass provides the batches, from memory ({@link BatchingProducer}) or from a spool.
  *
  * <p>Everything happens on one context, except that the core and whatever the subclass guards by
  * the lock of this object may be used on any thread.
@@ -38,13 +38,13 @@ import java.util.Map;
  * @param <T> what stands for one message, or one batch, towards whoever sent it
  */
 public abstract class BatchSender<T> {
-  /** Looks after changes of the topic, and whatever else a timer was not set for. */
+  /** How often it looks for changes of the topic, and for anything that no timer was set for. */
   private static final long TICK_MILLIS = 1_000;
 
   /** Batches join a request up to this size. */
   private static final int REQUEST_BYTES_MAX = 1 << 20;
 
-  /** How long one try waits for its answer; much less than what a message is tried for in all. */
+  /** How long one try waits for its answer; much less than the delivery timeout. */
   protected static final long REQUEST_TIMEOUT_MILLIS = 5_000;
 
   protected final ContextInternal context;
@@ -109,10 +109,13 @@ public abstract class BatchSender<T> {
     core.topic(info.id(), info.shards());
   }
 
-  /** Batches are on their way, some of them perhaps once more. */
+  /** These batches were sent, some of them perhaps again. */
   protected void sent(List<OutBatch<T>> batches) {}
 
-  /** Takes what became known of batches, and gives what is to be told now. Under the lock. */
+  /**
+   * Takes results of batches, and returns those that senders are to learn now. Called under the
+   * lock.
+   */
   protected List<BatchResult<T>> pass(List<BatchResult<T>> outcomes, long nowMillis) {
     return outcomes;
   }
@@ -122,19 +125,21 @@ public abstract class BatchSender<T> {
     return Long.MAX_VALUE;
   }
 
-  /** Tells the senders what became of their messages. */
+  /** Passes results on to the senders. */
   protected abstract void tell(List<BatchResult<T>> outcomes);
 
   /** The core needs another epoch: calls {@link #awaitEpoch}, or ends the core. */
   protected abstract void reopen();
 
-  /** What there is to do beside sending, while the core is running. */
+  /** Does what there is to do beside sending, while the core is running. */
   protected void follow() {}
 
   /** The core has ended; called once, unless {@link #stop} was called before. */
   protected abstract void ended(RefusedException why);
 
-  /** Has {@link #poll} run after what runs now, so that what is sent in one go shares batches. */
+  /**
+   * Has {@link #poll} run after the current task, so that messages sent in one go share batches.
+   */
   protected final synchronized void schedule() {
     if (!pollScheduled) {
       pollScheduled = true;
@@ -357,7 +362,7 @@ public abstract class BatchSender<T> {
     return new RefusedException(Refusal.UNAVAILABLE, "the producer failed: " + failure);
   }
 
-  /** Sends nothing more, and fails what is left. On the context. */
+  /** Stops sending, and fails what is left. On the context. */
   protected final void stop(RefusedException why) {
     endReported = true;
     opener.stop();

@@ -15,8 +15,8 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Gets a producer its id and epoch from the meta group, and records an epoch in every data group.
- * Whatever may succeed later is tried again until the time is over or {@link #stop()}.
+ * Gets a producer's id and epoch from the meta log group, and records the epoch in every data log
+ * group. It retries what may succeed later until the time is over or {@link #stop()}.
  */
 public final class EpochOpener {
   private static final long REQUEST_TIMEOUT_MILLIS = 3_000;

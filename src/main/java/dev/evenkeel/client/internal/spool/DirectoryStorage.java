@@ -22,9 +22,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Segments as files of one directory, which belongs to one producer at a time: it holds a lock
- * there until it is closed. If the program ends without that, the operating system releases the
- * lock.
+ * Keeps the segments of a spool as files of one directory. It locks the directory until it is
+ * closed, so that only one producer at a time uses it. If the program ends without that, the
+ * operating system releases the lock.
  */
 final class DirectoryStorage implements SpoolStorage, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(DirectoryStorage.class);

@@ -15,14 +15,14 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The thread that does all disk work of one spool, and what is open there. */
+/** The thread that does all disk work of one spool, and the files that it has open. */
 final class SpoolDisk {
   private static final Logger LOG = LoggerFactory.getLogger(SpoolDisk.class);
 
   private static final long SEGMENT_BYTES_MAX = 64L << 20;
   private static final int SEGMENTS_MIN = 8;
 
-  /** Something to do on the thread. */
+  /** A task for the thread. */
   interface Work<R> {
     R with(SpoolLog log) throws IOException;
   }
@@ -108,7 +108,7 @@ final class SpoolDisk {
     return new RefusedException(Refusal.UNAVAILABLE, "the spool " + directory + " failed: " + e);
   }
 
-  /** Ends after what was asked for before. */
+  /** Closes the files after all earlier tasks, and ends the thread. */
   Future<Void> close() {
     Future<Void> closed =
         run(

@@ -12,12 +12,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Gives the runs of a spool their epochs. On the producer's context.
+ * Opens the epochs of the runs of a spool. To be used on the producer's context.
  *
- * <p>Three steps, each on the disk before the next. What is acknowledged is recorded, and the epoch
- * that is going to be opened: for it fences the one before as soon as one data group knows it. The
- * data groups open it. It is recorded, and anything is sent in it. A program that ends in between
- * leaves the second step to the next one, see {@link #resume}.
+ * <p>An epoch is opened in three steps. First the spool records what is acknowledged, and which
+ * epoch is going to be opened; for that epoch fences the one before as soon as one data group knows
+ * it. Then the data groups open it. Then the spool records that it is open, and batches may be sent
+ * in it. If the program ends in between, the next one repeats the second step, see {@link #resume}.
  */
 final class SpoolEpochs {
   private final EpochOpener opener;

@@ -34,13 +34,13 @@ import java.util.concurrent.ThreadLocalRandom;
  * acknowledged, and that is in the spool, so nothing is ever sent in an epoch that has been closed.
  */
 final class SpoolSender extends BatchSender<SpoolSender.Held> {
-  /** How often it is noted in the spool what is acknowledged. */
+  /** How often the spool records what is acknowledged. */
   private static final long NOTE_MILLIS = 100;
 
   private static final long LOAD_BYTES_MAX = 4 << 20;
 
   /**
-   * Stands for a batch of a frame that is being sent.
+   * A batch of a frame that is being sent.
    *
    * @param endSequence after its last message, within its run
    * @param tokens of the messages of which somebody wants to hear
@@ -117,7 +117,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
     ackedMessages = state.ackedMessages();
   }
 
-  /** Has it look for what to do. On the context. */
+  /** Starts sending. On the context. */
   void start() {
     begin();
     if (interrupted != null) {
@@ -230,7 +230,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
     held.acked(baseOffset);
   }
 
-  /** Notes in the spool what is acknowledged. */
+  /** Records in the spool what is acknowledged. */
   private void note() {
     noteDue = false;
     long frame = prefix.frame();

@@ -23,7 +23,7 @@ import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.ThreadLocalRandom;
 
-/** Opens a spool, or makes one, and starts the producer with it. */
+/** Opens or creates a spool, and starts the producer with it. */
 public final class SpoolStart {
   private final Link link;
   private final ClusterDirectory directory;
@@ -36,7 +36,7 @@ public final class SpoolStart {
 
   /** What is known of the spool once the own run has begun in it. */
   record Begun(SpoolLog log, SpoolWindow window, boolean behind, SpoolingProducer.Opened found) {
-    /** Only before the disk's thread goes on: nothing does, before something is accepted. */
+    /** To be read before the first message is accepted: later the disk's thread writes to it. */
     SpoolState state() {
       return log.state();
     }

@@ -5,8 +5,8 @@ import dev.evenkeel.client.internal.spool.log.SpoolRecord;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * What of a spool may be in memory on its way to the log: bounded in bytes, and of one run only.
- * Between the disk's thread, which puts in, and the producer's context, which takes out.
+ * The frames of a spool that are in memory on their way to the log: bounded in bytes, and of one
+ * run only. The disk's thread puts frames in, and the producer's context takes them out.
  */
 final class SpoolWindow {
   private final long bytesMax;
@@ -15,7 +15,7 @@ final class SpoolWindow {
   private volatile long spoolBytes;
   private volatile long spooledMessages;
 
-  /** Frames are on the disk that must be loaded before later ones. Of the disk's thread. */
+  /** Whether frames on the disk must be loaded before later ones. Of the disk's thread. */
   private boolean backlog;
 
   /**

@@ -26,9 +26,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A {@link SpoolingProducer}: takes messages on any thread into the intake, has the disk's thread
- * write them, and hands them to the {@link SpoolSender}. Nothing of the application is called under
- * the lock.
+ * A {@link SpoolingProducer}: takes messages on any thread into the {@link SpoolIntake}, has the
+ * disk's thread write them, and passes them to the {@link SpoolSender}. It never calls the
+ * application under the lock.
  */
 final class SpooledProducer implements SpoolingProducer {
   /** Promises are counted, not bytes: the spool bounds those. */
@@ -215,7 +215,7 @@ final class SpooledProducer implements SpoolingProducer {
     return System.nanoTime() / 1_000_000;
   }
 
-  /** Under the lock: has it written now or in time. */
+  /** Has messages written now, or when the time has come. Under the lock. */
   private void seeDue(long nowMillis) {
     if (writeQueued || intake.isEmpty()) {
       return;
@@ -288,7 +288,7 @@ final class SpooledProducer implements SpoolingProducer {
     return null;
   }
 
-  /** The last thing that is written: what is acknowledged by now. On the context. */
+  /** Writes the last record: what is acknowledged by now. On the context. */
   private Future<Void> lastNote() {
     SpoolRecord.Acked acked = sender.acknowledged();
     return disk.run(
@@ -341,7 +341,7 @@ final class SpooledProducer implements SpoolingProducer {
     roomAgain();
   }
 
-  /** Takes out those that need not wait any more; under the lock, to be told outside of it. */
+  /** Takes out flushes that need not wait any more. Under the lock; complete them outside of it. */
   private List<Promise<Void>> flushedUpTo(long ackedFrame) {
     List<Promise<Void>> done = new ArrayList<>();
     flushes.entrySet().removeIf(each -> each.getValue() <= ackedFrame && done.add(each.getKey()));

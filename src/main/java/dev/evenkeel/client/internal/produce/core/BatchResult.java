@@ -4,12 +4,12 @@ import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
 
 /**
- * What became of a batch.
+ * The result of a batch.
  *
  * @param batch whose messages it is about
  * @param shard index of the shard
  * @param baseOffset of the first message if it is in the log; {@code OFFSET_FORGOTTEN} if it is
- *     there and nobody remembers where
+ *     there at an offset that nobody remembers
  * @param refused null if it is in the log
  * @param missing null, unless it is in the log and was to be on every replica: the nodes that are
  *     not known to have it, as far as somebody could be asked

@@ -4,7 +4,7 @@ import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Memory that batches are built in, used again and again. */
+/** A pool of builders of batches, so that their memory is used again. */
 public final class BuilderPool {
   private static final int IDLE_MAX = 16;
   private static final int FIRST_CAPACITY_BYTES = 4 << 10;

@@ -2,7 +2,7 @@ package dev.evenkeel.client.internal.produce.core;
 
 import dev.evenkeel.client.ProducerOptions;
 
-/** The part of the options that {@link ProducerCore} goes by; see {@link ProducerOptions}. */
+/** The options that {@link ProducerCore} uses; see {@link ProducerOptions}. */
 public record CoreSettings(
     int batchBytes,
     long lingerMillis,

@@ -5,8 +5,8 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 
 /**
- * When a delayed message is due, as it is told to the log. Rounded up, so that messages sent about
- * the same time share batches and none comes before its time.
+ * The time when a delayed message is due, as the log gets it. It is rounded up, so that messages
+ * sent at about the same time share batches, and none comes too early.
  */
 public final class DueTime {
   /** Not delayed. */

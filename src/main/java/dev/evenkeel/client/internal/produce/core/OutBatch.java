@@ -15,7 +15,7 @@ public final class OutBatch<T> {
   enum State {
     /** To be sent, perhaps again. */
     WAITING,
-    /** On its way, or lost without anybody knowing. */
+    /** On its way, or lost without an answer. */
     SENT,
     /** Its outcome is known. */
     DONE
@@ -38,7 +38,10 @@ public final class OutBatch<T> {
   final long deadlineMillis;
   State state = State.WAITING;
 
-  /** In the epoch now; given when it is first sent, so that one never sent leaves no hole. */
+  /**
+   * In the present epoch. It gets it when it is first sent, so that a batch that is never sent
+   * leaves no hole.
+   */
   long firstSequence = NO_SEQUENCE;
 
   /** The log refused it because an earlier one was missing. */
@@ -106,7 +109,7 @@ public final class OutBatch<T> {
     flush.await();
   }
 
-  /** Flushes that wait for this one are nearer to their end. */
+  /** Tells the flushes that wait for this batch that it is done. */
   public void tellFlushes() {
     if (flushes != null) {
       flushes.forEach(Flush::arrived);

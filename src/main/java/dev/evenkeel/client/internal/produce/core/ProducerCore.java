@@ -17,8 +17,8 @@ import java.util.Set;
 import java.util.function.DoubleSupplier;
 
 /**
- * What a producer does next, given what happened and the time: no clock, no input or output, no
- * threads.
+ * Decides what a producer does next, given what happened and the time. It has no clock, no I/O and
+ * no threads.
  *
  * <pre>
  * RUNNING --a sent batch was given up, or the log lost the sequence--> OPENING (nothing is sent)

@@ -8,9 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Things that are in the log and wait to be on every replica: what to ask the leaders for next,
- * given what they answered and the time. For each data group one question is under way at a time,
- * for the oldest; the answer says how far all replicas are, so it may be the answer for many.
+ * Decides what to ask the leaders, for things that are in the log and wait to be on every replica.
+ * Each data group has one question on its way at a time, for the oldest thing. The answer says how
+ * far all replicas are, so it may settle many things.
  *
  * @param <T> what waits
  */
@@ -24,7 +24,7 @@ public final class ReplicaWaits<T> {
   /** How long an answer may come later than the time that it was given. */
   static final long GRACE_MILLIS = 1_000;
 
-  /** The log index of something that is in the log nobody remembers where. */
+  /** The log index of something that is in the log at an index that nobody remembers. */
   public static final long SOMEWHERE = -1;
 
   private record Waiting<T>(T thing, long index, long untilMillis) {}
@@ -63,7 +63,7 @@ public final class ReplicaWaits<T> {
     this.timeoutMillis = timeoutMillis;
   }
 
-  /** From now on it waits. */
+  /** Lets {@code thing} wait. */
   public void add(T thing, int group, long index, long nowMillis) {
     Group<T> of = groups.computeIfAbsent(group, none -> new Group<>());
     of.queue.add(new Waiting<>(thing, index, nowMillis + timeoutMillis));
@@ -94,7 +94,7 @@ public final class ReplicaWaits<T> {
     if (!missing.isEmpty()) {
       group.askAtMillis = nowMillis + PAUSE_MILLIS;
     } else if (group.queue.peekFirst() == group.asked) {
-      // It also settles one whose place nobody remembers.
+      // It also settles one whose index nobody remembers.
       done.add(new Done<>(group.queue.removeFirst().thing(), true, List.of()));
     }
     group.asked = null;
@@ -112,8 +112,7 @@ public final class ReplicaWaits<T> {
     while (!group.queue.isEmpty()) {
       Waiting<T> first = group.queue.peekFirst();
       boolean onAll = first.index() != SOMEWHERE && first.index() <= group.everywhere;
-      // While a question is under way its answer, which comes when the time is over, says who is
-      // missing; but not without end.
+      // While a question is on its way, wait a little for its answer: it names the missing nodes.
       boolean late = nowMillis >= endMillis(group, first);
       if (!onAll && !late) {
         return;

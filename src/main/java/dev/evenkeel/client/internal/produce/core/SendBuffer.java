@@ -6,14 +6,14 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 
 /**
- * Counts what a producer holds, and keeps those who wait for room in their order. Messages and
- * bytes are bounded, and so is the number of those who wait.
+ * The room of a producer for messages: counts messages and bytes in it, and keeps the sends that
+ * wait for room in their order. All of these are bounded.
  */
 public final class SendBuffer<T> {
   /** Sends that may wait for room at once. */
   public static final int WAITING_SENDS_MAX = 10_000;
 
-  /** What a message costs beyond its own bytes: its future and its place in lists. */
+  /** Memory of a message beyond its own bytes: its future and its place in lists. */
   public static final int MESSAGE_COST_BYTES = 64;
 
   public static final int DEFAULT_MESSAGES_MAX = 131_072;
@@ -21,7 +21,7 @@ public final class SendBuffer<T> {
   /** {@link Producer#write} may go so many times over the limits of {@link Producer#send}. */
   private static final int HARD_LIMIT_FACTOR = 2;
 
-  /** One that waits; a flush, too, waits for its turn behind the sends before it. */
+  /** A send that waits for room, or a flush that waits for its turn behind earlier sends. */
   public record Waiter<T>(Message message, long dueMillis, T token, int bytes, Runnable flush) {}
 
   private final long bytesMax;
@@ -55,7 +55,7 @@ public final class SendBuffer<T> {
         || messages >= (long) HARD_LIMIT_FACTOR * messagesMax;
   }
 
-  /** Somebody was told that it is full, and wants to know when it is no more. */
+  /** The application knows that it is full, and wants to know when it has room again. */
   public void wantDrain() {
     drainWanted = true;
   }

@@ -11,9 +11,9 @@ import java.util.Iterator;
 import java.util.List;
 
 /**
- * One shard's messages on their way: an open batch that collects, and closed ones in the order of
- * their sequence. Only the first few of those may be under way at once, so that the log still
- * remembers each of them when it is repeated.
+ * The messages of one shard on their way to the log: an open batch that takes messages, and closed
+ * ones in the order of their sequence. Only the first few of those may be on their way at once, so
+ * that the log still remembers each of them if it is repeated.
  */
 final class ShardBuffer<T> {
   final Shard shard;

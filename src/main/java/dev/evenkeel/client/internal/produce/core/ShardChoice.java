@@ -37,7 +37,7 @@ public final class ShardChoice {
     return message.key() != null ? Murmur2.shard(message.key(), shards) : sticky;
   }
 
-  /** One message that the application cannot route must not stop those that it could. */
+  /** A router that fails for one message must not stop the other messages. */
   private int routed(Message message, int shards) {
     try {
       return router.route(message, shards);

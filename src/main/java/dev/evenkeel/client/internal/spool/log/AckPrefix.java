@@ -3,8 +3,8 @@ package dev.evenkeel.client.internal.spool.log;
 import java.util.TreeMap;
 
 /**
- * Up to which frame everything is acknowledged, whatever the order in which acknowledgements of
- * batches come.
+ * The last frame up to which everything is acknowledged. Acknowledgements of batches may come in
+ * any order.
  */
 public final class AckPrefix {
   private static final class Open {

@@ -25,7 +25,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.Map;
 
-/** The bodies of records, field after field; see {@link RecordFormat} for what is around them. */
+/** The bytes of the bodies of records; {@link RecordFormat} describes what is around them. */
 final class RecordBodies {
   /** Of a state with an epoch that is being opened: programs before it know no such thing. */
   private static final int VERSION = 2;

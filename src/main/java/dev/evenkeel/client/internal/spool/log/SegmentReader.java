@@ -3,7 +3,7 @@ package dev.evenkeel.client.internal.spool.log;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 
-/** Reads the records of one segment one after another, with memory for a few of them. */
+/** Reads the records of one segment, one after another, through a small buffer. */
 final class SegmentReader {
   private static final int BUFFER_BYTES = 512 << 10;
 

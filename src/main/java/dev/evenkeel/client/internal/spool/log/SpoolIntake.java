@@ -12,8 +12,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Messages that were accepted and are in memory only. What is taken out becomes one frame: a batch
- * or more of each shard, with the sequences that they keep for ever.
+ * Messages that were accepted and are not on the disk yet. They are taken out as one frame: one or
+ * more batches of each shard, with the sequences that they keep for ever.
  *
  * @param <T> what stands for one message towards whoever wants to hear of it
  */
@@ -21,7 +21,7 @@ public final class SpoolIntake<T> {
   /** Held at most, but for one message more: 4 MiB. */
   public static final int BYTES_MAX = ProducerOptions.SPOOL_FLUSH_BYTES_MAX;
 
-  /** Somebody waits for the message with this place in its batch. */
+  /** A sender waits for the message with this place in its batch. */
   public record Token<T>(int place, T value) {}
 
   /**

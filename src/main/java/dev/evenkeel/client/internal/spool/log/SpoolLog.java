@@ -9,8 +9,8 @@ import java.util.Collections;
 import java.util.List;
 
 /**
- * The records of a spool in segments: appended at the end, read from where they are needed, dropped
- * a segment at a time when all of it is acknowledged. Not thread-safe, and it blocks.
+ * The records of a spool in segments. It appends at the end, reads from anywhere, and drops a
+ * segment when all of it is acknowledged. Not thread-safe, and it blocks.
  *
  * <p>Each segment begins with a snapshot of all before it, so no segment needs an earlier one. A
  * segment is forced to the disk before the next one is begun, so damage by a crash can only be at
@@ -26,7 +26,7 @@ public final class SpoolLog {
   private static final int BUFFER_BYTES_KEPT = 4 << 20;
 
   /**
-   * What could not be read at the end, and was cut off.
+   * The damaged end of a segment, which was cut off.
    *
    * @param bytes that were cut
    */
@@ -237,7 +237,7 @@ public final class SpoolLog {
 
   private void dropAcked() throws IOException {
     while (segments.size() > 1 && segments.get(0).lastFrame <= state.ackedFrame()) {
-      // That it may go must be known before it is gone.
+      // The acknowledgement must be on the disk before the segment is gone.
       force();
       Segment done = segments.remove(0);
       if (done == readSegment) {
@@ -256,7 +256,7 @@ public final class SpoolLog {
     return readFrame <= state.lastFrame();
   }
 
-  /** All frames so far have found their way without being read. */
+  /** All frames so far were sent from memory, and need not be read. */
   public void passOver() {
     readFrame = state.lastFrame() + 1;
     stopReading();

@@ -9,7 +9,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the records of a spool add up to. Not thread-safe.
+ * The state of a spool, as its records add up to it. Not thread-safe.
  *
  * <p>Each program that opens the spool begins a run. A run gets its epoch only when all frames of
  * the runs before are in the log: so what is sent again after a crash has the id, epoch and
