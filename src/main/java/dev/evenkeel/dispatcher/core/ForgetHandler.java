@@ -135,7 +135,7 @@ final class ForgetHandler {
 
   private boolean knows(GroupState group, String topic) {
     return group.info() != null && group.info().reads(topic)
-        || group.deletions.containsKey(topic)
+        || group.deletion(topic) != null
         || !forgetting.leases(group, topic).isEmpty();
   }
 
@@ -182,7 +182,7 @@ final class ForgetHandler {
       obstacle = waits("the dispatcher has just begun, and may not have heard all members");
     }
     if (obstacle == null) {
-      boolean begins = underWay(wish) != null || !group.metaInFlight;
+      boolean begins = underWay(wish) != null || !group.metaBusy();
       if (begins) {
         begun.put(request, new Begun(begin(wish), wish.untilMillis()));
       }
@@ -205,8 +205,8 @@ final class ForgetHandler {
   }
 
   private static Deletion underWay(Wish wish) {
-    Deletion whole = wish.group().deletions.get(null);
-    return whole == null ? wish.group().deletions.get(wish.topic()) : whole;
+    Deletion whole = wish.group().deletion(null);
+    return whole == null ? wish.group().deletion(wish.topic()) : whole;
   }
 
   private boolean answered(long request, Begun of, long nowMillis) {

@@ -51,19 +51,19 @@ final class Forgetting {
    * about the group may be on its way.
    */
   Deletion begin(GroupState group, String topic) {
-    Deletion deletion = group.deletions.computeIfAbsent(topic, fresh -> new Deletion(group, topic));
+    Deletion deletion = group.beginDeletion(topic);
     for (Lease lease : leases(group, topic)) {
       deletion.epochMax = Math.max(deletion.epochMax, lease.epoch());
     }
     // Other commands about the group wait meanwhile.
-    group.metaInFlight = true;
+    group.metaBusy(true);
     raise(deletion);
     return deletion;
   }
 
   /** A topic goes with its group, once that goes. */
   private static boolean mayBegin(GroupState group, String topic) {
-    return !group.metaInFlight && (topic == null || !group.forgetting());
+    return !group.metaBusy() && (topic == null || !group.forgetting());
   }
 
   private void raise(Deletion deletion) {
@@ -90,14 +90,14 @@ final class Forgetting {
   boolean goesFirst(GroupState group, Collection<String> topics) {
     if (group.info() == null) {
       boolean left = !group.shards().isEmpty();
-      if (left && !group.metaInFlight && !group.forgetting()) {
+      if (left && !group.metaBusy() && !group.forgetting()) {
         begin(group, null);
       }
       return group.forgetting();
     }
     boolean waits = group.forgetting();
     for (String topic : topics) {
-      if (group.deletions.containsKey(topic)) {
+      if (group.deletion(topic) != null) {
         waits = true;
       } else if (!group.info().reads(topic) && !leases(group, topic).isEmpty()) {
         waits = true;
@@ -112,8 +112,8 @@ final class Forgetting {
   /** Goes on with a group without a record of which something is left. */
   void tendWithoutRecord(GroupState group) {
     boolean left =
-        !group.deletions.isEmpty() || group.members().isEmpty() && !group.shards().isEmpty();
-    if (!group.metaInFlight && !asks(group, null) && (group.forgetting() || left)) {
+        !group.deletions().isEmpty() || group.members().isEmpty() && !group.shards().isEmpty();
+    if (!group.metaBusy() && !asks(group, null) && (group.forgetting() || left)) {
       begin(group, null);
     }
   }
@@ -121,14 +121,15 @@ final class Forgetting {
   /** Goes on with one topic that the group does not read and of which something is left. */
   void tendTopics(GroupState group) {
     for (String topic : left(group)) {
-      if (!group.metaInFlight && !asks(group, topic)) {
+      if (!group.metaBusy() && !asks(group, topic)) {
         begin(group, topic);
       }
     }
   }
 
   private List<String> left(GroupState group) {
-    List<String> left = new ArrayList<>(group.deletions.keySet());
+    List<String> left = new ArrayList<>();
+    group.deletions().forEach(each -> left.add(each.topic));
     for (Lease lease : group.shards().leases()) {
       String topic = state.topics().name(lease.shard().topicId());
       if (topic != null && !group.info().reads(topic) && !group.isRead(topic)) {
@@ -139,7 +140,7 @@ final class Forgetting {
   }
 
   private boolean asks(GroupState group, String topic) {
-    Deletion deletion = group.deletions.get(topic);
+    Deletion deletion = group.deletion(topic);
     return deletion != null && deletion.unanswered > 0;
   }
 
@@ -148,7 +149,7 @@ final class Forgetting {
   /** The record is gone, or there was none. */
   void recordGone(GroupState group) {
     group.show(null);
-    drop(group.deletions.get(null), DataCommand.ForgetLeases.ALL_TOPICS);
+    drop(group.deletion(null), DataCommand.ForgetLeases.ALL_TOPICS);
   }
 
   /** The record does not name the topic any more. */
@@ -156,9 +157,9 @@ final class Forgetting {
     TopicInfo info = state.topics().byName(topic);
     if (info == null) {
       // Its leases went with it.
-      done(group.deletions.get(topic), nowMillis);
+      done(group.deletion(topic), nowMillis);
     } else {
-      drop(group.deletions.get(topic), info.id());
+      drop(group.deletion(topic), info.id());
     }
   }
 
@@ -172,7 +173,7 @@ final class Forgetting {
 
   /** The record stays, unless it was gone before; topic null: that of the group. */
   void refused(GroupState group, String topic, Reply.Refused refused) {
-    Deletion deletion = group.deletions.get(topic);
+    Deletion deletion = group.deletion(topic);
     if (!deletion.recordGone) {
       deletion.refused = refused;
       over(deletion);
@@ -181,7 +182,7 @@ final class Forgetting {
 
   private static void over(Deletion deletion) {
     deletion.over = true;
-    deletion.group.deletions.remove(deletion.topic, deletion);
+    deletion.group.endDeletion(deletion);
   }
 
   // ---- Answers of the data groups
@@ -194,7 +195,7 @@ final class Forgetting {
     }
     GroupState group = deletion.group;
     if (deletion.step == Step.RAISE) {
-      group.metaInFlight = false;
+      group.metaBusy(false);
     }
     if (!(reply instanceof Reply.OfNumber of)) {
       failed(deletion, (Reply.Refused) reply);
@@ -242,7 +243,7 @@ final class Forgetting {
       return;
     }
     // Answers about topics of it come to nothing from now on.
-    List.copyOf(group.deletions.values()).forEach(Forgetting::over);
+    group.deletions().forEach(Forgetting::over);
     for (Lease lease : group.shards().leases()) {
       String name = state.topics().name(lease.shard().topicId());
       if (name != null) {

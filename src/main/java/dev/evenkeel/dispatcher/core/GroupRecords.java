@@ -44,7 +44,7 @@ final class GroupRecords {
    */
   void declare(Heartbeat beat, boolean force) {
     GroupState group = state.make(beat.group());
-    if (!group.metaInFlight) {
+    if (!group.metaBusy()) {
       List<String> topics = List.copyOf(new TreeSet<>(beat.topics()));
       write(
           group,
@@ -54,7 +54,7 @@ final class GroupRecords {
   }
 
   private void write(GroupState group, MetaCommand command) {
-    group.metaInFlight = true;
+    group.metaBusy(true);
     sequence++;
     writes++;
     state.out.writeMeta(command, (reply, nowMillis) -> written(group, command, reply, nowMillis));
@@ -63,7 +63,7 @@ final class GroupRecords {
   private void written(GroupState group, MetaCommand command, Reply reply, long nowMillis) {
     writes--;
     sequence++;
-    group.metaInFlight = false;
+    group.metaBusy(false);
     if (!state.has(group)) {
       return;
     }
@@ -145,11 +145,11 @@ final class GroupRecords {
       forgetting.tendWithoutRecord(group);
       return;
     }
-    if (group.metaInFlight) {
+    if (group.metaBusy()) {
       return;
     }
     forgetting.tendTopics(group);
-    if (group.metaInFlight) {
+    if (group.metaBusy()) {
       return;
     }
     if (!time.known()) {
@@ -169,7 +169,7 @@ final class GroupRecords {
     }
     for (Map.Entry<String, Long> each : group.info().subscriptions().entrySet()) {
       String topic = each.getKey();
-      if (absent(each.getValue()) && !group.isRead(topic) && !group.deletions.containsKey(topic)) {
+      if (absent(each.getValue()) && !group.isRead(topic) && group.deletion(topic) == null) {
         forgetting.begin(group, topic);
         return;
       }

@@ -57,13 +57,13 @@ public final class GroupState {
   private long holderTerm;
 
   /** A command about the group is on its way to the meta log, or must be the next one. */
-  boolean metaInFlight;
+  private boolean metaBusy;
 
   /**
    * What is being forgotten, by topic; null: the whole group. Until that is over, nobody can join
    * the group or subscribe to the topic.
    */
-  final Map<String, Deletion> deletions =
+  private final Map<String, Deletion> deletions =
       new TreeMap<>(Comparator.nullsFirst(Comparator.naturalOrder()));
 
   GroupState(String name, DispatcherState state) {
@@ -304,11 +304,38 @@ public final class GroupState {
   /** Nothing is known of it any more. */
   boolean blank() {
     return info == null
-        && !metaInFlight
+        && !metaBusy
         && deletions.isEmpty()
         && members.isEmpty()
         && awaited.isEmpty()
         && shards.isEmpty();
+  }
+
+  /** A command about the group is on its way to the meta log, or must be the next one. */
+  boolean metaBusy() {
+    return metaBusy;
+  }
+
+  void metaBusy(boolean busy) {
+    metaBusy = busy;
+  }
+
+  /** What is being forgotten of the group. */
+  List<Deletion> deletions() {
+    return List.copyOf(deletions.values());
+  }
+
+  /** The deletion of a topic, or of the whole group if null, that is under way; else null. */
+  Deletion deletion(String topic) {
+    return deletions.get(topic);
+  }
+
+  Deletion beginDeletion(String topic) {
+    return deletions.computeIfAbsent(topic, fresh -> new Deletion(this, topic));
+  }
+
+  void endDeletion(Deletion over) {
+    deletions.remove(over.topic, over);
   }
 
   /** Whether the whole group is being forgotten. */
