@@ -27,7 +27,8 @@ public final class DedupSweep
   public DedupSweep() {}
 
   /**
-   * @param alive ids of the live members @param nowMillis time of the cluster's clock
+   * @param alive ids of the live members
+   * @param nowMillis time of the cluster's clock
    */
   DedupSweep(Set<String> alive, long nowMillis) {
     this.alive = alive.toArray(String[]::new);

@@ -1,13 +1,19 @@
 package dev.evenkeel.dedup;
 
-/** What becomes of a request. */
+/** The answer to a request for a place at a key. */
 public enum Answer {
-  /** Work on it now, and give the place back when that has ended. */
+  /** Work on the message now, and give the place back when the work has ended. */
   ACCEPT,
 
-  /** Another works on the same: wait for your turn. It will see what changed meanwhile. */
+  /**
+   * Another claim works on the same key: wait for your turn. The work then sees what changed
+   * meanwhile.
+   */
   BLOCK,
 
-  /** Another works on the same and yet another waits, which will start later than now. */
+  /**
+   * Another claim works on the same key, and a third one waits, which will start later than now:
+   * this message need not be processed.
+   */
   DECLINE
 }

@@ -3,7 +3,7 @@ package dev.evenkeel.dedup;
 import java.util.function.Predicate;
 
 /**
- * One key's automaton: the head works, the tail waits, everybody else is declined.
+ * The automaton of one key: the head works, the tail waits, and all other claims are declined.
  *
  * <table>
  * <caption>Transitions. A is the head, B the tail, X anybody else</caption>
@@ -27,18 +27,19 @@ import java.util.function.Predicate;
  * first</td><td></td></tr>
  * </table>
  *
- * <p>A claim says until when it surely waits, and asks again before that. Past it the tail may have
- * begun without being the head, or be over, so nobody is declined for its sake any more.
+ * <p>A claim says until when it surely waits, and asks again before that time. After it the tail
+ * may have begun without being the head, or may have ended, so the automaton declines nobody in
+ * favour of it any more.
  *
- * <p>Every operation may be repeated: a claim that has a place keeps it, and one that has none
- * changes nothing when it leaves. So a head that was evicted and comes back late cannot push out
- * its successor.
+ * <p>Every operation may be repeated: a claim with a place keeps it, and a claim without one
+ * changes nothing when it leaves. So a head that was evicted and leaves late cannot push out its
+ * successor.
  *
- * <p>The states, and the rule that one waits because it must see what changed since the head began,
- * are those of the articles on queues for repeated requests; token, eviction and the giving up of a
- * waiter's place are ours. Not safe for threads: who shares it guards it.
+ * <p>The states come from the articles on queues for repeated requests, as does the rule that one
+ * claim waits because it must see what changed since the head began. Tokens, eviction and leaving
+ * the queue are additions. Not safe for use from several threads.
  *
- * @param <C> what a coordinator keeps with a claim
+ * @param <C> type of claims, with what a coordinator keeps for each
  */
 public class Automaton<C extends Claim> {
   private C head;
@@ -46,7 +47,7 @@ public class Automaton<C extends Claim> {
 
   public Automaton() {}
 
-  /** As it was stored. */
+  /** An automaton as it was stored. */
   Automaton(C head, C tail) {
     this.head = head;
     this.tail = tail;
@@ -60,22 +61,22 @@ public class Automaton<C extends Claim> {
     return tail == null ? State.PROCESS : State.BLOCK;
   }
 
-  /** Who works, or null. */
+  /** The claim that works, or null. */
   public final C head() {
     return head;
   }
 
-  /** Who waits, or null. */
+  /** The claim that waits, or null. */
   public final C tail() {
     return tail;
   }
 
   /**
-   * Asks for the head's place, else for the tail's. A claim for the work that the tail waits with
-   * takes its place: the work has come to another member, or is tried again. So does any claim if
-   * the tail may not wait any more.
+   * Asks for the place of the head, or else of the tail. A claim takes the place of the tail if it
+   * is for the same work, which has come to another member or is tried again, or if the tail may
+   * not wait any more.
    *
-   * @param nowMillis of the clock that all times of this automaton are from
+   * @param nowMillis time of the clock that this automaton uses for all times
    */
   public final Answer enQueue(C claim, long nowMillis) {
     switch (state()) {
@@ -102,8 +103,8 @@ public class Automaton<C extends Claim> {
           return Answer.BLOCK;
         }
         if (claim.sameWork(tail) || nowMillis >= tail.waitsUntilMillis()) {
-          // Turned away for the sake of its own former claim, or of one that has begun and may not
-          // see what it brings, it would never be done.
+          // Declined in favour of its own former claim, or of one that has begun and may not see
+          // its change, the work would never be done.
           claim.sinceMillis = nowMillis;
           tail = claim;
           return Answer.BLOCK;
@@ -126,12 +127,12 @@ public class Automaton<C extends Claim> {
     return Departure.NOT_HEAD;
   }
 
-  /** Whether the head has been at work for {@code headMillisMax} or longer. */
+  /** Whether the head has worked for {@code headMillisMax} or longer. */
   public final boolean overdue(long nowMillis, long headMillisMax) {
     return head != null && nowMillis - head.sinceMillis >= headMillisMax;
   }
 
-  /** Takes the head's place from it; the tail is the head then. */
+  /** Removes the head; the tail becomes the head. */
   public final C evict(long nowMillis) {
     C evicted = head;
     pass(nowMillis);
@@ -139,7 +140,7 @@ public class Automaton<C extends Claim> {
   }
 
   /**
-   * Takes the places of those whose member is dead.
+   * Removes the claims of dead members.
    *
    * @return how many: 0, 1 or 2
    */
@@ -156,7 +157,7 @@ public class Automaton<C extends Claim> {
     return dropped;
   }
 
-  /** Back to INIT, whoever is there. */
+  /** Removes all claims: the state is INIT again. */
   final void clear() {
     head = null;
     tail = null;

@@ -1,19 +1,18 @@
 package dev.evenkeel.dedup;
 
 /**
- * A place at an {@link Automaton}, or the wish for one. Two are the same claim if member and token
- * are equal, so a request that is repeated is recognized, and one that was evicted is never taken
- * for its successor.
+ * A claim to a place at an {@link Automaton}. Two are the same claim if member and token are equal,
+ * so a repeated request is recognized, and an evicted claim is never mistaken for its successor.
  */
 public class Claim {
   final Worker worker;
   final long token;
 
-  /** Since when it has the place that it has, in the automaton's milliseconds. */
+  /** When it got its present place, by the clock of the automaton. */
   long sinceMillis;
 
   /**
-   * @param token unique for ever among the claims of {@code worker}'s member
+   * @param token number of the claim, never used again by the worker's member
    */
   public Claim(Worker worker, long token) {
     this(worker, token, 0);
@@ -29,7 +28,7 @@ public class Claim {
     return worker;
   }
 
-  /** Grows with each claim of a member: of two of its claims the later has the higher one. */
+  /** A number that grows with each claim of a member. */
   public final long token() {
     return token;
   }
@@ -39,12 +38,12 @@ public class Claim {
         || other != null && token == other.token && worker.member().equals(other.worker.member());
   }
 
-  /** Whether it is for the same piece of work, as far as that is numbered. */
+  /** Whether both are for the same work; false if the work has no number. */
   final boolean sameWork(Claim other) {
     return worker.work() != 0 && worker.work() == other.worker.work();
   }
 
-  /** While it waits: no sooner than this does it begin without being the head. */
+  /** While it waits: it does not begin before this time without being the head. */
   public long waitsUntilMillis() {
     return Long.MAX_VALUE;
   }

@@ -10,67 +10,66 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * The automata of a cluster, as one process uses them. What it asks may be lost, done twice, or
- * forgotten by the cluster; so:
+ * A coordinator over automata that all processes of a cluster share. Its requests may be lost or
+ * run twice, and the cluster may forget them. Therefore:
  *
  * <ul>
- *   <li>Who waits is woken by a message, and asks again every {@link Settings#askAgainMillis}
- *       besides. The same request again answers the same, and ACCEPT if the place ahead is empty by
- *       now.
- *   <li>Where nothing answers for {@link Settings#unguardedMillis}, the request goes ahead without.
- *       Nobody may be declined for its sake then: so each request says until when it surely waits,
- *       and none is sent shortly before it goes ahead.
- *   <li>A process that is told that a claim is the head which it does not know (a step that ran
- *       late, or whose giving back was lost) gives it back.
+ *   <li>A message wakes a waiter, which also asks again every {@link Settings#askAgainMillis}. A
+ *       repeated request gets the same answer, or ACCEPT if the head has left.
+ *   <li>If nothing answers for {@link Settings#unguardedMillis}, the message is processed without a
+ *       guard. Nobody may be declined in favour of it then: so each request says until when it
+ *       surely waits, and no request is sent shortly before it goes ahead.
+ *   <li>A process that hears that an unknown claim of its own is the head gives it back. That
+ *       happens when a step ran late, or when giving back was lost.
  * </ul>
  *
- * <p>It does not bound how many tickets there are: that is the caller's number of messages in hand.
+ * <p>It does not limit the number of tickets: the caller limits its messages in hand.
  */
 public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
-  /** Tries of one giving back; after them others find the place empty by asking. */
+  /** How often it tries to give a place back. After that, others evict the claim when they ask. */
   private static final int LEAVE_TRIES_MAX = 10;
 
   private static final int NUMBER_SHIFT = 48;
 
   /**
-   * Times.
+   * The times of a coordinator.
    *
-   * @param headMillisMax a head that has not finished for so long is evicted
-   * @param askAgainMillis a waiter asks again after so long
-   * @param unguardedMillis a request goes ahead when nothing was heard for so long
+   * @param headMillisMax a head that works for longer is evicted
+   * @param askAgainMillis time after which a waiter asks again
+   * @param unguardedMillis a request goes ahead if it heard nothing for this time
    */
   public record Settings(long headMillisMax, long askAgainMillis, long unguardedMillis) {
-    /** Asks again after 2 s, goes ahead after 10. */
+    /** Asks again after 2 s, and goes ahead after 10 s. */
     public static Settings of(long headMillisMax) {
       return new Settings(headMillisMax, 2_000, 10_000);
     }
 
-    /** So long after it asked last, a waiter surely waits: longer than until it asks again. */
+    /** How long a waiter surely waits after it asked last: longer than until it asks again. */
     long waitsMillis() {
       return unguardedMillis * 2 / 5;
     }
 
-    /** It goes ahead so much later, for the clocks of processes differ a little. */
+    /** Spare time before it goes ahead, because the clocks of processes differ a little. */
     long spareMillis() {
       return unguardedMillis / 10;
     }
 
-    /** When nothing was heard for so long, it asks no more. */
+    /** After hearing nothing for this time, it stops asking. */
     long asksMillis() {
       return unguardedMillis - waitsMillis() - spareMillis();
     }
   }
 
-  /** An attachment to the cluster; another after each join. */
+  /** A connection to the cluster; another one after each join. */
   private record Seat(SharedAutomata automata, int number, String member) {}
 
   private final Settings settings;
   private final AtomicLong sequence = new AtomicLong();
 
-  /** Tickets that have or want a place, by the lower bits of their tokens. */
+  /** Tickets with a place, or that wait for one, by the lower bits of their tokens. */
   private final Map<Long, SharedTicket> tickets = new ConcurrentHashMap<>();
 
-  /** Those whose giving back has failed. */
+  /** Tickets that could not be given back yet. */
   private final ConcurrentLinkedQueue<SharedTicket> unleft = new ConcurrentLinkedQueue<>();
 
   private final LongAdder accepted = new LongAdder();
@@ -81,7 +80,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   private final LongAdder unguarded = new LongAdder();
   private volatile Seat seat;
 
-  /** The time of the last call, for answers that come between. */
+  /** The time of the last call, used for answers that come between calls. */
   private volatile long lastMillis;
 
   public ClusteredCoordinator(SharedAutomata automata, Settings settings, long nowMillis) {
@@ -94,7 +93,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     return new Seat(automata, automata.listen(this::head), automata.member());
   }
 
-  /** Goes on with another attachment, after this process has joined the cluster afresh. */
+  /** Goes on with other automata after this process has joined the cluster again. */
   public void use(SharedAutomata automata, long nowMillis) {
     lastMillis = nowMillis;
     Seat old = seat;
@@ -110,7 +109,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   private SharedClaim claim(Seat at, Worker worker, long token, long after) {
     long own = (long) at.number << NUMBER_SHIFT | plain(token);
     Worker there = new Worker(at.member, worker.shard(), worker.work());
-    // No two requests for a ticket have the same.
+    // No two requests for one ticket have the same time.
     long waitsUntil = Math.max(after + 1, at.automata.nowMillis() + settings.waitsMillis());
     return new SharedClaim(there, own, settings.headMillisMax, waitsUntil);
   }
@@ -145,7 +144,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   }
 
   /**
-   * @param reply null: none came
+   * @param reply null if none came
    */
   private void answered(SharedTicket ticket, SharedClaim claim, StepReply reply) {
     Answer outcome = null;
@@ -154,7 +153,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     boolean again = false;
     synchronized (ticket) {
       if (ticket.claim != claim) {
-        // Another request is under way, of a later attachment.
+        // Another request is under way, over a later connection.
         return;
       }
       ticket.asking = false;
@@ -181,13 +180,13 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
       ask(ticket, lastMillis);
       return;
     }
-    // Once for each time it is asked: a head that its own process does not know is found so.
+    // Tells the head at each repeated request: so its process finds a claim that it does not know.
     if (remind && reply.head() != null && (ticket.asks > 1 || reply.evicted() > 0)) {
       tell(ticket.key(), reply.head());
     }
   }
 
-  /** Returns the ticket's outcome if it is clear now, else null. */
+  /** Notes an answer. Returns the outcome of the ticket if it is decided now, otherwise null. */
   private Answer apply(SharedTicket ticket, Answer answer) {
     boolean first = ticket.answer() == null;
     if (first) {
@@ -217,9 +216,9 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
   }
 
   /**
-   * The cluster says that a claim of ours is the head. That may be long ago, and the map lost since
-   * then: if a request is under way, or was answered after the one that made it the head, it may
-   * wait again. Then the answer counts, or that of another request.
+   * The cluster says that a claim of this process is the head. The message may be old, and the map
+   * lost since then: if a request is under way, or was answered after the one that made it the
+   * head, the claim may wait again. Then the answer to that request or another one decides.
    */
   private void head(DedupKey key, long token, long waitsUntilMillis) {
     SharedTicket ticket = tickets.get(plain(token));
@@ -269,7 +268,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
         ticket.leaving.complete(Departure.NOT_HEAD);
         return ticket.leaving;
       }
-      // It must not overtake the request for the place.
+      // Giving back must not overtake the request for the place.
       leave = !ticket.asking;
     }
     tickets.remove(plain(ticket.token()));
@@ -300,7 +299,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
                 }
                 return;
               }
-              // One that was tried before may have been done then.
+              // A former attempt may have given it back.
               if (worked && tries == 1 && reply.departure() == Departure.NOT_HEAD) {
                 lost.increment();
               }
@@ -380,7 +379,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
             });
   }
 
-  /** Gives back every place; for the end of its user. */
+  /** Gives back every place. Call it when the user of the coordinator ends. */
   public void close(long nowMillis) {
     for (SharedTicket ticket : tickets.values()) {
       deQueue(ticket, nowMillis);

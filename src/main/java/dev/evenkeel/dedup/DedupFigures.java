@@ -1,21 +1,20 @@
 package dev.evenkeel.dedup;
 
 /**
- * What a coordinator has done since it was made, and what it holds now.
+ * Counts of what a coordinator has done, and what it holds now.
  *
- * @param accepted requests that were accepted at once
+ * @param accepted requests accepted at once
  * @param blocked requests that had to wait
- * @param declined requests that were turned away: the work saved
- * @param evicted claims that lost their place: heads past the timeout, those of the dead, and those
- *     that had to make room
- * @param lost claims at work whose place was gone when they gave it back, also because the map was
- *     lost: of the same, another may have run at the same time
- * @param overflowed keys that were dropped because there were more than the limit; their claims are
- *     among the evicted
+ * @param declined requests that were declined: the work that was saved
+ * @param evicted claims that lost their places: heads that took too long, claims of dead members,
+ *     and claims that had to make room
+ * @param lost working claims without a place when they gave it back, for example because the map
+ *     was lost: the same work may have run twice at once
+ * @param overflowed keys dropped because of the limit; their claims are among the evicted
  * @param unguarded requests that went ahead because the cluster did not answer
- * @param processing claims at work now
+ * @param processing claims that work now
  * @param waiting claims that wait now
- * @param keys keys that are held now
+ * @param keys keys with claims now
  */
 public record DedupFigures(
     long accepted,

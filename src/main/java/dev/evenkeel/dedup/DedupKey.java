@@ -3,7 +3,7 @@ package dev.evenkeel.dedup;
 import java.nio.ByteBuffer;
 
 /**
- * 128 bits that stand for a key or payload in a topic and a group.
+ * A hash of 128 bits for a key or payload within a topic and a group.
  *
  * @param high the first eight bytes
  * @param low the others
@@ -21,7 +21,7 @@ public record DedupKey(long high, long low) {
     return ByteBuffer.allocate(BYTES).putLong(high).putLong(low).array();
   }
 
-  /** All bits are alike: these are hashes already. */
+  /** The bits are a hash already. */
   @Override
   public int hashCode() {
     return (int) (high ^ high >>> 32);

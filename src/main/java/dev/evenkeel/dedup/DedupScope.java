@@ -8,8 +8,8 @@ import java.util.zip.CRC32C;
 import java.util.zip.Checksum;
 
 /**
- * Makes keys within one group and topic: what is equal in another group or topic is not the same.
- * Not safe for threads.
+ * Makes the dedup keys of one group and topic: equal bytes in another group or topic give another
+ * key. Not safe for use from several threads.
  */
 public final class DedupScope {
   private final MessageDigest sha256;
@@ -25,8 +25,8 @@ public final class DedupScope {
   }
 
   /**
-   * The first half of SHA-256, of scope and {@code bytes}: nobody can make a message that is taken
-   * for another one, which would then be declined. Some hundred nanoseconds.
+   * The first half of SHA-256 over scope and {@code bytes}, so that nobody can craft a message that
+   * has the key of another one. Takes some hundred nanoseconds.
    */
   public DedupKey key(byte[] bytes) {
     sha256.update(prefix);
@@ -34,8 +34,8 @@ public final class DedupScope {
   }
 
   /**
-   * CRC-32C and CRC-32 of scope and {@code bytes}: much faster than {@link #key}, and good enough
-   * to count repetitions. Whoever wants to can make two messages look the same.
+   * CRC-32C and CRC-32 over scope and {@code bytes}: much faster than {@link #key} and good enough
+   * to count repetitions, but easy to forge.
    */
   public long digest(byte[] bytes) {
     return checksum(new CRC32C(), bytes) << 32 | checksum(new CRC32(), bytes);

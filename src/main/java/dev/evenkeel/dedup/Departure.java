@@ -1,20 +1,20 @@
 package dev.evenkeel.dedup;
 
-/** What came of giving a place back. */
+/** The result of giving a place back. */
 public enum Departure {
-  /** It was the head and nobody waited. */
+  /** It was the head, and nobody waited. */
   FREED,
 
-  /** It was the head; who waited is the head now. */
+  /** It was the head; the tail is the head now. */
   PASSED_ON,
 
-  /** It waited, and gave up its place in the queue. */
+  /** It was the tail. */
   LEFT_QUEUE,
 
   /**
-   * It has no place, and nothing was changed: it was evicted (by the timeout, as a dead member's,
-   * or for space), or has given its place back before. If it was at work, another may have been,
-   * too.
+   * It had no place, so nothing changed: it was evicted (because it took too long, its member was
+   * dead, or for space), or gave its place back before. If it worked, another may have worked on
+   * the key at the same time.
    */
   NOT_HEAD
 }

@@ -8,24 +8,23 @@ import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 
 /**
- * The automata of one JVM. Keys are spread over stripes with a lock each, held for a step of some
- * ten nanoseconds; nothing is guarded by one lock for all.
+ * A coordinator within one JVM. It spreads keys over stripes, each with a lock that is held for
+ * some ten nanoseconds; there is no global lock.
  *
- * <p>A key's automaton is dropped the moment it is back in INIT. Beyond {@code keysMax} keys at
- * once the one that was not used (asked for) for longest is dropped: its head is told when it comes
- * to give its place back, its waiter goes ahead at once, and both count as evicted. Each stripe has
- * an equal part of that limit; up to {@link #STRIPE_KEYS} keys there is one stripe, and the order
- * exact.
+ * <p>It drops the automaton of a key as soon as that is in state INIT. Beyond {@code keysMax} keys,
+ * it drops the least recently used one: the head learns that when it gives its place back, the
+ * waiter goes ahead at once, and both count as evicted. Each stripe has an equal part of the limit.
+ * Up to {@link #STRIPE_KEYS} keys there is one stripe, so that the order is exact.
  *
  * @param <K> type of keys
  */
 public final class LocalCoordinator<K> implements QueueCoordinator<K> {
-  /** Keys that make another stripe worth it. */
+  /** Keys per stripe. */
   static final int STRIPE_KEYS = 4_096;
 
   private static final int STRIPES_MAX = 64;
 
-  /** Heads that are evicted before a stripe's lock is let go. */
+  /** Most heads to evict while a stripe is locked. */
   private static final int EVICTED_AT_ONCE_MAX = 64;
 
   /** By ordinal. */
@@ -36,8 +35,8 @@ public final class LocalCoordinator<K> implements QueueCoordinator<K> {
   private final long headMillisMax;
 
   /**
-   * @param keysMax keys at once, at least 1
-   * @param headMillisMax a head that has not finished for so long is evicted
+   * @param keysMax most keys at once, at least 1
+   * @param headMillisMax a head that works for longer is evicted
    */
   public LocalCoordinator(int keysMax, long headMillisMax) {
     if (keysMax < 1 || headMillisMax < 1) {
@@ -56,7 +55,7 @@ public final class LocalCoordinator<K> implements QueueCoordinator<K> {
     return (Stripe<K>[]) new Stripe<?>[count];
   }
 
-  /** Stripes go by the high bits, buckets in them by the low ones. */
+  /** The high bits choose the stripe, the low ones the bucket in it. */
   private Stripe<K> stripe(int hash) {
     return stripes[hash >>> 20 & stripes.length - 1];
   }
@@ -77,7 +76,7 @@ public final class LocalCoordinator<K> implements QueueCoordinator<K> {
     return DEPARTED.get(leave((LocalTicket<K>) ticket, nowMillis).ordinal());
   }
 
-  /** As {@link #deQueue}, which in this form is over when it returns. */
+  /** Like {@link #deQueue}, but returns the result itself. */
   Departure leave(LocalTicket<K> ticket, long nowMillis) {
     return stripe(ticket.hash).deQueue(ticket, nowMillis);
   }
@@ -119,7 +118,7 @@ public final class LocalCoordinator<K> implements QueueCoordinator<K> {
     return sum;
   }
 
-  /** For tests: how many keys there is room for. */
+  /** For tests: the number of keys that fit into the tables now. */
   int capacity() {
     int sum = 0;
     for (Stripe<K> stripe : stripes) {

@@ -3,7 +3,7 @@ package dev.evenkeel.dedup;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
-/** A claim in this JVM. One that is blocked carries what wakes it. */
+/** A claim and ticket within one JVM. A blocked one holds the future that wakes its waiter. */
 final class LocalTicket<K> extends Claim implements Ticket<K> {
   private static final CompletionStage<Answer> ACCEPTED =
       CompletableFuture.completedStage(Answer.ACCEPT);
@@ -20,10 +20,10 @@ final class LocalTicket<K> extends Claim implements Ticket<K> {
 
   private CompletableFuture<Answer> turn;
 
-  /** Where it has, or had, its place; null if it was declined. */
+  /** The slot of its place, present or former; null if it was declined. */
   private Slot<K> slot;
 
-  /** It was given back. Guarded by its stripe's lock. */
+  /** Whether it was given back. Guarded by the lock of its stripe. */
   private boolean left;
 
   LocalTicket(K key, int hash, Worker worker, long token) {
@@ -40,7 +40,7 @@ final class LocalTicket<K> extends Claim implements Ticket<K> {
     }
   }
 
-  /** Whether it is being given back for the first time and had a place. */
+  /** Whether it had a place and has not been given back yet. */
   boolean leaves() {
     return !left && answer != Answer.DECLINE;
   }
@@ -53,7 +53,7 @@ final class LocalTicket<K> extends Claim implements Ticket<K> {
     left = true;
   }
 
-  /** Not under a lock: whoever waits runs at once. */
+  /** Wakes the waiter, whose callbacks run at once. Do not call it while holding a lock. */
   void wake() {
     if (turn != null) {
       turn.complete(Answer.ACCEPT);

@@ -4,9 +4,10 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The automata of many keys. Nothing here blocks or polls; it may be called from any thread.
+ * Coordinates requests for many keys, with an {@link Automaton} each. It does not block or poll,
+ * and is safe for use from any thread.
  *
- * <p>{@code nowMillis} is from a clock that does not go back, the same one for all calls.
+ * <p>{@code nowMillis} comes from one monotonic clock for all calls.
  *
  * @param <K> type of keys, with equals and hashCode
  */
@@ -15,18 +16,18 @@ public interface QueueCoordinator<K> {
   Ticket<K> enQueue(K key, Worker worker, long nowMillis);
 
   /**
-   * Gives a place back, and wakes who waits for it. To be called when the handler has ended, well
-   * or not, and when the message is given up before its turn. Repeating it changes nothing.
+   * Gives a place back, and wakes its waiter. Call it when the handler has ended, successfully or
+   * not, and when the message is given up before its turn. It may be called twice.
    */
   CompletionStage<Departure> deQueue(Ticket<K> ticket, long nowMillis);
 
-  /** To be called once a second or so: evicts heads that never finished, asks again what is due. */
+  /** Evicts heads that took too long, and repeats requests. Call it about once a second. */
   void tick(long nowMillis);
 
   /**
-   * Gives up the places of all members that are not in {@code alive}.
+   * Removes the claims of all members that are not in {@code alive}.
    *
-   * @return how many claims were dropped
+   * @return how many claims were removed
    */
   CompletionStage<Integer> sweep(long nowMillis, Set<String> alive);
 

@@ -3,12 +3,13 @@ package dev.evenkeel.dedup;
 import java.util.Arrays;
 
 /**
- * Measures whether deduplication is worth it, by the model of the articles: the smallest distance
- * between two of the same request against the number of consumers.
+ * Measures whether deduplication is worthwhile, by the model of the articles on queues for repeated
+ * requests: it compares the smallest distance between two equal requests with the number of
+ * consumers.
  *
- * <p>Let <i>d</i> be the number of messages in flight at once: one for each handler at work. Taking
- * all handlers to be alike, message <i>i</i> runs while messages <i>i</i> + 1 … <i>i</i> + <i>d</i>
- * − 1 are begun. So, within a block of successive messages of the stream:
+ * <p>Let <i>d</i> be the number of messages in flight at once, one for each working handler. If all
+ * handlers take the same time, message <i>i</i> runs while messages <i>i</i> + 1 … <i>i</i> +
+ * <i>d</i> − 1 begin. So, within a block of successive messages:
  *
  * <ul>
  *   <li>The <b>distance</b> of message <i>i</i> is <i>i</i> − <i>j</i>, where <i>j</i> is the last
@@ -22,32 +23,36 @@ import java.util.Arrays;
  *       before them in their block.
  * </ul>
  *
- * <p>One block is looked at, then {@link #SKIPPED_BLOCKS} are passed over, which costs a decrement
- * a message and no digest. Reported is what was seen in the last one to two epochs of {@link
- * #EPOCH_BLOCKS} blocks. Blocks are of four times <i>d</i>, at least {@link #BLOCK_MESSAGES_MIN},
- * so a distance beyond that is not seen. Memory: 40 bytes a message of a block.
+ * <p>It measures one block, then skips {@link #SKIPPED_BLOCKS}, which costs one decrement per
+ * message and no digest. The result covers the last one to two epochs of {@link #EPOCH_BLOCKS}
+ * blocks. A block has four times <i>d</i> messages, at least {@link #BLOCK_MESSAGES_MIN}; it does
+ * not see longer distances. Memory: 40 bytes per message of a block.
  *
- * <p>A consumer sees the messages of its own shards, so the figures are of its part of the stream
- * against its own handlers: if messages are spread over consumers alike, both are smaller than the
- * group's by the same factor. Not safe for threads.
+ * <p>A consumer sees only the messages of its own shards, and compares them with its own handlers:
+ * if messages are spread evenly over consumers, both numbers are smaller than those of the group by
+ * the same factor. Not safe for use from several threads.
  */
 public final class RepetitionMeter {
   static final int BLOCK_MESSAGES_MIN = 1_024;
   static final int SKIPPED_BLOCKS = 7;
   static final int EPOCH_BLOCKS = 16;
 
-  /** More messages in flight count as so many. */
+  /** Larger numbers of messages in flight count as this one. */
   static final int IN_FLIGHT_MAX = 16_384;
 
   private final int inFlight;
   private final int blockMessages;
   private final int skippedMessages;
 
-  // A table of the block's digests, open addressing, at most half full. Positions begin at 1.
+  // A hash table of the digests of the block, with open addressing, at most half full. Positions
+  // begin at 1.
   private final long[] digests;
   private final int[] last;
 
-  /** Positions of the last two that would not be declined. */
+  /**
+   * Position of the last message with the digest that would not be declined, and of the one before
+   * it.
+   */
   private final int[] kept;
 
   private final int[] keptBefore;
@@ -58,7 +63,7 @@ public final class RepetitionMeter {
   private Epoch now = new Epoch();
   private Epoch before = new Epoch();
 
-  /** What was seen in some blocks. */
+  /** The counts of some blocks. */
   private static final class Epoch {
     long observed;
     long counted;
@@ -67,7 +72,7 @@ public final class RepetitionMeter {
   }
 
   /**
-   * @param inFlight messages that this consumer works on at once, at least 1
+   * @param inFlight messages that this consumer processes at once, at least 1
    */
   public RepetitionMeter(int inFlight) {
     this.inFlight = Math.max(1, Math.min(IN_FLIGHT_MAX, inFlight));
@@ -81,8 +86,8 @@ public final class RepetitionMeter {
   }
 
   /**
-   * To be called for each message: whether it is one to look at. If so, {@link #observe} must
-   * follow.
+   * Says whether to measure the next message; if so, call {@link #observe}. Call it for each
+   * message.
    */
   public boolean next() {
     if (skip > 0) {
@@ -93,9 +98,9 @@ public final class RepetitionMeter {
   }
 
   /**
-   * The digest of the message that {@link #next} asked for.
+   * Measures the message that {@link #next} asked for.
    *
-   * @param digest equal for messages that are the same, and else hardly ever
+   * @param digest equal for equal messages, and hardly ever for others
    */
   public void observe(long digest) {
     position++;

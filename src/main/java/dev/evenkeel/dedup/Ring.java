@@ -1,9 +1,8 @@
 package dev.evenkeel.dedup;
 
 /**
- * A doubly linked ring over indices. It stores no references: those cost more than all else here,
- * because the garbage collector wants to know of each. Index {@link #ENDS} is where it begins and
- * ends.
+ * A doubly linked ring of slots, by index (see {@link Slot}). It begins and ends at index {@link
+ * #ENDS}.
  */
 final class Ring {
   static final int ENDS = 0;
@@ -30,7 +29,7 @@ final class Ring {
     before[after[index]] = before[index];
   }
 
-  /** The index behind this one; that behind {@link #ENDS} joined first. */
+  /** The index after this one; after {@link #ENDS} it is the one that joined first. */
   int after(int index) {
     return after[index];
   }

@@ -4,23 +4,26 @@ import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
- * The port to automata that all processes of a cluster share. It may lose what it holds and may
- * fail to answer; {@link ClusteredCoordinator} lives with both. Nothing here blocks.
+ * The port to automata that all processes of a cluster share. They may lose their contents and may
+ * not answer; {@link ClusteredCoordinator} copes with both. No method blocks.
  */
 public interface SharedAutomata {
-  /** Told, on any thread, that a claim of this process is the head. May be told twice, or never. */
+  /**
+   * Listens for claims of this process that become the head, on any thread. It may hear of one
+   * twice, or never.
+   */
   interface Turns {
     /**
-     * @param waitsUntilMillis of the claim, which tells by which request it became the head
+     * @param waitsUntilMillis of the claim; it tells which request made it the head
      */
     void head(DedupKey key, long token, long waitsUntilMillis);
   }
 
-  /** Name of this process in claims. Its end gives up all claims under it. */
+  /** Name of this process in claims. When the process ends, its claims are removed. */
   String member();
 
   /**
-   * Adds a listener for the tokens whose upper 16 bits are the number that it gets.
+   * Adds a listener for claims whose tokens have its number in their upper 16 bits.
    *
    * @return that number
    */
@@ -28,24 +31,27 @@ public interface SharedAutomata {
 
   void forget(int number);
 
-  /** The clock by which steps are done; it may differ a little from that of other processes. */
+  /** The clock of all steps. It may differ a little from that of other processes. */
   long nowMillis();
 
-  /** Does one step. It fails when nothing answers in time; then it is not known whether it ran. */
+  /** Runs one step. Fails if nothing answers in time; then the step may or may not have run. */
   CompletionStage<StepReply> step(Step step);
 
-  /** Tells the process of {@code head} that it is the head of {@code key}. May be lost. */
+  /**
+   * Tells the process of {@code head} that this claim is the head of {@code key}. The message may
+   * be lost.
+   */
   void tell(DedupKey key, Claim head);
 
   /**
-   * Takes away the claims of processes that are not in {@code alive}, and those at work for too
-   * long; tells the new heads.
+   * Removes the claims of processes that are not in {@code alive} and of workers that take too
+   * long, and tells the new heads.
    *
    * @return how many
    */
   CompletionStage<Integer> sweep(Set<String> alive);
 
-  /** Keys that this process's steps pushed out, since it began, because there were too many. */
+  /** How many keys the steps of this process have pushed out because there were too many. */
   default long overflowed() {
     return 0;
   }

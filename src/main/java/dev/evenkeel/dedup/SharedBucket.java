@@ -9,17 +9,16 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * The automata of some of the keys, as a member of the cluster keeps them: one entry of the shared
- * map. An automaton back in INIT leaves it at once. Steps that are repeated change nothing; the
- * same steps in the same order leave the same bucket, which is how its backups follow. Not safe for
- * threads.
+ * The automata of some keys, as one entry of the shared map. Automata in state INIT are dropped at
+ * once. Repeated steps change nothing, and the same steps in the same order give the same bucket,
+ * so that backups can apply them too. Not safe for use from several threads.
  */
 public final class SharedBucket {
   /**
-   * What steps did.
+   * The results of steps.
    *
-   * @param replies one for each, in their order
-   * @param overflowed keys that were dropped because there were too many
+   * @param replies one per step, in the order of the steps
+   * @param overflowed how many keys were dropped because there were too many
    */
   public record Replies(List<StepReply> replies, int overflowed) {}
 
@@ -27,19 +26,19 @@ public final class SharedBucket {
    * A key that lost claims.
    *
    * @param evicted how many it lost
-   * @param head who works on it now, or null
+   * @param head the claim that works on it now, or null
    */
   public record Swept(DedupKey key, int evicted, SharedClaim head) {}
 
-  /** By last use. */
+  /** In the order of their last use. */
   private final LinkedHashMap<DedupKey, Automaton<SharedClaim>> automata =
       new LinkedHashMap<>(16, 0.75f, true);
 
   /**
-   * Does {@code steps}, one after another.
+   * Applies {@code steps}, one after another.
    *
-   * @param nowMillis of the clock that all times of this bucket are from
-   * @param keysMax past it the key that was not used for longest is dropped
+   * @param nowMillis time of the clock that this bucket uses for all times
+   * @param keysMax most keys; beyond it the least recently used one is dropped
    */
   public Replies apply(List<Step> steps, long nowMillis, int keysMax) {
     List<StepReply> replies = new ArrayList<>(steps.size());
@@ -75,7 +74,7 @@ public final class SharedBucket {
     return reply;
   }
 
-  /** An overdue head is evicted before, but for one that asks again itself. */
+  /** Evicts an overdue head first, unless that one asks again itself. */
   private static StepReply enQueue(
       Automaton<SharedClaim> automaton, SharedClaim claim, long nowMillis) {
     int evicted = claim.same(automaton.head()) ? 0 : evictOverdue(automaton, nowMillis);
@@ -92,7 +91,7 @@ public final class SharedBucket {
     return 1;
   }
 
-  /** Takes away the claims of the dead, and heads whose time is up. */
+  /** Removes the claims of dead members, and heads that took too long. */
   public List<Swept> sweep(Predicate<String> alive, long nowMillis) {
     List<Swept> swept = new ArrayList<>();
     automata.forEach(
@@ -110,7 +109,7 @@ public final class SharedBucket {
     return automata.size();
   }
 
-  /** All of it, in an order that {@link #ofBytes} keeps. */
+  /** The bucket as bytes, which keep the order of the keys. */
   public byte[] bytes() {
     Bytes out = new Bytes();
     automata.forEach(
@@ -123,7 +122,7 @@ public final class SharedBucket {
     return out.toArray();
   }
 
-  /** Of {@link #bytes}. Automata of another version are left out. */
+  /** Reads {@link #bytes}, without automata of another version. */
   public static SharedBucket ofBytes(byte[] bytes) {
     SharedBucket bucket = new SharedBucket();
     ByteBuffer in = ByteBuffer.wrap(bytes);

@@ -1,13 +1,13 @@
 package dev.evenkeel.dedup;
 
-/** A claim that other processes see: it carries how long it may stay the head. */
+/** A claim that all processes see. It says how long it may stay the head. */
 public final class SharedClaim extends Claim {
   final long headMillisMax;
   private final long waitsUntilMillis;
 
   /**
-   * @param headMillisMax after so long at work it is evicted
-   * @param waitsUntilMillis no sooner than this does it begin without being the head, by {@link
+   * @param headMillisMax it is evicted after working for this time
+   * @param waitsUntilMillis it does not begin before this time without being the head, by {@link
    *     SharedAutomata#nowMillis}
    */
   public SharedClaim(Worker worker, long token, long headMillisMax, long waitsUntilMillis) {

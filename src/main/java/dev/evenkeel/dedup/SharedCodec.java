@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * Bytes of shared automata, steps and replies. Each begins with a version; what has another one or
- * is malformed counts as no automaton, and an automaton that is lost costs one more run.
+ * Writes and reads shared automata, steps and replies. All begin with a version. An automaton with
+ * another version or malformed bytes is dropped, which costs at most one more run of a handler.
  */
 public final class SharedCodec {
   private static final byte VERSION = 3;
   private static final int NONE = 0xff;
 
-  /** More than any id of a cluster's member. */
+  /** Longest name of a member; ids of cluster members are shorter. */
   private static final int MEMBER_BYTES_MAX = 250;
 
   private static final Step.Kind[] KINDS = Step.Kind.values();
@@ -26,7 +26,7 @@ public final class SharedCodec {
 
   private SharedCodec() {}
 
-  /** Of {@link #put(Bytes, Automaton)}; what cannot be read is an automaton in INIT. */
+  /** Reads what {@link #put(Bytes, Automaton)} wrote; an unreadable automaton is in state INIT. */
   static Automaton<SharedClaim> automaton(byte[] stored) {
     if (stored.length == 0 || stored[0] != VERSION) {
       return new Automaton<>();
@@ -44,7 +44,7 @@ public final class SharedCodec {
     put(out, automaton.tail());
   }
 
-  /** Of steps of one bucket, in their order. */
+  /** Writes the steps for one bucket, in their order. */
   public static byte[] steps(List<Step> steps) {
     Bytes out = new Bytes(128 * steps.size()).u8(VERSION);
     for (Step each : steps) {
@@ -54,7 +54,7 @@ public final class SharedCodec {
     return out.toArray();
   }
 
-  /** Of {@link #steps(List)}. */
+  /** Reads what {@link #steps(List)} wrote. */
   public static List<Step> steps(byte[] bytes) {
     return all(checked(bytes), in -> new Step(KINDS[in.u8()], in.key(), in.claim()));
   }
@@ -68,7 +68,7 @@ public final class SharedCodec {
     return out.toArray();
   }
 
-  /** Of {@link #replies(SharedBucket.Replies)}. */
+  /** Reads what {@link #replies(SharedBucket.Replies)} wrote. */
   public static SharedBucket.Replies replies(byte[] bytes) {
     Reader in = checked(bytes);
     int overflowed = in.bytes.getInt();
@@ -86,7 +86,7 @@ public final class SharedCodec {
     return out.toArray();
   }
 
-  /** Of {@link #swept(List)}. */
+  /** Reads what {@link #swept(List)} wrote. */
   public static List<SharedBucket.Swept> swept(byte[] bytes) {
     return all(checked(bytes), in -> new SharedBucket.Swept(in.key(), in.u8(), in.claim()));
   }
@@ -130,8 +130,8 @@ public final class SharedCodec {
   }
 
   /**
-   * Reads what follows the version. It keeps the last worker: most of what goes together is one
-   * member's, which is then in memory once.
+   * Reads what follows the version. It reuses the last worker, because most claims in one message
+   * belong to one member.
    */
   private static final class Reader {
     final ByteBuffer bytes;

@@ -4,18 +4,18 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 
 /**
- * A ticket of the clustered form: what {@link ClusteredCoordinator} knows of one request. Its
- * fields are the coordinator's, and guarded by the ticket's monitor, which is never held while
- * anybody is called.
+ * A ticket of {@link ClusteredCoordinator}: what the coordinator knows of one request. Only the
+ * coordinator uses its fields, under the monitor of the ticket, which it never holds while it calls
+ * others.
  */
 final class SharedTicket implements Ticket<DedupKey> {
-  /** Where it stands, as far as this process knows. */
+  /** The state of the request, as far as this process knows. */
   enum Stage {
-    /** Nothing was answered yet. */
+    /** There was no answer yet. */
     ASKED,
     WAITING,
     AT_WORK,
-    /** Declined, or given back: nothing is kept for it. */
+    /** It was declined or given back. */
     OVER
   }
 
@@ -25,29 +25,29 @@ final class SharedTicket implements Ticket<DedupKey> {
   private final CompletableFuture<Answer> turn = new CompletableFuture<>();
   private final CompletableFuture<Answer> answered = new CompletableFuture<>();
 
-  /** The first one; null until it comes. */
+  /** The first answer; null until it comes. */
   volatile Answer answer;
 
   Stage stage = Stage.ASKED;
 
-  /** Under which it stands in the cluster. Another one after the process has joined afresh. */
+  /** Its claim in the cluster. Each request replaces it. */
   SharedClaim claim;
 
-  /** A request for it is under way. */
+  /** Whether a request is under way. */
   boolean asking;
 
-  /** It was said to be the head meanwhile. */
+  /** Whether a message said meanwhile that it is the head. */
   boolean told;
 
-  /** How often it was asked for. */
+  /** How many requests were sent. */
   int asks;
 
   long askedMillis;
 
-  /** When an answer about it came last, or it was made. */
+  /** When the last answer came, or the ticket was made. */
   long heardMillis;
 
-  /** Completes when it was given back; null until that begins. */
+  /** Completes when the place was given back; null until that begins. */
   CompletableFuture<Departure> leaving;
 
   int leaveTries;
@@ -64,13 +64,13 @@ final class SharedTicket implements Ticket<DedupKey> {
     return stage == Stage.ASKED || stage == Stage.WAITING;
   }
 
-  /** Not under a lock: whoever waits runs at once. */
+  /** Completes the ticket, whose callbacks run at once. Do not call it while holding a lock. */
   void complete(Answer outcome) {
     answered.complete(outcome);
     turn.complete(outcome);
   }
 
-  /** It has to wait. Not under a lock, either. */
+  /** Says that the request has to wait. Do not call it while holding a lock. */
   void blocked() {
     answered.complete(Answer.BLOCK);
   }

@@ -1,15 +1,15 @@
 package dev.evenkeel.dedup;
 
 /**
- * A place for a key's automaton in a {@link Stripe}, used again and again. Slots name each other by
- * their index, so that linking one stores no references: those cost more than all else here,
- * because the garbage collector wants to know of each.
+ * A reusable automaton in the table of a {@link Stripe}. Slots refer to each other by index:
+ * storing references would be the most expensive part of a step, because the garbage collector has
+ * to track each of them.
  */
 final class Slot<K> extends Automaton<LocalTicket<K>> {
   int index;
   int hash;
 
-  /** The next slot of its bucket, or of the free ones; or -1. */
+  /** Index of the next slot in its bucket or in the list of free slots; -1: none. */
   int next = -1;
 
   Slot(int index) {

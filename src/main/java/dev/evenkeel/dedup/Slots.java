@@ -3,8 +3,9 @@ package dev.evenkeel.dedup;
 import java.util.Arrays;
 
 /**
- * A hash table of slots, which also keeps them in the order of their last use and in that of their
- * heads' beginnings. It grows with its keys and shrinks again. Not safe for threads.
+ * A hash table of slots that also keeps them in the order of their last use, and in the order in
+ * which their heads began. It grows and shrinks with its keys. Not safe for use from several
+ * threads.
  */
 final class Slots<K> {
   private static final int SLOTS_MIN = 16;
@@ -14,22 +15,22 @@ final class Slots<K> {
   /** Index of each bucket's first slot, or -1. */
   private int[] buckets;
 
-  /** By last use. The slot at {@link Ring#ENDS} is never used. */
+  /** Slots by last use. The slot at {@link Ring#ENDS} is never used. */
   private Ring used;
 
-  /** By the beginning of the head. */
+  /** Slots by when their heads began. */
   private Ring begun;
 
   private int free = -1;
 
-  /** Slots from here on were never made. */
+  /** Slots from this index on do not exist yet. */
   private int made;
 
   private int keys;
 
   /**
-   * Index of the slot of a key that came when there was no other, or -1. It is in no bucket and in
-   * no ring before another comes: most keys of a stripe come and go alone.
+   * Index of the slot of the only key, or -1. As most keys of a stripe come and go alone, such a
+   * slot joins its bucket and the rings only when another key comes.
    */
   private int alone = -1;
 
@@ -109,7 +110,7 @@ final class Slots<K> {
     return slot;
   }
 
-  /** One that was alone is so no more. */
+  /** Puts the slot of a key that was alone into its bucket and the rings. */
   private void settle() {
     if (alone >= 0) {
       Slot<K> slot = slots[alone];
@@ -130,7 +131,7 @@ final class Slots<K> {
     buckets[bucket] = slot.index;
   }
 
-  /** Takes out a slot whose automaton is, or may as well be, in INIT. */
+  /** Removes a slot, whose automaton is in state INIT or is to be dropped. */
   void remove(Slot<K> slot) {
     if (alone >= 0) {
       alone = -1;
@@ -139,7 +140,7 @@ final class Slots<K> {
     }
     slot.next = free;
     free = slot.index;
-    // With room left, so that a key that comes and goes does not rebuild it each time.
+    // It leaves room, so that a single key that comes and goes does not cause a rebuild each time.
     if (--keys < slots.length / 8 && slots.length > SLOTS_MIN) {
       rebuild(slots.length / 2);
     }
@@ -160,7 +161,7 @@ final class Slots<K> {
     begun.leave(slot.index);
   }
 
-  /** The key was asked for. */
+  /** Notes that the key was asked for. */
   void used(Slot<K> slot) {
     if (alone < 0) {
       used.leave(slot.index);
@@ -168,7 +169,7 @@ final class Slots<K> {
     }
   }
 
-  /** A head has begun. */
+  /** Notes that a head has begun. */
   void begun(Slot<K> slot) {
     if (alone < 0) {
       begun.leave(slot.index);
@@ -176,17 +177,17 @@ final class Slots<K> {
     }
   }
 
-  /** The slot that was not used for longest; without a head if there is none. */
+  /** The least recently used slot; a slot without a head if there are no keys. */
   Slot<K> leastUsed() {
     return slots[alone >= 0 ? alone : used.after(Ring.ENDS)];
   }
 
-  /** The slot whose head began first; without a head if there is none. */
+  /** The slot whose head began first; a slot without a head if there are no keys. */
   Slot<K> firstBegun() {
     return slots[alone >= 0 ? alone : begun.after(Ring.ENDS)];
   }
 
-  /** All slots with a key, the one that was not used for longest first. */
+  /** All slots with a key, the least recently used one first. */
   Slot<K>[] all() {
     settle();
     return all(used);
@@ -202,7 +203,7 @@ final class Slots<K> {
     return all;
   }
 
-  /** The same slots in an arena of another size, in the same orders. */
+  /** Makes tables of another size with the same slots in the same orders. */
   private void rebuild(int size) {
     Slot<K>[] byUse = all();
     Slot<K>[] byBeginning = all(begun);

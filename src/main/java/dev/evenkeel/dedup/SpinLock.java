@@ -4,11 +4,13 @@ import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
 /**
- * Guards some ten nanoseconds of work at a time. Taking it is one atomic operation and letting go a
- * plain store, half of what a monitor costs; and it stays so once there was a conflict.
+ * A lock for sections of some ten nanoseconds. Locking takes one atomic operation and unlocking a
+ * plain store, half the cost of a monitor, and it does not become slower after a conflict.
  */
 class SpinLock {
-  /** Looks before the processor is offered to others, one of which may have the lock. */
+  /**
+   * How often it looks before it yields the processor to others, one of which may have the lock.
+   */
   private static final int LOOKS_MAX = 50;
 
   private static final VarHandle TAKEN;

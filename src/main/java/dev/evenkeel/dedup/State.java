@@ -1,8 +1,8 @@
 package dev.evenkeel.dedup;
 
-/** Where an {@link Automaton} stands. */
+/** The states of an {@link Automaton}. */
 public enum State {
-  /** Nobody works on the key and nobody waits: such an automaton need not be kept. */
+  /** Nobody works on the key and nobody waits. Such an automaton need not be kept. */
   INIT,
 
   /** The head works. */
@@ -12,8 +12,8 @@ public enum State {
   BLOCK,
 
   /**
-   * A newcomer to {@link #BLOCK} is being turned away. Left as soon as it is entered, so nobody
-   * sees an automaton rest here; it is named because the articles' picture has it.
+   * A third claim is being declined. The automaton leaves this state at once, so nobody ever sees
+   * it; it is here because the articles have it.
    */
   DECLINE
 }

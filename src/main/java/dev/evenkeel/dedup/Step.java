@@ -1,14 +1,14 @@
 package dev.evenkeel.dedup;
 
 /**
- * One step of a shared automaton. Steps may run twice, and out of order after a failure.
+ * A step of a shared automaton. Steps may run twice, and out of order after a failure.
  *
- * @param kind which one
- * @param key whose automaton takes it
- * @param claim of whom
+ * @param kind the operation
+ * @param key the key of the automaton
+ * @param claim the claim that joins or leaves
  */
 public record Step(Kind kind, DedupKey key, SharedClaim claim) {
-  /** What is asked. */
+  /** The operation of a step. */
   public enum Kind {
     ENQUEUE,
     DEQUEUE

@@ -1,11 +1,11 @@
 package dev.evenkeel.dedup;
 
 /**
- * What a step did.
+ * The result of a step.
  *
- * @param answer to an enQueue; else null
- * @param departure of a deQueue; else null
- * @param evicted claims that the step took away because their time was up
- * @param head who is the head after it, or null: so that whoever should know can be told
+ * @param answer the answer to an enQueue; otherwise null
+ * @param departure the result of a deQueue; otherwise null
+ * @param evicted how many claims the step evicted because they took too long
+ * @param head the head after the step, or null, so that the caller can tell it
  */
 public record StepReply(Answer answer, Departure departure, int evicted, SharedClaim head) {}

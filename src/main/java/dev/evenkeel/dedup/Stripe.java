@@ -4,8 +4,9 @@ import java.util.List;
 import java.util.function.Predicate;
 
 /**
- * The automata of some of the keys, guarded by a lock of their own, which is held for one step and
- * never while somebody is woken. An automaton back in INIT leaves it at once.
+ * The automata of some keys of a {@link LocalCoordinator}, with their own lock. It holds the lock
+ * for one step at a time, and never while it wakes a waiter. Automata in state INIT are dropped at
+ * once.
  */
 final class Stripe<K> extends SpinLock {
   private final int keysMax;
@@ -21,9 +22,9 @@ final class Stripe<K> extends SpinLock {
   private long overflowed;
 
   /**
-   * @param keysMax beyond it the key that was not used for longest is dropped
+   * @param keysMax most keys; beyond it the least recently used one is dropped
    * @param tokenFirst its first token
-   * @param tokenStep between its tokens, so that no two stripes give the same
+   * @param tokenStep difference of its tokens, so that no two stripes give the same one
    */
   Stripe(int keysMax, long tokenFirst, long tokenStep) {
     this.keysMax = keysMax;
@@ -31,7 +32,7 @@ final class Stripe<K> extends SpinLock {
     this.tokenStep = tokenStep;
   }
 
-  /** A ticket with its answer. */
+  /** Asks for a place. Returns a ticket with its answer. */
   LocalTicket<K> enQueue(K key, int hash, Worker worker, long nowMillis) {
     LocalTicket<K> ticket;
     LocalTicket<K> displaced = null;
@@ -65,7 +66,7 @@ final class Stripe<K> extends SpinLock {
     return ticket;
   }
 
-  /** Returns the waiter, if any, of the key that was dropped. */
+  /** Drops the least recently used key. Returns its waiter, or null. */
   private LocalTicket<K> dropLeastUsed() {
     Slot<K> slot = slots.leastUsed();
     LocalTicket<K> tail = slot.tail();
@@ -77,12 +78,12 @@ final class Stripe<K> extends SpinLock {
     return tail;
   }
 
-  /** Gives back {@code ticket}'s place, and wakes who waited for it. */
+  /** Gives back the place of {@code ticket}, and wakes its waiter. */
   Departure deQueue(LocalTicket<K> ticket, long nowMillis) {
     LocalTicket<K> next;
     lock();
     try {
-      // It may be another key's by now, but then neither of its claims is this one.
+      // The slot may belong to another key by now; then neither of its claims is this one.
       Slot<K> slot = ticket.slot();
       Departure departure = slot == null ? Departure.NOT_HEAD : slot.deQueue(ticket, nowMillis);
       if (departure == Departure.NOT_HEAD && ticket.leaves()) {
@@ -108,10 +109,10 @@ final class Stripe<K> extends SpinLock {
   }
 
   /**
-   * Evicts heads that have been at work for {@code headMillisMax}, at most {@code most} of them.
+   * Evicts at most {@code most} heads that have worked for {@code headMillisMax} or longer.
    *
-   * @param woken gets the new heads
-   * @return how many
+   * @param woken receives the new heads, for the caller to wake
+   * @return how many it evicted
    */
   int evictOverdue(long nowMillis, long headMillisMax, int most, List<LocalTicket<K>> woken) {
     lock();
@@ -137,11 +138,11 @@ final class Stripe<K> extends SpinLock {
   }
 
   /**
-   * Drops the claims of the dead.
+   * Removes the claims of dead members.
    *
-   * @param woken gets the new heads, and waiters that were dropped: should one live after all, it
-   *     must not wait for ever
-   * @return how many claims
+   * @param woken receives the new heads, and also the removed waiters: if one is alive after all,
+   *     it must not wait for ever
+   * @return how many claims it removed
    */
   int dropDead(Predicate<String> alive, long nowMillis, List<LocalTicket<K>> woken) {
     lock();
@@ -185,7 +186,7 @@ final class Stripe<K> extends SpinLock {
     }
   }
 
-  /** For tests: how many keys there is room for. */
+  /** For tests: the number of keys that fit into the table now. */
   int capacity() {
     lock();
     try {

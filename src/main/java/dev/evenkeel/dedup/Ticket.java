@@ -3,8 +3,8 @@ package dev.evenkeel.dedup;
 import java.util.concurrent.CompletionStage;
 
 /**
- * What a request gets, to be given back with {@link QueueCoordinator#deQueue} whatever becomes of
- * it; a declined one need not be.
+ * A request for a place. Give it back by {@link QueueCoordinator#deQueue}, whatever the outcome,
+ * unless it was declined.
  *
  * @param <K> type of keys
  */
@@ -13,27 +13,26 @@ public interface Ticket<K> {
 
   Worker worker();
 
-  /** Tells this claim from all others of its worker's member; later ones have higher tokens. */
+  /** Number of the claim, unique for its member; later claims have higher numbers. */
   long token();
 
-  /** What was answered first, or null while the cluster is being asked. It does not change. */
+  /** The first answer, which does not change; null until it comes. */
   Answer answer();
 
   /**
-   * Completes with the first answer; if it is not BLOCK it is clear what to do. With ACCEPT also
-   * when waiting is over before any answer. As {@link #turn} it stays incomplete if the ticket is
-   * given back before, and its callbacks run on any thread.
+   * Completes with the first answer, or with ACCEPT if waiting ends before any answer came. After
+   * BLOCK, wait for {@link #turn}. It stays incomplete if the ticket is given back before.
+   * Callbacks run on any thread.
    */
   CompletionStage<Answer> answered();
 
   /**
-   * Completes when it is clear what to do, with ACCEPT or DECLINE: at once for those that are
-   * answered so, and for one that is blocked when its turn comes. It never fails and never waits
-   * for ever, unless the ticket is given back before: then it may stay incomplete.
+   * Completes with ACCEPT or DECLINE: at once if that is the answer, and for a blocked ticket when
+   * its turn comes. It never fails. It may stay incomplete only if the ticket is given back before.
    *
-   * <p>ACCEPT does not promise that nobody else is at work: after an eviction, or without the
-   * cluster, it only says that waiting is over. DECLINE after a wait: the place was lost with the
-   * map, and by now others work and wait on the key.
+   * <p>ACCEPT does not promise that nobody else works on the key: after an eviction, or without the
+   * cluster, it only says that waiting is over. DECLINE after a wait means that the place was lost
+   * with the map, and others work and wait on the key by now.
    *
    * <p>Callbacks run on any thread and must not block.
    */

@@ -34,7 +34,8 @@ public record Report(
     int capacity) {
 
   /**
-   * @param sequence number of the message in the session @param error one line for people
+   * @param sequence number of the message in the session
+   * @param error one line for people
    */
   public record Failed(long sequence, String error) {}
 
