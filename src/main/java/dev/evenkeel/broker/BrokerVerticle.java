@@ -7,7 +7,7 @@ import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.broker.node.Engines;
 import dev.evenkeel.broker.serve.Answers;
-import dev.evenkeel.broker.serve.RequestMeters;
+import dev.evenkeel.broker.serve.RequestMetrics;
 import dev.evenkeel.broker.serve.ServeOptions;
 import dev.evenkeel.broker.serve.Service;
 import dev.evenkeel.bus.Addresses;
@@ -81,7 +81,7 @@ public final class BrokerVerticle extends VerticleBase {
   private BrokerNode node;
   private Service service;
   private MeterScope scope;
-  private RequestMeters meters;
+  private RequestMetrics meters;
   private final List<Long> timers = new ArrayList<>();
 
   private static Set<String> keys() {
@@ -165,7 +165,7 @@ public final class BrokerVerticle extends VerticleBase {
     node = opened;
     ServeOptions options = ServeOptions.fromJson(config());
     scope = Meters.of(vertx).scope("broker");
-    meters = new RequestMeters(scope);
+    meters = new RequestMetrics(scope);
     service = new Service(node, vertx, context, options, meters, scope);
     LocalObjects.put(vertx, LogNode.class, node.log());
     consume(Addresses.data(node.nodeId()), service::data);

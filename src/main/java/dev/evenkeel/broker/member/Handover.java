@@ -29,7 +29,7 @@ record Handover(PeerCalls calls, LogNode log) {
     }
     Future<Void> given =
         calls
-            .cards(log.others())
+            .peers(log.others())
             .compose(
                 answers -> {
                   List<Future<Void>> each = new ArrayList<>();

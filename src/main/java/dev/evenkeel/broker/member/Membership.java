@@ -14,9 +14,9 @@ import dev.evenkeel.bus.Readiness;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.NodeCard.Stage;
-import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeInfo.Stage;
+import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -42,7 +42,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The bus may come later than the first question: what is asked then waits for it.
  */
-public final class Membership implements PeerLine {
+public final class Membership implements PeerLink {
   private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
   private static final long TELL_AGAIN_MILLIS = 5_000;
   private static final long ANSWER_MILLIS_MAX = 5_000;
@@ -52,11 +52,11 @@ public final class Membership implements PeerLine {
   private final boolean dispatcher;
   private final CompletableFuture<Vertx> bus;
   private final Readiness readiness = new Readiness();
-  private volatile NodeCard card;
+  private volatile NodeInfo info;
   private volatile boolean serving;
   private volatile Consumer<String> hints = hint -> {};
   private volatile BrokerNode broker;
-  private volatile SpreadLoop spread;
+  private volatile LeaderBalancerLoop spread;
   private volatile ClockLoop clocks;
 
   /** Guarded by this. */
@@ -124,7 +124,7 @@ public final class Membership implements PeerLine {
   public void serve() {
     serving = true;
     readiness.setServing(true);
-    spread = new SpreadLoop(calls, broker.log(), this::own);
+    spread = new LeaderBalancerLoop(calls, broker.log(), this::own);
     spread.start();
   }
 
@@ -157,14 +157,14 @@ public final class Membership implements PeerLine {
   }
 
   @Override
-  public void tell(NodeCard newCard) {
-    card = newCard;
+  public void tell(NodeInfo newInfo) {
+    info = newInfo;
   }
 
   @Override
-  public CompletableFuture<NodeCard> ask(String other) {
+  public CompletableFuture<NodeInfo> ask(String other) {
     return bus.thenCompose(
-        vertx -> new PeerCalls(vertx).card(other).map(Peer::card).toCompletionStage());
+        vertx -> new PeerCalls(vertx).peer(other).map(Peer::info).toCompletionStage());
   }
 
   @Override
@@ -225,7 +225,7 @@ public final class Membership implements PeerLine {
   }
 
   private Peer own() {
-    NodeCard known = card;
+    NodeInfo known = info;
     if (known == null) {
       throw UNAVAILABLE.error("node " + node + " is starting");
     }
@@ -241,7 +241,7 @@ public final class Membership implements PeerLine {
   }
 
   private synchronized Future<Buffer> join(JsonObject question) {
-    NodeCard known = own().card();
+    NodeInfo known = own().info();
     if (known.stage() != Stage.WAITING
         || !known.incarnation().equals(question.getString("incarnation"))) {
       throw UNAVAILABLE.error("node " + node + " does not wait to be taken in any more");
@@ -312,7 +312,7 @@ public final class Membership implements PeerLine {
           "the replacement of node '" + replacement.node() + "' is under way: wait for its end");
     }
     return calls
-        .card(lost)
+        .peer(lost)
         .otherwise((Peer) null)
         .compose(
             answer -> {

@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.member;
 
 import dev.evenkeel.log.LogNode;
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeInfo.Stage;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -18,7 +18,7 @@ import java.util.Set;
  * @param serving whether it is ready, and not about to stop
  * @param ineligible log groups that it should not lead
  */
-record Peer(NodeCard card, boolean dispatcher, boolean serving, Set<String> ineligible) {
+record Peer(NodeInfo info, boolean dispatcher, boolean serving, Set<String> ineligible) {
 
   Peer {
     ineligible = Set.copyOf(ineligible);
@@ -35,13 +35,13 @@ record Peer(NodeCard card, boolean dispatcher, boolean serving, Set<String> inel
 
   Buffer toBuffer() {
     return new JsonObject()
-        .put("node", card.node())
-        .put("incarnation", card.incarnation())
-        .put("stage", card.stage().name())
-        .put("clusterId", card.clusterId())
-        .put("voters", new JsonArray(card.voters()))
-        .put("peers", new JsonArray(card.peers()))
-        .put("dataGroups", card.dataGroups())
+        .put("node", info.node())
+        .put("incarnation", info.incarnation())
+        .put("stage", info.stage().name())
+        .put("clusterId", info.clusterId())
+        .put("voters", new JsonArray(info.voters()))
+        .put("peers", new JsonArray(info.peers()))
+        .put("dataGroups", info.dataGroups())
         .put("dispatcher", dispatcher)
         .put("serving", serving)
         .put("ineligible", new JsonArray(List.copyOf(ineligible)))
@@ -50,8 +50,8 @@ record Peer(NodeCard card, boolean dispatcher, boolean serving, Set<String> inel
 
   static Peer of(Buffer buffer) {
     JsonObject json = buffer.toJsonObject();
-    NodeCard card =
-        new NodeCard(
+    NodeInfo info =
+        new NodeInfo(
             json.getString("node"),
             json.getString("incarnation"),
             Stage.valueOf(json.getString("stage")),
@@ -60,7 +60,7 @@ record Peer(NodeCard card, boolean dispatcher, boolean serving, Set<String> inel
             texts(json.getJsonArray("peers")),
             json.getInteger("dataGroups"));
     return new Peer(
-        card,
+        info,
         json.getBoolean("dispatcher"),
         json.getBoolean("serving"),
         Set.copyOf(texts(json.getJsonArray("ineligible", new JsonArray()))));

@@ -14,7 +14,7 @@ import java.util.concurrent.ConcurrentHashMap;
 
 /** Questions to the membership address of other nodes. */
 record PeerCalls(Vertx vertx) {
-  private static final long CARD_MILLIS_MAX = 1_000;
+  private static final long PEER_MILLIS_MAX = 1_000;
 
   /** Fails with {@code RefusedException}. */
   Future<Buffer> ask(String node, JsonObject question, long millisMax) {
@@ -22,20 +22,20 @@ record PeerCalls(Vertx vertx) {
         .map(answer -> copy(Frames.answerBody(answer)));
   }
 
-  Future<Peer> card(String node) {
-    return ask(node, new JsonObject().put("action", "card"), CARD_MILLIS_MAX).map(Peer::of);
+  Future<Peer> peer(String node) {
+    return ask(node, new JsonObject().put("action", "card"), PEER_MILLIS_MAX).map(Peer::of);
   }
 
   /** The answers of those who answer. */
-  Future<Map<String, Peer>> cards(Collection<String> nodes) {
-    Map<String, Peer> cards = new ConcurrentHashMap<>();
+  Future<Map<String, Peer>> peers(Collection<String> nodes) {
+    Map<String, Peer> peers = new ConcurrentHashMap<>();
     return Future.join(
             nodes.stream()
                 .map(
                     node ->
-                        card(node).onSuccess(peer -> cards.put(node, peer)).otherwise((Peer) null))
+                        peer(node).onSuccess(peer -> peers.put(node, peer)).otherwise((Peer) null))
                 .toList())
-        .map(done -> cards);
+        .map(done -> peers);
   }
 
   private static Buffer copy(ByteBuffer body) {

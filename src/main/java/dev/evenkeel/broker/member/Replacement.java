@@ -5,7 +5,7 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
-import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.log.VoterId;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -77,22 +77,22 @@ final class Replacement {
     if (!nodes.contains(node)) {
       throw INVALID.error("there is no node '" + node + "': the nodes are " + nodes);
     }
-    if (answer == null || answer.card().stage() == Stage.EMPTY) {
+    if (answer == null || answer.info().stage() == Stage.EMPTY) {
       throw UNAVAILABLE.error(
           "no empty node is waiting under the name '"
               + node
               + "': start it with an empty data directory first");
     }
-    if (answer.card().stage() == Stage.WAITING) {
+    if (answer.info().stage() == Stage.WAITING) {
       return;
     }
-    if (!clusterId.equals(answer.card().clusterId())) {
+    if (!clusterId.equals(answer.info().clusterId())) {
       throw INVALID.error(
           "node '%s' runs with the data of another cluster: start it with an empty data "
               + "directory first",
           node);
     }
-    String voter = answer.card().voter();
+    String voter = answer.info().voter();
     boolean other =
         voters.stream().anyMatch(each -> VoterId.node(each).equals(node) && !each.equals(voter));
     if (everywhere.contains(voter) && !other) {
@@ -101,7 +101,7 @@ final class Replacement {
   }
 
   String node() {
-    return taken.card().node();
+    return taken.info().node();
   }
 
   boolean running() {
@@ -122,7 +122,7 @@ final class Replacement {
 
   /** Never fails: how it ended is in {@link #toJson()}. */
   Future<Void> run() {
-    String voter = taken.card().voter();
+    String voter = taken.info().voter();
     LOG.info("replacing node {} by {}", node(), voter);
     List<Supplier<Future<Void>>> steps = new ArrayList<>();
     for (LogGroup group : log.all()) {
@@ -156,7 +156,7 @@ final class Replacement {
             .put("action", action)
             .put("group", group.name())
             .put("node", node())
-            .put("voter", taken.card().voter());
+            .put("voter", taken.info().voter());
     return poll(
             () -> asked(group, question),
             millisMax,
@@ -220,7 +220,7 @@ final class Replacement {
   }
 
   private Future<Void> join() {
-    if (taken.card().stage() != Stage.WAITING) {
+    if (taken.info().stage() != Stage.WAITING) {
       return Future.succeededFuture();
     }
     JsonObject invitation =
@@ -228,19 +228,19 @@ final class Replacement {
             .put("action", "join")
             .put("clusterId", log.clusterId())
             .put("dataGroups", log.data().size())
-            .put("incarnation", taken.card().incarnation());
+            .put("incarnation", taken.info().incarnation());
     return calls
         .ask(node(), invitation, STEP_MILLIS_MAX)
         .compose(
             accepted ->
                 poll(
-                    () -> calls.card(node()).map(this::isOpen),
+                    () -> calls.peer(node()).map(this::isOpen),
                     STUCK_MILLIS_MAX,
                     "node '" + node() + "' has not opened its logs"));
   }
 
   private boolean isOpen(Peer peer) {
-    return peer.card().stage() == Stage.FORMED && peer.card().voter().equals(taken.card().voter());
+    return peer.info().stage() == Stage.FORMED && peer.info().voter().equals(taken.info().voter());
   }
 
   private static <T> Future<T> failed(String message) {

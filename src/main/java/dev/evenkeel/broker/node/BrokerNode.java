@@ -9,7 +9,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -86,11 +86,11 @@ public final class BrokerNode implements AutoCloseable {
   /**
    * Opens everything and begins the periodic tasks. Blocks: never on an event loop.
    *
-   * @param line by which the nodes of a new cluster of several find together
+   * @param link by which the nodes of a new cluster find each other
    * @throws LogStartException for what a person must look into
    */
   public static BrokerNode start(
-      BrokerSettings settings, LogStarter logs, StoreOpener stores, PeerLine line)
+      BrokerSettings settings, LogStarter logs, StoreOpener stores, PeerLink link)
       throws LogStartException, IOException, InterruptedException {
     Path live = settings.dataDirectory().resolve("live");
     Files.createDirectories(live);
@@ -125,7 +125,7 @@ public final class BrokerNode implements AutoCloseable {
               state.onDamage(detail -> damage.note(name, detail));
               return state;
             },
-            line);
+            link);
     try {
       log.all().forEach(damage::watch);
       List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();

@@ -39,7 +39,7 @@ public final class FetchService {
   private static final int ANSWER_SPARE_BYTES = 4_096;
 
   private final ServeContext serve;
-  private final RequestMeters meters;
+  private final RequestMetrics meters;
   private final Map<Shard, Set<Waiting>> waiting = new HashMap<>();
   private int waitingCount;
 

@@ -23,7 +23,7 @@ record ServeContext(
     Vertx vertx,
     Context context,
     ServeOptions options,
-    RequestMeters meters) {
+    RequestMetrics meters) {
 
   /** Runs a task on the context. */
   void run(Runnable task) {

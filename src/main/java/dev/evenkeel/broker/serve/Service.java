@@ -38,7 +38,7 @@ public final class Service {
   private final FetchService fetches;
   private final ControlService control;
   private final TopicProcedures topics;
-  private final BrokerFigures figures;
+  private final BrokerMetrics figures;
   private final LevelRaiser levels;
   private final ReplicaComparison comparison;
   private boolean asking;
@@ -55,7 +55,7 @@ public final class Service {
       Vertx vertx,
       Context context,
       ServeOptions options,
-      RequestMeters meters,
+      RequestMetrics meters,
       MeterScope scope) {
     this.node = node;
     this.vertx = vertx;
@@ -69,7 +69,7 @@ public final class Service {
     appends = new AppendService(serve);
     fetches = new FetchService(serve);
     control = new ControlService(serve, fetches, commands, topics);
-    figures = new BrokerFigures(node, groups, context, this::queues, scope);
+    figures = new BrokerMetrics(node, groups, context, this::queues, scope);
     levels = new LevelRaiser(serve);
     comparison = new ReplicaComparison(node);
     log.meta()
@@ -129,8 +129,8 @@ public final class Service {
     publish(new LeaderChange.News(known, false));
   }
 
-  private BrokerFigures.Queues queues() {
-    return new BrokerFigures.Queues(appends.queues(), fetches.waiting());
+  private BrokerMetrics.Queues queues() {
+    return new BrokerMetrics.Queues(appends.queues(), fetches.waiting());
   }
 
   /** Answers what comes to the data address. */

@@ -3,8 +3,8 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeInfo.Stage;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -21,10 +21,10 @@ import java.util.stream.Collectors;
  * What a data directory belongs to, as {@code cluster.json} tells. It is written before any log, so
  * that a directory whose logs were lost is told from a new one.
  *
- * @param card what the other nodes are told, at stage AGREED, OPENING or FORMED; its incarnation is
+ * @param info what the other nodes are told, at stage AGREED, OPENING or FORMED; its incarnation is
  *     empty for a lone node. The ids of the log groups follow from the cluster's id
  */
-record ClusterFile(NodeCard card) {
+record ClusterFile(NodeInfo info) {
   static final String NAME = "cluster.json";
   private static final int FORMAT = 2;
 
@@ -35,7 +35,7 @@ record ClusterFile(NodeCard card) {
   static ClusterFile alone(LogSettings settings) {
     List<String> peers = ids(settings);
     return new ClusterFile(
-        new NodeCard(
+        new NodeInfo(
             settings.nodeId(),
             "",
             Stage.OPENING,
@@ -61,18 +61,18 @@ record ClusterFile(NodeCard card) {
   }
 
   ClusterFile with(Stage newStage) {
-    return new ClusterFile(card.with(newStage));
+    return new ClusterFile(info.with(newStage));
   }
 
   boolean formed() {
-    return card.stage() == Stage.FORMED;
+    return info.stage() == Stage.FORMED;
   }
 
   /** Names of all groups: "meta", "d0", "d1", ... */
   List<String> groups() {
     List<String> names = new ArrayList<>();
     names.add(LogNode.META);
-    for (int i = 0; i < card.dataGroups(); i++) {
+    for (int i = 0; i < info.dataGroups(); i++) {
       names.add("d" + i);
     }
     return names;
@@ -80,33 +80,33 @@ record ClusterFile(NodeCard card) {
 
   UUID groupId(String group) {
     return UUID.nameUUIDFromBytes(
-        (card.clusterId() + "/" + group).getBytes(StandardCharsets.UTF_8));
+        (info.clusterId() + "/" + group).getBytes(StandardCharsets.UTF_8));
   }
 
   /** Refuses settings that do not fit what the directory was made for. */
   void check(LogSettings settings) throws LogStartException {
     Path directory = settings.directory();
-    if (!card.node().equals(settings.nodeId())) {
+    if (!info.node().equals(settings.nodeId())) {
       throw new LogStartException(
           String.format(
               "%s belongs to node '%s', not to '%s'; start it as node %s, or give this node "
                   + "a data directory of its own",
-              directory, card.node(), settings.nodeId(), card.node()));
+              directory, info.node(), settings.nodeId(), info.node()));
     }
     List<String> asked = ids(settings);
-    if (!card.peers().equals(asked)) {
+    if (!info.peers().equals(asked)) {
       throw new LogStartException(
           String.format(
               "%s belongs to a cluster of the nodes %s, not of %s; name those as peers, or "
                   + "use a new directory",
-              directory, card.peers(), asked));
+              directory, info.peers(), asked));
     }
-    if (settings.dataGroups() != 0 && settings.dataGroups() != card.dataGroups()) {
+    if (settings.dataGroups() != 0 && settings.dataGroups() != info.dataGroups()) {
       throw new LogStartException(
           String.format(
               "%s was made with %s data groups, not %s; the number cannot change: ask for %s "
                   + "or leave it out",
-              directory, card.dataGroups(), settings.dataGroups(), card.dataGroups()));
+              directory, info.dataGroups(), settings.dataGroups(), info.dataGroups()));
     }
   }
 
@@ -117,13 +117,13 @@ record ClusterFile(NodeCard card) {
   void write(Path directory) throws IOException {
     StringBuilder out = new StringBuilder();
     out.append("{\n  \"format\": ").append(FORMAT);
-    out.append(",\n  \"clusterId\": \"").append(card.clusterId());
-    out.append("\",\n  \"nodeId\": \"").append(card.node());
-    out.append("\",\n  \"dataGroups\": ").append(card.dataGroups());
-    out.append(",\n  \"stage\": \"").append(card.stage());
-    out.append("\",\n  \"incarnation\": \"").append(card.incarnation());
-    out.append("\",\n  \"peers\": ").append(quoted(card.peers()));
-    out.append(",\n  \"voters\": ").append(quoted(card.voters())).append("\n}\n");
+    out.append(",\n  \"clusterId\": \"").append(info.clusterId());
+    out.append("\",\n  \"nodeId\": \"").append(info.node());
+    out.append("\",\n  \"dataGroups\": ").append(info.dataGroups());
+    out.append(",\n  \"stage\": \"").append(info.stage());
+    out.append("\",\n  \"incarnation\": \"").append(info.incarnation());
+    out.append("\",\n  \"peers\": ").append(quoted(info.peers()));
+    out.append(",\n  \"voters\": ").append(quoted(info.voters())).append("\n}\n");
     DurableFiles.write(directory.resolve(NAME), out.toString());
   }
 
@@ -144,7 +144,7 @@ record ClusterFile(NodeCard card) {
       UUID clusterId = UUID.fromString(field(text, "clusterId", "\"([0-9a-fA-F-]{36})\""));
       List<String> peers = list(text, "peers");
       return new ClusterFile(
-          new NodeCard(
+          new NodeInfo(
               field(text, "nodeId", "\"([^\"\\\\]+)\""),
               lone ? "" : field(text, "incarnation", "\"([0-9a-f]*)\""),
               lone ? loneStage(text) : Stage.valueOf(field(text, "stage", "\"([A-Z]+)\"")),

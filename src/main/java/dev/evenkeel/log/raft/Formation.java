@@ -1,7 +1,7 @@
 package dev.evenkeel.log.raft;
 
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeInfo.Stage;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -34,7 +34,7 @@ final class Formation {
   /** What to do next. */
   sealed interface Step {
     /** Write this down, then tell the others. */
-    record Become(NodeCard card) implements Step {}
+    record Become(NodeInfo info) implements Step {}
 
     /** Open the logs. */
     record Open() implements Step {}
@@ -57,17 +57,17 @@ final class Formation {
    * @param answers of the other nodes by id; who did not answer is missing
    * @param newClusterId makes an id that nobody has used
    */
-  static Step next(NodeCard self, Map<String, NodeCard> answers, Supplier<String> newClusterId) {
+  static Step next(NodeInfo self, Map<String, NodeInfo> answers, Supplier<String> newClusterId) {
     if (self.stage().mayHaveVoted()) {
       return new Step.Open();
     }
-    for (NodeCard other : answers.values()) {
+    for (NodeInfo other : answers.values()) {
       String difference = difference(self, other);
       if (difference != null) {
         return new Step.Refuse(difference);
       }
     }
-    for (NodeCard other : answers.values()) {
+    for (NodeInfo other : answers.values()) {
       if (other.stage().mayHaveVoted()) {
         return self.stage() == Stage.AGREED && self.clusterId().equals(other.clusterId())
             ? new Step.Become(self.with(Stage.OPENING))
@@ -85,7 +85,7 @@ final class Formation {
   }
 
   private static Step lead(
-      NodeCard self, Map<String, NodeCard> answers, Supplier<String> newClusterId) {
+      NodeInfo self, Map<String, NodeInfo> answers, Supplier<String> newClusterId) {
     TreeSet<String> missing = new TreeSet<>(self.peers());
     missing.removeAll(answers.keySet());
     missing.remove(self.node());
@@ -97,7 +97,7 @@ final class Formation {
       return new Step.Become(self.agreed(newClusterId.get(), voters));
     }
     TreeSet<String> undecided = new TreeSet<>();
-    for (NodeCard other : answers.values()) {
+    for (NodeInfo other : answers.values()) {
       if (other.stage() != Stage.AGREED || !self.clusterId().equals(other.clusterId())) {
         undecided.add(other.node());
       }
@@ -107,14 +107,14 @@ final class Formation {
         : new Step.Wait("waiting for " + names(undecided) + " to agree on the cluster");
   }
 
-  private static List<String> voters(NodeCard self, Map<String, NodeCard> answers) {
+  private static List<String> voters(NodeInfo self, Map<String, NodeInfo> answers) {
     List<String> voters = new ArrayList<>();
     voters.add(self.voter());
     answers.values().forEach(other -> voters.add(other.voter()));
     return voters.stream().sorted().toList();
   }
 
-  private static Step follow(NodeCard self, NodeCard lowest, String lowestId) {
+  private static Step follow(NodeInfo self, NodeInfo lowest, String lowestId) {
     if (lowest == null) {
       return new Step.Wait("waiting for node " + lowestId + " to form the cluster together");
     }
@@ -128,7 +128,7 @@ final class Formation {
   }
 
   /** What keeps the two from ever forming one cluster, or null. */
-  private static String difference(NodeCard self, NodeCard other) {
+  private static String difference(NodeInfo self, NodeInfo other) {
     if (!self.peers().equals(other.peers())) {
       return String.format(
           "node %s was started with the peers %s, node %s with %s: give every node the "

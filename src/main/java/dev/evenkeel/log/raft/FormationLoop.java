@@ -2,9 +2,9 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.NodeCard.Stage;
-import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeInfo.Stage;
+import dev.evenkeel.log.PeerLink;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -22,22 +22,22 @@ final class FormationLoop {
   private static final int INCARNATION_BYTES = 6;
 
   private final Path directory;
-  private final PeerLine line;
+  private final PeerLink link;
   private final List<String> others;
-  private NodeCard self;
+  private NodeInfo self;
 
   /**
    * @param written what the directory holds, or null if it is empty
    */
-  FormationLoop(LogSettings settings, Path directory, ClusterFile written, PeerLine line) {
+  FormationLoop(LogSettings settings, Path directory, ClusterFile written, PeerLink link) {
     this.directory = directory;
-    this.line = line;
+    this.link = link;
     List<String> peers = ClusterFile.ids(settings);
     others = peers.stream().filter(id -> !id.equals(settings.nodeId())).toList();
     self =
         written != null
-            ? written.card()
-            : new NodeCard(
+            ? written.info()
+            : new NodeInfo(
                 settings.nodeId(),
                 incarnation(),
                 Stage.EMPTY,
@@ -55,28 +55,28 @@ final class FormationLoop {
 
   /** Blocks until the logs may be opened, as what is then on the disk says. */
   ClusterFile run() throws LogStartException, IOException, InterruptedException {
-    NodeCard told = self;
+    NodeInfo told = self;
     while (true) {
-      line.tell(told);
+      link.tell(told);
       Formation.Step step = Formation.next(self, ask(), () -> UUID.randomUUID().toString());
       if (step instanceof Formation.Step.Open) {
-        line.waitingFor(null, false);
+        link.waitingFor(null, false);
         return new ClusterFile(self);
       } else if (step instanceof Formation.Step.Become become) {
-        write(become.card());
+        write(become.info());
         told = self;
       } else if (step instanceof Formation.Step.Refuse refuse) {
         throw new LogStartException(refuse.message());
       } else if (step instanceof Formation.Step.Wait wait) {
         told = self;
-        line.tell(told);
-        line.waitingFor(wait.reason(), false);
-        line.awaitInvitation(PAUSE_MILLIS);
+        link.tell(told);
+        link.waitingFor(wait.reason(), false);
+        link.awaitInvitation(PAUSE_MILLIS);
       } else if (step instanceof Formation.Step.AwaitReplacement await) {
         told = self.with(Stage.WAITING);
-        line.tell(told);
-        line.waitingFor(await.reason(), true);
-        PeerLine.Invitation invitation = line.awaitInvitation(PAUSE_MILLIS);
+        link.tell(told);
+        link.waitingFor(await.reason(), true);
+        PeerLink.Invitation invitation = link.awaitInvitation(PAUSE_MILLIS);
         if (invitation != null && invitation.incarnation().equals(self.incarnation())) {
           takenIn(invitation);
           told = self;
@@ -87,9 +87,9 @@ final class FormationLoop {
     }
   }
 
-  private void takenIn(PeerLine.Invitation invitation) throws IOException {
+  private void takenIn(PeerLink.Invitation invitation) throws IOException {
     write(
-        new NodeCard(
+        new NodeInfo(
             self.node(),
             self.incarnation(),
             Stage.OPENING,
@@ -99,20 +99,20 @@ final class FormationLoop {
             invitation.dataGroups()));
   }
 
-  private void write(NodeCard card) throws IOException {
-    new ClusterFile(card).write(directory);
-    self = card;
+  private void write(NodeInfo info) throws IOException {
+    new ClusterFile(info).write(directory);
+    self = info;
   }
 
-  private Map<String, NodeCard> ask() throws InterruptedException {
-    Map<String, CompletableFuture<NodeCard>> asked = new TreeMap<>();
-    others.forEach(node -> asked.put(node, line.ask(node)));
-    Map<String, NodeCard> answers = new TreeMap<>();
-    for (Map.Entry<String, CompletableFuture<NodeCard>> each : asked.entrySet()) {
+  private Map<String, NodeInfo> ask() throws InterruptedException {
+    Map<String, CompletableFuture<NodeInfo>> asked = new TreeMap<>();
+    others.forEach(node -> asked.put(node, link.ask(node)));
+    Map<String, NodeInfo> answers = new TreeMap<>();
+    for (Map.Entry<String, CompletableFuture<NodeInfo>> each : asked.entrySet()) {
       try {
-        NodeCard card = each.getValue().get();
-        if (card.node().equals(each.getKey())) {
-          answers.put(each.getKey(), card);
+        NodeInfo info = each.getValue().get();
+        if (info.node().equals(each.getKey())) {
+          answers.put(each.getKey(), info);
         }
       } catch (ExecutionException e) {
         // No answer is what the decision takes it for.

@@ -2,8 +2,8 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
@@ -49,15 +49,15 @@ final class NodeStart {
   private final Function<String, ReplicatedState> states;
   private final Path directory;
   private final Path raft;
-  private final PeerLine line;
+  private final PeerLink link;
 
   /** The last entry that each group had applied in the last run. */
   private Map<String, TermIndex> marks = Map.of();
 
-  NodeStart(LogSettings settings, Function<String, ReplicatedState> states, PeerLine line) {
+  NodeStart(LogSettings settings, Function<String, ReplicatedState> states, PeerLink link) {
     this.settings = settings;
     this.states = states;
-    this.line = line;
+    this.link = link;
     directory = settings.directory().toAbsolutePath();
     raft = directory.resolve("raft");
   }
@@ -73,15 +73,15 @@ final class NodeStart {
     RaftLogNode node = null;
     try {
       ClusterFile cluster = openDirectory();
-      line.tell(cluster.card());
+      link.tell(cluster.info());
       marks = new AppliedPositions(directory).read();
       checkPort(own);
       node = new RaftLogNode(settings, cluster, lock, states);
       startServer(node, own);
       if (!cluster.formed()) {
-        cluster = cluster.with(NodeCard.Stage.FORMED);
+        cluster = cluster.with(NodeInfo.Stage.FORMED);
         cluster.write(directory);
-        line.tell(cluster.card());
+        link.tell(cluster.info());
       }
       node.started();
       awaitVoting(node);
@@ -140,14 +140,14 @@ final class NodeStart {
   /** Finds out what the directory belongs to, or claims a new one, and looks at every group. */
   private ClusterFile openDirectory() throws LogStartException, IOException, InterruptedException {
     ClusterFile cluster = ClusterFile.read(directory);
-    if (cluster == null || !cluster.card().stage().mayHaveVoted()) {
+    if (cluster == null || !cluster.info().stage().mayHaveVoted()) {
       // Logs without the file that tells whose they are belong to nobody.
       LogGroupFiles.checkNoOthers(raft, Set.of());
       if (cluster != null) {
         cluster.check(settings);
       }
       if (settings.peers().size() > 1) {
-        return new FormationLoop(settings, directory, cluster, line).run();
+        return new FormationLoop(settings, directory, cluster, link).run();
       }
       cluster = ClusterFile.alone(settings);
       cluster.write(directory);
@@ -291,15 +291,15 @@ final class NodeStart {
     long begun = System.nanoTime();
     while (!node.groups().stream().allMatch(group -> group.voters().contains(node.voter()))) {
       checkAlive(node);
-      line.waitingFor(
+      link.waitingFor(
           String.format(
               "the cluster is taking this node in; if that was interrupted, run 'evenkeel "
                   + "cluster replace %s' again",
               settings.nodeId()),
           System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(VOTING_HINT_MILLIS));
-      line.awaitInvitation(VOTING_CHECK_MILLIS);
+      link.awaitInvitation(VOTING_CHECK_MILLIS);
     }
-    line.waitingFor(null, false);
+    link.waitingFor(null, false);
   }
 
   private static void checkHolds(RaftServer.Division division, String group, TermIndex applied)

@@ -4,7 +4,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.VoterId;
 import java.util.ArrayList;
@@ -70,15 +70,15 @@ public final class RaftLogNode implements LogNode {
    * leader. In an empty directory the logs are made.
    *
    * @param states makes the state of the group with this name; called once for each
-   * @param line by which the nodes of a new cluster of several find together; with a lone node, or
-   *     once the cluster has formed, nobody is asked
+   * @param link by which the nodes of a new cluster find each other; with a lone node, or once the
+   *     cluster has formed, nobody is asked
    * @throws LogStartException if the directory is not this node's, is in use, or has lost or
    *     damaged files, or if the port is busy; nothing is left running
    */
   public static RaftLogNode start(
-      LogSettings settings, Function<String, ReplicatedState> states, PeerLine line)
+      LogSettings settings, Function<String, ReplicatedState> states, PeerLink link)
       throws LogStartException, InterruptedException {
-    return new NodeStart(settings, states, line).run();
+    return new NodeStart(settings, states, link).run();
   }
 
   /** Completes when the node cannot go on, with the cause. */
@@ -93,12 +93,12 @@ public final class RaftLogNode implements LogNode {
 
   @Override
   public String clusterId() {
-    return cluster.card().clusterId();
+    return cluster.info().clusterId();
   }
 
   @Override
   public List<String> nodes() {
-    return cluster.card().peers();
+    return cluster.info().peers();
   }
 
   @Override
@@ -135,12 +135,12 @@ public final class RaftLogNode implements LogNode {
 
   /** The name under which this node votes. */
   String voter() {
-    return cluster.card().voter();
+    return cluster.info().voter();
   }
 
   /** Who votes before the log says otherwise. */
   List<String> firstVoters() {
-    return cluster.card().voters();
+    return cluster.info().voters();
   }
 
   List<RaftLogGroup> groups() {

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.log.Follower;
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
@@ -23,7 +23,7 @@ class MemberDecisionsTest {
     for (String cluster : new String[] {null, "id"}) {
       Peer peer =
           new Peer(
-              new NodeCard("n2", "b", Stage.WAITING, cluster, VOTERS, NODES, 3),
+              new NodeInfo("n2", "b", Stage.WAITING, cluster, VOTERS, NODES, 3),
               true,
               false,
               Set.of("d0", "meta"));
@@ -35,15 +35,15 @@ class MemberDecisionsTest {
   void onlyAnEmptyNodeUnderTheLostOnesNameReplacesIt() {
     assertRefused("n9", null, Refusal.INVALID, "there is no node 'n9': the nodes are [n1, n2, n3]");
     assertRefused("n2", null, Refusal.UNAVAILABLE, "start it with an empty data directory first");
-    assertRefused("n2", card("b", Stage.EMPTY), Refusal.UNAVAILABLE, "no empty node is waiting");
-    assertRefused("n2", card("b", Stage.FORMED), Refusal.INVALID, "is alive and has its data");
+    assertRefused("n2", info("b", Stage.EMPTY), Refusal.UNAVAILABLE, "no empty node is waiting");
+    assertRefused("n2", info("b", Stage.FORMED), Refusal.INVALID, "is alive and has its data");
     assertRefused("n2", other(), Refusal.INVALID, "the data of another cluster");
-    assertThatCode(() -> check("n2", card("new", Stage.WAITING))).doesNotThrowAnyException();
+    assertThatCode(() -> check("n2", info("new", Stage.WAITING))).doesNotThrowAnyException();
   }
 
   @Test
   void oneThatWasTakenInHalfWayIsTakenInAgain() {
-    Peer half = card("new", Stage.FORMED);
+    Peer half = info("new", Stage.FORMED);
     // Some groups have it, one still has the lost one.
     assertThatCode(
             () ->
@@ -62,28 +62,28 @@ class MemberDecisionsTest {
     List<Follower> followers =
         List.of(
             new Follower("n1", 10, 100), new Follower("n2", 9, 100), new Follower("n3", 12, 9_000));
-    Peer plain = new Peer(card("b", Stage.FORMED).card(), false, true, Set.of());
-    Peer full = new Peer(card("b", Stage.FORMED).card(), true, true, Set.of());
+    Peer plain = new Peer(info("b", Stage.FORMED).info(), false, true, Set.of());
+    Peer full = new Peer(info("b", Stage.FORMED).info(), true, true, Set.of());
     assertThat(Handover.successors("d0", followers, Map.of("n1", plain, "n2", full)))
         .containsExactly("n1", "n2");
     assertThat(Handover.successors("meta", followers, Map.of("n1", plain, "n2", full)))
         .containsExactly("n2", "n1");
     assertThat(Handover.successors("d0", followers, Map.of("n2", plain)))
         .containsExactly("n2", "n1");
-    Peer unfit = new Peer(card("b", Stage.FORMED).card(), true, true, Set.of("d0"));
+    Peer unfit = new Peer(info("b", Stage.FORMED).info(), true, true, Set.of("d0"));
     assertThat(Handover.successors("d0", followers, Map.of("n1", unfit, "n2", full)))
         .containsExactly("n2", "n1");
     assertThat(Handover.successors("d0", List.of(), Map.of())).isEmpty();
   }
 
-  private static Peer card(String incarnation, Stage stage) {
+  private static Peer info(String incarnation, Stage stage) {
     return new Peer(
-        new NodeCard("n2", incarnation, stage, "id", VOTERS, NODES, 3), true, true, Set.of());
+        new NodeInfo("n2", incarnation, stage, "id", VOTERS, NODES, 3), true, true, Set.of());
   }
 
   private static Peer other() {
     return new Peer(
-        new NodeCard("n2", "b", Stage.FORMED, "other", VOTERS, NODES, 3), true, true, Set.of());
+        new NodeInfo("n2", "b", Stage.FORMED, "other", VOTERS, NODES, 3), true, true, Set.of());
   }
 
   private static void check(String node, Peer answer) {

@@ -3,8 +3,8 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeInfo.Stage;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -59,7 +59,7 @@ class ClusterFileTest {
             .formatted(id));
     assertThat(ClusterFile.read(directory))
         .isEqualTo(file("n1", "", Stage.FORMED, id, List.of("n1"), List.of("n1"), 3));
-    assertThat(ClusterFile.read(directory).card().voter()).isEqualTo("n1");
+    assertThat(ClusterFile.read(directory).info().voter()).isEqualTo("n1");
   }
 
   @Test
@@ -76,8 +76,8 @@ class ClusterFileTest {
 
   @Test
   void twoLoneNodesAreTwoClusters() {
-    assertThat(ClusterFile.alone(settings("a", "a")).card().clusterId())
-        .isNotEqualTo(ClusterFile.alone(settings("a", "a")).card().clusterId());
+    assertThat(ClusterFile.alone(settings("a", "a")).info().clusterId())
+        .isNotEqualTo(ClusterFile.alone(settings("a", "a")).info().clusterId());
   }
 
   private static ClusterFile file(
@@ -89,7 +89,7 @@ class ClusterFileTest {
       List<String> peers,
       int dataGroups) {
     return new ClusterFile(
-        new NodeCard(node, incarnation, stage, cluster.toString(), voters, peers, dataGroups));
+        new NodeInfo(node, incarnation, stage, cluster.toString(), voters, peers, dataGroups));
   }
 
   private LogSettings settings(String node, String... peers) {

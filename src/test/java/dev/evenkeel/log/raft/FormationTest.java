@@ -2,8 +2,8 @@ package dev.evenkeel.log.raft;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.NodeCard.Stage;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeInfo.Stage;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -21,14 +21,14 @@ class FormationTest {
 
   @Test
   void differingPeersOrGroupsAreToldWithBothNodes() {
-    NodeCard self = empty("n2", "b");
-    NodeCard other = new NodeCard("n1", "a", Stage.EMPTY, null, List.of(), List.of("n1", "n2"), 3);
+    NodeInfo self = empty("n2", "b");
+    NodeInfo other = new NodeInfo("n1", "a", Stage.EMPTY, null, List.of(), List.of("n1", "n2"), 3);
     assertThat(next(self, other))
         .isEqualTo(
             new Formation.Step.Refuse(
                 "node n2 was started with the peers [n1, n2, n3], node n1 with [n1, n2]: give every"
                     + " node the same list of peers"));
-    NodeCard groups = new NodeCard("n1", "a", Stage.EMPTY, null, List.of(), NODES, 5);
+    NodeInfo groups = new NodeInfo("n1", "a", Stage.EMPTY, null, List.of(), NODES, 5);
     assertThat(next(self, groups))
         .isEqualTo(
             new Formation.Step.Refuse(
@@ -54,7 +54,7 @@ class FormationTest {
   void anEmptyNodeThatFindsAClusterWaitsToBeTakenIn() {
     List<String> voters = List.of("n1@a", "n2@b", "n3@c");
     for (Stage stage : List.of(Stage.OPENING, Stage.FORMED)) {
-      NodeCard formed = new NodeCard("n3", "c", stage, "id", voters, NODES, 3);
+      NodeInfo formed = new NodeInfo("n3", "c", stage, "id", voters, NODES, 3);
       Formation.Step step = next(empty("n1", "new"), formed, empty("n2", "b"));
       assertThat(step).isInstanceOf(Formation.Step.AwaitReplacement.class);
       assertThat(((Formation.Step.AwaitReplacement) step).reason())
@@ -64,7 +64,7 @@ class FormationTest {
 
   @Test
   void whoMayHaveVotedAsksNobody() {
-    NodeCard opening = new NodeCard("n2", "b", Stage.OPENING, "id", List.of("n2@b"), NODES, 3);
+    NodeInfo opening = new NodeInfo("n2", "b", Stage.OPENING, "id", List.of("n2@b"), NODES, 3);
     assertThat(next(opening)).isEqualTo(new Formation.Step.Open());
   }
 
@@ -104,15 +104,15 @@ class FormationTest {
       }
     }
     if (!world.lostVoter()) {
-      assertThat(world.cards.values()).allMatch(card -> card.stage() == Stage.FORMED);
-      assertThat(world.cards.values().stream().map(NodeCard::clusterId).distinct()).hasSize(1);
+      assertThat(world.infos.values()).allMatch(info -> info.stage() == Stage.FORMED);
+      assertThat(world.infos.values().stream().map(NodeInfo::clusterId).distinct()).hasSize(1);
     }
   }
 
   /** Three nodes with their disks, and what each heard of the others last. */
   private static final class World {
-    final Map<String, NodeCard> cards = new TreeMap<>();
-    final Map<String, Map<String, NodeCard>> heard = new HashMap<>();
+    final Map<String, NodeInfo> infos = new TreeMap<>();
+    final Map<String, Map<String, NodeInfo>> heard = new HashMap<>();
 
     /** Cluster and voter → the directory that opened the logs under that name. */
     final Map<String, Integer> opened = new HashMap<>();
@@ -126,7 +126,7 @@ class FormationTest {
     }
 
     private void fresh(String node) {
-      cards.put(node, empty(node, "i" + ++count));
+      infos.put(node, empty(node, "i" + ++count));
       directories.put(node, count);
       heard.put(node, new HashMap<>());
     }
@@ -137,39 +137,39 @@ class FormationTest {
 
     /** Somebody opened the logs, and a directory that is to vote with it is gone. */
     boolean lostVoter() {
-      List<String> there = cards.values().stream().map(NodeCard::voter).toList();
-      return cards.values().stream()
-          .anyMatch(card -> card.stage().mayHaveVoted() && !there.containsAll(card.voters()));
+      List<String> there = infos.values().stream().map(NodeInfo::voter).toList();
+      return infos.values().stream()
+          .anyMatch(info -> info.stage().mayHaveVoted() && !there.containsAll(info.voters()));
     }
 
     /** What is on disk stays; an empty node has nothing there. */
     void crash(String node) {
       heard.put(node, new HashMap<>());
-      if (cards.get(node).stage() == Stage.EMPTY) {
+      if (infos.get(node).stage() == Stage.EMPTY) {
         fresh(node);
       }
     }
 
     void hear(String node, String other) {
       if (!node.equals(other)) {
-        heard.get(node).put(other, cards.get(other));
+        heard.get(node).put(other, infos.get(other));
       }
     }
 
     void step(String node) {
-      NodeCard self = cards.get(node);
+      NodeInfo self = infos.get(node);
       Formation.Step step = Formation.next(self, heard.get(node), () -> "cluster" + ++clusters);
       // Each decision is made on answers of its own.
       heard.put(node, new HashMap<>());
       if (step instanceof Formation.Step.Become become) {
-        cards.put(node, become.card());
+        infos.put(node, become.info());
       } else if (step instanceof Formation.Step.Open) {
         Integer before = opened.put(self.clusterId() + "/" + self.voter(), directories.get(node));
         assertThat(before == null || before.equals(directories.get(node)))
             .as("another directory voted as %s", self.voter())
             .isTrue();
         assertThat(self.voters()).contains(self.voter());
-        cards.put(node, self.with(Stage.FORMED));
+        infos.put(node, self.with(Stage.FORMED));
       }
     }
 
@@ -177,9 +177,9 @@ class FormationTest {
     void check() {
       Set<String> withMajority = new HashSet<>();
       Map<String, List<String>> voting = new HashMap<>();
-      for (NodeCard card : cards.values()) {
-        if (card.stage().mayHaveVoted()) {
-          voting.computeIfAbsent(card.clusterId(), id -> new ArrayList<>()).add(card.voter());
+      for (NodeInfo info : infos.values()) {
+        if (info.stage().mayHaveVoted()) {
+          voting.computeIfAbsent(info.clusterId(), id -> new ArrayList<>()).add(info.voter());
         }
       }
       voting.forEach(
@@ -192,13 +192,13 @@ class FormationTest {
     }
   }
 
-  private static NodeCard empty(String node, String incarnation) {
-    return new NodeCard(node, incarnation, Stage.EMPTY, null, List.of(), NODES, 3);
+  private static NodeInfo empty(String node, String incarnation) {
+    return new NodeInfo(node, incarnation, Stage.EMPTY, null, List.of(), NODES, 3);
   }
 
-  private static Formation.Step next(NodeCard self, NodeCard... answers) {
-    Map<String, NodeCard> byNode = new HashMap<>();
-    for (NodeCard answer : answers) {
+  private static Formation.Step next(NodeInfo self, NodeInfo... answers) {
+    Map<String, NodeInfo> byNode = new HashMap<>();
+    for (NodeInfo answer : answers) {
       byNode.put(answer.node(), answer);
     }
     return Formation.next(self, byNode, () -> "new-id");

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.NodeCard.Stage;
-import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.log.NodeInfo.Stage;
+import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.RefusedException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -76,7 +76,7 @@ class ReplaceVoterTest {
     assertThat(temp.resolve("2/" + lost + "/log/" + ClusterFile.NAME)).doesNotExist();
     assertThat(empty).isNotDone();
 
-    String voter = lines.of(lost).card.voter();
+    String voter = lines.of(lost).info.voter();
     for (String name : List.of("meta", "d0")) {
       change(name, group -> group.removeVoters(lost, voter));
       // Again, as after an interruption.
@@ -87,7 +87,7 @@ class ReplaceVoterTest {
     lines
         .of(lost)
         .invitations
-        .add(new PeerLine.Invitation(any.clusterId(), 1, lines.of(lost).card.incarnation()));
+        .add(new PeerLink.Invitation(any.clusterId(), 1, lines.of(lost).info.incarnation()));
     await().atMost(TestNode.PATIENCE).until(() -> stage(lost) == Stage.FORMED);
     // It has opened its logs, and yet it is no voter.
     assertThat(empty).isNotDone();
@@ -117,8 +117,8 @@ class ReplaceVoterTest {
   }
 
   private Stage stage(String id) {
-    TestLines.Line line = lines.of(id);
-    return line == null || line.card == null ? null : line.card.stage();
+    TestLines.Line link = lines.of(id);
+    return link == null || link.info == null ? null : link.info.stage();
   }
 
   private CompletableFuture<TestNode> start(String id, String disk) {

@@ -1,8 +1,8 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.NodeCard;
-import dev.evenkeel.log.PeerLine;
+import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.PeerLink;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -25,16 +25,16 @@ final class TestLines {
 
   /** A new line for a run of this node. */
   Line line(String node) {
-    Line line = new Line();
-    lines.put(node, line);
-    return line;
+    Line link = new Line();
+    lines.put(node, link);
+    return link;
   }
 
   /** The node does not answer any more. */
   void cut(String node) {
-    Line line = lines.remove(node);
-    if (line != null) {
-      line.closed = true;
+    Line link = lines.remove(node);
+    if (link != null) {
+      link.closed = true;
     }
   }
 
@@ -42,9 +42,9 @@ final class TestLines {
     return lines.get(node);
   }
 
-  final class Line implements PeerLine {
+  final class Line implements PeerLink {
     final LinkedBlockingQueue<Invitation> invitations = new LinkedBlockingQueue<>();
-    volatile NodeCard card;
+    volatile NodeInfo info;
     volatile String waitsFor;
     private volatile boolean closed;
 
@@ -53,14 +53,14 @@ final class TestLines {
     }
 
     @Override
-    public void tell(NodeCard newCard) {
-      card = newCard;
+    public void tell(NodeInfo newInfo) {
+      info = newInfo;
     }
 
     @Override
-    public CompletableFuture<NodeCard> ask(String node) {
-      Line line = lines.get(node);
-      NodeCard answer = line == null ? null : line.card;
+    public CompletableFuture<NodeInfo> ask(String node) {
+      Line link = lines.get(node);
+      NodeInfo answer = link == null ? null : link.info;
       return answer == null
           ? CompletableFuture.failedFuture(new IllegalStateException("no answer"))
           : CompletableFuture.completedFuture(answer);

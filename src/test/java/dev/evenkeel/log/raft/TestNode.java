@@ -6,7 +6,7 @@ import dev.evenkeel.TestPorts;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.log.NodeCard;
+import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.storage.RocksShared;
@@ -75,10 +75,10 @@ final class TestNode implements AutoCloseable {
       }
       Files.createDirectories(settings.directory());
       new ClusterFile(
-              new NodeCard(
+              new NodeInfo(
                   settings.nodeId(),
                   "0a",
-                  NodeCard.Stage.OPENING,
+                  NodeInfo.Stage.OPENING,
                   UUID.nameUUIDFromBytes(peers.toString().getBytes(StandardCharsets.UTF_8))
                       .toString(),
                   peers.stream().map(peer -> VoterId.of(peer, "0a")).toList(),

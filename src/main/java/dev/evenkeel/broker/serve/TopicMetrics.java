@@ -17,7 +17,7 @@ import java.util.function.ToLongFunction;
 /**
  * Figures of topics, over the shards that this node leads: the sum over all nodes is the topic's.
  */
-final class TopicFigures {
+final class TopicMetrics {
   /** A shard that this node leads. */
   private record Led(ShardRecord record, DelayCounts delays) {}
 
@@ -28,7 +28,7 @@ final class TopicFigures {
   private final int rowsMax;
   private final Map<FigureTable, ToLongFunction<Led>> figures = new LinkedHashMap<>();
 
-  TopicFigures(BrokerNode node, Iterable<LogGroupServer> groups, MeterScope scope) {
+  TopicMetrics(BrokerNode node, Iterable<LogGroupServer> groups, MeterScope scope) {
     this.node = node;
     this.groups = groups;
     this.scope = scope;

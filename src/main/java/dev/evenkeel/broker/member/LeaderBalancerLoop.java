@@ -18,17 +18,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Looks from time to time who leads, and at once when this node should not lead a group that it
- * leads; then does what {@link LeaderSpread} decides.
+ * leads; then does what {@link LeaderBalancer} decides.
  */
-final class SpreadLoop {
-  private static final Logger LOG = LoggerFactory.getLogger(SpreadLoop.class);
+final class LeaderBalancerLoop {
+  private static final Logger LOG = LoggerFactory.getLogger(LeaderBalancerLoop.class);
   private static final long CHECK_MILLIS = 1_000;
 
   private final Context context;
   private final PeerCalls calls;
   private final LogNode log;
   private final Supplier<Peer> own;
-  private final LeaderSpread decider = new LeaderSpread();
+  private final LeaderBalancer decider = new LeaderBalancer();
   private final ViewWatch view = new ViewWatch();
   private volatile boolean stopped;
   private volatile long timer = -1;
@@ -40,7 +40,7 @@ final class SpreadLoop {
   /**
    * @param own what this node answers about itself
    */
-  SpreadLoop(PeerCalls calls, LogNode log, Supplier<Peer> own) {
+  LeaderBalancerLoop(PeerCalls calls, LogNode log, Supplier<Peer> own) {
     this.context = calls.vertx().getOrCreateContext();
     this.calls = calls;
     this.log = log;
@@ -108,7 +108,7 @@ final class SpreadLoop {
     }
     busy = true;
     calls
-        .cards(log.others())
+        .peers(log.others())
         .compose(answers -> act(groups, answers))
         .onComplete(done -> context.runOnContext(now -> finished()));
   }
@@ -121,20 +121,20 @@ final class SpreadLoop {
   }
 
   private Future<Void> act(List<LogGroup> groups, Map<String, Peer> answers) {
-    Map<String, LeaderSpread.Node> nodes = new HashMap<>();
+    Map<String, LeaderBalancer.Node> nodes = new HashMap<>();
     nodes.put(log.nodeId(), node(own.get()));
     answers.forEach((node, peer) -> nodes.put(node, node(peer)));
-    List<LeaderSpread.Group> seen = new ArrayList<>();
+    List<LeaderBalancer.Group> seen = new ArrayList<>();
     for (LogGroup group : groups) {
       seen.add(
-          new LeaderSpread.Group(
+          new LeaderBalancer.Group(
               group.name(),
               group.leadership().leader(),
               group.leadership().ready(),
               group.status().commitIndex(),
               group.followers()));
     }
-    LeaderSpread.Move move =
+    LeaderBalancer.Move move =
         decider.next(System.currentTimeMillis(), log.nodeId(), log.nodes(), nodes, seen);
     if (move == null || stopped) {
       return Future.succeededFuture();
@@ -157,7 +157,7 @@ final class SpreadLoop {
             });
   }
 
-  private static LeaderSpread.Node node(Peer peer) {
-    return new LeaderSpread.Node(peer.serving(), peer.unfit());
+  private static LeaderBalancer.Node node(Peer peer) {
+    return new LeaderBalancer.Node(peer.serving(), peer.unfit());
   }
 }

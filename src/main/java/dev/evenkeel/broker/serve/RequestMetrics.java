@@ -25,7 +25,7 @@ import java.util.concurrent.atomic.LongAdder;
  * What a broker counts while it serves: a few additions a request or batch, never anything a
  * message. May be used from any thread.
  */
-public final class RequestMeters {
+public final class RequestMetrics {
   /** Commands with a time of their own; the others are "other". */
   private static final Map<Class<?>, String> COMMANDS =
       Map.of(
@@ -54,7 +54,7 @@ public final class RequestMeters {
   private final Map<String, Timer> commands = new HashMap<>();
   private final Map<Refusal, LongAdder> refusals;
 
-  public RequestMeters(MeterScope scope) {
+  public RequestMetrics(MeterScope scope) {
     appendRequests = scope.counter("evenkeel.append.requests", "Append requests that came");
     appendMessages =
         scope.counter("evenkeel.append.messages", "Messages acknowledged to producers");

@@ -23,7 +23,7 @@ import java.util.TreeMap;
  * the group. If it comes back, the next one waits {@link #BLIND_MILLIS}, and each later one twice
  * as long as the one before, so that the lead does not wander while all nodes are cut off.
  */
-final class LeaderSpread {
+final class LeaderBalancer {
   /** Nothing moves to its home so soon after a node or a leadership came or went. */
   static final long QUIET_MILLIS = 5_000;
 

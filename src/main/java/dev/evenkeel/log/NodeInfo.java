@@ -14,7 +14,7 @@ import java.util.List;
  * @param peers ids of all nodes, sorted, as it was told by its settings
  * @param dataGroups how many data groups the cluster has or is to have
  */
-public record NodeCard(
+public record NodeInfo(
     String node,
     String incarnation,
     Stage stage,
@@ -46,7 +46,7 @@ public record NodeCard(
     }
   }
 
-  public NodeCard {
+  public NodeInfo {
     voters = List.copyOf(voters);
     peers = List.copyOf(peers);
   }
@@ -56,12 +56,12 @@ public record NodeCard(
     return VoterId.of(node, incarnation);
   }
 
-  public NodeCard with(Stage newStage) {
-    return new NodeCard(node, incarnation, newStage, clusterId, voters, peers, dataGroups);
+  public NodeInfo with(Stage newStage) {
+    return new NodeInfo(node, incarnation, newStage, clusterId, voters, peers, dataGroups);
   }
 
-  public NodeCard agreed(String newClusterId, List<String> newVoters) {
-    return new NodeCard(
+  public NodeInfo agreed(String newClusterId, List<String> newVoters) {
+    return new NodeInfo(
         node, incarnation, Stage.AGREED, newClusterId, newVoters, peers, dataGroups);
   }
 }

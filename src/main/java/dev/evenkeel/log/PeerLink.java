@@ -6,13 +6,13 @@ import java.util.concurrent.CompletableFuture;
  * How a node that has not formed speaks with the others, and they with it. May be used from any
  * thread.
  */
-public interface PeerLine {
+public interface PeerLink {
 
   /** This is what the others are told from now on. */
-  void tell(NodeCard card);
+  void tell(NodeInfo info);
 
   /** Asks a node; fails within about a second if it does not answer. */
-  CompletableFuture<NodeCard> ask(String node);
+  CompletableFuture<NodeInfo> ask(String node);
 
   /**
    * Why the node cannot serve yet, for people; null: nothing keeps it any more.

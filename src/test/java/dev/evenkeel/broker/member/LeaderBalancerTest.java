@@ -13,23 +13,23 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
-class LeaderSpreadTest {
+class LeaderBalancerTest {
   private static final List<String> NODES = List.of("n1", "n2", "n3");
   private static final List<String> GROUPS = List.of("meta", "d0", "d1", "d2");
-  private static final LeaderSpread.Node FULL = new LeaderSpread.Node(true, Set.of());
+  private static final LeaderBalancer.Node FULL = new LeaderBalancer.Node(true, Set.of());
 
   private final Map<String, String> leaders = new HashMap<>();
-  private final Map<String, LeaderSpread.Node> answers = new HashMap<>();
+  private final Map<String, LeaderBalancer.Node> answers = new HashMap<>();
   private final Map<String, Follower> followers = new HashMap<>();
-  private final Map<String, LeaderSpread> deciders = new HashMap<>();
+  private final Map<String, LeaderBalancer> deciders = new HashMap<>();
 
-  LeaderSpreadTest() {
+  LeaderBalancerTest() {
     GROUPS.forEach(group -> leaders.put(group, "n1"));
     NODES.forEach(
         node -> {
           answers.put(node, FULL);
           followers.put(node, new Follower(node, 100, 10));
-          deciders.put(node, new LeaderSpread());
+          deciders.put(node, new LeaderBalancer());
         });
   }
 
@@ -39,7 +39,8 @@ class LeaderSpreadTest {
     for (long now = fromMillis; now < fromMillis + seconds * 1_000L; now += 500) {
       for (String node : NODES) {
         if (answers.containsKey(node)) {
-          LeaderSpread.Move move = deciders.get(node).next(now, node, NODES, answers, groups(node));
+          LeaderBalancer.Move move =
+              deciders.get(node).next(now, node, NODES, answers, groups(node));
           if (move != null) {
             moves.add(move.group() + ">" + move.node());
             leaders.put(move.group(), move.node());
@@ -50,15 +51,15 @@ class LeaderSpreadTest {
     return moves;
   }
 
-  private List<LeaderSpread.Group> groups(String node) {
-    List<LeaderSpread.Group> groups = new ArrayList<>();
+  private List<LeaderBalancer.Group> groups(String node) {
+    List<LeaderBalancer.Group> groups = new ArrayList<>();
     for (String group : GROUPS) {
       boolean leads = node.equals(leaders.get(group));
       List<Follower> known =
           leads
               ? NODES.stream().filter(each -> !each.equals(node)).map(followers::get).toList()
               : List.of();
-      groups.add(new LeaderSpread.Group(group, leaders.get(group), leads, 100, known));
+      groups.add(new LeaderBalancer.Group(group, leaders.get(group), leads, 100, known));
     }
     return groups;
   }
@@ -87,21 +88,21 @@ class LeaderSpreadTest {
     followers.put("n3", new Follower("n3", 100, 5_000));
     assertThat(run(0, 60)).isEmpty();
     followers.put("n2", new Follower("n2", 100, 10));
-    answers.put("n2", new LeaderSpread.Node(false, Set.of()));
+    answers.put("n2", new LeaderBalancer.Node(false, Set.of()));
     assertThat(run(60_000, 60)).isEmpty();
   }
 
   @Test
   void whoHasNoDispatcherGivesMetaAwayWithoutWaitingForItsTurn() {
-    answers.put("n1", new LeaderSpread.Node(true, Set.of("meta")));
-    answers.put("n2", new LeaderSpread.Node(true, Set.of("meta")));
+    answers.put("n1", new LeaderBalancer.Node(true, Set.of("meta")));
+    answers.put("n2", new LeaderBalancer.Node(true, Set.of("meta")));
     assertThat(run(0, 2)).containsExactly("meta>n3");
   }
 
   @Test
   void whoShouldNotLeadGivesAllAwayAtOnceAndGetsItBackWhenItMay() {
     run(0, 60);
-    answers.put("n1", new LeaderSpread.Node(true, Set.copyOf(GROUPS)));
+    answers.put("n1", new LeaderBalancer.Node(true, Set.copyOf(GROUPS)));
     assertThat(run(60_000, 2)).containsExactlyInAnyOrder("meta>n2", "d2>n3");
     assertThat(run(62_000, 60)).as("it gets nothing").isEmpty();
     answers.put("n1", FULL);
@@ -110,17 +111,17 @@ class LeaderSpreadTest {
 
   @Test
   void itsHomeTakesAGroupFirstElseWhoeverHasMost() {
-    answers.put("n1", new LeaderSpread.Node(true, Set.of("d0", "d1")));
+    answers.put("n1", new LeaderBalancer.Node(true, Set.of("d0", "d1")));
     followers.put("n2", new Follower("n2", 101, 10));
-    answers.put("n3", new LeaderSpread.Node(true, Set.of("d1")));
+    answers.put("n3", new LeaderBalancer.Node(true, Set.of("d1")));
     assertThat(run(0, 2)).containsExactly("d0>n2", "d1>n2");
   }
 
   @Test
   void noOneGetsWhatItShouldNotLead() {
-    NODES.forEach(node -> answers.put(node, new LeaderSpread.Node(true, Set.of("d0"))));
+    NODES.forEach(node -> answers.put(node, new LeaderBalancer.Node(true, Set.of("d0"))));
     assertThat(run(0, 60)).doesNotContain("d0>n2", "d0>n3");
-    answers.put("n2", new LeaderSpread.Node(false, Set.of()));
+    answers.put("n2", new LeaderBalancer.Node(false, Set.of()));
     followers.put("n3", new Follower("n3", 50, 10));
     answers.put("n3", FULL);
     assertThat(run(60_000, 60)).as("one stops, the other lags").isEmpty();
@@ -130,7 +131,7 @@ class LeaderSpreadTest {
 
   @Test
   void whoHearsOfNobodyGivesToAFollowerButNotOften() {
-    answers.put("n1", new LeaderSpread.Node(true, Set.of("d0")));
+    answers.put("n1", new LeaderBalancer.Node(true, Set.of("d0")));
     answers.remove("n2");
     answers.remove("n3");
     followers.put("n3", new Follower("n3", 100, 9_000));
@@ -142,7 +143,7 @@ class LeaderSpreadTest {
 
   @Test
   void theLeadDoesNotWanderWhileAllNodesAreCutOff() {
-    answers.put("n1", new LeaderSpread.Node(true, Set.of("d0")));
+    answers.put("n1", new LeaderBalancer.Node(true, Set.of("d0")));
     answers.remove("n2");
     answers.remove("n3");
     int hour = 3_600;
@@ -171,7 +172,7 @@ class LeaderSpreadTest {
     for (int episode = 0; episode < 10; episode++) {
       String node = NODES.get(dice.nextInt(3));
       if (dice.nextBoolean()) {
-        answers.put(node, new LeaderSpread.Node(dice.nextInt(4) > 0, unfit(dice)));
+        answers.put(node, new LeaderBalancer.Node(dice.nextInt(4) > 0, unfit(dice)));
       }
       followers.put(
           node, new Follower(node, dice.nextBoolean() ? 100 : 50, dice.nextBoolean() ? 10 : 9_000));

@@ -16,7 +16,7 @@ import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 
 /** Figures of one log group and of the store beside it. */
-final class LogFigures {
+final class LogMetrics {
   private final LogGroup log;
   private final MeterScope scope;
   private final LongAdder leaderChanges;
@@ -26,7 +26,7 @@ final class LogFigures {
   private long lastTerm = -1;
   private boolean closed;
 
-  LogFigures(LogGroup log, BrokerNode node, MeterScope scope) {
+  LogMetrics(LogGroup log, BrokerNode node, MeterScope scope) {
     this.log = log;
     this.scope = scope;
     String name = log.name();

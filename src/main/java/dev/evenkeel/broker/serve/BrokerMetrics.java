@@ -23,8 +23,8 @@ import org.slf4j.LoggerFactory;
  * What a broker is like at the moment, read when somebody looks: queues on the broker's context,
  * all that may wait (engines, disk) on a thread for figures. Between looks it costs nothing.
  */
-final class BrokerFigures {
-  private static final Logger LOG = LoggerFactory.getLogger(BrokerFigures.class);
+final class BrokerMetrics {
+  private static final Logger LOG = LoggerFactory.getLogger(BrokerMetrics.class);
 
   /**
    * Queues of the broker's context.
@@ -37,10 +37,10 @@ final class BrokerFigures {
   private final Context context;
   private final Supplier<Queues> queues;
   private final MeterScope scope;
-  private final List<LogFigures> logs = new ArrayList<>();
+  private final List<LogMetrics> logs = new ArrayList<>();
   private final FigureTable followerLag;
   private final FigureTable clockSkew;
-  private final TopicFigures topics;
+  private final TopicMetrics topics;
   private final DiskUse logDisk;
   private final DiskUse storeDisk;
   private volatile Queues lastQueues;
@@ -48,7 +48,7 @@ final class BrokerFigures {
   /**
    * @param queues to be asked on {@code context}
    */
-  BrokerFigures(
+  BrokerMetrics(
       BrokerNode node,
       List<LogGroupServer> groups,
       Context context,
@@ -61,14 +61,14 @@ final class BrokerFigures {
     lastQueues = queues.get();
     logDisk = new DiskUse(node.dataDirectory().resolve("raft"));
     storeDisk = new DiskUse(node.dataDirectory().resolve("live"));
-    topics = new TopicFigures(node, groups, scope);
+    topics = new TopicMetrics(node, groups, scope);
     followerLag =
         scope.table(
             "evenkeel.log.follower.lag.entries",
             "Log entries that the leader has committed and a follower does not have",
             "log",
             "follower");
-    logs.add(new LogFigures(node.log().meta(), node, scope));
+    logs.add(new LogMetrics(node.log().meta(), node, scope));
     clockSkew =
         scope.table(
             "evenkeel.clock.skew.seconds",
@@ -76,7 +76,7 @@ final class BrokerFigures {
             "node");
     for (int i = 0; i < groups.size(); i++) {
       LogGroupServer group = groups.get(i);
-      logs.add(new LogFigures(group.log(), node, scope));
+      logs.add(new LogMetrics(group.log(), node, scope));
       queueFigures(group, i);
     }
     nodeFigures();
@@ -157,7 +157,7 @@ final class BrokerFigures {
   /** One figure that fails does not hold up the others: its part is then unknown. */
   private Void readWaiting() {
     Rows lag = new Rows(1_000);
-    for (LogFigures each : logs) {
+    for (LogMetrics each : logs) {
       attempt(
           () -> {
             LogStatus status = each.read();
@@ -190,6 +190,6 @@ final class BrokerFigures {
   }
 
   void close() {
-    logs.forEach(LogFigures::close);
+    logs.forEach(LogMetrics::close);
   }
 }
