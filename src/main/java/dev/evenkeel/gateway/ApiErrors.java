@@ -5,11 +5,14 @@ import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.json.JsonObject;
 
-/** How failures look on the {@code evenkeel.api} addresses. */
+/** The form of failures on the {@code evenkeel.api} addresses. */
 final class ApiErrors {
   private ApiErrors() {}
 
-  /** Failure code 1 + the refusal's number, and the text {@code REFUSAL: what was wrong}. */
+  /**
+   * Fails a message with the code 1 + the number of the refusal, and the text {@code REFUSAL: what
+   * was wrong}.
+   */
   static void fail(Message<?> message, Throwable failure) {
     RefusedException refused = refused(failure);
     message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.words());

@@ -14,12 +14,12 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * Answers {@code evenkeel.api.cluster}: the nodes and the log groups as all brokers together see
- * them. A node that does not answer within {@link ClusterCalls#NODE_TIMEOUT_MILLIS} is unknown, not
- * an error.
+ * Answers {@code evenkeel.api.cluster}: shows the nodes and the log groups as all brokers together
+ * see them, and replaces nodes. A node that does not answer within {@link
+ * ClusterCalls#NODE_TIMEOUT_MILLIS} is unknown, not an error.
  */
 final class ClusterApi {
-  /** Longer than the answer to a replacement that goes on, shorter than HTTP waits. */
+  /** Longer than the wait for a replacement that goes on, shorter than the wait of HTTP. */
   private static final long REPLACE_TIMEOUT_MILLIS = 22_000;
 
   private final Link link;
@@ -44,7 +44,7 @@ final class ClusterApi {
     };
   }
 
-  /** The node that leads meta replaces a node, or tells how far it is. */
+  /** Asks the leader of meta to replace a node, or how far a replacement is. */
   private Future<Object> replacement(JsonObject request, String action) {
     JsonFields.onlyFields(request, List.of("action", "node"));
     JsonObject question =
@@ -80,7 +80,7 @@ final class ClusterApi {
       ByteReader in = Frames.answerReader(answer);
       return new ClusterStatus.Answer(true, NodeLogs.decode(in));
     } catch (RefusedException e) {
-      // It is there, though it cannot or will not tell.
+      // The node is alive, although it does not tell its logs.
       return new ClusterStatus.Answer(true, null);
     }
   }

@@ -32,15 +32,15 @@ import java.util.function.UnaryOperator;
 import java.util.stream.IntStream;
 
 /**
- * Requests to whoever leads now. A request that surely had no effect (NOT_LEADER, UNAVAILABLE), or
- * that only asks, is tried again, at most {@link #ATTEMPTS_MAX} times; every other refusal,
- * INDETERMINATE among them, goes to the caller.
+ * Sends requests to the leaders of log groups. It repeats a request that surely had no effect
+ * (NOT_LEADER, UNAVAILABLE) or that only reads, at most {@link #ATTEMPTS_MAX} times in all. The
+ * caller gets every other refusal, also INDETERMINATE.
  */
 final class ClusterCalls {
   static final int ATTEMPTS_MAX = 8;
   private static final long PAUSE_MILLIS = 250;
 
-  /** Shards asked for at once. */
+  /** Most requests of one {@link #forEach} at once. */
   private static final int AT_ONCE_MAX = 64;
 
   private static final long REQUEST_TIMEOUT_MILLIS = 10_000;
@@ -48,13 +48,13 @@ final class ClusterCalls {
   /** Short: somebody waits for the answer, and a dead node must not make it much later. */
   static final long NODE_TIMEOUT_MILLIS = 1_000;
 
-  /** After it no other attempt begins: whoever asked waits for 30 s. */
+  /** No attempt begins later than this: the caller waits for 30 s. */
   private static final long ATTEMPTS_MILLIS_MAX = 15_000;
 
   private static final Retry CHANGING =
       retry(refusal -> refusal == Refusal.NOT_LEADER || refusal == Refusal.UNAVAILABLE);
 
-  /** Asking changes nothing, so no answer is as good as not having asked. */
+  /** For requests that only read, and so may be repeated after any of these refusals. */
   private static final Retry ASKING =
       retry(
           refusal ->
@@ -64,7 +64,7 @@ final class ClusterCalls {
 
   private final Link link;
 
-  /** Who leads; it hears of it sooner than asking again and again would tell. */
+  /** Who leads. It hears of changes sooner than repeated requests would. */
   private final ClusterDirectory directory;
 
   private final LeaderClient leaders;
@@ -81,7 +81,7 @@ final class ClusterCalls {
     return new Retry(2, again, ATTEMPTS_MAX, PAUSE_MILLIS, ATTEMPTS_MILLIS_MAX, () -> false);
   }
 
-  /** Why nobody could serve a request. */
+  /** Explains why nobody could serve a request. */
   Majority majority() {
     return majority;
   }
@@ -90,7 +90,7 @@ final class ClusterCalls {
     directory.close();
   }
 
-  /** As {@link #view}, of a broker that knows all topics. Fails with UNAVAILABLE. */
+  /** The view of a broker that knows all topics. Fails with UNAVAILABLE if none is found. */
   Future<ClusterView> topics() {
     return view()
         .compose(
@@ -100,10 +100,10 @@ final class ClusterCalls {
                     : Future.failedFuture(view.unknownTopics()));
   }
 
-  /** The cluster as some broker sees it now, if possible one that has caught up. */
+  /** The view of some broker now, if possible of one that has caught up. */
   Future<ClusterView> view() {
     return ViewQuestion.ask(link)
-        // Asking changes nothing, so no answer is as good as not having asked.
+        // The request only reads, so a missing answer means UNAVAILABLE.
         .recover(
             failure ->
                 Future.failedFuture(
@@ -151,7 +151,7 @@ final class ClusterCalls {
     return toLeaderOf(shard, Op.FIND_OFFSET, body).map(answer -> new ByteReader(answer).i64());
   }
 
-  /** Succeeds if the dispatcher of that node answers: to lead meta is not yet to serve. */
+  /** Succeeds if the dispatcher of a node answers. The leader of meta may not serve yet. */
   Future<Void> dispatcherAnswers(String node, long timeoutMillis) {
     JsonObject question = new JsonObject().putNull("rebalances").put("limit", 0);
     return link.request(Addresses.groups(node), question.toBuffer(), timeoutMillis)
@@ -159,7 +159,7 @@ final class ClusterCalls {
         .mapEmpty();
   }
 
-  /** What the broker of each node answers about its own logs; {@code read} never fails. */
+  /** Asks the broker of each node about its own logs. The futures of {@code read} must not fail. */
   static <R> Future<Map<String, R>> ofEachNode(
       Link link, Collection<String> nodes, Function<Future<Buffer>, Future<R>> read) {
     Map<String, Future<R>> asked = new HashMap<>();
@@ -177,7 +177,7 @@ final class ClusterCalls {
             });
   }
 
-  /** Asks the leader of each data group, by its number, and gives the answers in their order. */
+  /** Asks for each data group, by its number, and gives the answers in their order. */
   static <R> Future<List<R>> forEachDataGroup(ClusterView view, IntFunction<Future<R>> ask) {
     return forEach(IntStream.range(0, view.dataLeaders().size()).boxed().toList(), ask::apply);
   }
@@ -191,7 +191,7 @@ final class ClusterCalls {
    * Asks the node that leads meta; the answer is JSON text.
    *
    * @param address of a node, by its id
-   * @param onlyAsking the question changes nothing, so it is repeated when no answer came
+   * @param onlyAsking whether the question only reads, and so may be repeated
    */
   Future<Buffer> askMetaLeader(
       UnaryOperator<String> address, JsonObject question, long timeoutMillis, boolean onlyAsking) {
@@ -204,7 +204,9 @@ final class ClusterCalls {
         .map(Frames::copy);
   }
 
-  /** Asks for each of many, a limited number at once, and gives the answers in their order. */
+  /**
+   * Asks for each item, a limited number at once, and gives the answers in the order of the items.
+   */
   static <T, R> Future<List<R>> forEach(List<T> many, Function<T, Future<R>> ask) {
     Future<List<R>> found = Future.succeededFuture(new ArrayList<>());
     for (int i = 0; i < many.size(); i += AT_ONCE_MAX) {
@@ -242,8 +244,8 @@ final class ClusterCalls {
   }
 
   /**
-   * @param log whose leader is asked; null: that of a shard
-   * @param onlyAsking no answer is as good as not having asked
+   * @param log name of the log group; null: the one of a shard
+   * @param onlyAsking whether the request only reads
    */
   private Future<ByteBuffer> answer(
       String log, boolean onlyAsking, Function<Retry, Future<ByteBuffer>> call) {

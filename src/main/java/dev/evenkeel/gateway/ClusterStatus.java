@@ -16,14 +16,14 @@ import java.util.function.BiConsumer;
 import java.util.function.Function;
 
 /**
- * What the brokers say of their logs, made into one picture. Of a group, its leader is believed;
- * while nobody leads, who and at which term is what the node with the highest term knows. What
- * nobody said is null.
+ * Joins what the brokers say of their logs into one status. For a log group, the leader counts;
+ * while there is none, the node with the highest term says who leads and at which term. Unknown
+ * values are null.
  */
 final class ClusterStatus {
-  /** What became of the question to one node. */
+  /** The outcome of the question to one node. */
   record Answer(Boolean alive, NodeLogs logs) {
-    /** Nobody listens there: the cluster has no such member now. */
+    /** Nobody listens there: the cluster has no such member. */
     static final Answer GONE = new Answer(false, null);
 
     /** No answer in time. */
@@ -34,14 +34,14 @@ final class ClusterStatus {
   private final Map<String, Answer> answers;
 
   /**
-   * @param answers by node
+   * @param answers the outcomes by node
    */
   ClusterStatus(ClusterView view, Map<String, Answer> answers) {
     this.view = view;
     this.answers = answers;
   }
 
-  /** Every voter, sorted, and who else was asked. */
+  /** The ids of all nodes, sorted. */
   static Set<String> nodes(ClusterView view) {
     return new TreeSet<>(view.nodes());
   }
@@ -71,7 +71,10 @@ final class ClusterStatus {
         .put("logs", logs);
   }
 
-  /** It never goes down, and some may not know yet: the highest that anybody knows counts. */
+  /**
+   * The highest level that a node knows, because the level never goes down and some nodes may not
+   * know it yet.
+   */
   private Integer featureLevel() {
     return answers.values().stream()
         .filter(answer -> answer.logs() != null)
@@ -89,7 +92,7 @@ final class ClusterStatus {
     return names;
   }
 
-  /** Who leads meta by what the nodes say, or null. */
+  /** The leader of meta according to the nodes, or null. */
   String metaLeader() {
     NodeLogs.Group believed = believed(said("meta"));
     return believed == null ? view.metaLeader() : believed.leader();
@@ -105,7 +108,9 @@ final class ClusterStatus {
     return said.stream().max(ClusterStatus::rank).orElse(null);
   }
 
-  /** A leader before those who follow, then the higher term, then who knows of a leader. */
+  /**
+   * A higher term counts more, then a leader more than followers, then a node that knows a leader.
+   */
   private static int rank(NodeLogs.Group a, NodeLogs.Group b) {
     if (a.term() != b.term()) {
       return Long.compare(a.term(), b.term());
@@ -139,14 +144,14 @@ final class ClusterStatus {
         .put("commitIndex", led ? known(group.commitIndex()) : null)
         .put("appliedIndex", led ? known(group.appliedIndex()) : null)
         .put("followers", followers)
-        // Who should not lead the group, by what each node says of itself.
+        // The nodes that should not lead the group, according to themselves.
         .put("ineligible", lines(name, "reason", NodeLogs.Condition::ineligible))
         .put("digests", digests(name))
-        // Whose state differs from whose, by what each node has found.
+        // The nodes whose states differ, as each node has found.
         .put("diverged", lines(name, "from", NodeLogs.Condition::differs));
   }
 
-  /** What each node that answers says of its own part in the group. */
+  /** Reads what each node that answers says of its own part in the group. */
   private void each(String name, BiConsumer<String, NodeLogs.Group> reader) {
     for (String node : nodes(view)) {
       NodeLogs logs = answers.getOrDefault(node, Answer.SILENT).logs();
@@ -159,9 +164,9 @@ final class ClusterStatus {
   }
 
   /**
-   * A line for each entry of what the nodes say of the group.
+   * One object for each entry of a map in the conditions of the nodes.
    *
-   * @param key what the keys of the entries are
+   * @param key name of the field with the key of the entry
    */
   private JsonArray lines(
       String name, String key, Function<NodeLogs.Condition, Map<String, String>> of) {
@@ -180,7 +185,7 @@ final class ClusterStatus {
     return lines;
   }
 
-  /** Those of nodes that are equally far must be equal. */
+  /** The digests of all nodes. Nodes with the same applied index must have the same digest. */
   private JsonArray digests(String name) {
     JsonArray digests = new JsonArray();
     each(

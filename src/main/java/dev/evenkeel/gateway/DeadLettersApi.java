@@ -30,7 +30,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.Supplier;
 
-/** Lists, shows, replays and drops the dead letters of a group, over all shards. */
+/** Lists, shows, replays and drops the dead letters of a group on all shards. */
 final class DeadLettersApi {
   private final ClusterCalls calls;
 
@@ -38,10 +38,10 @@ final class DeadLettersApi {
     this.calls = calls;
   }
 
-  /** A dead letter's name. */
+  /** Identifies a dead letter. */
   private record Place(Shard shard, long offset) {}
 
-  /** Dead letters by topic, shard and offset, after the one named. */
+  /** Lists dead letters by topic, shard and offset, after the one that the request names. */
   Future<Object> list(JsonObject request) {
     String group = JsonFields.neededText(request, "group");
     Page page = Page.of(request);
@@ -103,7 +103,7 @@ final class DeadLettersApi {
         .map(answer -> Codec.list(RecordCodec.DEAD_LETTER).read(new ByteReader(answer)));
   }
 
-  /** One dead letter. */
+  /** Shows one dead letter. */
   Future<Object> show(JsonObject request) {
     String group = JsonFields.neededText(request, "group");
     String name = JsonFields.neededText(request, "deadLetter");
@@ -126,9 +126,9 @@ final class DeadLettersApi {
   }
 
   /**
-   * Puts dead letters back among the retries, or drops them.
+   * Replays dead letters as retries, or drops them.
    *
-   * @param replay else they are dropped
+   * @param replay false: drops them
    */
   Future<Object> change(JsonObject request, boolean replay) {
     String group = JsonFields.neededText(request, "group");
@@ -182,7 +182,10 @@ final class DeadLettersApi {
             });
   }
 
-  /** At most {@code left} of a shard: what dies again meanwhile is not replayed again. */
+  /**
+   * Changes at most {@code left} dead letters of a shard, so that those that fail again meanwhile
+   * are not replayed again.
+   */
   private Future<Long> whole(
       ClusterView view, String group, Shard shard, long left, boolean replay) {
     if (left <= 0) {
@@ -221,7 +224,7 @@ final class DeadLettersApi {
   }
 
   /**
-   * How much a group has of failures, by shard.
+   * The failed messages of a group, by shard. Fails if a log group has no leader.
    *
    * @return fails if one log group has no leader
    */

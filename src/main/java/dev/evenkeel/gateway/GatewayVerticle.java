@@ -23,8 +23,9 @@ import java.util.List;
 import java.util.function.Function;
 
 /**
- * The event-bus addresses for programs that do not use our library. Bodies are JSON objects, or
- * their text as a string or a buffer; the answer has the form of the question.
+ * Serves the {@code evenkeel.api} addresses for programs that do not use the client library. Bodies
+ * are JSON objects, or their text as a string or a buffer; the answer has the same form as the
+ * request.
  *
  * <pre>
  * evenkeel.api.produce
@@ -65,28 +66,27 @@ import java.util.function.Function;
  *   {"action":"status"}                                   → {"cluster":...,"nodes":[...],...}
  *   {"action":"replace","node":"n2"}    → {"node":"n2","state":"RUNNING|DONE|FAILED",
  *                                          "groups":{"meta":"WAITING|REMOVED|ADDED"},"message":null}
- *   {"action":"replacement","node":"n2"}  the same of the last replacement; NONE if there was none
+ *   {"action":"replacement","node":"n2"}  the state of the last replacement; NONE if there was none
  * </pre>
  *
  * Keys and payloads that are not UTF-8 are in {@code keyBase64} and {@code payloadBase64}; a header
  * that is not UTF-8 is {@code {"base64":"..."}}. {@code shardBytesMax} and {@code ageMillisMax} of
- * -1 mean that the limit is off. A failure has the code 1 + the number of its {@link Refusal} and
+ * -1 mean that the limit is off. A failure has the code 1 + the number of its {@link Refusal}, and
  * the text {@code REFUSAL: what was wrong}.
  *
- * <p>Deployed by name it takes no configuration. It uses the {@link EvenkeelClient} that the
- * program has put into {@link LocalObjects}, or makes its own over the Vert.x that it is deployed
- * on, which then must be clustered by Hazelcast.
+ * <p>It takes no configuration. It uses the {@link EvenkeelClient} in {@link LocalObjects}, or
+ * makes its own over the Vert.x that it is deployed on, which must be clustered by Hazelcast then.
  */
 public final class GatewayVerticle extends VerticleBase {
   private static final long IDLE_CHECK_MILLIS = 10_000;
 
-  /** Requests that are being worked on at once; more are refused with OVERLOADED. */
+  /** Most requests under way at once; it refuses more with OVERLOADED. */
   static final int REQUESTS_MAX = 10_000;
 
-  /** Of each topic's producer: there may be {@link ProducerPool#PRODUCERS_MAX} of them. */
+  /** Buffer of each producer, of which there are up to {@link ProducerPool#PRODUCERS_MAX}. */
   private static final long BUFFER_BYTES = 4L << 20;
 
-  /** With acks all: after it the answer names the nodes that are missing. */
+  /** With acks all, after this time the answer names the missing nodes. */
   private static final long ACKS_TIMEOUT_MILLIS = 5_000;
 
   private final List<MessageConsumer<Object>> consumers = new ArrayList<>();
@@ -94,7 +94,7 @@ public final class GatewayVerticle extends VerticleBase {
   private volatile ProducerPool producers;
   private ClusterCalls calls;
 
-  /** Written on the gateway's context, looked at from others. */
+  /** Written on the gateway's context, read from any thread. */
   private volatile int requests;
 
   @Override
@@ -135,7 +135,7 @@ public final class GatewayVerticle extends VerticleBase {
         .eventually(() -> ownClient == null ? Future.succeededFuture() : ownClient.close());
   }
 
-  /** A caller waits for each answer, so a batch does not wait for more. */
+  /** A caller waits for each answer, so a batch does not linger. */
   private static ProducerOptions gatewayOptions(String topic, Acks acks) {
     return new ProducerOptions()
         .setTopic(topic)
@@ -148,12 +148,12 @@ public final class GatewayVerticle extends VerticleBase {
         .setOnFull(ProducerOptions.OnFull.FAIL);
   }
 
-  /** Requests that are being answered; from any thread. */
+  /** Number of requests under way. Safe for use from any thread. */
   public int requestsUnderWay() {
     return requests;
   }
 
-  /** Topics with an open producer; from any thread. */
+  /** Number of open producers. Safe for use from any thread. */
   public int producersOpen() {
     ProducerPool pool = producers;
     return pool == null ? 0 : pool.size();

@@ -11,7 +11,7 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
-/** Answers {@code evenkeel.api.groups} by asking the active dispatcher. */
+/** Answers {@code evenkeel.api.groups}, mostly by asking the active dispatcher. */
 final class GroupsApi {
   private static final List<String> FIELDS =
       List.of(
@@ -30,7 +30,7 @@ final class GroupsApi {
 
   private static final int MOVES_MAX = Limits.MOVES_KEPT_MAX;
 
-  /** Longer than the dispatcher waits for owners to let go. */
+  /** Longer than the dispatcher waits for owners to release their shards. */
   private static final long DELETE_TIMEOUT_MILLIS = 25_000;
 
   private final ClusterCalls calls;
@@ -66,7 +66,7 @@ final class GroupsApi {
       case "delete" -> {
         return delete(request);
       }
-      // A null asks for the moves of all groups.
+      // A null means the moves of all groups.
       case "rebalances" ->
           question
               .put("rebalances", group)
@@ -82,8 +82,8 @@ final class GroupsApi {
   }
 
   /**
-   * Deletes a group, or a topic that no member of it reads: finds out what would be deleted, and
-   * lets the dispatcher forget it.
+   * Deletes a group, or a topic of a group that no member reads: finds out what would be deleted,
+   * and asks the dispatcher to forget it.
    */
   private Future<Object> delete(JsonObject request) {
     String group = JsonFields.neededText(request, "group");
@@ -110,7 +110,10 @@ final class GroupsApi {
         Addresses::groups, new JsonObject().put("forget", question), DELETE_TIMEOUT_MILLIS, false);
   }
 
-  /** Turns what retention would drop into bytes, which leaders of shards know. */
+  /**
+   * Asks the leaders of the shards how many bytes retention would free, and puts that into the
+   * answer.
+   */
   private Future<JsonObject> withBytes(JsonObject found) {
     List<JsonObject> shards =
         found.getJsonArray("shards").stream().map(JsonObject.class::cast).toList();
@@ -131,7 +134,7 @@ final class GroupsApi {
     return calls
         .toLeaderOf(of, Op.READ_BYTES, body)
         .map(answer -> (Long) answer.getLong(answer.position()))
-        // A figure that cannot be had, of a leader of a former version say, is unknown.
+        // Unknown if the leader cannot tell, for example because it runs a former version.
         .otherwise((Long) null)
         .map(bytes -> shard.put("bytesFreed", bytes))
         .mapEmpty();

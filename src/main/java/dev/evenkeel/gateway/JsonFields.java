@@ -9,7 +9,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
-/** Reads fields of a request that anybody may have written. All refuse with INVALID. */
+/** Reads the fields of a request from an untrusted program. All methods refuse with INVALID. */
 final class JsonFields {
   private JsonFields() {}
 

@@ -12,8 +12,8 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * Says why nobody could serve a request: how many voters answer, how many are needed, and which are
- * missing. Every node is a voter of every log group.
+ * Explains why nobody could serve a request: how many voters answer, how many are needed, and which
+ * ones are missing. Every node is a voter of every log group.
  */
 final class Majority {
   private static final long LOOK_NANOS = 1_000_000_000L;
@@ -21,7 +21,7 @@ final class Majority {
   private final Link link;
   private final Supplier<Future<ClusterView>> views;
 
-  /** By node whether it answers. */
+  /** Whether each node answers. */
   private Future<Map<String, Boolean>> looked;
 
   private long lookedNanos;
@@ -32,9 +32,10 @@ final class Majority {
   }
 
   /**
-   * The failure, in words that say what is wrong with the cluster if that is why. Never fails.
+   * Gives the refusal for the caller, which says what is wrong with the cluster if that is the
+   * cause. Never fails.
    *
-   * @param log of what log group a leader was looked for; null: that of a shard
+   * @param log name of the log group whose leader was asked; null: the one of a shard
    */
   Future<RefusedException> explain(RefusedException failure, String log) {
     Refusal refusal = failure.refusal();
@@ -48,7 +49,7 @@ final class Majority {
         .otherwise(unknown -> new RefusedException(said(refusal), failure.words()));
   }
 
-  /** One look serves all that fail within a second: a request may have a thousand messages. */
+  /** One look serves all failures within a second: a request may have a thousand messages. */
   private synchronized Future<Map<String, Boolean>> look() {
     long now = System.nanoTime();
     if (looked == null || now - lookedNanos > LOOK_NANOS) {
@@ -105,7 +106,7 @@ final class Majority {
         failure.refusal() == Refusal.INDETERMINATE ? failure.words() + "; " + text : text);
   }
 
-  /** Who is outside asks no leader. */
+  /** Applications do not ask leaders, so NOT_LEADER means UNAVAILABLE for them. */
   private static Refusal said(Refusal refusal) {
     return refusal == Refusal.NOT_LEADER ? Refusal.UNAVAILABLE : refusal;
   }

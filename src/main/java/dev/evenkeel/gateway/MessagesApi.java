@@ -78,7 +78,7 @@ final class MessagesApi {
             });
   }
 
-  /** The broker's line is for programs: it gives the bounds alone. */
+  /** The text of the broker's refusal holds only the bounds, for programs. */
   private static Throwable outOfRange(long offset, Throwable failure) {
     if (failure instanceof RefusedException.OutOfRange range) {
       return new RefusedException(
@@ -88,7 +88,7 @@ final class MessagesApi {
     return failure;
   }
 
-  /** Adds messages from {@code offset} on; gives the next offset wanted. */
+  /** Adds the messages from {@code offset} on. Returns the next offset to read. */
   private static long take(Page page, Shard shard, FetchAnswer fetched, long offset) {
     long next = offset;
     for (FetchAnswer.Placed placed : fetched.batches()) {
@@ -105,7 +105,7 @@ final class MessagesApi {
     return next;
   }
 
-  /** One whose bytes are no message is shown as such: it keeps nobody from what lies behind. */
+  /** Shows an unreadable message as such, so that it does not hide the messages behind it. */
   private static JsonObject show(Page page, Shard shard, BatchReader reader, long offset) {
     try {
       return json(page, shard, offset, reader.next());

@@ -3,12 +3,12 @@ package dev.evenkeel.gateway;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 
-/** The items of an answer in the making. */
+/** Collects the items of an answer, up to a number of items and bytes. */
 final class Page {
   static final int LIMIT_DEFAULT = 100;
   static final int LIMIT_MAX = 1_000;
 
-  /** An answer ends once it holds so much, however few items that are: 2 MiB. */
+  /** An answer ends at this size, however few items it has: 2 MiB. */
   private static final int BYTES_MAX = 2 << 20;
 
   private final int limit;
@@ -19,7 +19,7 @@ final class Page {
     this.limit = limit;
   }
 
-  /** For as many items as the request's field {@code limit} says. */
+  /** A page for as many items as the field {@code limit} of the request says. */
   static Page of(JsonObject request) {
     return new Page((int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX));
   }
@@ -28,7 +28,7 @@ final class Page {
     return items;
   }
 
-  /** How many items there is room for. */
+  /** How many items still fit. */
   int itemsLeft() {
     return limit - items.size();
   }

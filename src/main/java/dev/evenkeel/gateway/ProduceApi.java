@@ -16,7 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.LongSupplier;
 
-/** Answers {@code evenkeel.api.produce}. */
+/** Answers {@code evenkeel.api.produce}: sends messages. */
 final class ProduceApi {
   /** Most messages of one request. */
   static final int MESSAGES_MAX = 1_000;
@@ -65,7 +65,7 @@ final class ProduceApi {
     return sendAll(topic, acks, many, now);
   }
 
-  /** All or nothing is checked before sending; what is sent then succeeds or fails one by one. */
+  /** Checks all messages before it sends any. Then each one succeeds or fails by itself. */
   private Future<Object> sendAll(String topic, Acks acks, JsonArray many, long now) {
     List<Message> messages = new ArrayList<>(many.size());
     List<Instant> dues = new ArrayList<>(many.size());
@@ -98,7 +98,8 @@ final class ProduceApi {
   }
 
   /**
-   * What is in the log and not on every replica is no failure: it only must not be taken for it.
+   * A message that is in the log but not on every replica is no failure; the answer names the
+   * missing nodes.
    */
   private Future<JsonObject> send(String topic, Acks acks, Message message, Instant due, long now) {
     return producers
@@ -124,7 +125,7 @@ final class ProduceApi {
     return json.put("offset", acks == Acks.NONE ? null : position.offset());
   }
 
-  /** When the message is to be delivered; null: at once. */
+  /** When to deliver the message; null: at once. */
   static Instant due(JsonObject json, long nowMillis) {
     boolean after = json.getValue("deliverAfterMs") != null;
     boolean at = json.getValue("deliverAt") != null;

@@ -16,9 +16,9 @@ import java.util.Set;
 import java.util.function.BiFunction;
 
 /**
- * A producer a topic and kind of acknowledgement, for those who send now and then. A producer that
- * nobody used for {@link #IDLE_MILLIS} is closed; more than {@link #PRODUCERS_MAX} in use at once
- * are refused with OVERLOADED. Not thread-safe: it belongs to one context.
+ * Keeps one producer per topic and kind of acknowledgement. It closes a producer that was idle for
+ * {@link #IDLE_MILLIS}, and refuses with OVERLOADED if more than {@link #PRODUCERS_MAX} are in use
+ * at once. For use on one context.
  */
 final class ProducerPool {
   static final int PRODUCERS_MAX = 64;
@@ -49,7 +49,7 @@ final class ProducerPool {
   }
 
   /**
-   * @param due null: at once
+   * @param due when to deliver the message; null: at once
    */
   Future<Producer.Position> send(
       String topic, Acks acks, Message message, Instant due, long nowMillis) {
@@ -80,7 +80,10 @@ final class ProducerPool {
             });
   }
 
-  /** Whether the producer can go on after this. After anything else the next send opens another. */
+  /**
+   * Whether the producer can go on after this failure. After any other, the next message opens
+   * another producer.
+   */
   private static boolean harmless(Throwable failure) {
     return failure instanceof RefusedException refused && HARMLESS.contains(refused.refusal());
   }
@@ -105,7 +108,7 @@ final class ProducerPool {
     return Future.join(closing).mapEmpty();
   }
 
-  /** From any thread: then it may be a moment old. */
+  /** From another thread, the number may be a moment old. */
   int size() {
     return entries.size();
   }

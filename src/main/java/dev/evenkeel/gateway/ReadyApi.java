@@ -29,7 +29,7 @@ final class ReadyApi {
     this.calls = calls;
   }
 
-  /** Refuses with UNAVAILABLE and the reason; tried once, so that the answer comes soon. */
+  /** Refuses with UNAVAILABLE and the reason. It makes one attempt only, to answer soon. */
   Future<Object> answer() {
     return calls
         .view()
@@ -74,7 +74,8 @@ final class ReadyApi {
     if (canServe) {
       ready = true;
     } else if (!failing) {
-      // However long ago it was asked before: the change may just have begun.
+      // The grace begins now, however long ago the last request was: the change may just have
+      // begun.
       failingSinceMillis = nowMillis;
     } else if (nowMillis - failingSinceMillis >= GRACE_MILLIS) {
       ready = false;

@@ -14,11 +14,12 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * Sets groups to another place: finds out what would move where, and lets the dispatcher do it. The
- * log decides about each shard, so one that another took meanwhile is refused.
+ * Resets the offsets of groups: finds out which offset each shard would get, and asks the
+ * dispatcher to set it. The log decides about each shard, and refuses one that another owner took
+ * meanwhile.
  */
 final class ResetApi {
-  /** Longer than the dispatcher waits for owners to let go. */
+  /** Longer than the dispatcher waits for owners to release their shards. */
   private static final long TIMEOUT_MILLIS = 25_000;
 
   private final ClusterCalls calls;
@@ -28,7 +29,8 @@ final class ResetApi {
   }
 
   /**
-   * @param from what is committed now, or null
+   * @param from the committed offset now, or null
+   * @param to the offset to set
    */
   private record Place(String topic, Shard shard, String owner, Long from, long to) {
     JsonObject json() {
@@ -157,7 +159,7 @@ final class ResetApi {
   }
 
   /**
-   * @param done what the dispatcher says of each shard; null: it was not asked
+   * @param done what the dispatcher says of each shard; null for a dry run
    */
   private static JsonObject report(String group, List<Place> places, JsonArray done) {
     JsonArray shards = new JsonArray();

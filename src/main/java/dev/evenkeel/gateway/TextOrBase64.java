@@ -8,8 +8,8 @@ import java.util.Arrays;
 import java.util.Base64;
 
 /**
- * Bytes in JSON: as text if they are UTF-8, else in base64 under the field's name with {@code
- * Base64} behind it. Reading what was written gives the same bytes.
+ * Writes bytes into JSON and reads them back: as text if they are UTF-8, otherwise as base64 in a
+ * field whose name ends in {@code Base64}.
  */
 public final class TextOrBase64 {
   private TextOrBase64() {}
@@ -17,7 +17,8 @@ public final class TextOrBase64 {
   /** The text that {@code bytes} are in UTF-8, or null if they are not UTF-8. */
   public static String textOrNull(byte[] bytes) {
     String text = new String(bytes, StandardCharsets.UTF_8);
-    // Decoding puts U+FFFD in the place of what is malformed. Rarely it was there from the start.
+    // Decoding replaces malformed bytes by U+FFFD, but the text may also contain that character
+    // itself.
     if (text.indexOf('\uFFFD') >= 0
         && !Arrays.equals(text.getBytes(StandardCharsets.UTF_8), bytes)) {
       return null;
@@ -53,7 +54,7 @@ public final class TextOrBase64 {
     return coded == null ? null : decode(field + "Base64", JsonFields.text(json, field + "Base64"));
   }
 
-  /** The form where the name is not ours to change: text, or {@code {"base64": "..."}}. */
+  /** The form for fields whose names must stay: text, or {@code {"base64": "..."}}. */
   static Object value(byte[] bytes) {
     String text = textOrNull(bytes);
     return text != null

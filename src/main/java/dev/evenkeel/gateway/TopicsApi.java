@@ -24,7 +24,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 
-/** Answers {@code evenkeel.api.topics}. */
+/** Answers {@code evenkeel.api.topics}: lists, shows, creates, configures and deletes topics. */
 final class TopicsApi {
   private static final List<String> CONFIG_FIELDS =
       List.of("retentionMillis", "ageMillisMax", "shardBytesMax");
@@ -133,7 +133,7 @@ final class TopicsApi {
             request, "shardBytesMax", absent.shardBytesMax(), -1, Long.MAX_VALUE / 2));
   }
 
-  /** What the leaders that answer know of shards; a shard of another leader is missing. */
+  /** The status of all shards whose leaders answer. */
   private Future<Map<Shard, ShardStatus>> statuses(ClusterView view) {
     return ClusterCalls.forEachDataGroup(
             view,

@@ -8,19 +8,21 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.RoutingContext;
 
-/** Puts a question to an {@code evenkeel.api} address, and its answer into an HTTP response. */
+/**
+ * Sends a question to an {@code evenkeel.api} address, and writes the answer into an HTTP response.
+ */
 final class Api {
-  /** Longer than anything behind the addresses waits. */
+  /** Longer than any wait behind the addresses. */
   private static final long TIMEOUT_MILLIS = 30_000;
 
-  /** What is full is emptied, and who led is replaced, within about a second. */
+  /** A full buffer empties, and a new leader is elected, within about a second. */
   private static final String RETRY_AFTER_SECONDS = "1";
 
   private final Vertx vertx;
   private final DeliveryOptions options;
 
   /**
-   * @param localOnly asks the gateway of this JVM only, which on a node is always there
+   * @param localOnly whether to ask only the gateway of this JVM, which every node has
    */
   Api(Vertx vertx, boolean localOnly) {
     this.vertx = vertx;
@@ -49,7 +51,7 @@ final class Api {
 
   static void send(RoutingContext context, int status, Object json) {
     HttpServerResponse response = context.response();
-    // The caller may be gone, or a failure may follow an answer.
+    // The caller may have left, or a failure may follow an answer.
     if (!response.ended() && !response.closed()) {
       if (status == 429 || status == 503) {
         response.putHeader("retry-after", RETRY_AFTER_SECONDS);

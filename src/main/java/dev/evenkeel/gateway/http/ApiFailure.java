@@ -5,7 +5,9 @@ import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonObject;
 
-/** An error as HTTP callers see it. No stack trace: it is an answer, not a bug. */
+/**
+ * An error as HTTP callers see it. It has no stack trace, because it is an answer and not a bug.
+ */
 final class ApiFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 
@@ -23,7 +25,7 @@ final class ApiFailure extends RuntimeException {
     this.error = error;
   }
 
-  /** Without a word of its own for the status. */
+  /** A failure with the usual error word of the status. */
   ApiFailure(int status, String message) {
     this(status, nameOf(status), message);
   }
@@ -44,7 +46,7 @@ final class ApiFailure extends RuntimeException {
     return new ApiFailure(400, Refusal.INVALID.name(), message);
   }
 
-  /** The failure that came over the event bus as {@code REFUSAL: text}. */
+  /** The failure for one that came over the event bus as {@code REFUSAL: text}. */
   static ApiFailure of(Throwable failure) {
     if (failure instanceof ApiFailure known) {
       return known;
@@ -71,7 +73,7 @@ final class ApiFailure extends RuntimeException {
         Refusal refusal = Refusal.valueOf(text.substring(0, colon));
         return new ApiFailure(status(refusal), refusal.name(), text.substring(colon + 2));
       } catch (IllegalArgumentException e) {
-        // Not one of ours: falls through to the error below.
+        // Not a refusal: continue with the error below.
       }
     }
     return new ApiFailure(500, "INTERNAL", text);
@@ -90,16 +92,17 @@ final class ApiFailure extends RuntimeException {
           GROUP_ACTIVE ->
           409;
       case TOO_LARGE -> 413;
-      // Nothing that came by HTTP can be corrupt: it is what lies on the disk.
+      // Data from HTTP cannot be corrupt, so this is data on the disk.
       case CORRUPT, INTERNAL -> 500;
       case OVERLOADED -> 429;
-      // The API answers with the position and who is missing; this is for whatever else says it.
+      // The produce API answers with the position and the missing nodes instead; this is for other
+      // requests.
       case REPLICAS_MISSING -> 504;
       case NOT_LEADER, INDETERMINATE, DISK_FULL, SEQUENCE_GAP, UNAVAILABLE -> 503;
     };
   }
 
-  /** The name for an HTTP status that no refusal stands for. */
+  /** The error word for an HTTP status without a refusal. */
   private static String nameOf(int status) {
     return switch (status) {
       case 400 -> Refusal.INVALID.name();

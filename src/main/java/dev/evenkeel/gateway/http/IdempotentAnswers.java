@@ -8,18 +8,18 @@ import java.util.Map;
 import java.util.function.Supplier;
 
 /**
- * Answers to requests that carried an {@code Idempotency-Key}: a request with the same key has the
- * first one's answer, and nothing is done twice. Remembered by this node, for a time and up to a
- * number. Used on one context.
+ * Remembers the answers to requests with an {@code Idempotency-Key}, so that a repeated request
+ * gets the first answer and has no second effect. Only this node remembers them, for a limited time
+ * and up to a limited number. For use on one context.
  */
 final class IdempotentAnswers {
-  /** How long an answer is remembered: 10 minutes. */
+  /** How long it remembers an answer: 10 minutes. */
   static final long KEPT_MILLIS = 600_000;
 
-  /** Answers remembered; the oldest go first. */
+  /** Most answers; beyond it the oldest go. */
   static final int KEYS_MAX = 10_000;
 
-  /** Messages that remembered requests had, all together; the oldest requests go first. */
+  /** Most messages of all remembered requests; beyond it the oldest requests go. */
   static final int MESSAGES_MAX = 100_000;
 
   /** Longest key. */
@@ -28,7 +28,7 @@ final class IdempotentAnswers {
   /**
    * An answer.
    *
-   * @param last whether a repeat of the request would have no other; if not, it is not remembered
+   * @param last whether a repeated request must get this answer; otherwise it is not remembered
    */
   record Answer(int status, Object json, boolean last) {}
 
@@ -41,9 +41,10 @@ final class IdempotentAnswers {
   private int messages;
 
   /**
-   * The answer to the first request with this key, or what {@code work} gives.
+   * The answer to the first request with this key; if this is the first one, the answer of {@code
+   * work}.
    *
-   * @param count messages of the request
+   * @param count number of messages in the request
    * @throws ApiFailure if the key is too long, or was used with another body
    */
   Future<Answer> answer(

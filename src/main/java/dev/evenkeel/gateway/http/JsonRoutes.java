@@ -13,14 +13,14 @@ import io.vertx.ext.web.RoutingContext;
 import io.vertx.ext.web.handler.BodyHandler;
 
 /**
- * Requests that are passed on to an {@code evenkeel.api} address as they are. The fields of the
- * question are the parts of the path, the known parameters of the query, and the body's fields.
+ * Passes requests on to {@code evenkeel.api} addresses. The question has a field for each parameter
+ * of the path, each known parameter of the query, and each field of the body.
  */
 final class JsonRoutes {
-  /** Largest body of a request with settings. */
+  /** Largest body with settings, in bytes. */
   static final int SETTINGS_BYTES_MAX = 64 << 10;
 
-  /** Names of dead letters in one request: thousands of them. */
+  /** Largest body with names of dead letters, in bytes: thousands of names. */
   private static final long NAMES_BYTES_MAX = 1 << 20;
 
   private final Api api;
@@ -75,7 +75,7 @@ final class JsonRoutes {
     router.get(replace).handler(ask(cluster, "replacement"));
   }
 
-  /** A request without a body. */
+  /** Handles a request without a body. */
   private Handler<RoutingContext> ask(String address, String action, Query... query) {
     return context -> {
       JsonObject question = new JsonObject();
@@ -87,7 +87,7 @@ final class JsonRoutes {
     };
   }
 
-  /** A request with a body and without a query. */
+  /** Handles a request with a body and without a query. */
   private Handler<RoutingContext> tell(String address, String action, int done) {
     return context -> {
       Requests.readQuery(context, new JsonObject());

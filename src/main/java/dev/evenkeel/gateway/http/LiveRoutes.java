@@ -9,7 +9,7 @@ import io.vertx.ext.web.RoutingContext;
 import java.net.URI;
 import java.util.Locale;
 
-/** Lets watchers in to the live view. */
+/** Accepts the WebSockets of the live view. */
 final class LiveRoutes {
   private final LiveHub hub;
 
@@ -26,7 +26,7 @@ final class LiveRoutes {
     if (!"websocket".equalsIgnoreCase(request.getHeader("upgrade"))) {
       refuse(context, 426, "BAD_REQUEST", "this is a WebSocket: connect with ws://");
     } else if (!sameOrigin(request.getHeader("origin"), request.authority())) {
-      // Else any page that a browser has open could read along.
+      // Otherwise any page that is open in a browser could watch the cluster.
       refuse(context, 403, "FORBIDDEN", "a page of another host may not watch this node");
     } else if (!hub.expect()) {
       refuse(
@@ -53,8 +53,8 @@ final class LiveRoutes {
   }
 
   /**
-   * @param origin what a browser says where its page came from; null from other programs
-   * @param authority what was asked for, or null
+   * @param origin the origin of the page, as a browser sends it; null from other programs
+   * @param authority host and port of the request, or null
    */
   static boolean sameOrigin(String origin, HostAndPort authority) {
     if (origin == null) {

@@ -14,13 +14,13 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 
-/** What a node says of itself: whether it lives, whether it can serve, its metrics, and its API. */
+/** Serves the health, the metrics and the API description of a node. */
 final class NodeRoutes {
   private static final String TEXT = "text/plain; version=0.0.4; charset=utf-8";
   private static final String OPEN_METRICS =
       "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-  /** The description of the HTTP API, which is a file beside this class. */
+  /** The description of the HTTP API, from a file beside this class. */
   static final JsonObject OPEN_API = read();
 
   private final Api api;
@@ -43,7 +43,7 @@ final class NodeRoutes {
   }
 
   /**
-   * Ready: all parts of the node have started, every log group has a leader, and the dispatcher
+   * A node is ready if all its parts have started, every log group has a leader, and the dispatcher
    * answers.
    */
   private void ready(RoutingContext context) {
@@ -72,7 +72,7 @@ final class NodeRoutes {
         new JsonObject().put("status", "DOWN").put("node", node).put("reason", reason));
   }
 
-  /** Reads what is to be read, then writes it all down on a thread for figures. */
+  /** Reads the values, then writes the metrics on a thread for metrics. */
   private static void metrics(RoutingContext context) {
     Requests.readQuery(context, new JsonObject());
     Meters meters = Meters.of(context.vertx());
@@ -88,7 +88,10 @@ final class NodeRoutes {
         .onFailure(failure -> Api.fail(context, failure));
   }
 
-  /** Not any other form that the library knows: the binary one needs more than this node has. */
+  /**
+   * Only this form and the plain one: the binary form of the library needs classes that the jar
+   * does not have.
+   */
   private static boolean wantsOpenMetrics(RoutingContext context) {
     String accept = context.request().getHeader("accept");
     return accept != null && accept.contains("application/openmetrics-text");
@@ -96,7 +99,7 @@ final class NodeRoutes {
 
   private static void send(RoutingContext context, String type, Buffer text) {
     HttpServerResponse response = context.response();
-    // The caller may be gone.
+    // The caller may have left.
     if (!response.ended() && !response.closed()) {
       response.putHeader("content-type", type).putHeader("cache-control", "no-store").end(text);
     }

@@ -18,12 +18,12 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
 
 /**
- * The live page at {@code /} and its files below {@code /assets/}, from the jar. The browser is
- * told to load nothing from anywhere else and to run no script but these files.
+ * Serves the live page at {@code /} and its files below {@code /assets/} from the jar. Its headers
+ * forbid the browser to load anything from elsewhere or to run other scripts.
  *
- * <p>Files are read once, on a worker thread, and then kept: there are about thirty, and nothing
- * but what the jar holds is ever kept. Everything is checked for a newer version by its ETag, so
- * that a page never mixes files of two versions; only {@code vendor/} holds what never changes.
+ * <p>It reads each of the about thirty files once, on a worker thread, and keeps it. Browsers check
+ * every file for a newer version by its ETag, so that a page never mixes files of two versions;
+ * only the files in {@code vendor/} never change.
  */
 public final class PageRoutes {
   private static final String POLICY =
@@ -39,8 +39,8 @@ public final class PageRoutes {
           "woff2", "font/woff2");
 
   /**
-   * Plain names with an ending only: neither a leading dot nor two in a row, so that no path leads
-   * out, and no directory, which some class loaders would read.
+   * Only plain names with an ending: no leading dot and no two dots in a row, so that no path leads
+   * out of the directory, and no directory, which some class loaders would read.
    */
   private static final Pattern PATH =
       Pattern.compile("(\\w[\\w-]*(\\.[\\w-]+)*/)*\\w[\\w-]*(\\.[\\w-]+)+");
@@ -70,7 +70,7 @@ public final class PageRoutes {
     }
     String path = context.request().path();
     String name = path.equals("/") ? "index.html" : path.substring("/assets/".length());
-    // The page itself has one address only.
+    // The page itself has only one address.
     if (name.length() > PATH_CHARS_MAX
         || !PATH.matcher(name).matches()
         || name.equals("index.html") != path.equals("/")) {
@@ -105,7 +105,7 @@ public final class PageRoutes {
         false);
   }
 
-  /** Returns null if there is no such file. */
+  /** Reads a file of the jar; null if there is none. */
   private static PageFile read(String name) throws IOException {
     String type = TYPES.get(name.substring(name.lastIndexOf('.') + 1));
     if (type == null) {
@@ -120,7 +120,7 @@ public final class PageRoutes {
     }
   }
 
-  /** Weak, as the same file is sent plain or compressed. */
+  /** A weak ETag, because the same file may be sent plain or compressed. */
   private static String tag(byte[] bytes) {
     try {
       byte[] digest = MessageDigest.getInstance("SHA-256").digest(bytes);

@@ -12,9 +12,12 @@ import io.vertx.ext.web.handler.BodyHandler;
 import java.util.Base64;
 import java.util.List;
 
-/** Sends messages to a topic. */
+/** The route that sends messages to a topic. */
 final class ProduceRoute {
-  /** Largest body with messages: one payload at its limit, escaped in the worst way, and more. */
+  /**
+   * Largest body with messages, in bytes: enough for one payload at its limit, even if every byte
+   * is escaped.
+   */
   static final int MESSAGES_BYTES_MAX = 8 << 20;
 
   private final Api api;
@@ -30,8 +33,8 @@ final class ProduceRoute {
   }
 
   /**
-   * JSON: one message or an array of them. NDJSON: a message a line. Anything else: the body is the
-   * payload.
+   * A JSON body is one message or an array of messages, an NDJSON body has one message per line,
+   * and any other body is the payload.
    */
   private void produce(RoutingContext context) {
     JsonObject query = new JsonObject();
@@ -95,7 +98,7 @@ final class ProduceRoute {
             });
   }
 
-  /** 202 if something is not known to be where the caller wants it. */
+  /** 202 if a message is not known to be where the caller wants it. */
   private static int status(Iterable<?> results, boolean sentOnly) {
     boolean unsure = sentOnly;
     for (Object result : results) {
@@ -104,7 +107,9 @@ final class ProduceRoute {
     return unsure ? 202 : 200;
   }
 
-  /** Then doing it again might do it twice. */
+  /**
+   * Whether the request may have had an effect, so that a repetition could send a message twice.
+   */
   private static boolean mayHaveHappened(String error) {
     return error.equals(Refusal.INDETERMINATE.name()) || error.equals("INTERNAL");
   }
@@ -119,7 +124,7 @@ final class ProduceRoute {
     return key == null ? question : question.put("key", key);
   }
 
-  /** Success only if every message was acknowledged; else the first failure, with all results. */
+  /** A success if every message was acknowledged; otherwise the first failure, with all results. */
   private static IdempotentAnswers.Answer results(JsonArray results, boolean sentOnly) {
     JsonObject failure = null;
     int place = 0;

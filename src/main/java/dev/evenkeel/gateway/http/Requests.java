@@ -12,7 +12,7 @@ import java.util.Locale;
 import java.util.function.Function;
 import java.util.stream.Stream;
 
-/** Reads what a caller sent. All throw {@link ApiFailure}. */
+/** Reads HTTP requests. All methods throw {@link ApiFailure}. */
 final class Requests {
   private Requests() {}
 
@@ -26,7 +26,7 @@ final class Requests {
     return type.equals("application/x-ndjson") || type.equals("application/jsonl");
   }
 
-  /** A JSON value a line; empty lines do not count. */
+  /** The JSON values of a body with one value per line; it skips empty lines. */
   static JsonArray jsonLines(RoutingContext context) {
     JsonArray values = new JsonArray();
     int number = 0;
@@ -66,7 +66,7 @@ final class Requests {
     throw ApiFailure.invalid("the body must be a JSON object");
   }
 
-  /** A question of that action with the fields of the body. */
+  /** The question for an action, with the fields of the body. */
   static JsonObject question(RoutingContext context, String action) {
     JsonObject body = object(context);
     if (body.containsKey("action")) {
@@ -75,7 +75,7 @@ final class Requests {
     return body.copy().put("action", action);
   }
 
-  /** Puts in what the path says. The body may repeat it, but not say something else. */
+  /** Adds a parameter of the path. The body may repeat it, but not differ from it. */
   static JsonObject ofPath(RoutingContext context, JsonObject body, String name, String field) {
     String said = context.pathParam(name);
     Object given = body.getValue(field);
@@ -105,7 +105,7 @@ final class Requests {
       throw ApiFailure.invalid(
           "the body is not JSON: "
               + (end < 0 ? message : message.substring(0, end))
-                  // Where the parser would show the text, had it been asked to.
+                  // Remove the position in a text that the parser does not show.
                   .replaceFirst(" *\\(start marker.*| *at \\[Source.*", ""));
     }
   }
@@ -118,8 +118,8 @@ final class Requests {
   /**
    * A parameter of the query.
    *
-   * @param value what its text means; null: nothing
-   * @param needed what its text must be
+   * @param value gives the value of a text; null: the text is wrong
+   * @param needed says what the text must be
    */
   record Query(String name, Function<String, Object> value, Function<String, String> needed) {}
 
@@ -147,7 +147,7 @@ final class Requests {
         text -> " must be a whole number");
   }
 
-  /** Puts the parameters of the query into {@code json}, and refuses those that are not known. */
+  /** Adds the parameters of the query to {@code json}, and refuses unknown ones. */
   static void readQuery(RoutingContext context, JsonObject json, Query... known) {
     List<String> names = Stream.of(known).map(Query::name).toList();
     for (String name : context.queryParams().names()) {

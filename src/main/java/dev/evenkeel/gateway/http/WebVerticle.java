@@ -19,8 +19,8 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The live page at {@code /}, and the HTTP API: a thin gateway to the {@code evenkeel.api}
- * addresses. What the API offers is described at {@code /openapi.json}. Errors are {@code
+ * Serves the live page at {@code /} and the HTTP API, a thin layer over the {@code evenkeel.api}
+ * addresses. {@code /openapi.json} describes the API. Errors are {@code
  * {"error":"UNKNOWN_TOPIC","message":"..."}}.
  *
  * <p>Configuration:
@@ -37,10 +37,10 @@ import java.util.concurrent.TimeUnit;
 public final class WebVerticle extends VerticleBase {
   private static final long STOP_SECONDS_MAX = 2;
 
-  /** Watchers have nothing to say; what they may send is this small. */
+  /** Watchers have nothing to send, so this is small. */
   private static final int FRAME_BYTES_MAX = 4 << 10;
 
-  /** Keys of its configuration. */
+  /** The keys of the configuration. */
   public static final List<String> KEYS = List.of("host", "port", "node", "localOnly");
 
   private HttpServer server;
@@ -57,7 +57,7 @@ public final class WebVerticle extends VerticleBase {
             .setPort(config.getInteger("port", 8080))
             .setIdleTimeout(120)
             .setCompressionSupported(true)
-            // Each watcher would need a compressor, and its time, of its own.
+            // Each watcher would need its own compressor, which takes memory and time.
             .setPerMessageWebSocketCompressionSupported(false)
             .setPerFrameWebSocketCompressionSupported(false)
             .setMaxWebSocketFrameSize(FRAME_BYTES_MAX)
@@ -73,7 +73,7 @@ public final class WebVerticle extends VerticleBase {
         .map(JsonObject.class::cast);
   }
 
-  /** The port listened at; of use when it was configured as 0. */
+  /** The port that it listens on, for a configured port of 0. */
   public int actualPort() {
     return server.actualPort();
   }
@@ -81,7 +81,7 @@ public final class WebVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     live.stop();
-    // Requests under way get their answer.
+    // Requests under way still get their answers.
     return server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
@@ -99,7 +99,7 @@ public final class WebVerticle extends VerticleBase {
     return router;
   }
 
-  /** The methods that a path knows. */
+  /** The methods for which a path has routes. */
   private static String allowed(Router router, String path) {
     Set<String> methods = new TreeSet<>();
     for (Route route : router.getRoutes()) {
@@ -126,14 +126,14 @@ public final class WebVerticle extends VerticleBase {
 
   private static void failed(Router router, RoutingContext context) {
     Throwable failure = context.failure();
-    // Vert.x refuses a path with a broken % escape without a reason and without a status.
+    // Vert.x refuses a path with a broken % escape, without a reason or a status.
     boolean malformed = failure == null && context.statusCode() < 400;
     int status = malformed ? 400 : context.statusCode();
     if (failure instanceof ApiFailure) {
       Api.fail(context, failure);
       return;
     }
-    // As it came: a malformed one cannot be normalized, and that must not fail here again.
+    // The raw path: normalizing a malformed one would fail here again.
     String path = context.request().path();
     String message =
         switch (status) {

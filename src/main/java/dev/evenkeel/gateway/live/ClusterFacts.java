@@ -4,7 +4,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
-/** Nodes and logs of the state, from an answer of {@code evenkeel.api.cluster}. */
+/** Makes the nodes and logs of the live state from an answer of {@code evenkeel.api.cluster}. */
 final class ClusterFacts {
   private ClusterFacts() {}
 
@@ -43,7 +43,7 @@ final class ClusterFacts {
     return state;
   }
 
-  /** The same nodes, of which nothing is known now. */
+  /** The state with the same nodes, when nothing is known of them. */
   static Map<String, Object> unknown(Map<String, Object> known) {
     Map<String, Object> nodes = new LinkedHashMap<>();
     if (known.get("nodes") instanceof Map<?, ?> before) {

@@ -4,14 +4,14 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * When the end of a shard was where, as far as it was seen: tells how old an offset is. At most
- * {@link #SAMPLES_MAX} points; the older half is thinned out when they are full, so it reaches far
- * back and is coarser there. Times are monotonic milliseconds.
+ * Remembers where the end of a shard was at which time, and so tells the age of an offset. It keeps
+ * at most {@link #SAMPLES_MAX} points. When they are full, it removes every other point of the
+ * older half, so that it reaches far back, where it is coarser. Times are monotonic milliseconds.
  */
 final class EndHistory {
   static final int SAMPLES_MAX = 64;
 
-  /** The end was {@code end} from {@code first} to {@code last} at least. */
+  /** The end was {@code end} at least from the first to the last time. */
   private static final class Sample {
     final long end;
     final long firstMillis;
@@ -45,8 +45,8 @@ final class EndHistory {
   }
 
   /**
-   * How long ago the message at {@code offset} was appended, in milliseconds; null if that was
-   * before the history began, or if there is no such message yet.
+   * The age of the message at {@code offset}, in milliseconds; null if the message is older than
+   * the history, or does not exist yet.
    */
   Long ageMillis(long offset, long nowMillis) {
     int after = 0;

@@ -7,7 +7,9 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** Reading of answers, and writing of states: an unknown figure is null there and absent here. */
+/**
+ * Helps to make states from answers. An unknown value is null in an answer and missing in a state.
+ */
 final class Json {
   private Json() {}
 
@@ -17,7 +19,10 @@ final class Json {
     }
   }
 
-  /** Puts those fields of {@code from} that are known; whole numbers become {@link Long}. */
+  /**
+   * Copies the known fields of {@code from}. Whole numbers become {@link Long}, so that equal
+   * numbers are equal.
+   */
   static Map<String, Object> copy(JsonObject from, Map<String, Object> target, String... fields) {
     for (String field : fields) {
       Object value = from.getValue(field);
@@ -26,7 +31,7 @@ final class Json {
     return target;
   }
 
-  /** Those fields of {@code from} that are known. */
+  /** The known fields of {@code from}. */
   static Map<String, Object> copy(JsonObject from, String... fields) {
     return copy(from, new LinkedHashMap<>(), fields);
   }
@@ -39,7 +44,7 @@ final class Json {
     return objects;
   }
 
-  /** As many digits as people look at, so that little changes make no patches. */
+  /** Rounds to as many digits as people look at, so that small changes make no patches. */
   static Number rounded(Double value) {
     if (value == null) {
       return null;

@@ -4,12 +4,15 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** What is remembered between two answers, by name. What an answer does not name is forgotten. */
+/**
+ * Objects that are kept from one answer to the next, by name. It forgets the ones that an answer
+ * does not name.
+ */
 final class Kept<T> {
   private Map<String, T> before = new HashMap<>();
   private Map<String, T> now = new HashMap<>();
 
-  /** Another answer begins. */
+  /** Begins another answer. */
   void next() {
     before = now;
     now = new HashMap<>();

@@ -7,14 +7,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The groups of the state, from what the dispatcher answers: adds rates and times of lag, which
- * come of several answers. What an answer does not name is forgotten.
+ * Makes the groups of the live state from the answers of the dispatcher. It adds rates and times of
+ * lag, which it takes from several answers.
  */
 final class LiveGroups {
-  /** Progress is committed every 5 s or so: a shorter time would show jumps. */
+  /** Members commit about every 5 s; a shorter window would show jumps. */
   private static final long COMMIT_WINDOW_MILLIS = 10_000;
 
-  /** Members tell their count every second. */
+  /** Members report their count every second. */
   private static final long MEMBER_WINDOW_MILLIS = 5_000;
 
   private final Kept<EndHistory> ends = new Kept<>();
@@ -63,7 +63,7 @@ final class LiveGroups {
   private Map<String, Object> member(String group, JsonObject member, long nowMillis) {
     Map<String, Object> state = Json.copy(member, "node", "host", "consumed");
     Long consumed = member.getLong("consumed");
-    // Two spaces: no shard's key looks like it.
+    // Two spaces, so that it differs from the key of any shard.
     Meter meter =
         meters.of(group + "  " + member.getString("member"), () -> new Meter(MEMBER_WINDOW_MILLIS));
     if (consumed != null) {
@@ -113,9 +113,10 @@ final class LiveGroups {
   }
 
   /**
-   * Bars are by their members' names, so that changes stay small.
+   * The part of a group's state for mode level. Bars are fields with the names of their members, so
+   * that patches stay small.
    *
-   * @param level as the dispatcher answers, or null
+   * @param level from the answer of the dispatcher, or null
    * @return null if the group is not in mode level
    */
   static Map<String, Object> level(JsonObject level) {
@@ -133,10 +134,10 @@ final class LiveGroups {
   }
 
   /**
-   * What deduplication does, or would do, for a group.
+   * The part of a group's state for deduplication: what it does, or would do.
    *
-   * @param dedup as the dispatcher answers, or null
-   * @return null if it is off and the group's messages are not known to repeat themselves
+   * @param dedup from the answer of the dispatcher, or null
+   * @return null if it is off and no repeated messages are known
    */
   static Map<String, Object> dedup(JsonObject dedup) {
     if (dedup == null) {
@@ -169,10 +170,10 @@ final class LiveGroups {
   }
 
   /**
-   * What a group has of messages that failed.
+   * The part of a group's state for failed messages.
    *
-   * @param group as the dispatcher answers
-   * @return null if nothing of the kind is known; without figures if they are not known
+   * @param group from the answer of the dispatcher
+   * @return null if there are none; without the counts if they are unknown
    */
   static Map<String, Object> failures(JsonObject group) {
     JsonObject failures = group.getJsonObject("failures", new JsonObject());
@@ -203,7 +204,7 @@ final class LiveGroups {
     return millis == null ? null : Json.rounded(millis / 1000.0);
   }
 
-  /** A group's figures of its shards' figures. */
+  /** Sums over the shards of a group. */
   private static final class Sums {
     Long lag = 0L;
     Long lagMillis = 0L;

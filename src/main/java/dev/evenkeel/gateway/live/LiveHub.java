@@ -16,14 +16,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Sends the live view of one node to all who watch. There is one state for all, which is kept only
- * while somebody watches and {@link #LINGER_MILLIS} longer. It is worked on outside of the event
- * loop, one step at a time; the text of a change is made once.
+ * Sends the live view of one node to all watchers. They share one state, which lives while somebody
+ * watches and {@link #LINGER_MILLIS} longer. A worker thread updates it, one step at a time, and
+ * makes the text of each change once for all.
  *
- * <p>To be used on the context of the HTTP server that the sockets belong to.
+ * <p>For use on the context of the HTTP server.
  */
 public final class LiveHub {
-  /** Most who watch one node at once. */
+  /** Most watchers of one node at once. */
   public static final int WATCHERS_MAX = 256;
 
   private static final Logger LOG = LoggerFactory.getLogger(LiveHub.class);
@@ -32,23 +32,23 @@ public final class LiveHub {
   private static final long LINGER_MILLIS = 5_000;
   private static final long PING_MILLIS = 20_000;
 
-  /** A watcher that was silent for so long is gone. */
+  /** A watcher that was silent for this time is gone. */
   private static final long SILENT_MILLIS_MAX = 60_000;
 
-  /** Two changes are this far apart: with it at most ten fall into any second. */
+  /** Least time between two changes: there are at most ten in any second. */
   private static final long CHANGE_GAP_MILLIS = 110;
 
-  /** After so long without a change an empty one tells that all is well. */
+  /** After this time without a change, an empty one tells that all is well. */
   private static final long QUIET_MILLIS_MAX = 1_000;
 
   private static final DateTimeFormatter TIME =
       DateTimeFormatter.ofPattern("uuuu-MM-dd'T'HH:mm:ss.SSS'Z'").withZone(ZoneOffset.UTC);
 
   /**
-   * What one step made.
+   * The result of one step.
    *
-   * @param patch text, or null: nothing changed
-   * @param state text, or null: nobody wants a snapshot
+   * @param patch JSON of the patch; null: nothing changed
+   * @param state JSON of the state; null: nobody wants a snapshot
    */
   private record Step(String patch, String state, String tag) {}
 
@@ -63,7 +63,7 @@ public final class LiveHub {
 
   /**
    * @param node the node's id
-   * @param status asks for what {@code evenkeel.api.cluster} says
+   * @param status asks {@code evenkeel.api.cluster} for the status
    */
   public LiveHub(Vertx vertx, String node, Supplier<Future<JsonObject>> status) {
     this.vertx = vertx;
@@ -73,12 +73,12 @@ public final class LiveHub {
     version = built == null ? "development" : built;
   }
 
-  /** A clock that never goes back. */
+  /** Monotonic milliseconds. */
   static long nowMillis() {
     return System.nanoTime() / 1_000_000;
   }
 
-  /** Whether one more may watch; then it must be followed by {@link #accept}. */
+  /** Reserves a place for one more watcher. If it gives true, call {@link #accept}. */
   public boolean expect() {
     if (stopped || watchers.size() + expected >= WATCHERS_MAX) {
       return false;
@@ -88,9 +88,9 @@ public final class LiveHub {
   }
 
   /**
-   * The one expected has come.
+   * Takes the place that {@link #expect} reserved.
    *
-   * @param socket null: it has not, after all
+   * @param socket of the watcher; null: it did not come
    */
   public void accept(ServerWebSocket socket) {
     expected--;
@@ -103,7 +103,7 @@ public final class LiveHub {
       return;
     }
     watchers.add(watcher);
-    // Nothing is expected from watchers, and what they send all the same is dropped.
+    // Watchers have nothing to send; whatever they send is dropped.
     socket.exceptionHandler(failure -> LOG.debug("a watcher failed: {}", failure.toString()));
     socket.closeHandler(gone -> watchers.remove(watcher));
     if (run == null) {
@@ -111,7 +111,7 @@ public final class LiveHub {
     }
   }
 
-  /** Says goodbye to all who watch. */
+  /** Closes the sockets of all watchers. */
   public void stop() {
     stopped = true;
     if (run != null) {
@@ -120,7 +120,7 @@ public final class LiveHub {
     List.copyOf(watchers).forEach(watcher -> watcher.close(GOING_AWAY, "the node stops"));
   }
 
-  /** From the first watcher until a while after the last. */
+  /** The time from the first watcher until a while after the last one. */
   private final class Run {
     private final LiveState state = new LiveState(node, version);
     private final LiveSources sources = new LiveSources(vertx, status, nowMillis());
@@ -188,7 +188,7 @@ public final class LiveHub {
               });
     }
 
-    /** On a worker; steps follow one another. */
+    /** Runs on a worker thread, one step after another. */
     private Step step(
         List<Consumer<LiveState>> taken, boolean change, boolean quiet, boolean snapshot) {
       for (Consumer<LiveState> fact : taken) {

@@ -16,8 +16,8 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /**
- * Asks for the facts while somebody watches: the active dispatcher as {@link LookPlan} says, and
- * for the cluster's status every second. Announcements of changes make it ask sooner. All on one
+ * Asks for facts while somebody watches: the active dispatcher as often as {@link LookPlan} says,
+ * and the status of the cluster every second. Announced changes make it ask sooner. For use on one
  * context.
  */
 final class LiveSources {
@@ -29,7 +29,7 @@ final class LiveSources {
   private final LookPlan plan;
   private final List<MessageConsumer<Object>> announcements;
 
-  /** What was learned and is not carried out on the state yet. */
+  /** Facts that have not been applied to the state yet. */
   private List<Consumer<LiveState>> facts = new ArrayList<>();
 
   private boolean looked;
@@ -40,7 +40,7 @@ final class LiveSources {
   private boolean stopped;
 
   /**
-   * @param status asks for what {@code evenkeel.api.cluster} says
+   * @param status asks {@code evenkeel.api.cluster} for the status
    */
   LiveSources(Vertx vertx, Supplier<Future<JsonObject>> status, long nowMillis) {
     this.vertx = vertx;
@@ -58,7 +58,7 @@ final class LiveSources {
     announcements.forEach(MessageConsumer::unregister);
   }
 
-  /** Whether the dispatcher was asked once, with whatever result. */
+  /** Whether the dispatcher was asked at least once, with any result. */
   boolean looked() {
     return looked;
   }
@@ -67,19 +67,19 @@ final class LiveSources {
     return !facts.isEmpty();
   }
 
-  /** Takes away what was learned since it was taken last. */
+  /** Removes and returns the facts that have not been applied yet. */
   List<Consumer<LiveState>> takeFacts() {
     List<Consumer<LiveState>> taken = facts;
     facts = new ArrayList<>();
     return taken;
   }
 
-  /** Names the moves that the state has now. */
+  /** Notes which moves the state has, for the next question. */
   void setTag(String known) {
     tag = known;
   }
 
-  /** To be called every few 10 ms. */
+  /** Asks what is due. Call it every few 10 ms. */
   void tick(long nowMillis) {
     if (!statusInFlight && nowMillis >= statusAtMillis) {
       askStatus(nowMillis);
@@ -104,7 +104,7 @@ final class LiveSources {
   }
 
   /**
-   * @param answer null if there was none
+   * @param answer the status; null if there was no answer
    */
   private void statusAnswered(JsonObject answer) {
     if (answer == null) {
@@ -115,7 +115,7 @@ final class LiveSources {
       dispatcher = named == null ? dispatcher : named;
     }
     if (dispatcher == null) {
-      // Nobody to ask: that, too, is an answer.
+      // There is no dispatcher to ask: that counts as an answer too.
       looked = true;
     }
   }
@@ -153,7 +153,7 @@ final class LiveSources {
     return new JsonObject(Buffer.buffer(text));
   }
 
-  /** The dispatcher is perhaps another node now. */
+  /** Follows the refusal of a node that no longer has the dispatcher. */
   private void elsewhere(Throwable failure) {
     if (failure instanceof RefusedException.NotLeader elsewhere && elsewhere.leader() != null) {
       dispatcher = elsewhere.leader();

@@ -5,9 +5,9 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * What the live view shows, and what was told of it last. Facts come in; a patch that leads from
- * what was told to what is so now goes out. It has no clock: {@code nowMillis} is monotonic. Not
- * thread-safe.
+ * The state of the live view, and the state that watchers were told last. It takes in facts, and
+ * gives patches from the told state to the present one. {@code nowMillis} is monotonic. Not safe
+ * for use from several threads.
  */
 public final class LiveState {
   private final Map<String, Object> server = new LinkedHashMap<>();
@@ -23,7 +23,7 @@ public final class LiveState {
   private Map<String, Object> told = new LinkedHashMap<>();
 
   /**
-   * @param node the node that this is
+   * @param node id of this node
    */
   public LiveState(String node, String version) {
     server.put("node", node);
@@ -32,7 +32,7 @@ public final class LiveState {
   }
 
   /**
-   * The dispatcher of {@code node} has answered.
+   * Takes an answer of the dispatcher of {@code node}.
    *
    * @param answer {@code {"facts":{"groups","topics"},"tag","moves"}}
    * @throws RuntimeException if a field is missing or of the wrong type
@@ -49,17 +49,17 @@ public final class LiveState {
     dispatcher = node;
   }
 
-  /** Names the moves that are known, for the next question; null before the first answer. */
+  /** Names the known moves, for the next question; null before the first answer. */
   public String tag() {
     return tag;
   }
 
-  /** No dispatcher answers: what was known of the groups stays. */
+  /** Notes that no dispatcher answers. The known groups stay. */
   public void dispatcherSilent() {
     dispatcher = null;
   }
 
-  /** The cluster's status as {@code evenkeel.api.cluster} answers it. */
+  /** Takes the status of the cluster, as {@code evenkeel.api.cluster} gives it. */
   public void clusterKnown(JsonObject status) {
     cluster = ClusterFacts.of(status);
   }
@@ -68,7 +68,7 @@ public final class LiveState {
     cluster = ClusterFacts.unknown(cluster);
   }
 
-  /** What leads from what was told to what is so now, which counts as told from here on. */
+  /** The patch from the told state to the present one, which counts as told from now on. */
   public Map<String, Object> patch() {
     Map<String, Object> now = current();
     Map<String, Object> patch = MergePatch.diff(told, now);
@@ -76,7 +76,7 @@ public final class LiveState {
     return patch;
   }
 
-  /** What was told: the state that the next {@link #patch} is to be applied to. */
+  /** The told state, to which the next {@link #patch} applies. */
   public Map<String, Object> told() {
     return told;
   }

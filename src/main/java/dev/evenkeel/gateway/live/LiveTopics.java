@@ -5,7 +5,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The topics of the state, with how fast messages come. */
+/** Makes the topics of the live state, with the rates of their messages. */
 final class LiveTopics {
   private static final long WINDOW_MILLIS = 3_000;
 

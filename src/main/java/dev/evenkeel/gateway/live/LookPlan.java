@@ -1,17 +1,17 @@
 package dev.evenkeel.gateway.live;
 
 /**
- * When the dispatcher is asked next: every {@link #INTERVAL_MILLIS}, sooner when something has
- * changed, one question at a time, and never so often that the answers take more than a fifth of
- * the time. Times are monotonic milliseconds.
+ * Decides when to ask the dispatcher next: every {@link #INTERVAL_MILLIS}, sooner when something
+ * has changed, one question at a time, and so rarely that answering takes at most a fifth of the
+ * time. Times are monotonic milliseconds.
  */
 final class LookPlan {
   static final long INTERVAL_MILLIS = 500;
 
-  /** Two looks begin this far apart, whatever happens. */
+  /** Least time between the beginnings of two looks. */
   static final long GAP_MILLIS = 110;
 
-  /** So many times the duration of a look passes before the next. */
+  /** The pause after a look is this many times its duration. */
   private static final int REST = 4;
 
   private long nextMillis;
@@ -36,7 +36,7 @@ final class LookPlan {
   }
 
   /**
-   * @param answered false if it failed: its duration then says nothing of its cost
+   * @param answered whether it succeeded; the duration of a failure says nothing about its cost
    */
   void ended(long nowMillis, boolean answered) {
     inFlight = false;
@@ -45,7 +45,7 @@ final class LookPlan {
     nextMillis = again ? soonestMillis : Math.max(begunMillis + INTERVAL_MILLIS, soonestMillis);
   }
 
-  /** Something has changed. What is on its way may have been read before that. */
+  /** Notes a change. An answer under way may have been read before it, so another look follows. */
   void hurry() {
     again = inFlight;
     nextMillis = Math.min(nextMillis, soonestMillis);

@@ -4,13 +4,13 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Differences of JSON objects as RFC 7396 merge patches. Objects are maps; values are maps or
- * scalars, never null: a patch says null for what is removed, so a state cannot hold it.
+ * Computes differences of JSON objects as RFC 7396 merge patches. Objects are maps, and values are
+ * maps or scalars. A null in a patch removes a field, so states contain no nulls.
  */
 public final class MergePatch {
   private MergePatch() {}
 
-  /** What makes {@code after} of {@code before}; empty if they are equal. Neither is changed. */
+  /** The patch that turns {@code before} into {@code after}; empty if they are equal. */
   public static Map<String, Object> diff(Map<String, ?> before, Map<String, ?> after) {
     Map<String, Object> patch = new LinkedHashMap<>();
     for (Map.Entry<String, ?> each : after.entrySet()) {

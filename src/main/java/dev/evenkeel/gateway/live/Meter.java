@@ -2,12 +2,12 @@ package dev.evenkeel.gateway.live;
 
 import java.util.ArrayDeque;
 
-/** How fast a count grows, over the last while. Times are monotonic milliseconds. */
+/** Measures how fast a count grows within a time window. Times are monotonic milliseconds. */
 final class Meter {
-  /** A shorter time than this says too little. */
+  /** Shortest time between samples that gives a rate. */
   private static final long SPAN_MILLIS_MIN = 400;
 
-  /** The window is kept in about so many samples. */
+  /** About how many samples a window has. */
   private static final int SAMPLES = 40;
 
   private record Sample(long atMillis, long count) {}
@@ -19,7 +19,7 @@ final class Meter {
     this.windowMillis = windowMillis;
   }
 
-  /** A count that went back began anew, and so does the rate. */
+  /** Adds a sample. If the count went back, it has begun anew, and so does the rate. */
   void add(long nowMillis, long count) {
     if (!samples.isEmpty() && count < samples.peekLast().count()) {
       samples.clear();
@@ -39,7 +39,7 @@ final class Meter {
     }
   }
 
-  /** Per second; null before there is enough to tell. */
+  /** The rate per second; null if there are too few samples. */
   Double perSecond() {
     if (samples.isEmpty()) {
       return null;

@@ -8,14 +8,14 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The moves that the dispatcher shows, each under a number that grows. Another dispatcher knows
- * those of the former, but perhaps not the last figures of the very last: these stay.
+ * The moves that the dispatcher shows, under growing numbers. A new dispatcher knows the moves of
+ * the former one, but perhaps not all figures of the last ones; those figures stay.
  */
 final class MoveHistory {
-  /** A shard gets each epoch once. */
+  /** Identifies a move: a shard has each epoch only once. */
   private record Key(String group, String topic, Integer shard, Long epoch, String to) {}
 
-  /** Of a dispatcher that did not see why a shard moved. */
+  /** The reason that a dispatcher gives if it did not see why a shard moved. */
   private static final String UNKNOWN_REASON = "rebalance";
 
   private final Map<Key, Long> numbers = new LinkedHashMap<>();
@@ -23,7 +23,7 @@ final class MoveHistory {
   private long next = 1;
 
   /**
-   * @param newestFirst as the dispatcher knows them now; what is not among them is dropped
+   * @param newestFirst the moves that the dispatcher knows now; all others are dropped
    */
   void take(List<JsonObject> newestFirst) {
     Map<String, Object> now = new LinkedHashMap<>();
@@ -45,13 +45,13 @@ final class MoveHistory {
     moves = now;
   }
 
-  /** A copy. */
+  /** The moves by number, as a copy. */
   Map<String, Object> state() {
     return new LinkedHashMap<>(moves);
   }
 
   /**
-   * @param former what was known of it, or null
+   * @param former the state of the move until now, or null
    */
   private static Map<String, Object> state(JsonObject move, Map<?, ?> former) {
     Map<String, Object> state = Json.copy(move, "time", "group", "topic", "from", "to", "reason");

@@ -3,9 +3,11 @@ package dev.evenkeel.gateway.live;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ServerWebSocket;
 
-/** One who watches. What it does not read in time is not queued: it gets a snapshot later. */
+/**
+ * One watcher. If it does not read changes in time, they are not queued; it gets a snapshot later.
+ */
 final class Watcher {
-  /** Characters that wait to be sent; past it nothing is added until they are gone. */
+  /** Most characters that wait to be sent; beyond it nothing is added until they are sent. */
   private static final int QUEUED_MAX = 256 << 10;
 
   private static final Buffer PING = Buffer.buffer("evenkeel");
@@ -22,18 +24,18 @@ final class Watcher {
     socket.pongHandler(pong -> pongMillis = LiveHub.nowMillis());
   }
 
-  /** Whether a snapshot would be taken now. */
+  /** Whether it needs a snapshot and can take it now. */
   boolean wantsSnapshot() {
     return needsSnapshot && ready();
   }
 
   private boolean ready() {
-    // The socket's own queue is full only after 16 frames, of whatever size.
+    // The socket's own queue is full only after 16 frames of any size.
     return !socket.isClosed() && queued < QUEUED_MAX;
   }
 
   /**
-   * @param rest of the frame after its number
+   * @param rest the rest of the frame, after its number
    */
   void snapshot(String rest) {
     if (wantsSnapshot()) {
@@ -54,21 +56,21 @@ final class Watcher {
   }
 
   private void send(String type, String rest) {
-    // One frame: the limit of a frame's size is for what comes in.
+    // One frame: the limit on the size of frames is for incoming ones.
     String frame = "{\"type\":\"" + type + "\",\"seq\":" + ++seq + rest;
     int length = frame.length();
     queued += length;
     socket.writeFinalTextFrame(frame).onComplete(written -> queued -= length);
   }
 
-  /** Asks for a sign of life. */
+  /** Sends a ping. */
   void ping() {
     if (!socket.isClosed()) {
       socket.writePing(PING);
     }
   }
 
-  /** When it last gave a sign of life, in monotonic milliseconds. */
+  /** When it last answered a ping, in monotonic milliseconds. */
   long pongMillis() {
     return pongMillis;
   }
