@@ -21,7 +21,7 @@ import java.util.Map;
  * </ul>
  *
  * <p>The {@link GroupStatus} says what is to be done. The shard balancer that its five states come
- * from gave one free shard to each idle consumer, dealt the rest to those below the average, and
+ * from gave one free shard to each idle consumer, gave the rest to those below the average, and
  * moved shards from consumers above the average to consumers below it. That stops too early: where
  * the average is not a whole number, nobody may be below it by one and yet two differ by two; a
  * consumer that comes to an idle group gets one shard and waits for the next round; and a shard

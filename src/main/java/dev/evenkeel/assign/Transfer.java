@@ -73,7 +73,7 @@ final class Transfer {
           takeFromMostLoaded(topic, flow.arcCohort[arc], leave[arc]);
         }
       }
-      deal(topic);
+      fillRoom(topic);
     }
   }
 
@@ -138,7 +138,7 @@ final class Transfer {
   }
 
   /** Shards without a cohort go to the cohorts with room, in turn. */
-  private void deal(int topic) {
+  private void fillRoom(int topic) {
     int[] arcs = flow.arcsOfTopic[topic];
     int next = 0;
     for (int s = roster.from[topic]; s < roster.from[topic + 1]; s++) {

@@ -72,7 +72,7 @@ final class Brokers {
         .recover(Brokers::refused);
   }
 
-  /** The log has told who leads a data group now. */
+  /** The log says who leads a data group now. */
   void leads(int dataGroup, String leader) {
     if (leader != null && dataGroup < leaders.dataGroups()) {
       leaders.leaders.set(dataGroup, leader);

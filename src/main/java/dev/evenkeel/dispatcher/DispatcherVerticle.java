@@ -73,7 +73,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private long timer = -1;
   private int looks;
 
-  /** The log goes on telling of leaders after this verticle's context has ended. */
+  /** The log reports leaders even after this verticle's context has ended. */
   private volatile boolean stopped;
 
   /** The cluster member, if it was made here. */

@@ -40,7 +40,7 @@ final class GroupReports {
 
   /**
    * @param statuses read just now; figures of other shards are unknown
-   * @param members what members tell
+   * @param members what members report
    * @param levels figures of a group in mode level, or null if there are none now
    */
   GroupReports(
@@ -81,7 +81,7 @@ final class GroupReports {
   }
 
   GroupReport of(GroupState group) {
-    MemberReports.Sum told = members.of(group.name());
+    MemberReports.Sum reported = members.of(group.name());
     LevelFigures level = levels.apply(group.name());
     List<ShardReport> shards =
         group.shards(core.topics()).stream().map(shard -> shard(group, shard)).toList();
@@ -101,9 +101,9 @@ final class GroupReports {
         group.term(),
         members(group),
         shards,
-        own(group, shards, told.repeats(), level).plus(told.figures()).plus(failures),
-        told.repeats(),
-        told.hot(),
+        own(group, shards, reported.repeats(), level).plus(reported.figures()).plus(failures),
+        reported.repeats(),
+        reported.hot(),
         level);
   }
 

@@ -22,7 +22,7 @@ final class MemberReports {
   private static final List<String> LEVELS = List.of("none", "sparse", "high");
 
   /**
-   * What the members of a group tell together.
+   * The figures of all members of a group together.
    *
    * @param figures since the members began, those that left included
    * @param repeats how much the messages of the live members repeat themselves; null: unknown
@@ -31,8 +31,8 @@ final class MemberReports {
   record Sum(Figures figures, DedupTally.Repeats repeats, List<DedupTally.Hot> hot) {}
 
   private static final class Group {
-    /** By run, as told last. */
-    final Map<String, Heartbeat> told = new HashMap<>();
+    /** The latest heartbeat of each run. */
+    final Map<String, Heartbeat> latest = new HashMap<>();
 
     /** Of runs that are over. */
     Figures past = Figures.NONE;
@@ -49,10 +49,10 @@ final class MemberReports {
       Set<String> live = new HashSet<>();
       for (Member member : state.members().live()) {
         live.add(member.instance());
-        group.told.put(member.instance(), member.beat());
+        group.latest.put(member.instance(), member.beat());
       }
       group
-          .told
+          .latest
           .values()
           .removeIf(
               last -> {
@@ -68,7 +68,7 @@ final class MemberReports {
   void leaving(Heartbeat beat) {
     Group group = groups.get(beat.group());
     if (group != null) {
-      group.told.replace(beat.instance(), beat);
+      group.latest.replace(beat.instance(), beat);
     }
   }
 
@@ -82,7 +82,7 @@ final class MemberReports {
     Figures figures = group.past;
     Map<String, Long> hot = new HashMap<>();
     List<DedupTally.Repeats> repeats = new ArrayList<>();
-    for (Heartbeat beat : group.told.values()) {
+    for (Heartbeat beat : group.latest.values()) {
       figures = figures.plus(figures(beat));
       DedupTally dedup = beat.dedupTally();
       if (dedup != null) {

@@ -48,7 +48,7 @@ final class RegistryEntries {
     return entry;
   }
 
-  /** The member that an entry tells of, or null if the entry makes no sense. */
+  /** The member of an entry, or null if the entry makes no sense. */
   static UnheardMember unheard(JsonObject entry, long nowMillis) {
     try {
       List<String> topics = new ArrayList<>();

@@ -17,7 +17,7 @@ import java.util.Optional;
  * back.
  *
  * <p>What is heard of is late: a member has finished at least F (heard of) and at most F + H (in
- * hand too). So a member a is dealt a message only if for every other live member b
+ * hand too). So a member a is handed a message only if for every other live member b
  *
  * <pre>F(a) + H(a) + 1 &lt;= reference(a, b) + F(b) + range</pre>
  *
@@ -32,20 +32,22 @@ import java.util.Optional;
  *
  * So the bound holds whether one counts from n's joining, from n's first finished message, or from
  * any moment between. A newcomer needs no common position, and whoever leaves, dies or is set aside
- * takes its references along; its messages in hand are to be dealt again. It comes back by joining.
+ * takes its references along; its messages in hand are to be handed out again. It comes back by
+ * joining.
  *
- * <p><b>Why dealing never stops</b> while all members finish and report what they have. Let v(a, b)
- * = f(a) − f(b) − reference(a, b) with true counts f; a is dealt nothing for b's sake only if v is
- * at least the range, once all is reported. Suppose a cycle of k members that wait for one another:
- * the sum of v is at least k·range. Since references are constant, look at the moment when the last
- * of them was taken. If it was a joining of n, which waits for j and is waited for by i: v(i, n) =
- * f(i) − F(i), v(n, j) = (F + H)(j) − f(j), and for the others v(a, b) is at most range − ((F +
- * H)(a) − f(a)) − (f(b) − F(b)) by what was dealt; their sum is at most (k − 2)·range, or for k =
- * 2, where i = j, just H(i), at most the range by {@link #mayHandOut}. If it was the first report
- * of n: v(n, j) = f(n) + (F + H)(j) − f(j), and v(i, n) is at most range − ((F + H)(i) − f(i)) −
- * f(n), since F(n) was 0; the sum is at most (k − 1)·range. Both are below k·range: contradiction.
+ * <p><b>Why handing out never stops</b> while all members finish and report what they have. Let
+ * v(a, b) = f(a) − f(b) − reference(a, b) with true counts f; a is handed nothing for b's sake only
+ * if v is at least the range, once all is reported. Suppose a cycle of k members that wait for one
+ * another: the sum of v is at least k·range. Since references are constant, look at the moment when
+ * the last of them was taken. If it was a joining of n, which waits for j and is waited for by i:
+ * v(i, n) = f(i) − F(i), v(n, j) = (F + H)(j) − f(j), and for the others v(a, b) is at most range −
+ * ((F + H)(a) − f(a)) − (f(b) − F(b)) by what was handed out; their sum is at most (k − 2)·range,
+ * or for k = 2, where i = j, just H(i), at most the range by {@link #mayHandOut}. If it was the
+ * first report of n: v(n, j) = f(n) + (F + H)(j) − f(j), and v(i, n) is at most range − ((F + H)(i)
+ * − f(i)) − f(n), since F(n) was 0; the sum is at most (k − 1)·range. Both are below k·range:
+ * contradiction.
  *
- * <p>Costs: dealing and finishing O(1), but {@link #mayHandOut} looks at all members, one
+ * <p>Costs: handing out and finishing O(1), but {@link #mayHandOut} looks at all members, one
  * sequential pass, when a limit is used up and the member that set it has finished something. So it
  * is one pass for as many messages as the answer allows. Joining and leaving O(members); memory
  * 8·members² bytes.
@@ -62,7 +64,7 @@ public final class LevelCounts {
     final long joined;
     final long base;
 
-    /** Where it is in the book's arrays; changes when others leave. */
+    /** Where it is in the arrays; changes when others leave. */
     int slot;
 
     long finished;
@@ -79,7 +81,10 @@ public final class LevelCounts {
     /** When it last finished something, or got something after it had nothing. */
     long quietSinceMillis;
 
-    /** Finished and in hand together may reach this; right while {@code version} is the book's. */
+    /**
+     * Finished and in hand together may reach this; right while {@code version} is that of the
+     * counts.
+     */
     long limit;
 
     int version = -1;
@@ -118,14 +123,14 @@ public final class LevelCounts {
    * Who holds the round.
    *
    * @param member the others wait until it finishes something
-   * @param inHand messages dealt to it and not finished
+   * @param inHand messages handed to it and not finished
    * @param heldMillis since it last finished something, or got something after it had nothing
    */
   public record Holder(String member, int inHand, long heldMillis) {}
 
   /**
-   * Counts that go on from what the live members report. Nothing that an earlier keeper deals may
-   * reach a member after its report.
+   * Counts that go on from what the live members report. Nothing that an earlier keeper hands out
+   * may reach a member after its report.
    *
    * @param joinedFrom no newcomer's {@link Checkpoint#joined} is lower. With one that grows with
    *     each keeper, what a member that was missed knows of another is never taken for a newcomer
@@ -133,10 +138,10 @@ public final class LevelCounts {
    *     let it join anew
    */
   public static LevelCounts restore(
-      Range range, Collection<Checkpoint> standings, long joinedFrom, long nowMillis) {
+      Range range, Collection<Checkpoint> checkpoints, long joinedFrom, long nowMillis) {
     LevelCounts counts = new LevelCounts(range);
     counts.nextJoined = joinedFrom;
-    List<Checkpoint> inOrder = new ArrayList<>(standings);
+    List<Checkpoint> inOrder = new ArrayList<>(checkpoints);
     inOrder.sort(Comparator.comparingLong(Checkpoint::joined));
     for (Checkpoint each : inOrder) {
       Entry entry = counts.add(each.name(), each.joined(), each.base(), nowMillis);
@@ -169,7 +174,7 @@ public final class LevelCounts {
       long high = known.high();
       if (!young.heard && young.finished > 0) {
         // Its first report was heard by nobody, or by one who could not tell it any more. Until it
-        // was heard, the other was dealt no more than the range.
+        // was heard, the other was handed no more than the range.
         high = Math.max(high, Math.min(old.most(), known.low() + range));
       }
       young.references[old.slot] = -high;
@@ -177,7 +182,7 @@ public final class LevelCounts {
     young.heard |= young.finished > 0;
   }
 
-  /** What {@code member} should be told, with the next message at the latest. */
+  /** The checkpoint that {@code member} needs, with the next message at the latest. */
   public Checkpoint checkpoint(String member) {
     Entry young = entry(member);
     List<Checkpoint.Reference> references = new ArrayList<>();
@@ -246,8 +251,8 @@ public final class LevelCounts {
   }
 
   /**
-   * A member has left, died, or is set aside. What it has in hand is to be dealt again; what it
-   * still reports is no business of this. Does nothing if it is not live.
+   * A member has left, died, or is set aside. What it has in hand is to be handed out again; what
+   * it still reports is no business of this. Does nothing if it is not live.
    */
   public void leave(String member) {
     Entry gone = byName.remove(member);
@@ -268,7 +273,7 @@ public final class LevelCounts {
   }
 
   /**
-   * How many more messages {@code member} may be dealt now: 0 to the range. It never has more than
+   * How many more messages {@code member} may be handed now: 0 to the range. It never has more than
    * the range in hand.
    */
   public int mayHandOut(String member) {
@@ -318,7 +323,7 @@ public final class LevelCounts {
     int most = mayHandOut(entry);
     if (count < 1 || count > most) {
       throw new IllegalStateException(
-          member + " may be dealt " + most + " messages, and not " + count);
+          member + " may be handed " + most + " messages, and not " + count);
     }
     if (entry.inHand == 0) {
       entry.quietSinceMillis = nowMillis;
@@ -350,7 +355,7 @@ public final class LevelCounts {
   }
 
   /**
-   * {@code member} gives {@code count} messages back that it did not begin, to be dealt again.
+   * {@code member} gives {@code count} messages back that it did not begin, to be handed out again.
    *
    * @throws IllegalStateException if it has fewer
    */
@@ -380,7 +385,7 @@ public final class LevelCounts {
   }
 
   /**
-   * Whom {@code member} waits for: it may be dealt nothing before that one has finished something.
+   * Whom {@code member} waits for: it may be handed nothing before that one has finished something.
    * Null if it waits for nobody but perhaps itself.
    */
   public String waitsFor(String member) {
@@ -439,11 +444,11 @@ public final class LevelCounts {
   }
 
   /**
-   * Who holds the round: of those who keep another one from being dealt anything and have messages
+   * Who holds the round: of those who keep another one from being handed anything and have messages
    * in hand, the one that has been quiet for the longest; empty if nobody does.
    *
-   * <p>If {@link Holder#heldMillis} has reached the stall time while messages wait to be dealt, let
-   * it leave; it comes back by joining.
+   * <p>If {@link Holder#heldMillis} has reached the stall time while messages wait to be handed
+   * out, let it leave; it comes back by joining.
    */
   public Optional<Holder> holder(long nowMillis) {
     Entry holder = null;

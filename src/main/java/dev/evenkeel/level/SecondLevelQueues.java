@@ -12,12 +12,12 @@ import java.util.concurrent.ArrayBlockingQueue;
  * full, it waits for that one.
  *
  * <p>Consumers that are there from the start differ by at most {@code capacity} + 1 elements taken:
- * they were dealt the same number but one, and at most {@code capacity} of those are not yet taken.
- * To one that joins later they may differ by 2·{@code capacity} + 1 since then, because queues may
- * have been full. {@link Coordinator} holds its range in that case too.
+ * they got the same number but one, and at most {@code capacity} of those are not yet taken. To one
+ * that joins later they may differ by 2·{@code capacity} + 1 since then, because queues may have
+ * been full. {@link Coordinator} holds its range in that case too.
  *
- * <p>{@link #deal}, {@link #consumer} and {@link #leave} are for the one thread of the dispatcher;
- * {@link Consumer#poll} is for one thread of each consumer.
+ * <p>{@link #distribute}, {@link #consumer} and {@link #leave} are for the one thread of the
+ * dispatcher; {@link Consumer#poll} is for one thread of each consumer.
  */
 public final class SecondLevelQueues<T> {
   /** Largest capacity of one queue. */
@@ -30,7 +30,7 @@ public final class SecondLevelQueues<T> {
   private int turn;
 
   /**
-   * @param source what is dealt out; nobody else takes from it
+   * @param source what is distributed; nobody else takes from it
    * @param capacity elements that wait for each consumer at most, 1 to {@link #CAPACITY_MAX}
    */
   public SecondLevelQueues(Queue<? extends T> source, int capacity) {
@@ -71,7 +71,7 @@ public final class SecondLevelQueues<T> {
     return consumer;
   }
 
-  /** Takes a consumer out; what it did not poll is dealt to the others first. */
+  /** Takes a consumer out; what it did not poll goes to the others first. */
   public void leave(Consumer<T> consumer) {
     int at = consumers.indexOf(consumer);
     if (at < 0) {
@@ -91,27 +91,28 @@ public final class SecondLevelQueues<T> {
    * Deals as long as there is something, and room with the one whose turn it is.
    *
    * @param most elements at most
-   * @return how many were dealt; call again when a consumer has polled or the source has got more
+   * @return how many were distributed; call again when a consumer has polled or the source has got
+   *     more
    */
-  public int deal(int most) {
-    int dealt = 0;
-    while (dealt < most && !consumers.isEmpty()) {
+  public int distribute(int most) {
+    int distributed = 0;
+    while (distributed < most && !consumers.isEmpty()) {
       Consumer<T> next = consumers.get(turn);
       if (next.queue.remainingCapacity() == 0) {
-        return dealt;
+        return distributed;
       }
       T element = givenBack.poll();
       if (element == null) {
         element = source.poll();
       }
       if (element == null) {
-        return dealt;
+        return distributed;
       }
       next.queue.add(element);
       turn = (turn + 1) % consumers.size();
-      dealt++;
+      distributed++;
     }
-    return dealt;
+    return distributed;
   }
 
   /** Whose turn it is while its queue is full: all others wait for it. Null if nobody's. */

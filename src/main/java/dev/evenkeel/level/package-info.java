@@ -3,7 +3,7 @@
  *
  * <p>Begin with {@link dev.evenkeel.level.Coordinators}, which makes a {@link
  * dev.evenkeel.level.Coordinator} for the threads of one JVM. {@link
- * dev.evenkeel.level.SecondLevelQueues} deals into bounded queues instead, and {@link
+ * dev.evenkeel.level.SecondLevelQueues} distributes into bounded queues instead, and {@link
  * dev.evenkeel.level.LevelCounts} holds the counts of a group across a cluster.
  */
 package dev.evenkeel.level;

@@ -22,21 +22,21 @@ class SecondLevelQueuesTest {
   void dealsRoundRobinAndWaitsForWhoIsFull() {
     ArrayDeque<Integer> source = new ArrayDeque<>(List.of(1, 2, 3, 4, 5, 6));
     SecondLevelQueues<Integer> queues = new SecondLevelQueues<>(source, 2);
-    assertThat(queues.deal(10)).isZero();
+    assertThat(queues.distribute(10)).isZero();
     SecondLevelQueues.Consumer<Integer> a = queues.consumer("a");
     SecondLevelQueues.Consumer<Integer> b = queues.consumer("b");
-    assertThat(queues.deal(10)).isEqualTo(4);
+    assertThat(queues.distribute(10)).isEqualTo(4);
     assertThat(queues.holder()).isSameAs(a);
     assertThat(b.poll()).isEqualTo(2);
-    assertThat(queues.deal(10)).isZero();
+    assertThat(queues.distribute(10)).isZero();
     assertThat(a.poll()).isEqualTo(1);
     assertThat(queues.holder()).isNull();
-    assertThat(queues.deal(1)).isEqualTo(1);
+    assertThat(queues.distribute(1)).isEqualTo(1);
     queues.leave(a);
     queues.leave(a);
-    assertThat(queues.deal(10)).isEqualTo(1);
+    assertThat(queues.distribute(10)).isEqualTo(1);
     assertThat(List.of(b.poll(), b.poll())).containsExactly(4, 3);
-    assertThat(queues.deal(10)).isEqualTo(2);
+    assertThat(queues.distribute(10)).isEqualTo(2);
     assertThat(List.of(b.poll(), b.poll())).containsExactly(5, 6);
     assertThat(a.name() + b.name()).isEqualTo("ab");
     assertThatThrownBy(() -> new SecondLevelQueues<>(source, 0))
@@ -60,7 +60,7 @@ class SecondLevelQueuesTest {
     }
     TreeSet<Integer> all = new TreeSet<>();
     while (all.size() < 300) {
-      queues.deal(1 + random.nextInt(5));
+      queues.distribute(1 + random.nextInt(5));
       SecondLevelQueues.Consumer<Integer> one = first.get(random.nextInt(first.size()));
       Integer element = one.poll();
       if (element != null) {

@@ -51,7 +51,7 @@ final class ActiveTime {
     }
   }
 
-  /** False until the log has told the sum. */
+  /** False until the log has answered with the sum. */
   boolean known() {
     return known;
   }

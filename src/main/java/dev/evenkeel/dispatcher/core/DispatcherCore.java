@@ -28,8 +28,8 @@ import java.util.function.Function;
  *
  * <p>This class only defines the order. {@link HeartbeatHandler} takes heartbeats, {@link
  * GroupRecords} records groups, {@link ShardLeases} reads leases and sends the requests that each
- * group's {@link GroupPlan} wants, {@link MoveRecorder} records moves, and {@link Assignments} tell
- * members what they own.
+ * group's {@link GroupPlan} wants, {@link MoveRecorder} records moves, and {@link Assignments} give
+ * members their assignments.
  */
 public final class DispatcherCore {
   private final DispatcherState state;
@@ -196,10 +196,10 @@ public final class DispatcherCore {
   /**
    * Answers {@link DispatcherAction.ReadGroupLeases}; to be called before {@link #recover}, too.
    *
-   * @param told null if they cannot be read now
+   * @param leases of all groups; null if they cannot be read now
    */
-  public List<DispatcherAction> groupLeasesRead(List<GroupLease> told, long nowMillis) {
-    groupLeases.read(told);
+  public List<DispatcherAction> groupLeasesRead(List<GroupLease> leases, long nowMillis) {
+    groupLeases.read(leases);
     return done(nowMillis);
   }
 

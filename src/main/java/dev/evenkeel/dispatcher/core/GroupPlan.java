@@ -320,7 +320,7 @@ final class GroupPlan {
       shard.waitsForLead = true;
     } else if (lease != null && lease.groupTerm() > group.grantTerm()) {
       // What is known of the group's lease is old, or the lease is of before the group was
-      // forgotten. The meta log tells, or gives a higher term; that makes a new plan.
+      // forgotten. The meta log answers with the lease or a higher term; that makes a new plan.
       if (needsLease == null && !group.heldAsAWhole()) {
         needsLease = member;
       }
@@ -403,7 +403,7 @@ final class GroupPlan {
   Long taken(ShardState shard, Lease lease, long nowMillis) {
     ShardState.Request request = answered(shard);
     if (shard.takenAway && lease.owned()) {
-      // A broker's hint may have come before: then nobody was told yet.
+      // A broker's hint may have come before: then no assignment named it yet.
       group.assignmentChanged(lease.owner());
     }
     shard.takenAway = false;

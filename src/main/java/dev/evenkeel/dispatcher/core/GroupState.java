@@ -159,10 +159,10 @@ public final class GroupState {
    * Takes in what the log says of the group's lease, unless it is older than what is known. Returns
    * whether it is news.
    */
-  boolean learn(GroupLease told) {
-    boolean news = told.term() >= lease.term() && !told.equals(lease);
+  boolean learn(GroupLease read) {
+    boolean news = read.term() >= lease.term() && !read.equals(lease);
     if (news) {
-      lease = told;
+      lease = read;
       plan.retarget();
     }
     return news;

@@ -95,7 +95,7 @@ public final class MemberTable {
     return sameTopics ? Heard.SAME : Heard.CHANGED;
   }
 
-  /** One from before a closing or a resignation may arrive after one that told of it. */
+  /** A heartbeat from before a closing or a resignation may arrive after one that says so. */
   private static Heartbeat latest(Heartbeat former, Heartbeat beat) {
     Heartbeat latest = former.closing() ? beat.asClosing() : beat;
     return former.resignedTerm() > beat.resignedTerm()
@@ -148,7 +148,7 @@ public final class MemberTable {
     return any;
   }
 
-  /** A run that the registry or a lease tells of; nothing if it is known already. */
+  /** Adds a run that the registry or a lease names, unless it is known already. */
   boolean sighted(UnheardMember run) {
     Member member = live.get(run.name());
     boolean known =

@@ -17,9 +17,9 @@ import java.util.Objects;
  *
  * <p>A move is known when the log takes its grant. A lease with a higher epoch than the last move
  * of its shard shows a move that nobody recorded: a grant whose answer was lost, one of another
- * dispatcher, or one whose dispatcher died before it could tell. Of a shard without recorded moves
- * nothing is said as long as it stays as it was found: before there was a history, and when it was
- * pushed out, leases look the same. Nor of a lease that nobody holds: who did is not known.
+ * dispatcher, or one whose dispatcher died before it could record it. Of a shard without recorded
+ * moves nothing is said as long as it stays as it was found: before there was a history, and when
+ * it was pushed out, leases look the same. Nor of a lease that nobody holds: who did is not known.
  *
  * <p>The figures of a move come with the heartbeats of the old owner and of the new one, in any
  * order. A heartbeat names ages, which become times of the dispatcher's clock when it arrives; so
@@ -62,7 +62,7 @@ final class MoveRecorder {
     boolean owned = before != null && before.owned();
     OwnerProgress former = before == null ? null : shard.progress(lease.epoch() - 1);
     if (former != null && former.endedMillis == null && owned && grant.cause() != Cause.CAP) {
-      // It is dead, and cannot tell: its last sign of life is the latest that is known.
+      // It is dead, and reports nothing: its last sign of life is the latest that is known.
       former.endedMillis = heardMillis.get(before.instance());
     }
     String from =
@@ -92,7 +92,7 @@ final class MoveRecorder {
   void look(GroupState group, ShardState shard, Lease before, long nowMillis) {
     Lease now = shard.lease();
     if (now == null || !now.owned() || group.plan().grants(shard)) {
-      // While a grant of ours is on its way, its answer will tell.
+      // While a grant of ours is on its way, its answer records the move.
       return;
     }
     if (state.moves.find(group.name(), shard.shard, now.epoch()) != null) {
@@ -147,7 +147,7 @@ final class MoveRecorder {
 
   // ---- Figures
 
-  /** Takes in what a heartbeat of a member of {@code group} tells. */
+  /** Takes in the figures in a heartbeat of a member of {@code group}. */
   void heard(GroupState group, Heartbeat beat, long nowMillis) {
     heardMillis.put(beat.instance(), nowMillis);
     for (ShardProgress mark : beat.marks()) {
@@ -160,19 +160,19 @@ final class MoveRecorder {
   }
 
   private void heard(String group, ShardState shard, ShardProgress mark, long nowMillis) {
-    OwnerProgress told = shard.progress(mark.epoch());
-    if (told == null) {
+    OwnerProgress progress = shard.progress(mark.epoch());
+    if (progress == null) {
       return;
     }
     Long begun = mark.begunOffset();
-    if (begun != null && (told.begunOffset == null || begun > told.begunOffset)) {
-      told.begunOffset = begun;
+    if (begun != null && (progress.begunOffset == null || begun > progress.begunOffset)) {
+      progress.begunOffset = begun;
     }
-    if (told.fetchedMillis == null && mark.fetchedAgoMillis() != null) {
-      told.fetchedMillis = nowMillis - Math.max(0, mark.fetchedAgoMillis());
+    if (progress.fetchedMillis == null && mark.fetchedAgoMillis() != null) {
+      progress.fetchedMillis = nowMillis - Math.max(0, mark.fetchedAgoMillis());
     }
-    if (told.endedMillis == null && mark.endedAgoMillis() != null) {
-      told.endedMillis = nowMillis - Math.max(0, mark.endedAgoMillis());
+    if (progress.endedMillis == null && mark.endedAgoMillis() != null) {
+      progress.endedMillis = nowMillis - Math.max(0, mark.endedAgoMillis());
     }
     refresh(group, shard, mark.epoch());
     refresh(group, shard, mark.epoch() + 1);

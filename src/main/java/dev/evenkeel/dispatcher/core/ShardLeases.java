@@ -113,7 +113,7 @@ final class ShardLeases {
       GroupState group = state.make(name);
       Map<Shard, Lease> leases = found.getOrDefault(name, Map.of());
       long mark = read.marks().getOrDefault(name, 0L);
-      // A shard whose leader answered, and told of no lease, has none.
+      // A shard whose leader answered, and named no lease, has none.
       Set<Shard> shards = new TreeSet<>(leases.keySet());
       group.shards().leases().forEach(lease -> shards.add(lease.shard()));
       shards.retainAll(covered);
@@ -190,12 +190,11 @@ final class ShardLeases {
   /**
    * Every change of a lease comes this way.
    *
-   * @param telling updates the group's shards, and returns whether that is news
+   * @param update updates the group's shards, and returns whether that is news
    */
-  private void learn(
-      GroupState group, Shard shard, Predicate<GroupShards> telling, long nowMillis) {
+  private void learn(GroupState group, Shard shard, Predicate<GroupShards> update, long nowMillis) {
     Lease before = group.shards().get(shard);
-    if (!telling.test(group.shards())) {
+    if (!update.test(group.shards())) {
       return;
     }
     ShardState changed = group.shards().state(shard);

@@ -79,7 +79,7 @@ final class ShardState {
 
   /**
    * Another run is being granted the shard of a run that was given up. Should that be heard again
-   * before the log answers, it is not told that it owns the shard.
+   * before the log answers, its assignment does not name the shard.
    */
   boolean takenAway;
 
@@ -112,7 +112,7 @@ final class ShardState {
     return committedAtGrant;
   }
 
-  /** Something that is told from now on is newer than what was read before {@code at}. */
+  /** What is learned from now on is newer than what was read before {@code at}. */
   void writtenAt(long at) {
     writtenAt = at;
   }
@@ -132,15 +132,15 @@ final class ShardState {
     return doubtedAt <= mark;
   }
 
-  /** The newer of what is known and {@code told}: the higher epoch, and within one a release. */
-  Lease merged(Lease told) {
-    if (lease == null || told.epoch() > lease.epoch()) {
-      return told;
+  /** The newer of what is known and {@code other}: the higher epoch, and within one a release. */
+  Lease merged(Lease other) {
+    if (lease == null || other.epoch() > lease.epoch()) {
+      return other;
     }
-    if (told.epoch() < lease.epoch() || !lease.owned() && told.owned()) {
+    if (other.epoch() < lease.epoch() || !lease.owned() && other.owned()) {
       return lease;
     }
-    return told.committed() >= lease.committed() ? told : told.committedAt(lease.committed());
+    return other.committed() >= lease.committed() ? other : other.committedAt(lease.committed());
   }
 
   /**
@@ -226,7 +226,7 @@ final class ShardState {
     return handover == null || handover.cause() == null ? otherwise : handover.cause();
   }
 
-  // ---- What owners tell
+  // ---- Progress of owners
 
   /** Of the owner at that epoch, made if need be; null if it is older than those kept. */
   OwnerProgress progress(long epoch) {

@@ -56,7 +56,7 @@ public final class StuckMembers {
   private static final class Track {
     final Map<OwnedAt, Stall> stalls = new HashMap<>();
 
-    /** What it is told that it owns and does not name: since when that counts. */
+    /** What it owns by its assignment and does not name, and since when. */
     Map<OwnedAt, Long> ignored = Map.of();
 
     Long timeoutMillis;
@@ -88,7 +88,7 @@ public final class StuckMembers {
   /**
    * Takes in a heartbeat of a live member.
    *
-   * @param given what it was told last that it owns, or null
+   * @param given its last assignment, or null
    * @return whether the plan must be made anew
    */
   boolean heard(Heartbeat beat, Assignment given, long nowMillis) {

@@ -8,8 +8,8 @@ import java.util.List;
  * received a heartbeat of it. It counts as alive until {@code untilMillis}, so that a change of the
  * dispatcher moves no shard.
  *
- * @param bornMillis null if only a lease tells of it
- * @param topics null if only a lease tells of it
+ * @param bornMillis null if only a lease names it
+ * @param topics null if only a lease names it
  * @param clusterMember null if unknown
  * @param timeoutMillis silence after which it counts as dead, by its own wish
  * @param wishes what it last asked for, as far as the registry has it; none if unknown

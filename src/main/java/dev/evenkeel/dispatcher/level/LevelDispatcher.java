@@ -116,7 +116,7 @@ public final class LevelDispatcher implements ConsumerHandler {
    * Holds the group as {@code dispatcher@NODE}.
    *
    * @param instance this run
-   * @param ended is told, on any thread, when it has ended, unless it was abandoned
+   * @param ended called, on any thread, when it has ended, unless it was abandoned
    */
   public LevelDispatcher(
       Link link,

@@ -173,27 +173,27 @@ public final class AckGate {
    *
    * @return the failure, if the batch failed after its messages had been acknowledged as sent
    */
-  RefusedException tell(BatchResult<Promise<Position>> outcome) {
+  RefusedException report(BatchResult<Promise<Position>> outcome) {
     List<Promise<Position>> promises = outcome.tokens();
-    int told = 0;
+    int completed = 0;
     for (int i = 0; i < promises.size(); i++) {
       try {
-        told += tell(promises.get(i), outcome, i) ? 1 : 0;
+        completed += report(promises.get(i), outcome, i) ? 1 : 0;
       } catch (Throwable e) {
         // A handler threw, so its sender knows the outcome. The other senders still wait for it.
-        told++;
+        completed++;
         context.reportException(e);
       }
     }
-    if (outcome.refused() == null || told == promises.size()) {
+    if (outcome.refused() == null || completed == promises.size()) {
       return null;
     }
-    failedMessages = failedMessages + promises.size() - told;
+    failedMessages = failedMessages + promises.size() - completed;
     return outcome.refused();
   }
 
   /** Returns false if the message was acknowledged before, when it was sent. */
-  private boolean tell(
+  private boolean report(
       Promise<Position> promise, BatchResult<Promise<Position>> outcome, int place) {
     long base = outcome.baseOffset();
     long offset = base == Result.OFFSET_FORGOTTEN ? base : base + place;

@@ -126,7 +126,7 @@ public abstract class BatchSender<T> {
   }
 
   /** Passes results on to the senders. */
-  protected abstract void tell(List<BatchResult<T>> outcomes);
+  protected abstract void report(List<BatchResult<T>> outcomes);
 
   /** The core needs another epoch: calls {@link #awaitEpoch}, or ends the core. */
   protected abstract void reopen();
@@ -166,7 +166,7 @@ public abstract class BatchSender<T> {
       sent(sends);
     }
     timer.wakeAt(wakeAtMillis, nowMillis());
-    tell(outcomes);
+    report(outcomes);
     followState();
   }
 

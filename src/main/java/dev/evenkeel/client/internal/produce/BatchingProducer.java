@@ -198,20 +198,20 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   }
 
   @Override
-  protected void tell(List<BatchResult<Promise<Position>>> outcomes) {
+  protected void report(List<BatchResult<Promise<Position>>> outcomes) {
     if (outcomes.isEmpty()) {
       return;
     }
     for (BatchResult<Promise<Position>> outcome : outcomes) {
-      RefusedException untold = acks.tell(outcome);
+      RefusedException failure = acks.report(outcome);
       Handler<Throwable> failures = exceptionHandler;
-      if (untold != null && failures != null) {
-        context.dispatch(untold, failures);
+      if (failure != null && failures != null) {
+        context.dispatch(failure, failures);
       }
     }
     boolean drained;
     synchronized (this) {
-      outcomes.forEach(outcome -> outcome.batch().tellFlushes());
+      outcomes.forEach(outcome -> outcome.batch().endFlushes());
       drained = buffer.drained();
     }
     Handler<Void> handler = drainHandler;
@@ -229,7 +229,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
       epoch = core.epoch();
     }
     Future<EpochOpener.Opened> next = opener.next(producerId, epoch);
-    awaitEpoch(next, () -> tellClosed(epoch, next.result().lastSequences()));
+    awaitEpoch(next, () -> reportClosed(epoch, next.result().lastSequences()));
   }
 
   @Override
@@ -242,7 +242,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   }
 
   /** Under the lock; the application hears of it after those whose messages are in the log. */
-  private void tellClosed(int epoch, Map<Shard, Long> lastSequences) {
+  private void reportClosed(int epoch, Map<Shard, Long> lastSequences) {
     Map<Integer, Long> ofTopic = new HashMap<>();
     lastSequences.forEach(
         (shard, last) -> {

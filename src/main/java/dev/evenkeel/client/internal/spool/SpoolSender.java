@@ -179,7 +179,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
   }
 
   @Override
-  protected void tell(List<BatchResult<Held>> outcomes) {
+  protected void report(List<BatchResult<Held>> outcomes) {
     if (ended) {
       return;
     }

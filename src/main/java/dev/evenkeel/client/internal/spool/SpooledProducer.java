@@ -130,8 +130,8 @@ final class SpooledProducer implements SpoolingProducer {
   private Receipt take(
       Message message, Instant due, boolean wantsAck, boolean mayWait, boolean stretch) {
     ContextInternal caller = ContextInternal.current();
-    ContextInternal told = caller == null ? context : caller;
-    Awaited awaited = new Awaited(told.promise(), wantsAck ? told.promise() : null);
+    ContextInternal promises = caller == null ? context : caller;
+    Awaited awaited = new Awaited(promises.promise(), wantsAck ? promises.promise() : null);
     try {
       message.checkLimits();
       long dueMillis = dueMillis(due);

@@ -20,22 +20,22 @@ final class Restoring {
   private final Map<MemberSlot, Checkpoint> fit = new LinkedHashMap<>();
 
   Restoring(Range range, Collection<MemberSlot> placed) {
-    Map<MemberSlot, Checkpoint> standings = new LinkedHashMap<>();
+    Map<MemberSlot, Checkpoint> checkpoints = new LinkedHashMap<>();
     MemberCheckpoint latest = null;
     for (MemberSlot slot : placed) {
       MemberCheckpoint kept = MemberCheckpoint.decode(slot.answer.checkpoint());
       if (kept != null && kept.checkpoint().name().equals(slot.name)) {
         int held = slot.answer.held().size();
-        standings.put(slot, kept.checkpoint().with(slot.answer.finished(), held));
+        checkpoints.put(slot, kept.checkpoint().with(slot.answer.finished(), held));
         latest =
             latest == null || MemberCheckpoint.BY_TIME.compare(latest, kept) < 0 ? kept : latest;
       }
     }
     Set<Long> members = latest == null ? Set.of() : latest.members();
-    List<MemberSlot> inOrder = new ArrayList<>(standings.keySet());
-    inOrder.sort(Comparator.comparingLong(slot -> standings.get(slot).joined()));
+    List<MemberSlot> inOrder = new ArrayList<>(checkpoints.keySet());
+    inOrder.sort(Comparator.comparingLong(slot -> checkpoints.get(slot).joined()));
     for (MemberSlot slot : inOrder) {
-      Checkpoint checkpoint = standings.get(slot);
+      Checkpoint checkpoint = checkpoints.get(slot);
       if (members.contains(checkpoint.joined()) && fits(checkpoint, range)) {
         fit.put(slot, checkpoint);
       }

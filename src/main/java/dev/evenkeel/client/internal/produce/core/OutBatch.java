@@ -100,7 +100,7 @@ public final class OutBatch<T> {
     state = State.WAITING;
   }
 
-  /** {@code flush} does not end before {@link #tellFlushes()}. */
+  /** {@code flush} does not end before {@link #endFlushes()}. */
   public void awaitedBy(Flush flush) {
     if (flushes == null) {
       flushes = new ArrayList<>(1);
@@ -110,7 +110,7 @@ public final class OutBatch<T> {
   }
 
   /** Tells the flushes that wait for this batch that it is done. */
-  public void tellFlushes() {
+  public void endFlushes() {
     if (flushes != null) {
       flushes.forEach(Flush::arrived);
     }

@@ -46,8 +46,8 @@ public final class RecordFormat {
   }
 
   /**
-   * Bytes of the record at the buffer's position, as far as can be told from what is there: those
-   * of its header at least.
+   * Bytes of the record at the buffer's position, as far as the bytes there show: those of its
+   * header at least.
    *
    * @throws RefusedException CORRUPT if no record has such a length
    */
