@@ -4,7 +4,7 @@ import dev.evenkeel.protocol.Shard;
 import java.util.Map;
 
 /**
- * Decides who shall own which shard. Deterministic: the same snapshot gives the same answer,
+ * Decides who is to own which shard. Deterministic: the same snapshot gives the same answer,
  * whatever the order of its lists. It neither blocks nor keeps anything between calls, and is
  * called from one thread or another.
  *

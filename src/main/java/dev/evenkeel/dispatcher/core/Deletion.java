@@ -17,7 +17,7 @@ final class Deletion {
   /** Null: the whole group. */
   final String topic;
 
-  /** The highest epoch that is known of what is to go, or that a data group has answered. */
+  /** The highest epoch known of the leases to forget, or answered by a data group. */
   long epochMax = 1;
 
   Step step;
@@ -30,7 +30,7 @@ final class Deletion {
   /** All is gone, or it was refused. */
   boolean over;
 
-  /** Why the record stayed, if it is over for that; else null. */
+  /** Why the record stayed, if that ended the deletion; else null. */
   Reply.Refused refused;
 
   Deletion(GroupState group, String topic) {

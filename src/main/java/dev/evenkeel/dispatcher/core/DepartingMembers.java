@@ -5,16 +5,17 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Live members of one group that are about to leave: those that said so, and those that let go of a
- * shard unasked. Granting shards to them would only delay everybody.
+ * Live members of one group that are about to leave: those that said so, and those that released a
+ * shard without being asked. Granting shards to them would only delay everybody.
  *
- * <p>Who only let go is passed over for its member timeout, because it may have had another reason.
+ * <p>A member that only released a shard is passed over for its member timeout, because it may have
+ * had another reason.
  */
 final class DepartingMembers {
-  /** A member let go of {@code shard} unasked. */
+  /** A member released {@code shard} without being asked. */
   private record Withdrawal(Shard shard, long untilMillis) {}
 
-  /** What a member that closes may take to let go of a shard before it is asked to. */
+  /** How long a closing member may take to release a shard before it is asked to. */
   private static final long UNASKED_MILLIS = 1_000;
 
   /** Closing takes no longer, or its shards are drained by then. */
@@ -30,8 +31,8 @@ final class DepartingMembers {
   }
 
   /**
-   * Until when {@code member} is not asked for its shards: one that closes lets go of them anyway,
-   * and a record that asks for it would only stand before its release in the log.
+   * Until when {@code member} is not asked for its shards: a closing member releases them anyway,
+   * and the request would only delay its release in the log.
    *
    * @return 0 if it does not close
    */
@@ -43,7 +44,7 @@ final class DepartingMembers {
   }
 
   /**
-   * A member let go of a shard unasked.
+   * A member released a shard without being asked.
    *
    * @return whether that is news
    */
@@ -57,7 +58,7 @@ final class DepartingMembers {
     withdrawn.values().removeIf(each -> !topics.has(each.shard()));
   }
 
-  /** Returns whether somebody is not passed over any more. */
+  /** Returns whether a member is not passed over any more. */
   boolean expire(long nowMillis) {
     unaskedUntil.values().removeIf(until -> nowMillis >= until + REMEMBERED_MILLIS);
     return withdrawn.values().removeIf(each -> nowMillis >= each.untilMillis());

@@ -73,7 +73,7 @@ public sealed interface DispatcherAction {
   /** Of all groups; then {@link DispatcherCore#groupLeasesRead}. */
   record ReadGroupLeases() implements DispatcherAction {}
 
-  /** A run holds the group's lease at this term: it is being granted the shards. */
+  /** A run has the group's lease at this term, and is being granted the shards. */
   record Holds(String group, String instance, long term) implements DispatcherAction {}
 
   /** A hint for the registry map: this member is there. */

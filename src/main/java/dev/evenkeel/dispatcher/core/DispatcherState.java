@@ -27,7 +27,7 @@ final class DispatcherState {
   private final Function<String, Assignor> assignors;
   private final Map<String, GroupState> groups = new TreeMap<>();
 
-  /** Where shards ended when their leaders were last asked. */
+  /** End offsets of shards, as last read from their leaders. */
   private final Map<Shard, Long> ends = new HashMap<>();
 
   DispatcherState(DispatcherSettings settings, Function<String, Assignor> assignors) {
@@ -51,12 +51,15 @@ final class DispatcherState {
     return groups.get(name);
   }
 
-  /** The group, made if need be. */
+  /** The group; created if it is unknown. */
   GroupState make(String name) {
     return groups.computeIfAbsent(name, fresh -> new GroupState(fresh, this));
   }
 
-  /** Whether this is a group still, and not one that was forgotten, and perhaps made anew. */
+  /**
+   * Whether this object still stands for the group. It does not after the group was forgotten, even
+   * if it was created again.
+   */
   boolean has(GroupState group) {
     return groups.get(group.name()) == group;
   }
@@ -90,7 +93,7 @@ final class DispatcherState {
     statuses.forEach(status -> ends.put(status.shard(), status.endOffset()));
   }
 
-  /** Ends of shards that are no more are forgotten. */
+  /** Drops the ends of shards whose topics are gone. */
   void topicsChanged() {
     ends.keySet().removeIf(shard -> !topics().has(shard));
   }

@@ -25,7 +25,7 @@ final class EndedRuns {
   }
 
   void add(String instance, Cause cause, long lockedUntilMillis) {
-    // A replaced run stays replaced, whatever else befalls it.
+    // A replaced run stays replaced, whatever happens later.
     if (of(instance) != Cause.REPLACED) {
       byInstance.put(instance, new Ending(cause, lockedUntilMillis));
     }

@@ -30,7 +30,7 @@ final class GroupLeases {
   /** When a lease that was asked for, and not given, is asked for again; by group. */
   private final Map<String, Long> retryAt = new HashMap<>();
 
-  /** Groups whose lease is not as it was known. */
+  /** Groups whose lease in the log differed from what was known. */
   private final Set<String> fenced = new HashSet<>();
 
   private boolean reading;
@@ -57,7 +57,7 @@ final class GroupLeases {
       return;
     }
     leases.forEach(each -> fenced.remove(each.group()));
-    // These have none: the group was forgotten since, and made again.
+    // These have none: the group was forgotten, and created again.
     fenced.stream().map(state::get).filter(each -> each != null).forEach(GroupState::forgetLease);
     fenced.clear();
     leases.forEach(this::learn);

@@ -46,7 +46,7 @@ final class GroupPlan {
    */
   private boolean mayGrant;
 
-  /** Who shall have the group's lease, by the shards looked at last; or null. */
+  /** The member that needs the group's lease, by the shards looked at last; or null. */
   private Member needsLease;
 
   /** Takes requests to the log; while shards are looked at. */
@@ -57,20 +57,22 @@ final class GroupPlan {
     this.state = state;
   }
 
-  /** Who shall own which shard, by the last plan. */
+  /** Who is to own which shard, by the last plan. */
   Targets targets() {
     return targets;
   }
 
   // ---- What happened
 
-  /** Members, topics or owners changed: before the next step, the plan is made anew. */
+  /** Members, topics or owners changed: a new plan is made before the next step. */
   void retarget() {
     targetsOld = true;
     state.dirty.pump(group.name());
   }
 
-  /** Somebody came, who may wait a little for others that come: they make one plan. */
+  /**
+   * A member joined. Its plan may wait a little for others that join, so that they share one plan.
+   */
   void joined(long nowMillis) {
     if (burstSinceMillis == NO_BURST) {
       burstSinceMillis = nowMillis;
@@ -124,7 +126,7 @@ final class GroupPlan {
     wakeMillis = Math.min(wakeMillis, atMillis);
   }
 
-  /** The lease of a shard is another one than {@code before}, which is null if there was none. */
+  /** The lease of a shard has changed; {@code before} is null if there was none. */
   void leaseChanged(Lease before, ShardState shard, long nowMillis) {
     Lease after = shard.lease();
     shard.pausedUntilMillis = 0;
@@ -222,7 +224,7 @@ final class GroupPlan {
   private Assignor assignor() {
     String name = group.info() == null ? GroupInfo.ASSIGNOR_DEFAULT : group.info().assignor();
     Assignor assignor = state.assignor(name);
-    // The group may have been made on a node that has more of them.
+    // Another node may have more assignors, and have let the group ask for one of those.
     return assignor == null ? state.assignor(GroupInfo.ASSIGNOR_DEFAULT) : assignor;
   }
 
@@ -259,7 +261,10 @@ final class GroupPlan {
     }
   }
 
-  /** While a shard is being reset it is nobody's target. Null: the reset was refused. */
+  /**
+   * The next step of a shard that is being reset, and so has no target. Null: the reset was
+   * refused.
+   */
   private ShardStep resetStep(ShardState shard, long nowMillis) {
     Lease lease = shard.lease();
     ShardStep step =
@@ -306,7 +311,7 @@ final class GroupPlan {
         nowMillis);
   }
 
-  /** How long the owner of a lease may take to let go. */
+  /** How long the owner of a lease may take to release the shard. */
   private long lockTimeMillis(Lease lease) {
     return owner(lease) == ShardStep.Owner.ALIVE
         ? group.live(lease.owner()).beat().lockTimeMillis()
@@ -356,8 +361,8 @@ final class GroupPlan {
   }
 
   /**
-   * Whether a target is still one: a plan may be older than the first sign of its leaving, or than
-   * its word that it reads the topic no more. Nobody is granted what it just let go.
+   * Whether a target still wants the shard. The plan may be older than the heartbeat in which the
+   * member begins to leave or drops the topic. No member is granted what it has just released.
    */
   private boolean stays(Member target, Shard shard) {
     return target != null
@@ -395,7 +400,7 @@ final class GroupPlan {
   }
 
   /**
-   * The log has taken the request, and the lease is this now.
+   * The log has taken the request; {@code lease} is the result.
    *
    * @return of a grant, how long the release before it took, in milliseconds; null if there was
    *     none or it is unknown

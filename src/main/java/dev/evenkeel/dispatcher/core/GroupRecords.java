@@ -190,8 +190,8 @@ final class GroupRecords {
   }
 
   /**
-   * Whether the record is to say that the group lives before a member joins: if this dispatcher
-   * ended with the record as it is, the next might take the group for absent.
+   * Whether the group must be marked as seen before a member joins: otherwise, if this dispatcher
+   * ended, the next one might take the group for absent.
    */
   boolean mustBeSeen(GroupState group, Collection<String> topics) {
     return time.known() && group.members().live().isEmpty() && seenLongAgo(group.info(), topics);

@@ -32,7 +32,7 @@ public final class GroupState {
   private final Map<String, Assignment> given = new HashMap<>();
   private final Set<String> changed = new HashSet<>();
 
-  /** Instances by name of runs that have ended and are in the registry still. */
+  /** Runs that have ended and are still in the registry: instances by name. */
   private final Map<String, String> awaited = new TreeMap<>();
 
   /** As the meta log has it; null until it was declared. */
@@ -84,7 +84,7 @@ public final class GroupState {
     return info;
   }
 
-  /** Takes in what the meta log says; null: there is no record. */
+  /** Takes the group's record from the meta log; null: there is none. */
   void show(GroupInfo now) {
     GroupInfo before = info;
     info = now;
@@ -104,7 +104,7 @@ public final class GroupState {
     return shards;
   }
 
-  /** What moves its shards. */
+  /** The part that moves its shards. */
   GroupPlan plan() {
     return plan;
   }
@@ -115,7 +115,7 @@ public final class GroupState {
     plan.retarget();
   }
 
-  /** Something changed that a later plan may be for. */
+  /** Something changed that may be the cause of a later plan. */
   void changedBy(Cause why) {
     cause = why;
   }
@@ -226,17 +226,20 @@ public final class GroupState {
 
   // ---- Owners and members
 
-  /** Messages of a shard that the group has not consumed, by the last look; null if unknown. */
+  /** Messages of a shard that the group has not consumed, by the last read; null if unknown. */
   Long lag(Shard shard) {
     return state.lag(shard, shards.get(shard));
   }
 
-  /** Who shall own a shard, or null. */
+  /** Who is to own a shard, or null. */
   public String target(Shard shard) {
     return plan.targets().owners().get(shard);
   }
 
-  /** Who may own shards under that name: the live member, or the holder of the group; or null. */
+  /**
+   * The run that may own shards under that name: the live member, or the holder of the group; else
+   * null.
+   */
   Member live(String owner) {
     return holder != null && holder.name().equals(owner) ? holder : members.live(owner);
   }
@@ -260,8 +263,8 @@ public final class GroupState {
   }
 
   /**
-   * Until when a shard waits for the release of an owner that has ended; long past if it does not.
-   * A later run of the owner's name is what it would wait for.
+   * Until when a shard waits for the release of an owner that has ended; long past if it does not
+   * wait. It does not wait if a later run of that member lives.
    */
   long lockedUntilMillis(Lease lease) {
     return owner(lease) == ShardStep.Owner.DEAD && live(lease.owner()) == null
@@ -275,7 +278,7 @@ public final class GroupState {
   }
 
   /**
-   * Runs of members have ended: their shards are planned anew. A run whose shards wait for a
+   * Runs of members have ended: makes a new plan for their shards. A run whose shards wait for a
    * release stays in the registry until then, so that another dispatcher would wait for it, too.
    */
   void ended(List<MemberTable.Ended> ended, long nowMillis) {

@@ -31,7 +31,7 @@ import java.util.function.Predicate;
 final class Leading {
   private final GroupState group;
 
-  /** Who shall lead, by the last plan; or null. */
+  /** Who is to lead, by the last plan; or null. */
   private Election.Candidate elected;
 
   Leading(GroupState group) {
@@ -53,7 +53,7 @@ final class Leading {
     return there ? holder : null;
   }
 
-  /** Who shall lead, by the last plan; or null. */
+  /** Who is to lead, by the last plan; or null. */
   Election.Candidate elected() {
     return elected;
   }
@@ -107,7 +107,7 @@ final class Leading {
     return elected != null && elected.instance().equals(member.instance());
   }
 
-  /** Who shall lead and has been heard, or null. */
+  /** Who is to lead and has been heard, or null. */
   Member electedMember() {
     Member member = elected == null ? null : group.members().live(elected.name());
     return member != null && elected(member) ? member : null;

@@ -31,7 +31,7 @@ public final class MemberTable {
     CHANGED,
     /** It has begun to close. */
     CLOSING,
-    /** It leads its group no longer than it must. */
+    /** It wants another member to lead its group. */
     RESIGNED,
     SAME,
     /** A later run has its place. */
@@ -42,13 +42,15 @@ public final class MemberTable {
   record Ended(String name, String instance, Cause cause) {}
 
   /**
-   * The cluster gives a member up when its connection breaks, which that of a process that ends
-   * does at once, or when it was silent for more than this. In the second case it may only be cut
-   * off.
+   * The cluster removes a member when its connection breaks, which happens at once if the process
+   * ends, or after this silence. In the second case the member may be alive and only be cut off.
    */
   private static final long CLUSTER_SILENCE_MILLIS = 7_000;
 
-  /** Whoever was heard since then was not silent for that long, however late its heartbeat came. */
+  /**
+   * A member whose last heartbeat is younger than this was not silent for that long, even if the
+   * heartbeat came late.
+   */
   private static final long HEARD_LATELY_MILLIS = 4_000;
 
   private final EndedRuns endings;
@@ -138,7 +140,7 @@ public final class MemberTable {
   private boolean endEarlierUnheard(Heartbeat beat) {
     boolean any = false;
     for (UnheardMember run : unheardNamed(beat.member())) {
-      // One whose birth is unknown may be the later run: it keeps its shards for its time.
+      // A run whose birth is unknown may be the later one: it keeps its shards until it times out.
       if (run.bornMillis() != null) {
         endings.add(run.instance(), Cause.REPLACED);
         removeUnheard(run.name(), run.instance());
@@ -161,7 +163,7 @@ public final class MemberTable {
     return !known;
   }
 
-  /** Takes out a run that says goodbye; null if it was not there. */
+  /** Removes a run that leaves; null if it was not there. */
   Ended leave(String name, String instance) {
     Member member = live.get(name);
     boolean there = removeUnheard(name, instance);
@@ -173,7 +175,7 @@ public final class MemberTable {
     return there ? new Ended(name, instance, Cause.LEAVE) : null;
   }
 
-  /** Takes out all whose time has passed. */
+  /** Removes all runs that have timed out. */
   List<Ended> expire(long nowMillis) {
     List<Ended> ended = new ArrayList<>();
     for (Member member : live.values()) {
@@ -191,8 +193,8 @@ public final class MemberTable {
   }
 
   /**
-   * Takes out all whose cluster member is among {@code departed}, unless they may only be cut off
-   * and start handlers yet: those are waited for until they time out.
+   * Removes all runs whose cluster member is among {@code departed}. A run that may only be cut
+   * off, and may still start handlers, stays until it times out.
    */
   List<Ended> clusterMembersLeft(Set<String> departed, long nowMillis) {
     List<Ended> ended = new ArrayList<>();
@@ -216,7 +218,7 @@ public final class MemberTable {
     return ended;
   }
 
-  /** Whether a member may start handlers after it was silent for so long that it is given up. */
+  /** Whether a member may still start handlers when the cluster removes it for its silence. */
   private static boolean outlastsSilence(long memberTimeoutMillis) {
     return memberTimeoutMillis > CLUSTER_SILENCE_MILLIS;
   }
@@ -266,7 +268,7 @@ public final class MemberTable {
     return unheard.getOrDefault(name, Map.of()).containsKey(instance);
   }
 
-  /** Whether anybody counts as alive who is not a run of {@code name}. */
+  /** Whether a run of another member than {@code name} counts as alive. */
   boolean othersThan(String name) {
     return live.size() > (live.containsKey(name) ? 1 : 0)
         || unheard.size() > (unheard.containsKey(name) ? 1 : 0);

@@ -34,7 +34,7 @@ public final class MoveLog {
   private long revision;
 
   /**
-   * Takes in what the meta log says: it happened under other dispatchers.
+   * Loads the moves of former dispatchers from the meta log.
    *
    * @param oldestFirst at most {@link #MAX}
    */
@@ -46,7 +46,9 @@ public final class MoveLog {
     revision++;
   }
 
-  /** A move that was not here before; one with the same key is of a former life of the group. */
+  /**
+   * Adds a new move. A move with the same key is older: the group was forgotten and created again.
+   */
   void add(MoveRecord move) {
     moves.remove(move.key());
     put(move);
@@ -63,7 +65,7 @@ public final class MoveLog {
     newest.merge(new Place(move.group(), move.shard()), move.epoch(), Math::max);
   }
 
-  /** What is too much if so many are to be kept. */
+  /** The moves to drop if {@code max} are to be kept. */
   private Set<MoveRecord> surplus(int max) {
     List<MoveRecord> oldestFirst = new ArrayList<>(moves.values());
     List<String> groups = oldestFirst.stream().map(MoveRecord::group).toList();

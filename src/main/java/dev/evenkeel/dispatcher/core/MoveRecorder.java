@@ -31,7 +31,7 @@ import java.util.Objects;
 final class MoveRecorder {
   static final long PAUSE_MILLIS = 250;
 
-  /** Of how many runs of members it is remembered when they were heard last. */
+  /** How many runs of members are remembered with the time of their last heartbeat. */
   static final int MEMBERS_MAX = 20_000;
 
   private final DispatcherState state;
@@ -49,7 +49,7 @@ final class MoveRecorder {
    * The log has taken a grant.
    *
    * @param grant as it was sent
-   * @param releaseMillis how long the former owner took to let go; null if it did not, or unknown
+   * @param releaseMillis how long the former owner took to release; null if it did not, or unknown
    */
   void granted(
       GroupState group,
@@ -69,7 +69,7 @@ final class MoveRecorder {
         grant.from() == null
             ? state.moves.ownerBefore(group.name(), shard.shard, lease.epoch())
             : grant.from();
-    // Who let go in good order had nothing running, and nothing was ever handed out at first.
+    // After a release nothing ran any more, and before the first grant nothing ever did.
     boolean released = before == null || !owned && before.epoch() == lease.epoch() - 1;
     Long redelivered = released ? 0L : null;
     add(
@@ -85,7 +85,7 @@ final class MoveRecorder {
   }
 
   /**
-   * The lease of a shard is another one.
+   * The lease of a shard has changed.
    *
    * @param before what it was, or null
    */

@@ -31,7 +31,7 @@ final class ResetHandler {
   }
 
   /**
-   * Begins with a request; it is answered by {@link DispatcherAction.ResetDone} or {@link
+   * Takes a request. It is answered by {@link DispatcherAction.ResetDone} or {@link
    * DispatcherAction.Refuse}.
    */
   void ask(

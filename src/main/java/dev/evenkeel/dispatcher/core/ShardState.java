@@ -25,7 +25,7 @@ final class ShardState {
   record Request(DataCommand command, String from, Cause cause, GroupReset reset, Lease decidedOn) {
     /** Whether it is the grant that made this lease. */
     boolean made(Lease lease) {
-      // Without a lease before, it begins wherever the log says.
+      // Without a lease before, the log chooses the epoch.
       return command instanceof DataCommand.Grant grant
           && (grant.expectedEpoch() == 0 || lease.epoch() == grant.expectedEpoch() + 1)
           && grant.instance().equals(lease.instance());
@@ -50,7 +50,7 @@ final class ShardState {
 
   final Shard shard;
 
-  // The lease, and how sure that is: points in the order of what came in, see GroupShards.
+  // The lease, and when it was learned: marks of GroupShards.
   private Lease lease;
   private long committedAtGrant = -1;
   private long writtenAt;
@@ -65,13 +65,13 @@ final class ShardState {
   /** The reset that is to be made, or null. */
   GroupReset reset;
 
-  /** After a failed request nothing is asked before that. */
+  /** After a failed request, no other is sent before this time. */
   long pausedUntilMillis;
 
-  /** When to look at it again if nothing happens. */
+  /** When to look at the shard again if nothing happens. */
   long wakeMillis = Long.MAX_VALUE;
 
-  /** The last epoch whose owner was asked to let go. */
+  /** The last epoch whose owner was asked to release the shard. */
   long askedEpoch = -1;
 
   /** Mode singleton: its grant waits until the elected member has the group's lease. */
@@ -144,7 +144,7 @@ final class ShardState {
   }
 
   /**
-   * Takes it for the lease; null: there is none.
+   * Replaces the lease; null: there is none.
    *
    * @return whether that is news. Progress is none: it moves no shard and alters no assignment
    */
@@ -171,8 +171,8 @@ final class ShardState {
   // ---- The hand-over
 
   /**
-   * The log has taken a drain, or the owner has said that it lets go; a drain that redirects goes
-   * on with the hand-over that it redirects.
+   * The log has taken a drain, or the owner has said that it leaves. A drain that redirects a
+   * hand-over continues it.
    */
   void handoverBegun(String from, Cause cause, long nowMillis) {
     if (handover == null) {
@@ -180,7 +180,7 @@ final class ShardState {
     }
   }
 
-  /** The owner let go, or a former one had. */
+  /** The shard is released. */
   void released(long nowMillis) {
     if (handover != null && handover.releasedMillis() == null) {
       handover =
@@ -188,20 +188,20 @@ final class ShardState {
     }
   }
 
-  /** The owner let go, asked or not. */
+  /** The owner has released the shard, asked or not. */
   void letGo(String from, long nowMillis) {
     if (handover == null) {
       handover = new Handover(from, null, null, nowMillis);
     }
   }
 
-  /** It was called off, or another dispatcher ended it. */
+  /** The hand-over was called off, or another dispatcher ended it. */
   void handoverDropped() {
     handover = null;
   }
 
   /**
-   * The log has taken a grant, which ends it.
+   * The log has taken a grant, which ends the hand-over.
    *
    * @return how long the release took, in milliseconds, or null if there was none or it is unknown
    */
@@ -213,7 +213,7 @@ final class ShardState {
         : ended.releasedMillis() - ended.drainedMillis();
   }
 
-  /** Whom a grant takes it from, or null. */
+  /** The owner from which a grant takes the shard, or null. */
   String formerOwner() {
     if (lease != null && lease.owned()) {
       return lease.owner();

@@ -69,7 +69,7 @@ public sealed interface ShardStep {
 
   /**
    * @param lease null if the shard has none
-   * @param target who shall own it, or null if nobody wants it
+   * @param target who is to own it, or null if nobody wants it
    * @param targetLive the target has been heard, and is not about to leave
    * @param settled the group has no runs that were not heard yet
    * @param lockTimeMillis cap of a hand-over that begins now
@@ -95,7 +95,7 @@ public sealed interface ShardStep {
   }
 
   /**
-   * The next step of one shard that the group shall be reset on.
+   * The next step of one shard that the group is to be reset on.
    *
    * @param lease null if the shard has none
    * @param force whoever owns it loses it

@@ -31,7 +31,7 @@ import java.util.stream.Stream;
  * epoch.
  */
 public final class StuckMembers {
-  /** What counts as stuck if the member set no timeout: it is only shown. */
+  /** The stuck timeout of members that set none: they are only shown as stuck. */
   public static final long SHOWN_MILLIS = 30_000;
 
   /**
@@ -40,7 +40,7 @@ public final class StuckMembers {
    */
   static final long UNNAMED_MILLIS_MAX = 60_000;
 
-  /** A member takes up what it is given at once, and its next heartbeat says so. */
+  /** A member takes up a granted shard at once, and its next heartbeat names it. */
   static final long IGNORED_SHOWN_MILLIS = 5_000;
 
   static final long IGNORED_MILLIS_MAX = 10_000;
@@ -80,7 +80,7 @@ public final class StuckMembers {
     }
   }
 
-  /** What is known of a run that is fine. Never written to. */
+  /** Stands for a run that is fine. Never written to. */
   private static final Track FINE = new Track();
 
   private final Map<String, Track> byInstance = new HashMap<>();
@@ -182,7 +182,7 @@ public final class StuckMembers {
         .collect(Collectors.toUnmodifiableSet());
   }
 
-  /** Shards of the member are being given to others. */
+  /** Shards of the member are being granted to others. */
   void taken(String instance, long nowMillis) {
     Track track = byInstance.get(instance);
     if (track != null) {

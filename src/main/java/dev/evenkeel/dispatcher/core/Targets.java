@@ -60,7 +60,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     return new Targets(owners, taken);
   }
 
-  /** What live members own and do nothing about, with the epochs. */
+  /** Shards that live members own and ignore, with their epochs. */
   private static Map<Shard, Long> abandoned(GroupState group) {
     Map<Shard, Long> taken = new HashMap<>();
     for (Member member : group.members().live()) {
@@ -76,7 +76,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     return taken;
   }
 
-  /** Who is about to leave keeps, until then, what nobody else wants. */
+  /** A member that is about to leave keeps, until then, what nobody else wants. */
   private static void keepUntilTheyLeave(GroupState group, Map<Shard, String> owners) {
     for (Member member : group.members().live()) {
       if (group.departing().include(member)) {
