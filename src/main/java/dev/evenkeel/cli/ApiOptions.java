@@ -8,7 +8,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** What all commands over HTTP have in common. */
+/** The options of every command that talks to the HTTP API: the address and the output format. */
 final class ApiOptions {
   enum Format {
     text,
@@ -36,17 +36,17 @@ final class ApiOptions {
     return new HttpApi(url);
   }
 
-  /** Prints what the API answers. */
+  /** Gets a path and prints the answer; gives the exit status. */
   <T> int get(String path, Function<T, String> text) {
     return print(api().get(path), text);
   }
 
-  /** Prints what the API answers to a call. */
+  /** Calls the API and prints the answer; gives the exit status. */
   <T> int call(String method, String path, JsonObject body, Function<T, String> text) {
     return print(api().call(method, path, body), text);
   }
 
-  /** Prints the answer as it came, or as {@code text} makes it readable. */
+  /** Prints an answer as JSON, or as the text that {@code text} makes of it. */
   <T> int print(T answer, Function<T, String> text) {
     PrintWriter out = spec.commandLine().getOut();
     if (format == Format.text) {

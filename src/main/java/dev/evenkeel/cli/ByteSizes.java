@@ -4,7 +4,10 @@ import java.util.Locale;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Sizes as people write them: {@code 4096}, {@code 64KiB}, {@code 512MiB}, {@code 1GiB}. */
+/**
+ * Parses and formats sizes as people write them: {@code 4096}, {@code 64KiB}, {@code 512MiB},
+ * {@code 1GiB}.
+ */
 public final class ByteSizes {
   private static final Pattern FORM =
       Pattern.compile("(\\d{1,15})\\s*(|b|kib|mib|gib|tib)", Pattern.CASE_INSENSITIVE);
@@ -12,7 +15,7 @@ public final class ByteSizes {
   private ByteSizes() {}
 
   /**
-   * @throws IllegalArgumentException with the forms that are right
+   * @throws IllegalArgumentException with examples of the right form
    */
   public static long parse(String text) {
     Matcher form = FORM.matcher(text.trim());
@@ -34,7 +37,7 @@ public final class ByteSizes {
     return number << shift;
   }
 
-  /** The shortest exact form. */
+  /** The shortest form that is exact. */
   public static String format(long bytes) {
     String[] units = {"", "KiB", "MiB", "GiB", "TiB"};
     int unit = 0;

@@ -7,7 +7,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
-/** A program in a process of its own. Its output is taken line by line. */
+/** A child process whose output is read line by line. */
 public final class ChildProcess {
   private final Process process;
   private final Thread reader;
@@ -18,11 +18,11 @@ public final class ChildProcess {
   }
 
   /**
-   * Starts a program, without our own settings in its environment.
+   * Starts a program. Its environment has no EVENKEEL_ variables of this one.
    *
-   * @param what for an error, and for the names of threads
+   * @param what names the program in errors and thread names
    * @param errors where its standard error goes
-   * @param lines takes each line of its output; null comes last
+   * @param lines gets each line of its output, then null
    * @throws CommandFailure if it cannot be started
    */
   public static ChildProcess start(
@@ -47,14 +47,14 @@ public final class ChildProcess {
               lines.accept(line);
             }
           } catch (IOException e) {
-            // It was killed: what came before counts.
+            // The process was killed: the lines before that count.
           } finally {
             lines.accept(null);
           }
         });
   }
 
-  /** Takes each line of its standard error, if that was not sent elsewhere. */
+  /** Reads its standard error line by line, unless that was redirected. */
   public void readErrors(Consumer<String> lines) {
     read(
         "errors of " + process.pid(),
@@ -74,27 +74,27 @@ public final class ChildProcess {
     return process.isAlive();
   }
 
-  /** Ends its standard input. */
+  /** Closes its standard input. */
   public void closeInput() {
     try {
       process.getOutputStream().close();
     } catch (IOException e) {
-      // It has ended already.
+      // The process has ended already.
       return;
     }
   }
 
-  /** SIGTERM, or what the system has for it. Returns at once. */
+  /** Sends SIGTERM, or what the system has instead. Returns at once. */
   public void terminate() {
     process.destroy();
   }
 
-  /** SIGKILL, or what the system has for it. Returns at once. */
+  /** Sends SIGKILL, or what the system has instead. Returns at once. */
   public void kill() {
     process.destroyForcibly();
   }
 
-  /** Whether it has ended within the time, and all of its output was taken. */
+  /** Waits for its end; gives whether it ended in time and all of its output was read. */
   public boolean awaitEnd(long millisMax) throws InterruptedException {
     if (!process.waitFor(Math.max(0, millisMax), TimeUnit.MILLISECONDS)) {
       return false;

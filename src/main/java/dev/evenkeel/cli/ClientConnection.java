@@ -11,14 +11,14 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
-/** How commands reach the cluster. Methods block: they are for the main thread. */
+/** Connects commands to the cluster. Its methods block: call them on the main thread. */
 public final class ClientConnection {
   private static final long CLOSE_MILLIS_MAX = 5_000;
 
   private ClientConnection() {}
 
   /**
-   * @param nodes HOST:PORT each
+   * @param nodes each as HOST:PORT
    * @throws CommandFailure if no node answers in time
    */
   public static EvenkeelClient connect(List<String> nodes) {
@@ -26,7 +26,7 @@ public final class ClientConnection {
   }
 
   /**
-   * @throws CommandFailure if no node answers in the time that the options give
+   * @throws CommandFailure if no node answers within the connect timeout of the options
    */
   static EvenkeelClient connect(ClientOptions options) {
     try {
@@ -41,14 +41,14 @@ public final class ClientConnection {
   /** What a command does as a client of the cluster. */
   @FunctionalInterface
   public interface Work {
-    /** Gives the exit status. */
+    /** Does the work; gives the exit status. */
     int run(EvenkeelClient client) throws Exception;
   }
 
   /**
    * Connects, works and leaves the cluster, and tells the signal how the command ended.
    *
-   * @throws CommandFailure if no node answers in the time that the options give
+   * @throws CommandFailure if no node answers within the connect timeout of the options
    */
   static int run(ClientOptions options, StopSignal signal, Work work) throws Exception {
     int status = ExitStatus.FAILED;
@@ -65,12 +65,16 @@ public final class ClientConnection {
     return status;
   }
 
-  /** As above, by some nodes, each as HOST:PORT. */
+  /**
+   * As above, with default options.
+   *
+   * @param nodes each as HOST:PORT
+   */
   public static int run(List<String> nodes, StopSignal signal, Work work) throws Exception {
     return run(new ClientOptions().setSeeds(nodes), signal, work);
   }
 
-  /** The future's result; a failed one is a failed command. */
+  /** Waits for a result; throws a {@link CommandFailure} if the future fails. */
   public static <T> T await(Future<T> future) {
     try {
       return future.toCompletionStage().toCompletableFuture().get();
@@ -82,7 +86,7 @@ public final class ClientConnection {
     }
   }
 
-  /** Leaves the cluster, or gives up trying to after a while: the process ends anyway. */
+  /** Leaves the cluster; gives up after 5 s, because the process ends anyway. */
   public static void close(EvenkeelClient client) {
     try {
       client
@@ -91,7 +95,7 @@ public final class ClientConnection {
           .toCompletableFuture()
           .get(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      // Nothing depends on it any more.
+      // The process ends, so nothing depends on it.
       return;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

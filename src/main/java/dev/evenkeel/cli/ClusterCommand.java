@@ -60,7 +60,7 @@ final class ClusterCommand extends CommandGroup {
             diverged(cluster.getJsonArray("logs")));
   }
 
-  /** One line for each log group and two nodes whose states differ; empty if there are none. */
+  /** One line for each log group and pair of nodes whose states differ; empty if there is none. */
   private static String diverged(JsonArray logs) {
     Set<String> lines = new TreeSet<>();
     for (Object each : logs) {
@@ -80,7 +80,7 @@ final class ClusterCommand extends CommandGroup {
     return lines.isEmpty() ? "" : '\n' + String.join("\n", lines) + '\n';
   }
 
-  /** One line for each node and reason not to lead; empty if there is none. */
+  /** One line for each node that should not lead, with the reason; empty if there is none. */
   private static String ineligible(JsonArray logs) {
     Map<JsonObject, String> groups = new LinkedHashMap<>();
     for (Object each : logs) {

@@ -3,7 +3,7 @@ package dev.evenkeel.cli;
 import java.util.List;
 import picocli.CommandLine.Option;
 
-/** Where a client finds the cluster. */
+/** The option {@code --cluster}: the nodes to connect to. */
 public final class ClusterOption {
   @Option(
       names = "--cluster",

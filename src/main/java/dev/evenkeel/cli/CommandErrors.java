@@ -18,12 +18,12 @@ import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.ParseResult;
 import picocli.CommandLine.UnmatchedArgumentException;
 
-/** Every error is one line on standard error; {@code --verbose} adds the stack trace. */
+/** Prints each error as one line on standard error; {@code --verbose} adds the stack trace. */
 public final class CommandErrors implements IParameterExceptionHandler, IExecutionExceptionHandler {
   private final BooleanSupplier verbose;
 
   /**
-   * @param verbose whether errors are shown with their stack traces, once options have been read
+   * @param verbose whether to print stack traces; asked after the options have been parsed
    */
   CommandErrors(BooleanSupplier verbose) {
     this.verbose = verbose;
@@ -33,7 +33,7 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
   public int handleParseException(ParameterException failure, String[] args) {
     CommandLine command = failure.getCommandLine();
     String text = text(failure);
-    // A first word that is no command may be followed by one, whose complaints would mislead.
+    // If the first word is not a command, errors about the words after it would mislead.
     CommandLine root = command.getCommandSpec().root().commandLine();
     for (String arg : args) {
       if (!arg.startsWith("-")) {
@@ -81,14 +81,14 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
     return cause instanceof CommandFailure known ? known.exitStatus() : ExitStatus.FAILED;
   }
 
-  /** A command that failed for this cause. */
+  /** The cause as a failure of the command. */
   public static CommandFailure failure(Throwable cause) {
     return cause instanceof CommandFailure known
         ? known
         : CommandFailure.failed(describe(cause), cause);
   }
 
-  /** What went wrong, for a person. */
+  /** Describes a failure for people. */
   public static String describe(Throwable failure) {
     if (failure instanceof RefusedException refused) {
       return refused.words();

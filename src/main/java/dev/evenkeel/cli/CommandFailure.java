@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-/** Ends a command with one line that says what was wrong and what would be right. */
+/** Ends a command. The message is one line: what is wrong and how to correct it. */
 public final class CommandFailure extends RuntimeException {
   private static final long serialVersionUID = 1L;
 

@@ -4,15 +4,15 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** A command that does nothing without one of its own. */
+/** A command that only has subcommands. */
 public abstract class CommandGroup implements Runnable {
   private final String commands;
 
-  /** The command itself. */
+  /** The model of this command. */
   @Spec CommandSpec spec;
 
   /**
-   * @param commands what may follow, as a person would list it
+   * @param commands the subcommands, as the error lists them
    */
   protected CommandGroup(String commands) {
     this.commands = commands;

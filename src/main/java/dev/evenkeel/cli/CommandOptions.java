@@ -34,7 +34,7 @@ public final class CommandOptions {
     checks.forEach(Runnable::run);
   }
 
-  /** A switch: true if it is given. */
+  /** A switch: true if the user gave it. */
   public Supplier<Boolean> given(String name, String help) {
     return add(option(name, "", boolean.class, null, help).arity("0").defaultValue("false"));
   }
@@ -122,7 +122,7 @@ public final class CommandOptions {
     return constant(name, label, type, null, help);
   }
 
-  /** One of the words in the label, which are the constants of an enum. */
+  /** One of the words in the label, which stand for the constants of an enum. */
   public <E extends Enum<E>> Supplier<E> constant(
       String name, String label, Class<E> type, String unset, String help) {
     return value(name, label, type, text -> OptionFormats.constant(type, text), unset, help);
@@ -133,7 +133,7 @@ public final class CommandOptions {
     return list(name, label, type, text -> OptionFormats.constant(type, text), unset, help);
   }
 
-  /** A value that a converter makes of the text. */
+  /** A value of any type, with its converter. */
   <T> Supplier<T> value(
       String name,
       String label,
@@ -162,7 +162,7 @@ public final class CommandOptions {
         .type(type)
         .paramLabel(label)
         .defaultValue(unset)
-        // Without it, a second parse would see the values of the first.
+        // Without this, a second parse would see the values of the first.
         .initialValue(null)
         .description(
             unset == null || help.contains(DEFAULT) ? help : help + " (default: " + DEFAULT + ").");

@@ -22,16 +22,14 @@ import org.yaml.snakeyaml.error.MarkedYAMLException;
 import org.yaml.snakeyaml.error.YAMLException;
 
 /**
- * Puts the settings of a node together: defaults, then the YAML file, then the environment, then
- * the command line; the later wins.
+ * Reads the settings of a node from the defaults, the YAML file, the environment and the command
+ * line. A later source overrides an earlier one.
  */
 public final class ConfigReader {
   private static final int CODE_POINTS_MAX = 1 << 20;
   private static final String PREFIX = "EVENKEEL_";
 
-  /**
-   * What Kubernetes puts into the environment for a service called "evenkeel"; not meant for us.
-   */
+  /** Variables that Kubernetes sets for a service called "evenkeel". They are no settings. */
   private static final Pattern SERVICE_LINK =
       Pattern.compile("EVENKEEL_(.*_)?(SERVICE_(HOST|PORT)(_.*)?|PORT_\\d+_(TCP|UDP).*)");
 
@@ -40,8 +38,8 @@ public final class ConfigReader {
   private ConfigReader() {}
 
   /**
-   * @param file what the YAML file holds; empty if there is none
-   * @param fileName for errors
+   * @param file the content of the YAML file; empty if there is none
+   * @param fileName names the file in errors
    * @param environment all variables
    * @param commandLine key → text
    * @return key → String, Long, List of String, or null where there is no value
@@ -61,7 +59,7 @@ public final class ConfigReader {
     return merge.values;
   }
 
-  /** Nested maps are names with hyphens: {@code http: {port: 1}} is {@code http-port: 1}. */
+  /** Joins nested names with hyphens: {@code http: {port: 1}} is {@code http-port: 1}. */
   private void addTree(Map<?, ?> tree, String prefix, String fileName) {
     tree.forEach(
         (part, value) -> {
@@ -130,7 +128,7 @@ public final class ConfigReader {
     }
   }
 
-  /** Only plain maps, lists and values: no tags, no aliases without end. */
+  /** Parses YAML of plain maps, lists and values; tags and recursive aliases are refused. */
   static Map<String, Object> parse(Reader in, String name) {
     LoaderOptions options = new LoaderOptions();
     options.setAllowDuplicateKeys(false);

@@ -42,7 +42,7 @@ final class ConsumeCommand implements Callable<Integer> {
   private static final long EXEC_TIMEOUT_MILLIS_MIN = 100;
   private static final long EXEC_TIMEOUT_MILLIS_MAX = 86_400_000;
 
-  /** A command that hangs must end some time, and one that works hard must not be cut. */
+  /** Long enough for slow work, and short enough that a hanging command ends some time. */
   private static final long EXEC_TIMEOUT_MILLIS_DEFAULT = 600_000;
 
   enum Format {

@@ -14,8 +14,9 @@ import java.util.function.Function;
 import java.util.function.LongSupplier;
 
 /**
- * The handler behind {@code consume}: lets no more than {@code --max} messages through, knows since
- * when nothing happened, and says when it is time to leave. Belongs to the consumer's context.
+ * The handler of {@code consume}. It lets at most {@code --max} messages through, tracks how long
+ * nothing has happened, and reports when the maximum is reached. Use it on the consumer's context
+ * only.
  */
 final class ConsumeHandler implements ConsumerHandler {
   private final Function<Delivery, Future<Void>> work;
@@ -26,7 +27,7 @@ final class ConsumeHandler implements ConsumerHandler {
 
   private record Beyond(Delivery delivery, Promise<Void> end) {}
 
-  /** Messages beyond the maximum. They are not refused before the end, or they would be retried. */
+  /** Messages beyond the maximum. Refusing them before the end would only bring them back. */
   private final List<Beyond> beyond = new ArrayList<>();
 
   private boolean leaving;
@@ -37,7 +38,7 @@ final class ConsumeHandler implements ConsumerHandler {
 
   /**
    * @param max 0: no limit
-   * @param attemptsMax a message that failed so often does not come again
+   * @param attemptsMax how often a message is tried
    * @param onComplete called once when {@code max} messages are done
    */
   ConsumeHandler(
@@ -72,7 +73,7 @@ final class ConsumeHandler implements ConsumerHandler {
                 }
               } else {
                 gate.failed(delivery);
-                // What is to be tried again must find a free worker.
+                // The retry needs a free worker.
                 refuseBeyond();
               }
             });
@@ -87,7 +88,7 @@ final class ConsumeHandler implements ConsumerHandler {
     return promise.future();
   }
 
-  /** The consumer closes: messages beyond the maximum are given back, now and later. */
+  /** The consumer closes: gives back all messages beyond the maximum from now on. */
   void leave() {
     leaving = true;
     refuseBeyond();
@@ -113,7 +114,7 @@ final class ConsumeHandler implements ConsumerHandler {
     return commands.givesState();
   }
 
-  /** What is not wanted here must not hold up the next owner, who may want it. */
+  /** Gives back messages beyond the maximum at once: the next owner may want them. */
   @Override
   public void onDraining(ShardContext shard) {
     refuse(
@@ -170,8 +171,8 @@ final class ConsumeHandler implements ConsumerHandler {
   }
 
   /**
-   * Since when nothing came and nothing runs; 0 before the first assignment, or before a level
-   * dispatcher has taken this member in, and at work.
+   * How long no message has come or run. It is 0 while a message runs, and before the first
+   * assignment or, in mode level, before the dispatcher has accepted this member.
    */
   long quietNanos() {
     return assigned && running == 0 ? Math.max(1, nanoClock.getAsLong() - quietSinceNanos) : 0;

@@ -29,9 +29,9 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.function.Supplier;
 
-/** What {@code consume} asks of the consumer: the library's {@link ConsumerOptions} as flags. */
+/** The flags of {@code consume} that stand for the library's {@link ConsumerOptions}. */
 final class ConsumeOptions {
-  /** Printing takes no worker; this only bounds the lines that wait to be written. */
+  /** With printing, which needs no workers, this bounds the lines that wait to be written. */
   private static final int LINES_WAITING_MAX = 4_096;
 
   private static final int PARALLEL_MAX = 1_024;
@@ -222,8 +222,8 @@ final class ConsumeOptions {
 
   /**
    * @param topic to consume
-   * @param given the commands of the user, and {@code --max}
-   * @throws CommandFailure wrong usage, saying what would be right
+   * @param given the user's commands, and {@code --max}
+   * @throws CommandFailure wrong usage
    */
   ConsumerOptions options(String topic, ConsumeRun.Settings given) {
     JsonObject json = new JsonObject().put("topics", List.of(topic));
@@ -235,9 +235,9 @@ final class ConsumeOptions {
       throw CommandFailure.usage("--rate-by and --over-rate: only with --key-rate");
     }
     boolean printed = given.execCommand() == null;
-    // A message that waits for its key or its turn must not be passed by those behind it. Otherwise
-    // lines are written in the order in which messages are handed out, which is the shard's order,
-    // and no line fails alone: so every order holds without waiting for each line.
+    // Lines are written in the order in which messages are handed out, which is the shard's, and no
+    // line fails alone. So every order holds without waiting for each line, unless a message may
+    // wait for its key or its rate while later ones pass.
     boolean unordered =
         printed && json.getValue("dedup") == null && rate.get() == null && !keyRated;
     json.put("parallel", printed ? LINES_WAITING_MAX : parallel.get())
@@ -258,7 +258,7 @@ final class ConsumeOptions {
     return unordered ? options.setOrder(Order.NONE) : options;
   }
 
-  /** Options about shards that move from member to member are for modes in which they do. */
+  /** Refuses options about the ownership of shards in modes in which members own none. */
   private static void checkModes(JsonObject json, ConsumeRun.Settings given) {
     String mode = json.getString("mode").toLowerCase(Locale.ROOT);
     if (!mode.equals("level") && !mode.equals("broadcast")) {

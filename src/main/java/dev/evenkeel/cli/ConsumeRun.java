@@ -14,26 +14,26 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * One run of {@code consume}: joins, works, and leaves in good order when it is done, idle, told
- * to, or when nobody reads its output. Everything happens on one context.
+ * One run of {@code consume}: joins the group, works, and leaves it cleanly when it is done, idle
+ * or stopped, or when its output is closed. Everything happens on one context.
  */
 final class ConsumeRun {
-  /** How long running commands and the release may take at the end. */
+  /** How long the end of running commands and the release of shards may take. */
   static final long STOP_MILLIS_MAX = 25_000;
 
-  /** How long running commands may take of it: the rest is for ending them and for the release. */
+  /** The part of it that running commands get before they are killed. */
   private static final long COMMANDS_MILLIS_MAX = 20_000;
 
   private static final long IDLE_CHECK_MILLIS_MAX = 200;
 
-  /** Commands of {@code --on-assign} and {@code --on-release} that run at once. */
+  /** How many commands of {@code --on-assign} and {@code --on-release} may run at once. */
   private static final int STATE_COMMANDS_MAX = 8;
 
   /**
    * @param execCommand null: messages are printed
-   * @param execTimeoutMillis how long that command may take for a message; 0: as long as it likes
-   * @param stateTimeoutMillis how long {@code assignCommand} and {@code releaseCommand} may take;
-   *     0: the same
+   * @param execTimeoutMillis how long it may run for a message; 0: no limit
+   * @param stateTimeoutMillis how long {@code assignCommand} and {@code releaseCommand} may run; 0:
+   *     no limit
    * @param max 0: no limit
    * @param idleExitMillis 0: never
    */
@@ -54,7 +54,7 @@ final class ConsumeRun {
   private final Context context;
   private final ExecRunner runner;
 
-  /** Apart, so that a shard's state never waits behind messages. */
+  /** A runner of its own, so that a shard's state never waits behind messages. */
   private final ExecRunner stateRunner;
 
   private final ExecWork commands;
@@ -96,7 +96,7 @@ final class ConsumeRun {
             System::nanoTime);
   }
 
-  /** Completes when it has left; fails if it could not join or ended against its will. */
+  /** Completes when it has left; fails if it could not join or was ended by the cluster. */
   CompletableFuture<Void> start() {
     context.runOnContext(
         now ->
@@ -107,7 +107,7 @@ final class ConsumeRun {
     return ended;
   }
 
-  /** Leaves in good order. May be called at any time, from any thread. */
+  /** Leaves the group cleanly. May be called at any time, from any thread. */
   void stop() {
     context.runOnContext(now -> leave());
   }
@@ -155,7 +155,7 @@ final class ConsumeRun {
               CompletableFuture.allOf(runner.closed(), stateRunner.closed())
                   .whenComplete((closed, failure) -> ended(done));
             });
-    // Only now, when nothing is started any more: else they would be handed out again.
+    // Only after close() has begun: before, they would be handed out again.
     handler.leave();
   }
 

@@ -4,7 +4,7 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadFactory;
 
-/** Threads that do not keep the program alive. */
+/** Starts daemon threads, which do not keep the program alive. */
 public final class Daemon {
   private Daemon() {}
 
@@ -14,7 +14,7 @@ public final class Daemon {
     return thread;
   }
 
-  /** Completes with what the task gives on a thread of its own. */
+  /** Runs a task on a thread of its own; completes with its result. */
   public static <T> CompletableFuture<T> call(String name, Callable<T> task) {
     CompletableFuture<T> future = new CompletableFuture<>();
     start(

@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.util.Comparator;
 import java.util.stream.Stream;
 
-/** Finds a data directory that cannot be used before the engines start in it; removes one. */
+/** Checks that a data directory can be used, before the engines start in it; removes one. */
 public final class DataDirectory {
   private static final String ADVICE = ": name a directory that this process may write, by --data";
 
   private DataDirectory() {}
 
   /**
-   * Makes the directory if it is not there.
+   * Creates the directory if it is missing.
    *
    * @throws CommandFailure if it is no directory or cannot be written
    */
@@ -27,8 +27,8 @@ public final class DataDirectory {
     } catch (IOException e) {
       throw CommandFailure.failed("cannot make the data directory " + directory + ADVICE, e);
     }
-    // Asked by doing it: permissions do not tell of a medium that is mounted read-only. A disk
-    // that is full is another matter: an empty file still finds its place on most.
+    // Permissions do not show that a disk is mounted read-only, so this writes a file. It is empty,
+    // so that a full disk passes.
     try {
       Files.delete(Files.createTempFile(directory, ".write", ".check"));
     } catch (IOException e) {
@@ -40,10 +40,9 @@ public final class DataDirectory {
   }
 
   /**
-   * Removes a directory that was made for one run, with all that is in it, as far as that is
-   * possible.
+   * Removes a directory of one run with all its files, as far as possible.
    *
-   * @param directory null, or one that may be gone already: nothing happens
+   * @param directory may be null or missing
    */
   public static void remove(Path directory) {
     if (directory == null || !Files.exists(directory)) {

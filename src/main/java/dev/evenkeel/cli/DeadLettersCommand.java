@@ -27,7 +27,7 @@ import picocli.CommandLine.Parameters;
 final class DeadLettersCommand extends CommandGroup {
   private static final int PAGE = 500;
 
-  /** Dead letters of a group to do something with. */
+  /** The parameters of a command that changes dead letters of a group. */
   static final class Some {
     @Parameters(index = "0", paramLabel = "GROUP", description = "Name of the group.")
     String group;
@@ -140,7 +140,7 @@ final class DeadLettersCommand extends CommandGroup {
         .formatted(letter.getString("topic"), letter.getInteger("shard"), letter.getLong("offset"));
   }
 
-  /** The path of what a person has named. */
+  /** The path of a dead letter in the API, from the name that the user gave. */
   private static String place(String name) {
     String[] parts = name.split("/", -1);
     boolean right =
@@ -165,7 +165,7 @@ final class DeadLettersCommand extends CommandGroup {
 
   private static String line(String error) {
     String text = error == null ? "" : error.replaceAll("\\s+", " ");
-    // What it was and how it ended: the middle is a command, as a rule.
+    // The beginning and the end tell most; the middle is usually the command.
     return text.length() > 80
         ? text.substring(0, 35) + "..." + text.substring(text.length() - 42)
         : text;

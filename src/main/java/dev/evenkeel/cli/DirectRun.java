@@ -15,18 +15,17 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 
 /**
- * Sends lines straight to the cluster. The producer's context sends and counts; between it and the
- * reading thread is a bounded number of bytes and messages, so that a slow cluster slows the
- * reading down.
+ * Sends lines to the cluster without a spool. The producer's context sends and counts. The bytes
+ * and messages in flight are bounded, so a slow cluster slows the reading down.
  */
 final class DirectRun extends ProduceRun {
   /** Messages sent and not acknowledged. */
   static final int IN_FLIGHT_MESSAGES_MAX = 200_000;
 
-  /** Bytes sent and not acknowledged, below what the producer's own buffer takes: 16 MiB. */
+  /** Bytes sent and not acknowledged: less than the producer's own buffer holds. */
   private static final int IN_FLIGHT_BYTES_MAX = 16 << 20;
 
-  /** Messages handed over and not sent, if nobody waits for more: as many as may wait for room. */
+  /** With acks none, messages passed to the producer and not sent: as many as may wait for room. */
   private static final int UNSENT_MESSAGES_MAX = SendBuffer.WAITING_SENDS_MAX;
 
   private static final int FAILURES_SHOWN_MAX = 10;
@@ -39,7 +38,7 @@ final class DirectRun extends ProduceRun {
   private final Semaphore bytesFree = new Semaphore(IN_FLIGHT_BYTES_MAX);
   private final CompletableFuture<Void> allAnswered = new CompletableFuture<>();
 
-  /** Written by the producer's context, and at the end by whoever waits for that. */
+  /** Written by the producer's context, and after the last answer by {@link #finish}. */
   private volatile long acked;
 
   // Used by the producer's context only.
@@ -49,13 +48,13 @@ final class DirectRun extends ProduceRun {
   private boolean hopelessShown;
 
   /**
-   * @param acksNone the producer completes a message when it is sent
+   * @param acksNone whether the producer uses acks none
    */
   DirectRun(Vertx vertx, Producer producer, Settings settings, boolean acksNone, PrintStream err) {
     super(settings, null, err);
     this.producer = producer;
     this.context = vertx.getOrCreateContext();
-    // The bound here is the one that counts; the producer's own leaves room for a last piece.
+    // The bounds here apply first; the producer's own bound leaves room for a last piece.
     producer.setWriteQueueMaxSize(2 * IN_FLIGHT_MESSAGES_MAX);
     this.acksNone = acksNone;
     messagesMax = acksNone ? UNSENT_MESSAGES_MAX : IN_FLIGHT_MESSAGES_MAX;
@@ -122,7 +121,7 @@ final class DirectRun extends ProduceRun {
           allSent = true;
           completeIfAnswered();
         });
-    // With acks none, only the last answer tells what failed after it had been sent.
+    // With acks none, only the last answer tells which messages failed after they were sent.
     return acksNone
         ? allAnswered.thenCompose(sent -> producer.flush().toCompletionStage())
         : allAnswered;
@@ -149,7 +148,7 @@ final class DirectRun extends ProduceRun {
             && (refused.refusal() == Refusal.UNKNOWN_TOPIC
                 || refused.refusal() == Refusal.PRODUCER_FENCED);
     if (hopeless) {
-      // It is the same for every further line.
+      // Every later line fails for the same reason.
       if (!hopelessShown) {
         hopelessShown = true;
         show(CommandErrors.describe(failure) + ": lines from " + line + " on are not acknowledged");

@@ -7,8 +7,8 @@ import ch.qos.logback.core.spi.FilterReply;
 import org.slf4j.Marker;
 
 /**
- * Leaves out what the log engine says of calls that came while it was still starting. The callers
- * try again; named in {@code logback.xml}.
+ * Drops log messages of the Raft engine about calls that came while it was starting; the callers
+ * retry. {@code logback.xml} names this class.
  */
 public final class EarlyCalls extends TurboFilter {
   private static final String NOT_READY = "ServerNotReadyException";
@@ -24,7 +24,7 @@ public final class EarlyCalls extends TurboFilter {
     return FilterReply.NEUTRAL;
   }
 
-  /** Filters see what was thrown before it is told from the other arguments. */
+  /** Filters run before Logback has separated the exception from the other arguments. */
   private static Throwable thrown(Object[] params, Throwable cause) {
     return cause == null
             && params != null

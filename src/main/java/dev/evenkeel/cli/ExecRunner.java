@@ -22,15 +22,14 @@ import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
- * Runs commands by {@code sh -c} on threads of its own, at most so many at once. What a command
- * prints goes straight to our own output, without passing through us, except where it is asked for:
- * so it may print as much as it likes.
+ * Runs commands with {@code sh -c}, a bounded number at once. A command inherits standard output,
+ * so it may print any amount, unless the caller captures what it prints.
  */
 final class ExecRunner implements AutoCloseable {
-  /** What does not end when it is asked to is killed after so long. */
+  /** A process that ignores SIGTERM is killed after this time. */
   static final long KILL_AFTER_MILLIS = 2_000;
 
-  /** Shells and Java give the end by signal n as status 128 + n. */
+  /** Shells and Java report the end by signal n as exit status 128 + n. */
   private static final int SIGNALLED = 128;
 
   private static final int SIGNAL_MAX = 64;
@@ -38,8 +37,8 @@ final class ExecRunner implements AutoCloseable {
   /**
    * A command.
    *
-   * @param environment null values are taken out of it
-   * @param timeoutMillis it is ended and has failed after so long; 0: never
+   * @param environment variables to set; a null value removes the variable
+   * @param timeoutMillis the command is killed and fails after this time; 0: never
    */
   record Call(
       String command,
@@ -47,13 +46,13 @@ final class ExecRunner implements AutoCloseable {
       byte[] key,
       byte[] input,
       long timeoutMillis) {
-    /** Without a time-out. */
+    /** A command without a timeout. */
     Call(String command, Map<String, String> environment, byte[] key, byte[] input) {
       this(command, environment, key, input, 0);
     }
   }
 
-  /** A command ended with another status than 0, or could not be started. No stack trace. */
+  /** A command could not be started, or its exit status was not 0. It has no stack trace. */
   static final class ExecFailed extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -67,13 +66,13 @@ final class ExecRunner implements AutoCloseable {
   private final long endMillisMax;
   private final Set<Process> running = ConcurrentHashMap.newKeySet();
 
-  /** Ends of commands that were asked to end, with all that they started. */
+  /** The ends of commands that are being stopped, with all their child processes. */
   private final Set<CompletableFuture<?>> ending = ConcurrentHashMap.newKeySet();
 
   private volatile boolean closed;
 
   /**
-   * @param parallelMax commands that run at once
+   * @param parallelMax how many commands may run at once
    */
   ExecRunner(int parallelMax) {
     this(
@@ -83,26 +82,26 @@ final class ExecRunner implements AutoCloseable {
   }
 
   /**
-   * @param timers run what is due
-   * @param endMillisMax how long what was asked to end is awaited
+   * @param timers runs timeouts and kills
+   * @param endMillisMax how long to wait for the end of a stopped command
    */
   ExecRunner(int parallelMax, ScheduledThreadPoolExecutor timers, long endMillisMax) {
     this.timers = timers;
     this.endMillisMax = endMillisMax;
     threads = Executors.newFixedThreadPool(parallelMax, Daemon.named("evenkeel-exec"));
-    // One of each command that ended in time.
+    // Else the timeout of each command would stay queued after the command has ended.
     timers.setRemoveOnCancelPolicy(true);
   }
 
   /**
-   * Fails with {@link ExecFailed} unless the command ends with status 0 in time. Cancelling ends
-   * the command and all that it started.
+   * Fails with {@link ExecFailed} unless the command ends with status 0 in time. Cancelling stops
+   * the command and its child processes.
    */
   CompletableFuture<Void> run(Call call) {
     return submit(call, false, output -> null);
   }
 
-  /** As {@link #run}; completes with what the command printed. */
+  /** As {@link #run}, but completes with the output of the command. */
   CompletableFuture<byte[]> capture(Call call) {
     return submit(call, true, output -> output);
   }
@@ -122,17 +121,17 @@ final class ExecRunner implements AutoCloseable {
     return future;
   }
 
-  /** Ends a command and all that it started: asked first, and killed if that does not help. */
+  /** Stops a command and its child processes: with SIGTERM, then with SIGKILL. */
   private void end(Process process) {
-    // Listed before it dies: its children would not be known as such any more. It goes first: a
-    // shell would go on behind a child that has ended.
+    // The children are listed before the command dies, because later nothing links them to it. The
+    // command comes first, because a shell would go on after the end of its child.
     List<ProcessHandle> all =
         Stream.concat(Stream.of(process.toHandle()), process.descendants().toList().stream())
             .toList();
     CompletableFuture<Void> over =
         CompletableFuture.allOf(
                 all.stream().map(ProcessHandle::onExit).toArray(CompletableFuture[]::new))
-            // One that is dead and that nobody reaps never ends.
+            // A zombie that nobody reaps never exits.
             .completeOnTimeout(null, endMillisMax, TimeUnit.MILLISECONDS);
     ending.add(over);
     over.whenComplete((ended, failure) -> ending.remove(over));
@@ -140,7 +139,7 @@ final class ExecRunner implements AutoCloseable {
     timers.schedule(() -> kill(all), KILL_AFTER_MILLIS, TimeUnit.MILLISECONDS);
   }
 
-  /** With what was begun after they were asked, by a shell that traps the signal. */
+  /** Kills processes, and children that they started after SIGTERM: a shell may trap the signal. */
   private static void kill(List<ProcessHandle> all) {
     List<ProcessHandle> begun =
         all.stream().filter(ProcessHandle::isAlive).flatMap(ProcessHandle::descendants).toList();
@@ -199,7 +198,7 @@ final class ExecRunner implements AutoCloseable {
       throw new ExecFailed("'" + call.command() + "': " + e.getMessage());
     }
     int status = process.waitFor();
-    // Whatever it says then: it was not allowed to finish.
+    // It was stopped, so its exit status means nothing.
     if (late.get()) {
       throw new ExecFailed(
           "'" + call.command() + "' did not end within " + Durations.format(call.timeoutMillis()));
@@ -247,8 +246,8 @@ final class ExecRunner implements AutoCloseable {
   }
 
   /**
-   * Java writes the environment in the locale's encoding, which would spoil a key's bytes; so the
-   * shell sets one that is not ASCII. The x keeps line ends at its end.
+   * Sets a key that is not ASCII in the shell, because Java would write it to the environment in
+   * the locale's encoding. The x keeps line ends at the end of the key.
    */
   private static String keyScript(byte[] key) {
     if (key == null || ascii(key)) {
@@ -256,7 +255,7 @@ final class ExecRunner implements AutoCloseable {
     }
     StringBuilder script = new StringBuilder("EVENKEEL_KEY=$(printf '");
     for (byte b : key) {
-      // An environment cannot hold a zero.
+      // A variable cannot hold a zero byte.
       if (b != 0) {
         script.append(String.format("\\%03o", b & 0xFF));
       }
@@ -273,12 +272,12 @@ final class ExecRunner implements AutoCloseable {
     return true;
   }
 
-  /** A command need not read what it is given. */
+  /** Writes the input; a command need not read it. */
   private static void write(Process process, byte[] input) {
     try (OutputStream in = process.getOutputStream()) {
       in.write(input);
     } catch (IOException e) {
-      // It closed its input or has ended: its exit status tells how that is meant.
+      // The command closed its input or has ended: its exit status decides.
       return;
     }
   }
@@ -295,12 +294,12 @@ final class ExecRunner implements AutoCloseable {
     }
   }
 
-  /** Commands that run now. */
+  /** How many commands run now. */
   int running() {
     return running.size();
   }
 
-  /** Begins no more, and ends those that run. Does not wait for them: see {@link #closed}. */
+  /** Starts no more commands and stops those that run. Does not wait: see {@link #closed}. */
   @Override
   public void close() {
     closed = true;
@@ -308,7 +307,7 @@ final class ExecRunner implements AutoCloseable {
     running.forEach(this::end);
   }
 
-  /** Closes; completes when no command runs any more, nor what one that was ended has started. */
+  /** Closes; completes when all commands and their child processes have ended. */
   CompletableFuture<Void> closed() {
     close();
     return CompletableFuture.allOf(ending.toArray(CompletableFuture[]::new));

@@ -16,7 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
 
-/** The user's commands: one a message, and those that get and give the state of a shard. */
+/** Runs the user's commands: one for each message, and those that read and write shard state. */
 final class ExecWork {
   private static final byte[] NOTHING = new byte[0];
   private static final String CUT = "the command was ended, as the consumer leaves";
@@ -34,23 +34,23 @@ final class ExecWork {
   private final int attemptsMax;
   private final Consumer<String> onFailure;
 
-  /** Term at which this member leads its group, in mode singleton; else null. */
+  /** The term of this member as leader in mode singleton; null if it does not lead. */
   private String term;
 
-  /** Commands for messages that run, at most one a worker. */
+  /** The running commands for messages. */
   private final Set<CompletableFuture<?>> working = new HashSet<>();
 
   private boolean cut;
 
-  /** Commands for states that run, at most one a shard and epoch. */
+  /** The running commands for state, at most one for each shard and epoch. */
   private final Map<Held, CompletableFuture<?>> running = new HashMap<>();
 
   /**
    * @param runner of commands for messages
    * @param stateRunner of commands for states
    * @param context where futures complete and methods are called
-   * @param attemptsMax a message that failed so often does not come again
-   * @param onFailure takes a line for the user about each command that failed for a message
+   * @param attemptsMax how often a message is tried
+   * @param onFailure gets a line for the user about each failed command for a message
    */
   ExecWork(
       ExecRunner runner,
@@ -68,25 +68,25 @@ final class ExecWork {
   }
 
   /**
-   * Mode singleton: commands get the term from now on.
+   * Mode singleton: passes the term to commands from now on.
    *
-   * @param leader null: this member does not lead; its shards are lost, or released already
+   * @param leader null: this member no longer leads, and has no shards
    */
   void leads(LeaderContext leader) {
     term = leader == null ? null : Long.toString(leader.term());
   }
 
-  /** Whether shards have state here. */
+  /** Whether a command reads or writes the state of shards. */
   boolean keepsState() {
     return settings.assignCommand() != null || settings.releaseCommand() != null;
   }
 
-  /** Whether later owners get state from here. */
+  /** Whether a command writes the state of shards. */
   boolean givesState() {
     return settings.releaseCommand() != null;
   }
 
-  /** Runs the command for a message; fails if that fails. */
+  /** Runs the command for a message. Fails if the command fails. */
   Future<Void> handle(Delivery delivery) {
     Map<String, String> environment =
         environment(
@@ -112,8 +112,8 @@ final class ExecWork {
   }
 
   /**
-   * Ends all commands. Messages are given back, which counts as no attempt; a shard whose state was
-   * being taken or given is released without it.
+   * Kills all commands. Their messages are given back, which does not count as an attempt. Shards
+   * whose state a command was reading or writing are released without state.
    */
   void cut() {
     cut = true;
@@ -148,7 +148,7 @@ final class ExecWork {
         command, environment(shard), null, input, settings.stateTimeoutMillis());
   }
 
-  /** The shard is another's: what a command still does with its state is of no use. */
+  /** Kills the command for the state of a shard that another member owns now. */
   void lost(ShardContext shard) {
     CompletableFuture<?> command = running.remove(Held.of(shard));
     if (command != null) {

@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-/** How a command ended. */
+/** The exit statuses of commands. */
 public final class ExitStatus {
   public static final int DONE = 0;
   public static final int FAILED = 1;

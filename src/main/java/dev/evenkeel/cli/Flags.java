@@ -9,14 +9,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Names in messages of the library the flags of the command line: where an application sets {@code
- * ProducerOptions.setSpoolResend}, a command takes {@code --spool-resend}.
+ * Replaces names of library options in messages by the flags of the command line, for example
+ * {@code ProducerOptions.setSpoolResend} by {@code --spool-resend}.
  */
 final class Flags {
   private static final Pattern SETTER =
       Pattern.compile("\\b(?:Client|Consumer|Producer)Options\\.set(\\w+)");
 
-  /** Flags that have another name than the option. */
+  /** Flags whose name differs from that of the option. */
   private static final Map<String, String> OTHERS = Map.of("Seeds", "--cluster HOST:PORT");
 
   /** {@code stallTimeoutMillis is 200: at least 1000 is needed}. */
@@ -25,7 +25,7 @@ final class Flags {
 
   private static final Pattern CONSTANT = Pattern.compile("\\b[A-Z]{3,}(_[A-Z]+)*\\b");
 
-  /** How the library names options when it refuses them, and how a command names these. */
+  /** Patterns of option names in refusals of the library, and what replaces them. */
   private static final Map<String, String> OPTIONS = new LinkedHashMap<>();
 
   static {
@@ -48,13 +48,13 @@ final class Flags {
 
   private Flags() {}
 
-  /** With flags for setters that the message advises. */
+  /** Replaces setters in a message. */
   static String named(String message) {
     Matcher setters = SETTER.matcher(message);
     return setters.replaceAll(each -> Matcher.quoteReplacement(flag(each.group(1))));
   }
 
-  /** With flags for options that the message refuses. */
+  /** Replaces options in a refusal. */
   static String ofRefused(String message) {
     String text = BOUND.matcher(message).replaceFirst(Flags::bound);
     text = CONSTANT.matcher(text).replaceAll(each -> word(each.group()));

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
-/** A group, as the API answers it, in lines and tables for people. What is unknown is a hyphen. */
+/** Formats a group from the API as lines and tables for people; a hyphen means unknown. */
 final class GroupText {
   private static final String UNKNOWN = "-";
   private static final int HOT_KEYS_MAX = 3;
@@ -52,14 +52,14 @@ final class GroupText {
     return group.getJsonObject(name, new JsonObject());
   }
 
-  /** Objects of a list, which may be missing. */
+  /** The objects of a list; none if there is no list. */
   private static List<JsonObject> objects(JsonArray list) {
     return list == null ? List.of() : list.stream().map(JsonObject.class::cast).toList();
   }
 
   /**
-   * The status in the words of the page. Null if it is unknown; a status that this program does not
-   * know keeps its name.
+   * The status in the words of the web page; null if it is unknown. A status that this program does
+   * not know keeps its name.
    */
   static String status(JsonObject group) {
     String status = group.getString("status");
@@ -79,7 +79,7 @@ final class GroupText {
     };
   }
 
-  /** A group has the list of its members, and a line of the list of groups has their number. */
+  /** The number of members, which a group lists and the list of groups counts. */
   static Integer memberCount(JsonObject group) {
     Object members = group.getValue("members");
     if (members instanceof JsonArray array) {
@@ -88,7 +88,7 @@ final class GroupText {
     return members instanceof Number number ? number.intValue() : null;
   }
 
-  /** A line in mode singleton; nothing in another. */
+  /** One line in mode singleton, else none. */
   private static String leader(JsonObject group) {
     if (!"singleton".equals(group.getString("mode"))) {
       return "";
@@ -103,7 +103,7 @@ final class GroupText {
     return part(group, "level").getInteger("range") != null;
   }
 
-  /** A line for each figure in mode level; nothing in another. */
+  /** One line for each figure in mode level, else none. */
   private static String level(JsonObject group) {
     if (!isLevel(group)) {
       return "";
@@ -129,7 +129,7 @@ final class GroupText {
         + line("set aside", times == null ? UNKNOWN : times == 1 ? "once" : times + " times");
   }
 
-  /** What deduplication does, or would do: some lines; none if nothing is known. */
+  /** What deduplication saves, or would save: some lines; none if nothing is known. */
   static String dedup(JsonObject group) {
     JsonObject dedup = part(group, "dedup");
     String mode = dedup.getString("mode");
@@ -177,7 +177,7 @@ final class GroupText {
     return keys.isEmpty() ? counts : counts + line("hottest", String.join(", ", keys));
   }
 
-  /** What the rates of the members do: a line; nothing if they have none. */
+  /** What the rate limits of the members do: one line; none without limits. */
   static String rates(JsonObject group) {
     JsonObject rates = part(group, "rates");
     if (rates.getLong("dropped") == null) {
@@ -193,7 +193,7 @@ final class GroupText {
         rates.getLong("dropped"));
   }
 
-  /** A line; nothing if nothing has failed. */
+  /** The failures: one line; none if nothing has failed. */
   static String failures(JsonObject group) {
     if (!group.containsKey("failures")) {
       return "";
@@ -214,7 +214,7 @@ final class GroupText {
             waiting, parked, shards, dead);
   }
 
-  /** Members that pause; nothing if none does. */
+  /** The members whose circuit breaker is open: one line; none if there is none. */
   static String breakers(JsonObject group) {
     List<String> open =
         objects(group.getJsonArray("members")).stream()
@@ -229,7 +229,7 @@ final class GroupText {
                 .formatted(String.join(", ", open)));
   }
 
-  /** What counts for a member depends on the mode. */
+  /** The table of members; its columns depend on the mode. */
   private static Table members(JsonObject group) {
     Map<String, JsonObject> bars = new HashMap<>();
     objects(part(group, "level").getJsonArray("bars"))
@@ -249,16 +249,16 @@ final class GroupText {
     }
     String columns =
         isLevel(group)
-            // They own no shards: what counts is how level they are.
+            // They own no shards; the figures show how level they are.
             ? "FINISHED finished, IN HAND inHand, CONSUMED consumed, HEARTBEAT heartbeat"
             : "broadcast".equals(group.getString("mode"))
-                // Each has all shards, and offsets of its own.
+                // Each member reads all shards, and keeps its own offsets.
                 ? "CONSUMED consumed, LAG lag, PASSED OVER passedOver, HEARTBEAT heartbeat"
                 : "SHARDS shards, CONSUMED consumed, HEARTBEAT heartbeat, STUCK stuck";
     return Table.of("MEMBER member, HOST host, NODE node, " + columns, new JsonArray(members));
   }
 
-  /** On which shards a member finishes nothing, and for how long; null if unknown. */
+  /** The shards on which a member finishes nothing, and for how long; null if unknown. */
   private static String stuck(JsonObject member) {
     JsonArray shards = member.getJsonArray("stuck");
     Long millis = member.getLong("stuckMs");

@@ -16,7 +16,7 @@ import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
-/** The HTTP API as the commands use it. Every failure is a {@link CommandFailure}. */
+/** A client of the HTTP API for commands. Every failure is a {@link CommandFailure}. */
 public final class HttpApi {
   public static final String DEFAULT_URL = "http://127.0.0.1:8080";
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
@@ -44,7 +44,7 @@ public final class HttpApi {
     this.url = trimmed;
   }
 
-  /** A part of a path, with what has a meaning there escaped. */
+  /** Escapes a segment of a path. */
   static String segment(String text) {
     return URLEncoder.encode(text, StandardCharsets.UTF_8).replace("+", "%20");
   }

@@ -6,13 +6,16 @@ import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 
-/** Writes a message as one line: as a JSON object, or its payload alone. */
+/** Writes a message as one line: a JSON object, or the payload alone. */
 final class JsonLine {
   private static final byte[] HEX = "0123456789abcdef".getBytes(StandardCharsets.US_ASCII);
 
   private JsonLine() {}
 
-  /** Keys in the order: topic, shard, offset, key, payload, timestamp, member, epoch, attempt. */
+  /**
+   * Writes an object with the keys topic, shard, offset, key, payload, timestamp, member, epoch,
+   * attempt, in this order.
+   */
   static void json(Bytes out, Delivery delivery) {
     ascii(out, "{\"topic\":");
     value(out, delivery.topic());
@@ -24,7 +27,7 @@ final class JsonLine {
     ascii(out, ",\"epoch\":" + delivery.epoch() + ",\"attempt\":" + delivery.attempt() + "}\n");
   }
 
-  /** The payload, and a line end. */
+  /** Writes the payload and a line end. */
   static void text(Bytes out, Delivery delivery) {
     out.raw(delivery.message().payload()).u8('\n');
   }

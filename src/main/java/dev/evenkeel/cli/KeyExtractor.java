@@ -11,7 +11,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.regex.PatternSyntaxException;
 
-/** Finds the key of a line; null if it has none. */
+/** Extracts the key of a line; null if the line has none. */
 @FunctionalInterface
 interface KeyExtractor {
   byte[] keyOf(byte[] line);
@@ -20,10 +20,10 @@ interface KeyExtractor {
   KeyExtractor NONE = line -> null;
 
   /**
-   * The first capture group of the first match. The line is read as UTF-8, or as Latin-1 if it is
-   * not UTF-8, so that the key's bytes are the line's.
+   * The key is the first capture group of the first match. A line that is not UTF-8 is read as
+   * Latin-1, so that the bytes of the key are those of the line.
    *
-   * @throws CommandFailure if it is not an expression, or has no group
+   * @throws CommandFailure if the expression is wrong or has no capture group
    */
   static KeyExtractor regex(String expression) {
     Pattern pattern;
@@ -53,7 +53,7 @@ interface KeyExtractor {
     };
   }
 
-  /** A field at the top of a JSON object, if it is a string or a number. */
+  /** The key is a top-level field of the JSON object, if that is a string or a number. */
   static KeyExtractor jsonField(String field) {
     JsonFactory factory = new JsonFactory();
     return line -> {
@@ -72,7 +72,7 @@ interface KeyExtractor {
         }
         return null;
       } catch (IOException e) {
-        // Not JSON: a line without a key.
+        // The line is not JSON, so it has no key.
         return null;
       }
     };

@@ -14,12 +14,12 @@ import java.util.concurrent.Executors;
 import java.util.function.Consumer;
 
 /**
- * Lines that one thread writes, so that a reader who is slow holds up nobody else and lines never
- * mix. While one piece is being written the next collects. Who writes bounds how much that is, by
- * how many lines it leaves unfinished.
+ * Writes lines on a thread of its own, so that a slow reader holds up nobody and lines never mix.
+ * It collects lines while it writes the ones before. Callers bound the memory by the number of
+ * lines that they leave unfinished.
  */
 final class LineOutput implements AutoCloseable {
-  /** A buffer that grew above this is given up after use: 4 MiB. */
+  /** A buffer that grew above this size is dropped after use. */
   private static final int BUFFER_BYTES_KEPT = 4 << 20;
 
   private final OutputStream out;
@@ -38,7 +38,7 @@ final class LineOutput implements AutoCloseable {
 
   /**
    * @param context where futures complete
-   * @param onFailure called once, on the context, when nobody reads any more
+   * @param onFailure called once, on the context, when a write fails
    */
   LineOutput(OutputStream out, Context context, Consumer<IOException> onFailure) {
     this.out = out;
@@ -46,7 +46,7 @@ final class LineOutput implements AutoCloseable {
     this.onFailure = onFailure;
   }
 
-  /** Adds a complete line. The future completes once it has been written. */
+  /** Adds a complete line; completes when the line is written. */
   synchronized Future<Void> write(Consumer<Bytes> line) {
     if (failureTold) {
       return Future.failedFuture(failure);
@@ -54,7 +54,7 @@ final class LineOutput implements AutoCloseable {
     Promise<Void> promise = Promise.promise();
     waiting.add(promise);
     if (failure != null) {
-      // It fails with the others, once the owner knows that it has to leave.
+      // This line fails together with the others, after onFailure was called.
       return promise.future();
     }
     line.accept(filling);

@@ -3,16 +3,15 @@ package dev.evenkeel.cli;
 import java.util.Arrays;
 
 /**
- * Cuts bytes into lines, however the bytes come in pieces. A line ends with {@code \n} or {@code
- * \r\n}, which do not belong to it; a last line without an end counts too. It keeps no more than
- * one line of the largest size allowed.
+ * Splits a stream of bytes into lines. A line ends with {@code \n} or {@code \r\n}, which are no
+ * part of it; the last line may have no end. The reader keeps at most one line of the maximum size.
  */
 final class LineReader {
-  /** What becomes of lines. They are numbered from 1. */
+  /** Takes the lines, which are numbered from 1. */
   interface Sink {
     void line(long number, byte[] line);
 
-    /** The line is over the limit; its bytes are gone. */
+    /** The line is longer than the limit; its bytes are dropped. */
     void tooLong(long number, long bytes);
   }
 
@@ -21,13 +20,13 @@ final class LineReader {
   private byte[] held = new byte[8192];
   private int heldBytes;
 
-  /** Bytes of the unfinished line, those included that were not held any more. */
+  /** Bytes of the unfinished line, including dropped ones. */
   private long lineBytes;
 
   private boolean endsWithReturn;
   private long lines;
 
-  /** Bytes of all pieces before the one at hand. */
+  /** Bytes of all pieces before the current one. */
   private long bytesBefore;
 
   private long lineEnd;
@@ -51,24 +50,24 @@ final class LineReader {
     hold(bytes, start, end);
   }
 
-  /** No more bytes come. */
+  /** Ends the stream: a last line without an end counts too. */
   void end() {
     if (lineBytes > 0) {
-      // A return that no newline follows is the line's own.
+      // A return without a newline behind it belongs to the line.
       endsWithReturn = false;
       lineEnd = bytesBefore;
       finish(held, 0, 0);
     }
   }
 
-  /** Bytes up to the end of the last line, its end included; the sink may ask for it, too. */
+  /** Bytes up to and including the end of the last line. The sink may ask for it. */
   long lineEnd() {
     return lineEnd;
   }
 
   private void finish(byte[] bytes, int start, int end) {
     if (lineBytes == 0) {
-      // The whole line lies in this piece: one copy, straight into the payload.
+      // The whole line is in this piece, so one copy suffices.
       lines++;
       int stop = end > start && bytes[end - 1] == '\r' ? end - 1 : end;
       if (stop - start > bytesMax) {
@@ -98,7 +97,7 @@ final class LineReader {
     }
     lineBytes += length;
     endsWithReturn = bytes[end - 1] == '\r';
-    // One byte more than allowed, for the return that may belong to the line's end.
+    // Room for one more byte, because the last one may be a return that ends the line.
     int kept = Math.min(length, bytesMax + 1 - heldBytes);
     if (kept > 0) {
       if (held.length < heldBytes + kept) {

@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
-/** Sets how much is logged, before the first logger is made. */
+/** Sets the log levels. Call it before the first logger is created. */
 public final class Logging {
-  /** Whether the command line asks for more. */
+  /** Whether the user gave {@code --verbose}. */
   private static volatile boolean verbose;
 
   private Logging() {}
@@ -11,12 +11,12 @@ public final class Logging {
     verbose = more;
   }
 
-  /** A node tells what happens to it. */
+  /** The levels of a node, which logs what happens to it. */
   public static void node() {
     levels("INFO", verbose ? "INFO" : "WARN");
   }
 
-  /** A command says only what its user needs to know. */
+  /** The levels of other commands, which log errors only. */
   public static void client() {
     levels(verbose ? "INFO" : "ERROR", verbose ? "INFO" : "OFF");
   }

@@ -11,7 +11,7 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** Entry point of the fat jar. */
+/** The entry point of the jar: the command {@code evenkeel}. */
 @Command(
     name = "evenkeel",
     versionProvider = Version.class,
@@ -31,7 +31,7 @@ import picocli.CommandLine.Spec;
       "Exit status: 0 done, 1 failed, 2 wrong usage."
     })
 public final class Main implements Runnable {
-  /** In which the help lists them. */
+  /** The order of commands in the help. */
   private static final List<String> ORDER =
       List.of(
           "serve",
@@ -59,7 +59,7 @@ public final class Main implements Runnable {
     System.exit(commandLine().execute(args));
   }
 
-  /** The command line with all commands; executing it gives the exit status. */
+  /** The command line with all commands; its {@code execute} returns the exit status. */
   static CommandLine commandLine() {
     List<CommandLine> commands = new ArrayList<>();
     commands.add(new CommandLine(ServeCommand.spec()));
@@ -94,7 +94,7 @@ public final class Main implements Runnable {
     return line;
   }
 
-  /** Adds --help and --version to a command and all below it, but for methods, which say so. */
+  /** Adds --help and --version to a command and its subcommands, unless their annotation does. */
   private static void addHelp(CommandLine line) {
     if (!line.getCommandSpec().mixinStandardHelpOptions()) {
       line.getCommandSpec().mixinStandardHelpOptions(true);

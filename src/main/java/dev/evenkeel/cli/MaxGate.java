@@ -6,9 +6,9 @@ import java.util.Iterator;
 import java.util.Map;
 
 /**
- * Lets exactly so many messages through. The first ones to arrive get a place each, and keep it
- * through failures until they succeed, so that of each shard just its first messages are done in
- * the end. Not thread-safe.
+ * Admits a fixed number of messages. Each of the first ones to arrive gets a place and keeps it
+ * through retries until it succeeds, so the finished messages of a shard are its first ones. Not
+ * thread-safe.
  */
 final class MaxGate {
   private record Place(String topic, int shard, long offset) {}
@@ -20,14 +20,14 @@ final class MaxGate {
 
   /**
    * @param max how many messages; 0: no limit
-   * @param attemptsMax a message that failed so often does not come again
+   * @param attemptsMax how often a message is tried
    */
   MaxGate(long max, int attemptsMax) {
     this.max = max;
     this.attemptsMax = attemptsMax;
   }
 
-  /** Whether this message is one of those wanted. If so, exactly one answer follows. */
+  /** Whether the message is admitted. If so, the caller reports success or failure once. */
   boolean admit(Delivery delivery) {
     if (max == 0) {
       return true;
@@ -40,13 +40,13 @@ final class MaxGate {
     return true;
   }
 
-  /** An admitted message is done. */
+  /** An admitted message succeeded. */
   void succeeded(Delivery delivery) {
     finished++;
     running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
   }
 
-  /** An admitted message failed. Its place is kept if it comes again, else another gets it. */
+  /** An admitted message failed. It keeps its place if it will be retried. */
   void failed(Delivery delivery) {
     if (max > 0 && delivery.attempt() >= attemptsMax) {
       running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
@@ -55,12 +55,12 @@ final class MaxGate {
     }
   }
 
-  /** A message was finished without being admitted, perhaps one that failed: its place is free. */
+  /** A message was finished without a handler. If it had a place, that is free. */
   void passed(Delivery delivery) {
     running.remove(new Place(delivery.topic(), delivery.shard(), delivery.offset()));
   }
 
-  /** The shard goes to another owner: places of messages that failed here are free again. */
+  /** The shard goes to another owner: frees the places of messages that failed here. */
   void shardGone(String topic, int shard) {
     Iterator<Map.Entry<Place, Boolean>> places = running.entrySet().iterator();
     while (places.hasNext()) {
@@ -72,7 +72,7 @@ final class MaxGate {
     }
   }
 
-  /** Whether a message that was admitted waits to be tried again. */
+  /** Whether an admitted message waits for a retry. */
   boolean retryPending() {
     return running.containsValue(false);
   }

@@ -11,9 +11,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The settings of one node, checked as a whole.
+ * The settings of one node, checked against each other.
  *
- * @param peers every node, this one included; one entry for a lone node
+ * @param peers every node of the cluster, including this one
  * @param values of all settings, by key
  */
 public record NodeConfig(
@@ -25,7 +25,7 @@ public record NodeConfig(
 
   private static final List<String> ROLES = List.of("broker", "dispatcher", "web");
 
-  /** Every address of this machine, which is none to connect to. */
+  /** Addresses that mean every interface. Nobody can connect to them. */
   private static final List<String> WILDCARDS = List.of("0.0.0.0", "::", "0:0:0:0:0:0:0:0");
 
   /** A node's id and its base port. */
@@ -35,12 +35,12 @@ public record NodeConfig(
     return roles.contains(role);
   }
 
-  /** Address to listen at for the cluster. */
+  /** The address at which the node listens for the cluster. */
   public String host() {
     return text(values, NodeSetting.HOST);
   }
 
-  /** Base of the node's ports. */
+  /** The lowest of the node's ports. */
   public int port() {
     return (int) number(NodeSetting.PORT);
   }
@@ -75,7 +75,7 @@ public record NodeConfig(
   }
 
   /**
-   * @param values what {@link ConfigReader#merge} gave
+   * @param values from {@link ConfigReader#merge}
    * @throws CommandFailure wrong usage
    */
   public static NodeConfig of(Map<String, Object> values) {
@@ -134,7 +134,9 @@ public record NodeConfig(
             .formatted(node, String.join(", ", peers.stream().map(Peer::id).toList())));
   }
 
-  /** What others are told: the name that the list of nodes has for this one, if nothing else. */
+  /**
+   * The address that others get: the given one, else the one in the list of nodes, else the host.
+   */
   private static String publicHost(
       Map<String, Object> values, String host, String node, List<Peer> peers) {
     String listed =

@@ -8,7 +8,7 @@ import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
 import java.util.concurrent.CompletableFuture;
 
-/** Ratis for the logs, RocksDB for the state: the one place that puts them under a broker. */
+/** The engines of a broker: Ratis for the logs, RocksDB for the state. */
 public final class NodeEngines implements Engines {
   private final RocksShared shared = new RocksShared();
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
@@ -27,7 +27,7 @@ public final class NodeEngines implements Engines {
     return directory -> RocksStore.open(directory, shared);
   }
 
-  /** Completes when a log started here cannot go on, with the cause. */
+  /** Completes with the cause when a log fails. */
   public CompletableFuture<Throwable> logFailure() {
     return failure;
   }

@@ -29,7 +29,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** The registry of a node, with the figures of the process as a whole. */
+/** The metrics registry of a node, and the metrics of its process. */
 final class NodeMeters implements AutoCloseable {
   private static final long SAMPLE_MILLIS = 500;
   static final Path STATUS = Path.of("/proc/self/status");
@@ -41,7 +41,7 @@ final class NodeMeters implements AutoCloseable {
   private final NodeEngines engines;
   private final List<ScheduledFuture<?>> lagSamples = new ArrayList<>();
 
-  /** Takes a moment: make it beside other things that take time. */
+  /** Creates the registry. This takes a moment: do it in parallel with the start of other parts. */
   NodeMeters(NodeConfig config, NodeEngines engines) {
     this.config = config;
     this.engines = engines;
@@ -58,7 +58,7 @@ final class NodeMeters implements AutoCloseable {
     binders.forEach(binder -> binder.bindTo(registry));
   }
 
-  /** From now on the parts deployed on this Vert.x put their figures here. */
+  /** Makes the registry known to parts on this Vert.x, and adds the metrics of the process. */
   void offer(Vertx vertx) {
     Meters meters =
         new Meters(vertx, registry, (int) config.number(NodeSetting.METRICS_LABELS_MAX));
@@ -101,7 +101,7 @@ final class NodeMeters implements AutoCloseable {
     }
   }
 
-  /** Records how late one event loop comes to a task that is due; runs on that loop. */
+  /** Records how late an event loop runs a task that is due. It runs on that loop. */
   private static final class LagSample implements Runnable {
     private final Timer lag;
     private long dueNanos = System.nanoTime() + SAMPLE_MILLIS * 1_000_000;
@@ -118,7 +118,7 @@ final class NodeMeters implements AutoCloseable {
     }
   }
 
-  /** NaN if it cannot be read. */
+  /** Memory of the process in RAM; NaN if it cannot be read. */
   static double residentBytes() {
     try {
       return residentBytes(Files.readString(STATUS));
@@ -127,7 +127,7 @@ final class NodeMeters implements AutoCloseable {
     }
   }
 
-  /** Reads the line {@code VmRSS: 12345 kB}. */
+  /** Parses the line {@code VmRSS: 12345 kB}. */
   static double residentBytes(String status) {
     return status
         .lines()
@@ -137,7 +137,7 @@ final class NodeMeters implements AutoCloseable {
         .orElse(Double.NaN);
   }
 
-  /** Figures of the gateway, which as a client's part keeps none itself. */
+  /** Adds the metrics of the gateway. */
   void watch(Vertx vertx, GatewayVerticle gateway) {
     MeterScope scope = Meters.of(vertx).scope("gateway");
     scope.gauge(

@@ -17,9 +17,9 @@ import java.util.Locale;
 import java.util.Map;
 
 /**
- * Every setting of a node, declared once: for the file, the environment, the command line, their
- * checks, and the help. {@code HTTP_PORT} is {@code http-port} in the file, {@code --http-port} on
- * the command line, and {@code EVENKEEL_HTTP_PORT} in the environment.
+ * The settings of a node. Each is declared once, with its type, default, bounds and help, for the
+ * file, the environment and the command line. {@code HTTP_PORT} is {@code http-port} in the file,
+ * {@code --http-port} on the command line, and {@code EVENKEEL_HTTP_PORT} in the environment.
  */
 enum NodeSetting {
   NODE(TEXT, "", "Id of this node; n1 if it is alone. With peers it must be one of them."),
@@ -90,16 +90,16 @@ enum NodeSetting {
       10_000,
       "Topics, and groups, with metrics of their own; the others are summed.");
 
-  /** What a value may look like. */
+  /** The type of a value. */
   enum Type {
     TEXT("TEXT", "text"),
     NUMBER("N", "a whole number"),
     BYTES("SIZE", "a size such as 64KiB, 512MiB or 1GiB"),
     DURATION("TIME", "a duration such as 200ms, 5s, 2m or 1h"),
-    /** Texts with commas between them; in the file also a list. */
+    /** Texts with commas between them. In the file it may be a YAML list. */
     LIST("LIST", "a list with commas");
 
-    /** For the help. */
+    /** The label in the help. */
     final String label;
 
     private final String right;
@@ -128,10 +128,10 @@ enum NodeSetting {
 
   final Type type;
 
-  /** As a user would write it; empty: none. */
+  /** The default in the form that users write; empty: none. */
   final String defaultText;
 
-  /** One sentence. */
+  /** The help: one sentence. */
   final String help;
 
   private final long min;
@@ -141,7 +141,7 @@ enum NodeSetting {
     this(type, defaultText, 0, 0, help);
   }
 
-  /** A number in the unit of its type: bytes or milliseconds; all three are allowed. */
+  /** A number: the default and the bounds are plain numbers, bytes or milliseconds. */
   NodeSetting(Type type, long defaultValue, long min, long max, String help) {
     this(type, type.format(defaultValue), min, max, help);
   }
@@ -154,12 +154,12 @@ enum NodeSetting {
     this.help = help;
   }
 
-  /** All settings by their names in the file. */
+  /** All settings, by their keys in the file. */
   static Map<String, NodeSetting> byKey() {
     return BY_KEY;
   }
 
-  /** Its name in the file and, with {@code --} before it, on the command line. */
+  /** The key in the file; with {@code --} before it, the option on the command line. */
   String key() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }
@@ -172,17 +172,17 @@ enum NodeSetting {
     return value >= min && value <= max;
   }
 
-  /** What is allowed, for people; empty if everything is. */
+  /** The bounds for an error message; empty if there are none. */
   String bounds() {
     return max == 0 ? "" : "from " + type.format(min) + " to " + type.format(max);
   }
 
   /**
-   * The value of {@code raw}: String, Long, or List of String.
+   * Parses a value: gives a String, a Long, or a List of String.
    *
-   * @param raw a text, or what YAML made of it
-   * @param source where it was written, for the error
-   * @throws CommandFailure wrong usage, naming source, key, value and what would be right
+   * @param raw a text, or the object that YAML made of it
+   * @param source names the file, variable or command line in errors
+   * @throws CommandFailure wrong usage, with the source, the key, the value and the bounds
    */
   Object parse(Object raw, String source) {
     if (raw instanceof List<?> many && type == Type.LIST) {

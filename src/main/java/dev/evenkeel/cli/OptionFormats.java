@@ -7,15 +7,15 @@ import java.util.stream.Stream;
 import picocli.CommandLine.ITypeConverter;
 
 /**
- * Reads and checks values of options. {@link CommandErrors} puts the option and its value before
- * what a converter here says.
+ * Parses and checks values of options. {@link CommandErrors} puts the option and its value before
+ * the message of a parser.
  */
 public final class OptionFormats {
   private static final String TIMES = "200ms, 5s, 2m or 1h";
 
   private OptionFormats() {}
 
-  /** Milliseconds of a time such as {@code 5s}. */
+  /** Parses a time such as {@code 5s}; gives milliseconds. */
   public static final class Time implements ITypeConverter<Long> {
     @Override
     public Long convert(String text) {
@@ -27,7 +27,7 @@ public final class OptionFormats {
     }
   }
 
-  /** As {@link Time}, but more than nothing. */
+  /** As {@link Time}, but the time must be above 0. */
   static long someTime(String text) {
     long millis = new Time().convert(text);
     if (millis == 0) {
@@ -36,7 +36,7 @@ public final class OptionFormats {
     return millis;
   }
 
-  /** Bytes of a size such as {@code 64KiB}. */
+  /** Parses a size such as {@code 64KiB}; gives bytes. */
   public static final class Size implements ITypeConverter<Long> {
     @Override
     public Long convert(String text) {
@@ -48,7 +48,7 @@ public final class OptionFormats {
     }
   }
 
-  /** A rate such as {@code 100/s}. */
+  /** Parses a rate such as {@code 100/s}. */
   static Rate rate(String text) {
     try {
       return Rate.parse(text);
@@ -57,7 +57,7 @@ public final class OptionFormats {
     }
   }
 
-  /** A constant as people write it: in small letters, with hyphens. */
+  /** Parses a constant in the form that users write: small letters and hyphens. */
   static <E extends Enum<E>> E constant(Class<E> type, String text) {
     return Stream.of(type.getEnumConstants())
         .filter(each -> each.name().equalsIgnoreCase(text.replace('-', '_')))
@@ -75,7 +75,7 @@ public final class OptionFormats {
   }
 
   /**
-   * @param millis null: the option is not given, which is right
+   * @param millis null: the option is not given
    * @throws CommandFailure wrong usage, if the time is out of bounds
    */
   public static void timeRange(String option, Long millis, long min, long max) {
@@ -102,7 +102,9 @@ public final class OptionFormats {
   }
 
   /**
-   * @throws CommandFailure wrong usage, if the library's check refuses options
+   * Runs a check of the library.
+   *
+   * @throws CommandFailure wrong usage, if the check refuses the options
    */
   static void checked(Runnable check) {
     try {

@@ -7,14 +7,14 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 
-/** The program that runs now, to be run once more in a process of its own. */
+/** Finds the command line that starts this program again, in a process of its own. */
 public final class OwnProgram {
   private OwnProgram() {}
 
   /**
-   * The command up to the program's own arguments: {@code java -jar} with the jar that runs now, or
-   * its class path if it is not run from a jar. Only with {@code -jar} does Java take the packages
-   * that are to be opened from the manifest.
+   * The command without the program's own arguments: {@code java -jar} with this jar, or {@code
+   * java -cp} if the program does not run from a jar. Only with {@code -jar} does Java open the
+   * packages that the manifest names.
    */
   public static List<String> command(List<String> jvmOptions) {
     List<String> command = new ArrayList<>();

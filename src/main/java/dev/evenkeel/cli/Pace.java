@@ -1,8 +1,8 @@
 package dev.evenkeel.cli;
 
 /**
- * Spreads events evenly over time. Somebody who was held up may catch up with at most {@link
- * #BURST_NANOS} worth of them. Pure: the time is handed in.
+ * Spreads events evenly over time. After a delay, at most {@link #BURST_NANOS} worth of events may
+ * catch up. Pure: callers pass the time.
  */
 final class Pace {
   static final long BURST_NANOS = 100_000_000;
@@ -18,7 +18,7 @@ final class Pace {
     nanosEach = 1e9 / perSecond;
   }
 
-  /** Counts one event, and gives how long to wait before it; 0 or less: not at all. */
+  /** Counts one event; gives how long to wait before it, which may be 0 or less. */
   long waitNanos(long nowNanos) {
     if (!started) {
       started = true;

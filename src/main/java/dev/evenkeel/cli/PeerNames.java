@@ -10,16 +10,15 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Waits for the names of nodes. Where nodes start together, as in Kubernetes, a name is there only
- * a moment after its node has begun to start; a node that begins with names missing would not find
- * the others, or not even know itself.
+ * Waits until the host names of the nodes resolve. In Kubernetes a name resolves only a moment
+ * after its node has started, so nodes that start together must wait for each other.
  */
 final class PeerNames {
   private static final Logger LOG = LoggerFactory.getLogger(PeerNames.class);
 
   /**
-   * The names of others are waited for so long: one of them may be down for days, and a majority
-   * does without it. The own name is needed, and waited for until the node is ended.
+   * How long to wait for the names of other nodes. One of them may be down for days, and a majority
+   * works without it. The node waits for its own name without a limit.
    */
   static final long OTHERS_MILLIS_MAX = 20_000;
 
@@ -40,8 +39,7 @@ final class PeerNames {
   }
 
   /**
-   * Completes, on a thread of its own, when the node may begin. Completing it from outside calls
-   * the waiting off.
+   * Completes, on a thread of its own, when the node may start. Complete it to stop the waiting.
    */
   CompletableFuture<Void> await() {
     if (missing().isEmpty()) {

@@ -44,7 +44,7 @@ import picocli.CommandLine.Parameters;
       "  tail -f app.log | evenkeel produce logs --cluster 10.0.0.1:5701,10.0.0.2:5701"
     })
 final class ProduceCommand implements Callable<Integer> {
-  /** How long answers are awaited after Ctrl-C or SIGTERM. */
+  /** How long to wait for answers after Ctrl-C or SIGTERM. */
   private static final long STOP_MILLIS_MAX = 8_000;
 
   @Parameters(index = "0", paramLabel = "TOPIC", description = "Name of the topic.")
@@ -58,7 +58,7 @@ final class ProduceCommand implements Callable<Integer> {
       description = "File to read; - is standard input (default: ${DEFAULT-VALUE}).")
   private String file;
 
-  /** One way to find the key, at most. */
+  /** How to find the key; at most one of these. */
   private static final class Key {
     @Option(
         names = "--key-regex",
@@ -157,7 +157,7 @@ final class ProduceCommand implements Callable<Integer> {
   private ClientOptions clientOptions(ProducerOptions options) {
     ClientOptions connection = new ClientOptions().setSeeds(cluster.nodes);
     if (spool.isGiven()) {
-      // Whatever is in the spool can wait for a node.
+      // The spool keeps the messages while no node answers.
       connection.setConnectTimeoutMillis(options.getDeliveryTimeoutMillis());
     }
     return connection;
@@ -203,11 +203,11 @@ final class ProduceCommand implements Callable<Integer> {
     return status;
   }
 
-  /** The file as the spool remembers it. */
+  /** Identifies the file for the spool; null if it is no regular file. */
   private Source source() throws IOException {
     Path path = Path.of(file);
     if (!Files.isRegularFile(path)) {
-      // A pipe cannot be read again.
+      // A pipe cannot be read a second time.
       return null;
     }
     try (InputStream head = new FileInputStream(path.toFile())) {
@@ -224,7 +224,7 @@ final class ProduceCommand implements Callable<Integer> {
 
   private InputStream open() throws IOException {
     if (file.equals("-")) {
-      // Without System.in's buffer and lock.
+      // This avoids the buffer and the lock of System.in.
       return new FileInputStream(FileDescriptor.in);
     }
     Path path = Path.of(file);

@@ -4,7 +4,7 @@ import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.ProducerOptions;
 import java.util.function.Supplier;
 
-/** When a line of {@code produce} counts as acknowledged, and the spool that it goes through. */
+/** The options of {@code produce} about acknowledgements and the spool. */
 final class ProduceOptions {
   final CommandOptions flags = new CommandOptions();
 

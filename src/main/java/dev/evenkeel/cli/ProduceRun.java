@@ -100,22 +100,22 @@ abstract class ProduceRun {
 
   abstract long acked();
 
-  /** What else there is to say of the progress; empty or beginning with a comma. */
+  /** Further text for the progress line; empty, or beginning with a comma. */
   String more() {
     return "";
   }
 
-  /** Tells the user what is to know once all is over, but for how many lines are acknowledged. */
+  /** Tells the user, after the end, if there was nothing to send. */
   void showEnd(String file) {
     if (start != null && start.complete() && linesRead == start.lines()) {
       show("nothing is left of " + file + "; --spool-restart sends it once more");
     }
   }
 
-  /** Tells the user what is left; gives whether that is nothing. */
+  /** Tells the user which messages are left; gives whether none are. */
   abstract boolean finish();
 
-  /** Of a file also the lines that earlier runs have read. */
+  /** Lines read; with the spool of a file, also those that earlier runs have read. */
   final long linesRead() {
     return linesRead;
   }
@@ -124,7 +124,10 @@ abstract class ProduceRun {
     return settings.deliverAfter();
   }
 
-  /** Reads and sends until the stream or {@link #stop()} ends it. Blocks: it has its own thread. */
+  /**
+   * Reads and sends until the end of the stream or {@link #stop()}. Blocks: call it on its own
+   * thread.
+   */
   void read(InputStream in) {
     byte[] buffer = new byte[PIECE_BYTES];
     try {
@@ -149,7 +152,7 @@ abstract class ProduceRun {
     }
   }
 
-  /** Ends the reading from within a line. */
+  /** Thrown while a line is handled, to end the reading. */
   private static final class Stopped extends RuntimeException {
     private static final long serialVersionUID = 1L;
   }
@@ -159,13 +162,13 @@ abstract class ProduceRun {
     return waitsForInput;
   }
 
-  /** Whether what was read meanwhile still counts: not if somebody stopped during it. */
+  /** Whether the bytes just read count: not if the run was stopped meanwhile. */
   private synchronized boolean endRead() {
     waitsForInput = false;
     return !stopped.isDone();
   }
 
-  /** Ends reading; what was read is still sent. */
+  /** Ends the reading; lines that were read are still sent. */
   synchronized void stop() {
     stopped.complete(null);
     if (waitsForInput) {
@@ -208,7 +211,7 @@ abstract class ProduceRun {
     try {
       if (settled(stopped, TimeUnit.NANOSECONDS.toMicros(wait), TimeUnit.MICROSECONDS)
           && start != null) {
-        // The next run reads these lines; from a pipe they cannot be read again.
+        // The next run reads the rest of the file. A pipe cannot be read again, so its lines go on.
         throw new Stopped();
       }
     } catch (InterruptedException e) {
@@ -270,7 +273,7 @@ abstract class ProduceRun {
     return nothingLeft && acked() == linesRead;
   }
 
-  /** Whether it is done, with whatever result; false if the time is over. */
+  /** Waits for a future; gives whether it completed in time, with any result. */
   private static boolean settled(CompletableFuture<?> future, long time, TimeUnit unit)
       throws InterruptedException {
     try {

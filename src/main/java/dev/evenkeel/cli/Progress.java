@@ -9,7 +9,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 
-/** Shows once a second on a terminal how far {@code produce} is. */
+/** Shows the progress of {@code produce} on a terminal once a second. */
 final class Progress implements AutoCloseable {
   private final ProduceRun run;
   private final PrintStream err;
@@ -32,7 +32,7 @@ final class Progress implements AutoCloseable {
   private static boolean errorIsTerminal() {
     Path link = Path.of("/proc/self/fd/2");
     if (!Files.isSymbolicLink(link)) {
-      // Java itself can tell of standard input and output together only.
+      // Java can only tell whether standard input and output are both a terminal.
       return System.console() != null;
     }
     try {

@@ -13,7 +13,7 @@ import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** {@code evenkeel serve}. Each key of the configuration is also an option. */
+/** {@code evenkeel serve}. Each {@link NodeSetting} is an option. */
 @Command(
     name = "serve",
     description = {
@@ -43,7 +43,7 @@ final class ServeCommand implements Callable<Integer> {
 
   private ServeCommand() {}
 
-  /** The command with an option for each key. */
+  /** The command with all its options. */
   static CommandSpec spec() {
     CommandSpec spec = CommandSpec.forAnnotatedObject(new ServeCommand());
     for (NodeSetting key : NodeSetting.values()) {
@@ -75,10 +75,10 @@ final class ServeCommand implements Callable<Integer> {
     return runOn(config);
   }
 
-  /** Runs the node, and runs it anew as often as it must leave the cluster to go on in it. */
+  /** Runs the node, and restarts it whenever it must leave the cluster and join again. */
   private static int runOn(NodeConfig config) throws InterruptedException {
     AtomicBoolean said = new AtomicBoolean();
-    // Not in a field: commands are made before it is known what shall be logged.
+    // Not in a field: commands are created before the log levels are set.
     Logger log = LoggerFactory.getLogger(ServeCommand.class);
     ServeRun.Guest sayReady =
         (vertx, httpPort, teardown, end) -> {

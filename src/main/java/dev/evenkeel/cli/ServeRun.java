@@ -32,8 +32,8 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 
 /**
- * One run of a node: starts its parts, log and cluster side by side, says when it can serve, and
- * ends them in the reverse order when it is told to or when the log fails underneath.
+ * One run of a node. It starts the parts, the log and the cluster in parallel, reports when the
+ * node can serve, and stops them in reverse order on a signal or when the log fails.
  */
 public final class ServeRun {
   private static final long END_MILLIS_MAX = 10_000;
@@ -45,23 +45,24 @@ public final class ServeRun {
   private final Teardown teardown;
   private final WebVerticle web = new WebVerticle();
 
-  /** Completes with null when the node shall end, exceptionally when it cannot go on. */
+  /** Completes when the node shall stop; fails when it cannot go on. */
   private final CompletableFuture<Void> end = new CompletableFuture<>();
 
-  /** What a node is run for; it says so, or begins its work, once the node can serve. */
+  /** What runs on the node, such as the demo. It starts when the node can serve. */
   @FunctionalInterface
   public interface Guest {
     /**
-     * Called once. What it adds to the teardown ends before the node does.
+     * Called once, when the node can serve. Steps that it adds to the teardown run before those of
+     * the node.
      *
      * @param httpPort null: the node has no HTTP
-     * @param end completes when the node shall end; the guest may complete it, too
+     * @param end completes when the node shall stop; the guest may complete it, too
      */
     void ready(Vertx vertx, Integer httpPort, Teardown teardown, CompletableFuture<Void> end);
   }
 
   /**
-   * @param teardown what is in it already ends last
+   * @param teardown steps that it holds already run last
    */
   public ServeRun(NodeConfig config, Guest guest, Teardown teardown) {
     this.config = config;
@@ -69,7 +70,7 @@ public final class ServeRun {
     this.teardown = teardown;
   }
 
-  /** The node cannot go on in this cluster, but a fresh start of it can. */
+  /** The node must leave the cluster and start again. */
   static final class Unfit extends RuntimeException {
     private static final long serialVersionUID = 1L;
 
@@ -79,9 +80,9 @@ public final class ServeRun {
   }
 
   /**
-   * Runs until a signal ends it; gives the exit status.
+   * Runs until a signal stops the node; gives the exit status.
    *
-   * @throws Unfit after all has been ended: it can be run anew
+   * @throws Unfit after all parts have stopped: run the node again
    */
   public int run() throws InterruptedException {
     checkPorts();
@@ -130,7 +131,7 @@ public final class ServeRun {
     }
   }
 
-  /** Somebody ended the node while it was starting. */
+  /** The node was stopped while it was starting. */
   private static final class Ended extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -160,7 +161,7 @@ public final class ServeRun {
         Daemon.call(
             "evenkeel-start-log",
             () -> BrokerNode.start(brokerSettings(), engines.logs(), engines.stores(), membership));
-    // Both to their end, so that whatever runs is also ended.
+    // Each waits for its own start, so that whatever has started is also stopped.
     teardown.addTogether(
         "log",
         () -> closeIfStarted(nodeStart),
@@ -229,8 +230,8 @@ public final class ServeRun {
   }
 
   /**
-   * The client, its gateway and HTTP first: a node that waits for others must be able to say so. On
-   * ending, HTTP is the last of the parts on the bus, to tell that the node stops.
+   * Deploys the parts on the event bus. The client, the gateway and HTTP come first, so that a node
+   * that waits for others can say so. HTTP stops last, to report that the node stops.
    */
   private void deploy(
       Vertx vertx,
@@ -244,7 +245,7 @@ public final class ServeRun {
     CompletableFuture<String> webId = undeployed(vertx, "web");
     CompletableFuture<String> brokerId = undeployed(vertx, "broker");
     CompletableFuture<String> dispatcherId = undeployed(vertx, "dispatcher");
-    // Intake ends before it, and those who are served on learn of the new leaders meanwhile.
+    // The gateway stops before this step; clients of other nodes learn the new leaders meanwhile.
     teardown.add("leadership", membership::handOver);
     EvenkeelClient client = await(Evenkeel.with(vertx).toCompletionStage());
     LocalObjects.put(vertx, EvenkeelClient.class, client);
@@ -282,7 +283,7 @@ public final class ServeRun {
     id.complete(await(vertx.deployVerticle(verticle, options).toCompletionStage()));
   }
 
-  /** Ends a verticle when it is its turn, if it was deployed: it completes the future's id. */
+  /** Adds a step that undeploys a verticle; complete the result with its id once it is deployed. */
   private CompletableFuture<String> undeployed(Vertx vertx, String name) {
     CompletableFuture<String> id = new CompletableFuture<>();
     teardown.add(name, () -> id.isDone() ? vertx.undeploy(id.join()) : Future.succeededFuture());
@@ -310,7 +311,7 @@ public final class ServeRun {
             });
   }
 
-  /** The result, unless the node is to end before. */
+  /** Waits for a result, unless the node is stopped first. */
   private <T> T await(CompletionStage<T> stage) throws InterruptedException, Ended {
     CompletableFuture<T> future = stage.toCompletableFuture();
     get(CompletableFuture.anyOf(future, end));
@@ -321,8 +322,8 @@ public final class ServeRun {
   }
 
   /**
-   * What the future completes with, or else why the run ends: a node that is cut off while it takes
-   * its place on the event bus can go on as one that is cut off later can, by a fresh start.
+   * Waits for a result. A node that loses the cluster while it joins the event bus can start again,
+   * so that failure becomes {@link Unfit}.
    */
   static <T> T get(CompletableFuture<T> future) throws InterruptedException {
     try {

@@ -9,9 +9,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.CompletableFuture;
 
-/**
- * Sends lines through a spool. Of a file, the position goes into the spool together with the lines.
- */
+/** Sends lines through a spool. For a file, the spool also keeps the position of the lines. */
 final class SpoolRun extends ProduceRun {
   private final SpoolingProducer producer;
   private final SourcePosition start;

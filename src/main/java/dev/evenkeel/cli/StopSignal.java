@@ -6,25 +6,25 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * Ctrl-C and SIGTERM: runs what ends the work in good order, waits for the end within a bound, and
- * then ends the JVM with the command's own exit status instead of the signal's.
+ * Handles Ctrl-C and SIGTERM: stops the work cleanly, waits for its end for a limited time, and
+ * then exits with the status of the command instead of that of the signal.
  */
 public final class StopSignal {
-  /** What does not end so soon after it is asked to is killed. */
+  /** Child processes that still run this long after SIGTERM are killed. */
   private static final long COMMANDS_MILLIS_MAX = 1_000;
 
   private final CompletableFuture<Integer> ended = new CompletableFuture<>();
 
   private Thread hook;
 
-  /** What starts the end; at first there is nothing to end. */
+  /** Starts the stop; at first there is nothing to stop. */
   private volatile Runnable onStop = () -> ended.complete(ExitStatus.DONE);
 
   private StopSignal() {}
 
   /**
-   * @param onStop starts the end and returns soon; called at most once, on another thread
-   * @param millisMax how long the end may take
+   * @param onStop starts the stop and returns soon; called at most once, on another thread
+   * @param millisMax how long the stop may take
    */
   public static StopSignal install(Runnable onStop, long millisMax) {
     StopSignal signal = installEarly(millisMax);
@@ -32,7 +32,7 @@ public final class StopSignal {
     return signal;
   }
 
-  /** For before there is anything to end: until {@link #onStop} a signal ends at once, done. */
+  /** As {@link #install}; until {@link #onStop} is called, a signal exits at once with status 0. */
   static StopSignal installEarly(long millisMax) {
     StopSignal signal = new StopSignal();
     signal.hook = new Thread(() -> signal.stop(millisMax), "evenkeel-stop");
@@ -40,19 +40,19 @@ public final class StopSignal {
     return signal;
   }
 
-  /** Now there is something to end. */
+  /** Sets what starts the stop. */
   void onStop(Runnable starter) {
     onStop = starter;
   }
 
-  /** The command has ended; from here on a signal does nothing. */
+  /** Reports the end of the command; from now on a signal does nothing. */
   public void ended(int exitStatus) {
     ended.complete(exitStatus);
     try {
-      // What it would end must not be kept for it.
+      // Else the hook would keep the objects of the command in memory.
       Runtime.getRuntime().removeShutdownHook(hook);
     } catch (IllegalStateException e) {
-      // The signal has come: the hook runs, and ends the program.
+      // The JVM is shutting down: the hook runs already, and exits.
       return;
     }
   }
@@ -71,7 +71,7 @@ public final class StopSignal {
       System.err.println("evenkeel: could not end in good order: " + e);
     }
     if (status != ExitStatus.DONE) {
-      // Commands of handlers that did not end must not outlive what started them.
+      // Commands of handlers must not outlive this program.
       endCommands();
     }
     System.out.flush();

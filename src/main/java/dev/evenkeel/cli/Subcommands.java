@@ -5,10 +5,10 @@ import java.util.ServiceLoader;
 import picocli.CommandLine;
 
 /**
- * Commands of another package. {@link Main} finds providers with {@link ServiceLoader}, so that the
- * benchmark and the demo, which use what is here, need not be known here.
+ * Commands of another package. {@link Main} finds them with {@link ServiceLoader}, so this package
+ * does not depend on the benchmarks and the demo, which depend on it.
  */
 public interface Subcommands {
-  /** New commands, each with a name that {@link Main} knows the place of. */
+  /** New commands. {@link Main} lists their names in the order of its help. */
   List<CommandLine> commands();
 }

@@ -8,7 +8,7 @@ import java.util.List;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
 
-/** Lines of columns for people. Numbers stand to the right; what is unknown is a hyphen. */
+/** A text table. Numbers are aligned to the right; a hyphen means unknown. */
 public final class Table {
   private final List<String[]> rows = new ArrayList<>();
   private final boolean[] numeric;
@@ -18,7 +18,7 @@ public final class Table {
     numeric = new boolean[heads.length];
   }
 
-  /** A table of the objects of a list as they are. */
+  /** A table with a row for each object of a list. */
   public static Table of(String columns, JsonArray objects) {
     return of(columns, objects, object -> {});
   }
@@ -28,7 +28,7 @@ public final class Table {
    *
    * @param columns {@code HEAD field, ...}: the last word names the field
    * @param objects null: none
-   * @param change of a copy of each object, for what is not shown as it is
+   * @param change changes a copy of each object before it is shown
    */
   public static Table of(String columns, JsonArray objects, Consumer<JsonObject> change) {
     String[] each = columns.split(", ");

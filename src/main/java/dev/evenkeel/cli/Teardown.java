@@ -11,30 +11,28 @@ import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** What has been started, to be ended in the reverse order within a bound. */
+/** The steps that stop what has been started. They run in reverse order, for a limited time. */
 public final class Teardown {
   private static final Logger LOG = LoggerFactory.getLogger(Teardown.class);
 
-  /** A step that takes longer is told: it is what makes an end slow. */
+  /** A step that takes longer is logged. */
   private static final long SLOW_MILLIS = 500;
 
   private record Step(String name, Supplier<CompletionStage<?>> end) {}
 
   private final Deque<Step> steps = new ArrayDeque<>();
 
-  /** Ends something by a call that does not block. */
+  /** Adds a step that does not block. */
   void add(String name, Supplier<Future<?>> end) {
     steps.push(new Step(name, () -> end.get().toCompletionStage()));
   }
 
-  /** Ends something by a call that blocks. */
+  /** Adds a step that blocks. */
   public void addBlocking(String name, Runnable end) {
     steps.push(new Step(name, () -> onThread(name, end)));
   }
 
-  /**
-   * Ends two things that do not need each other at the same time; the first by a call that blocks.
-   */
+  /** Adds two steps that run at the same time; the first one blocks. */
   void addTogether(String name, Runnable end, String other, Supplier<Future<?>> otherEnd) {
     steps.push(
         new Step(
@@ -49,7 +47,7 @@ public final class Teardown {
     return Daemon.call("evenkeel-end-" + name, Executors.callable(end, null));
   }
 
-  /** Blocks. A step that fails or takes too long does not keep the next ones from running. */
+  /** Runs all steps. Blocks. A step that fails or takes too long does not prevent the next ones. */
   void run(long millisMax) {
     long deadline = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millisMax);
     while (!steps.isEmpty()) {

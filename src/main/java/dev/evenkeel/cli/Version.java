@@ -2,7 +2,7 @@ package dev.evenkeel.cli;
 
 import picocli.CommandLine.IVersionProvider;
 
-/** The version that the jar's manifest names. */
+/** The version in the manifest of the jar. */
 final class Version implements IVersionProvider {
   @Override
   public String[] getVersion() {
