@@ -34,7 +34,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   private static final long REQUEST_TIMEOUT_MILLIS = 2_000;
 
   /** A node that has owed an answer for longer than this is probed. */
-  private static final long LOOK_MILLIS = 2_000;
+  private static final long SILENCE_MILLIS = 2_000;
 
   private final Link link;
   private final Link.Listening topicChanges;
@@ -42,10 +42,10 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   private final LeaderWatch watch = new LeaderWatch();
   private final List<Runnable> onLeaders = new CopyOnWriteArrayList<>();
   private final long timer;
-  private final long lookTimer;
+  private final long probeTimer;
 
   /** Nodes whose probe is under way. */
-  private final Set<String> questioned = ConcurrentHashMap.newKeySet();
+  private final Set<String> probed = ConcurrentHashMap.newKeySet();
 
   private volatile ClusterView current;
   private volatile boolean closed;
@@ -57,15 +57,15 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   private boolean askAgain;
 
   public ClusterDirectory(Link link) {
-    this(link, LOOK_MILLIS);
+    this(link, SILENCE_MILLIS);
   }
 
   /**
-   * @param lookMillis a node that has owed an answer for longer than this is probed
+   * @param silenceMillis a node that has owed an answer for longer than this is probed
    */
-  ClusterDirectory(Link link, long lookMillis) {
+  ClusterDirectory(Link link, long silenceMillis) {
     this.link = link;
-    lookTimer = link.vertx().setPeriodic(lookMillis, id -> lookForSilence(lookMillis));
+    probeTimer = link.vertx().setPeriodic(silenceMillis, id -> probeSilentNodes(silenceMillis));
     topicChanges = link.listen(Addresses.TOPIC_CHANGES, body -> changed());
     leaderChanges = link.listen(Addresses.LEADER_CHANGES, this::announced);
     timer =
@@ -74,7 +74,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
                 REFRESH_MILLIS,
                 id -> {
                   refresh();
-                  keepWaysKnown();
+                  keepAddressesKnown();
                 });
     link.onState(
         state -> {
@@ -217,7 +217,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
    * then knows where these addresses are. It would take long to find that out only after a change
    * of leaders, because the node that hangs may hold that part of the map.
    */
-  private void keepWaysKnown() {
+  private void keepAddressesKnown() {
     ClusterView view = current;
     if (view == null || closed) {
       return;
@@ -234,14 +234,14 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
    * Probes the nodes that have owed an answer for long. Nothing else tells whether they are alive:
    * heartbeats go to one node only.
    */
-  private void lookForSilence(long lookMillis) {
+  private void probeSilentNodes(long silenceMillis) {
     long now = LeaderWatch.nowMillis();
-    for (String node : watch.awaited(now - lookMillis)) {
-      if (!closed && questioned.add(node)) {
+    for (String node : watch.awaited(now - silenceMillis)) {
+      if (!closed && probed.add(node)) {
         link.request(Addresses.data(node), Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)
             .onComplete(
                 answered -> {
-                  questioned.remove(node);
+                  probed.remove(node);
                   if (answered.failed()) {
                     watch.silent(node, now);
                   }
@@ -294,7 +294,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   public void close() {
     closed = true;
     link.vertx().cancelTimer(timer);
-    link.vertx().cancelTimer(lookTimer);
+    link.vertx().cancelTimer(probeTimer);
     topicChanges.end();
     leaderChanges.end();
   }

@@ -17,8 +17,8 @@ import java.nio.ByteBuffer;
  * @param offset the first message wanted; the answer holds the whole batch with it
  * @param bytesMax the answer holds more than one batch only within this size
  * @param messagesMax like bytesMax; the headers of batches say how many messages they hold
- * @param failuresTold number of failures in the last answer, at first 0. If it is another number by
- *     now, the answer does not wait; {@link #UNTOLD}: it waits in any case
+ * @param failuresKnown number of failures in the last answer, at first 0. If it is another number
+ *     by now, the answer does not wait; {@link #FAILURES_UNKNOWN}: it waits in any case
  * @param waitMillis longest wait if there is no message yet, at most {@link
  *     Limits#FETCH_WAIT_MILLIS_MAX}
  */
@@ -29,11 +29,11 @@ public record FetchRequest(
     long offset,
     int bytesMax,
     int messagesMax,
-    int failuresTold,
+    int failuresKnown,
     int waitMillis) {
 
   /** In requests of the former form, whose senders ask for retries from time to time. */
-  public static final int UNTOLD = -1;
+  public static final int FAILURES_UNKNOWN = -1;
 
   /** A request to read a shard without owning it; no lease is checked. */
   public static FetchRequest browse(
@@ -47,7 +47,7 @@ public record FetchRequest(
   }
 
   public Bytes encode() {
-    return encodeFormer().i32(messagesMax).i32(failuresTold);
+    return encodeFormer().i32(messagesMax).i32(failuresKnown);
   }
 
   /** The form for nodes of a former version, which refuse that of {@link #encode} as INVALID. */
@@ -67,7 +67,7 @@ public record FetchRequest(
     int waitMillis = in.i32();
     boolean former = in.remaining() == 0;
     int messagesMax = former ? Integer.MAX_VALUE : in.i32();
-    int failuresTold = former ? UNTOLD : in.i32();
+    int failuresKnown = former ? FAILURES_UNKNOWN : in.i32();
     in.end();
     if (group == null || offset < 0) {
       throw new RefusedException(Refusal.INVALID, "a fetch needs a group and an offset from 0");
@@ -79,7 +79,7 @@ public record FetchRequest(
         offset,
         Math.max(1, Math.min(bytesMax, Limits.FETCH_BYTES_MAX)),
         Math.max(1, messagesMax),
-        failuresTold,
+        failuresKnown,
         Math.max(0, Math.min(waitMillis, Limits.FETCH_WAIT_MILLIS_MAX)));
   }
 }

@@ -87,7 +87,7 @@ public final class ClientJoin {
       String trouble = ClusterMembers.unavailable(e).getMessage();
       if (!trouble.equals(lastFault)) {
         lastFault = trouble;
-        LOG.info("joining by {} failed, and is tried again", seed, e);
+        LOG.info("joining by {} failed; trying again", seed, e);
       }
       return trouble;
     }

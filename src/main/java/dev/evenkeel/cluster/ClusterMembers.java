@@ -149,7 +149,7 @@ public final class ClusterMembers {
         if (!passes || tries == JOIN_TRIES) {
           throw e;
         }
-        LOG.warn("this node tries again to join the cluster, after {}", e.getMessage());
+        LOG.warn("this node could not join the cluster and tries again: {}", e.getMessage());
       }
     }
   }

@@ -94,7 +94,7 @@ final class FormerRegistrations {
     }
     gone.forEach(hazelcast.getMap(NODES)::delete);
     if (!gone.isEmpty()) {
-      LOG.info("the event bus knew of members that have gone: {}", gone);
+      LOG.info("removed event-bus registrations of members that have left: {}", gone);
     }
     return null;
   }

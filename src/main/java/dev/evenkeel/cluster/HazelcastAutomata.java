@@ -98,7 +98,7 @@ final class HazelcastAutomata implements SharedAutomata {
   @Override
   public synchronized int listen(Turns turns) {
     if (messages == null) {
-      messages = vertx.eventBus().consumer(ADDRESS + member, this::told);
+      messages = vertx.eventBus().consumer(ADDRESS + member, this::headChanged);
     }
     int number = numbers.incrementAndGet() & 0x7fff;
     listeners.put(number, turns);
@@ -110,7 +110,7 @@ final class HazelcastAutomata implements SharedAutomata {
     listeners.remove(number);
   }
 
-  private void told(Message<Buffer> message) {
+  private void headChanged(Message<Buffer> message) {
     Buffer body = message.body();
     if (body.length() != DedupKey.BYTES + 2 * Long.BYTES) {
       return;

@@ -59,7 +59,7 @@ final class HazelcastMember implements ClusterMember {
                 HazelcastAutomata.leave(id);
               }
               if (state == LifecycleState.SHUTDOWN || state == LifecycleState.MERGE_FAILED) {
-                tell(new Change(id, true, 0));
+                announce(new Change(id, true, 0));
               }
             });
   }
@@ -195,7 +195,7 @@ final class HazelcastMember implements ClusterMember {
     handlers.add(handler);
   }
 
-  private void tell(Change change) {
+  private void announce(Change change) {
     handlers.forEach(handler -> handler.accept(change));
   }
 
@@ -238,7 +238,7 @@ final class HazelcastMember implements ClusterMember {
 
     private void changed(MembershipEvent event, boolean left) {
       String member = event.getMember().getAttribute(FormerRegistrations.NODE_ID_ATTRIBUTE);
-      tell(new Change(member, left, dataMembers(event.getMembers())));
+      announce(new Change(member, left, dataMembers(event.getMembers())));
     }
   }
 }

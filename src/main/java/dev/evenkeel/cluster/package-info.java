@@ -1,8 +1,8 @@
 /**
- * Membership and shared maps. No other package knows Hazelcast.
+ * Membership and shared maps. No other package uses Hazelcast.
  *
- * <p>What the maps say may be late or wrong, and nothing unsafe may follow from it. Begin with
- * {@link dev.evenkeel.cluster.ClusterMembers}.
+ * <p>The maps may be late or wrong, so nothing unsafe may follow from them. Begin with {@link
+ * dev.evenkeel.cluster.ClusterMembers}.
  *
  * <p>{@code ClusterMembers}, {@code ClusterMember} and {@code NodeSettings} serve launchers that
  * start a node of their own. The rest is no API for applications: it changes without notice.

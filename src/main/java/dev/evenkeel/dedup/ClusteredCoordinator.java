@@ -162,9 +162,9 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
         ticket.heardMillis = lastMillis;
         outcome = apply(ticket, reply.answer());
         remind = ticket.stage == SharedTicket.Stage.WAITING;
-        again = remind && ticket.told;
+        again = remind && ticket.headMessage;
       }
-      ticket.told = false;
+      ticket.headMessage = false;
     }
     if (reply != null) {
       evicted.add(reply.evicted());
@@ -233,7 +233,7 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
           ticket.claim.token == token && ticket.leaving == null && ticket.awaitsItsTurn();
       begins = turn && !ticket.asking && ticket.claim.waitsUntilMillis() == waitsUntilMillis;
       asks = turn && !ticket.asking && !begins;
-      ticket.told |= turn && ticket.asking;
+      ticket.headMessage |= turn && ticket.asking;
       if (begins) {
         ticket.stage = SharedTicket.Stage.AT_WORK;
       }

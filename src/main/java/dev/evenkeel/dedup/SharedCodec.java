@@ -124,7 +124,7 @@ public final class SharedCodec {
 
   private static Reader checked(byte[] bytes) {
     if (bytes.length == 0 || bytes[0] != VERSION) {
-      throw new IllegalArgumentException("a step of another version");
+      throw new IllegalArgumentException("the bytes have another version");
     }
     return new Reader(bytes);
   }

@@ -37,7 +37,7 @@ final class SharedTicket implements Ticket<DedupKey> {
   boolean asking;
 
   /** Whether a message said meanwhile that it is the head. */
-  boolean told;
+  boolean headMessage;
 
   /** How many requests were sent. */
   int asks;

@@ -1,6 +1,6 @@
 /**
  * Deduplication of requests in flight: of all requests with one key at most one is processed and at
- * most one waits; the others are declined. No clock is read and no I/O is done here.
+ * most one waits; the others are declined. It reads no clock and does no I/O.
  *
  * <p>Begin with {@link dev.evenkeel.dedup.Automaton}, the states of one key. {@link
  * dev.evenkeel.dedup.LocalCoordinator} keeps many keys in one JVM, {@link

@@ -252,10 +252,12 @@ final class ClusterCalls {
     return call.apply(onlyAsking ? ASKING : CHANGING)
         .recover(
             failure ->
-                majority.explain(said(failure, onlyAsking), log).compose(Future::failedFuture));
+                majority
+                    .explain(forCaller(failure, onlyAsking), log)
+                    .compose(Future::failedFuture));
   }
 
-  private static RefusedException said(Throwable failure, boolean onlyAsking) {
+  private static RefusedException forCaller(Throwable failure, boolean onlyAsking) {
     RefusedException refused = RefusedException.of(failure);
     if (refused instanceof LeaderClient.NoLeader) {
       return new RefusedException.NotLeader(null);

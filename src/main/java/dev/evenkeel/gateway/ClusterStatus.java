@@ -94,18 +94,18 @@ final class ClusterStatus {
 
   /** The leader of meta according to the nodes, or null. */
   String metaLeader() {
-    NodeLogs.Group believed = believed(said("meta"));
+    NodeLogs.Group believed = best(reports("meta"));
     return believed == null ? view.metaLeader() : believed.leader();
   }
 
-  private List<NodeLogs.Group> said(String name) {
-    List<NodeLogs.Group> said = new ArrayList<>();
-    each(name, (node, group) -> said.add(group));
-    return said;
+  private List<NodeLogs.Group> reports(String name) {
+    List<NodeLogs.Group> reports = new ArrayList<>();
+    each(name, (node, group) -> reports.add(group));
+    return reports;
   }
 
-  private static NodeLogs.Group believed(List<NodeLogs.Group> said) {
-    return said.stream().max(ClusterStatus::rank).orElse(null);
+  private static NodeLogs.Group best(List<NodeLogs.Group> reports) {
+    return reports.stream().max(ClusterStatus::rank).orElse(null);
   }
 
   /**
@@ -122,7 +122,7 @@ final class ClusterStatus {
   }
 
   private JsonObject log(String name) {
-    NodeLogs.Group group = believed(said(name));
+    NodeLogs.Group group = best(reports(name));
     boolean led = group != null && group.leads();
     JsonArray followers = new JsonArray();
     for (String node : nodes(view)) {

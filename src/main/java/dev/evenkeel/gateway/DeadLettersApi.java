@@ -39,7 +39,7 @@ final class DeadLettersApi {
   }
 
   /** Identifies a dead letter. */
-  private record Place(Shard shard, long offset) {}
+  private record LetterId(Shard shard, long offset) {}
 
   /** Lists dead letters by topic, shard and offset, after the one that the request names. */
   Future<Object> list(JsonObject request) {
@@ -50,12 +50,12 @@ final class DeadLettersApi {
         .topics()
         .compose(
             view -> {
-              Place last = after == null ? null : place(view, after);
+              LetterId last = after == null ? null : id(view, after);
               Shard lastShard = last == null ? null : last.shard();
               return figures(view, group)
                   .compose(
                       figures -> {
-                        Iterator<Place> starts =
+                        Iterator<LetterId> starts =
                             figures.stream()
                                 .filter(each -> each.dead() > 0)
                                 .map(FailureFigures::shard)
@@ -63,7 +63,7 @@ final class DeadLettersApi {
                                 .sorted()
                                 .map(
                                     each ->
-                                        new Place(
+                                        new LetterId(
                                             each, each.equals(lastShard) ? last.offset() + 1 : 0))
                                 .iterator();
                         return fill(page, view, group, starts, next(starts));
@@ -72,13 +72,13 @@ final class DeadLettersApi {
         .map(done -> page.items());
   }
 
-  private static Place next(Iterator<Place> starts) {
+  private static LetterId next(Iterator<LetterId> starts) {
     return starts.hasNext() ? starts.next() : null;
   }
 
   /** Reads from {@code at}, then from where {@code starts} says, until the page is full. */
   private Future<Void> fill(
-      Page page, ClusterView view, String group, Iterator<Place> starts, Place at) {
+      Page page, ClusterView view, String group, Iterator<LetterId> starts, LetterId at) {
     if (at == null || page.full()) {
       return Future.succeededFuture();
     }
@@ -86,10 +86,10 @@ final class DeadLettersApi {
         .compose(
             letters -> {
               letters.forEach(letter -> add(page, view, letter));
-              Place next =
+              LetterId next =
                   letters.isEmpty()
                       ? next(starts)
-                      : new Place(at.shard(), letters.get(letters.size() - 1).offset() + 1);
+                      : new LetterId(at.shard(), letters.get(letters.size() - 1).offset() + 1);
               return fill(page, view, group, starts, next);
             });
   }
@@ -111,11 +111,11 @@ final class DeadLettersApi {
         .topics()
         .compose(
             view -> {
-              Place place = place(view, name);
-              return read(group, place.shard(), place.offset(), 1)
+              LetterId id = id(view, name);
+              return read(group, id.shard(), id.offset(), 1)
                   .map(
                       found -> {
-                        if (found.isEmpty() || found.get(0).offset() != place.offset()) {
+                        if (found.isEmpty() || found.get(0).offset() != id.offset()) {
                           throw new RefusedException(
                               Refusal.OFFSET_OUT_OF_RANGE,
                               "group '" + group + "' has no dead letter " + name);
@@ -146,8 +146,8 @@ final class DeadLettersApi {
   private Future<Long> named(ClusterView view, String group, JsonArray names, boolean replay) {
     Map<Shard, List<Long>> offsets = new TreeMap<>();
     for (Object name : names) {
-      Place place = place(view, String.valueOf(name));
-      offsets.computeIfAbsent(place.shard(), any -> new ArrayList<>()).add(place.offset());
+      LetterId id = id(view, String.valueOf(name));
+      offsets.computeIfAbsent(id.shard(), any -> new ArrayList<>()).add(id.offset());
     }
     List<Supplier<Future<Long>>> steps = new ArrayList<>();
     offsets.forEach(
@@ -238,11 +238,11 @@ final class DeadLettersApi {
         .map(parts -> parts.stream().flatMap(List::stream).toList());
   }
 
-  private static Place place(ClusterView view, String name) {
+  private static LetterId id(ClusterView view, String name) {
     String[] parts = name.split("/", -1);
     if (parts.length != 3 || !parts[1].matches("\\d{1,9}") || !parts[2].matches("\\d{1,18}")) {
       throw JsonFields.invalid(
-          "'" + name + "' is no dead letter: write topic/shard/offset, like orders/2/17");
+          "'" + name + "' does not name a dead letter: write topic/shard/offset, like orders/2/17");
     }
     TopicInfo topic = view.existing(parts[0]);
     int shard = Integer.parseInt(parts[1]);
@@ -256,7 +256,7 @@ final class DeadLettersApi {
               + "': use 0 to "
               + (topic.shards() - 1));
     }
-    return new Place(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
+    return new LetterId(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
   }
 
   private static JsonObject json(ClusterView view, DeadLetter letter) {

@@ -46,7 +46,7 @@ final class Majority {
     }
     return look()
         .map(there -> explain(failure, log, there))
-        .otherwise(unknown -> new RefusedException(said(refusal), failure.words()));
+        .otherwise(unknown -> new RefusedException(forCaller(refusal), failure.words()));
   }
 
   /** One look serves all failures within a second: a request may have a thousand messages. */
@@ -102,12 +102,12 @@ final class Majority {
       return failure;
     }
     return new RefusedException(
-        said(failure.refusal()),
+        forCaller(failure.refusal()),
         failure.refusal() == Refusal.INDETERMINATE ? failure.words() + "; " + text : text);
   }
 
   /** Applications do not ask leaders, so NOT_LEADER means UNAVAILABLE for them. */
-  private static Refusal said(Refusal refusal) {
+  private static Refusal forCaller(Refusal refusal) {
     return refusal == Refusal.NOT_LEADER ? Refusal.UNAVAILABLE : refusal;
   }
 }

@@ -130,7 +130,7 @@ final class ProduceApi {
     boolean after = json.getValue("deliverAfterMs") != null;
     boolean at = json.getValue("deliverAt") != null;
     if (after && at) {
-      throw JsonFields.invalid("deliverAfterMs and deliverAt are two ways to say one thing");
+      throw JsonFields.invalid("give either deliverAfterMs or deliverAt, not both");
     }
     if (after) {
       long millis = JsonFields.number(json, "deliverAfterMs", 0, 0, Limits.DELAY_MILLIS_MAX);

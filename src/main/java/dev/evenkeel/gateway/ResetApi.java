@@ -32,7 +32,7 @@ final class ResetApi {
    * @param from the committed offset now, or null
    * @param to the offset to set
    */
-  private record Place(String topic, Shard shard, String owner, Long from, long to) {
+  private record ShardReset(String topic, Shard shard, String owner, Long from, long to) {
     JsonObject json() {
       return new JsonObject()
           .put("topic", topic)
@@ -56,12 +56,12 @@ final class ResetApi {
     return calls
         .askDispatcher(new JsonObject().put("group", group))
         .map(answer -> selected(new JsonObject(answer), request))
-        .compose(shards -> calls.topics().compose(view -> places(view, shards, to)))
+        .compose(shards -> calls.topics().compose(view -> resets(view, shards, to)))
         .compose(
-            places ->
+            resets ->
                 dryRun
-                    ? Future.succeededFuture(report(group, places, null))
-                    : submit(group, places, to, force).map(done -> report(group, places, done)));
+                    ? Future.succeededFuture(report(group, resets, null))
+                    : submit(group, resets, to, force).map(done -> report(group, resets, done)));
   }
 
   private static List<JsonObject> selected(JsonObject group, JsonObject request) {
@@ -95,11 +95,11 @@ final class ResetApi {
     return selected;
   }
 
-  private Future<List<Place>> places(ClusterView view, List<JsonObject> shards, StartAt to) {
-    return ClusterCalls.forEach(shards, shard -> place(view, shard, to));
+  private Future<List<ShardReset>> resets(ClusterView view, List<JsonObject> shards, StartAt to) {
+    return ClusterCalls.forEach(shards, shard -> shardReset(view, shard, to));
   }
 
-  private Future<Place> place(ClusterView view, JsonObject of, StartAt to) {
+  private Future<ShardReset> shardReset(ClusterView view, JsonObject of, StartAt to) {
     String topic = of.getString("topic");
     Shard shard = new Shard(view.existing(topic).id(), of.getInteger("shard"));
     Future<Long> offset =
@@ -107,7 +107,7 @@ final class ResetApi {
             ? inRange(topic, shard, to.value())
             : calls.offset(shard, to);
     return offset.map(
-        at -> new Place(topic, shard, of.getString("owner"), of.getLong("committed"), at));
+        at -> new ShardReset(topic, shard, of.getString("owner"), of.getLong("committed"), at));
   }
 
   private Future<Long> inRange(String topic, Shard shard, long offset) {
@@ -138,9 +138,10 @@ final class ResetApi {
                         }));
   }
 
-  private Future<JsonArray> submit(String group, List<Place> places, StartAt to, boolean force) {
+  private Future<JsonArray> submit(
+      String group, List<ShardReset> resets, StartAt to, boolean force) {
     JsonArray shards = new JsonArray();
-    for (Place each : places) {
+    for (ShardReset each : resets) {
       shards.add(
           new JsonObject()
               .put("topicId", each.shard().topicId())
@@ -161,10 +162,10 @@ final class ResetApi {
   /**
    * @param done what the dispatcher says of each shard; null for a dry run
    */
-  private static JsonObject report(String group, List<Place> places, JsonArray done) {
+  private static JsonObject report(String group, List<ShardReset> resets, JsonArray done) {
     JsonArray shards = new JsonArray();
-    for (int i = 0; i < places.size(); i++) {
-      JsonObject json = places.get(i).json();
+    for (int i = 0; i < resets.size(); i++) {
+      JsonObject json = resets.get(i).json();
       shards.add(done == null ? json.put("state", "DRY_RUN") : merged(json, done));
     }
     return new JsonObject().put("group", group).put("dryRun", done == null).put("shards", shards);

@@ -1,5 +1,5 @@
 /**
- * Where requests of programs without the Java client enter: JSON at documented event-bus addresses.
+ * The JSON API for programs without the Java client, at documented event-bus addresses.
  *
  * <p>Begin with {@link dev.evenkeel.gateway.GatewayVerticle}. {@code gateway.http} offers the same
  * over HTTP, {@code gateway.live} feeds the page.

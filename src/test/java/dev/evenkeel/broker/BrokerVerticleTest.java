@@ -223,8 +223,8 @@ class BrokerVerticleTest {
     assertThat(get(ofAnother).batches()).hasSize(1);
   }
 
-  private FetchRequest atTheEnd(int failuresTold, int waitMillis) {
-    return new FetchRequest("g", shard, 2, 3, 1 << 20, 1 << 20, failuresTold, waitMillis);
+  private FetchRequest atTheEnd(int failuresKnown, int waitMillis) {
+    return new FetchRequest("g", shard, 2, 3, 1 << 20, 1 << 20, failuresKnown, waitMillis);
   }
 
   /** As members of a former version send it: bytes are its only bound, and it always waits. */
@@ -236,13 +236,14 @@ class BrokerVerticleTest {
     ByteBuffer found = bench.control(Op.BROWSE, request.encodeFormer());
     assertThat(FetchAnswer.decode(found).batches()).hasSize(1);
     FetchRequest former = FetchRequest.decode(request.encodeFormer().view());
-    assertThat(former.failuresTold()).isEqualTo(FetchRequest.UNTOLD);
+    assertThat(former.failuresKnown()).isEqualTo(FetchRequest.FAILURES_UNKNOWN);
     assertThat(former.messagesMax()).isEqualTo(Integer.MAX_VALUE);
     assertThat(FetchRequest.decode(request.encode().view())).isEqualTo(request);
 
     bench.grant("g", shard, "a", 0);
     Future<FetchAnswer> waiting =
-        bench.fetch(new FetchRequest("g", shard, 1, 4, 1 << 20, 9, FetchRequest.UNTOLD, 15_000));
+        bench.fetch(
+            new FetchRequest("g", shard, 1, 4, 1 << 20, 9, FetchRequest.FAILURES_UNKNOWN, 15_000));
     assertThat(waiting.isComplete()).isFalse();
     get(bench.append(shard, batch(0, 0, 0, 1)));
     assertThat(get(waiting).batches()).hasSize(1);

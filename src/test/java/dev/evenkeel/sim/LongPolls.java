@@ -91,7 +91,7 @@ final class LongPolls {
       throw new RefusedException.OutOfRange(record.start(), record.end());
     }
     boolean nothing = request.offset() == record.end();
-    if (nothing && failures(state, request) == request.failuresTold()) {
+    if (nothing && failures(state, request) == request.failuresKnown()) {
       return null;
     }
     List<FetchAnswer.Placed> placed = new ArrayList<>();

@@ -103,7 +103,8 @@ public final class FetchService {
     }
     int failures = failures(group, request);
     if (offset == record.end()) {
-      if (failures == request.failuresTold() || request.failuresTold() == FetchRequest.UNTOLD) {
+      if (failures == request.failuresKnown()
+          || request.failuresKnown() == FetchRequest.FAILURES_UNKNOWN) {
         return null;
       }
       // An owner that does not know of retries must not find out only when a message comes.

@@ -193,7 +193,7 @@ public final class MeterScope implements AutoCloseable {
     if (failure == null) {
       readNanos = System.nanoTime();
     } else if (!failing) {
-      LOG.warn("the figures of '{}' cannot be read now: {}", part, failure.toString());
+      LOG.warn("the metrics of '{}' cannot be read now: {}", part, failure.toString());
     }
     failing = failure != null;
   }

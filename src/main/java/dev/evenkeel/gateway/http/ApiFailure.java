@@ -58,13 +58,14 @@ final class ApiFailure extends RuntimeException {
       return new ApiFailure(
           503,
           Refusal.UNAVAILABLE.name(),
-          "the node is not ready, or stops: try again once /health/ready answers 200");
+          "the node is starting or stopping: try again once /health/ready answers 200");
     }
     if (reply.failureType() == ReplyFailure.TIMEOUT) {
       return new ApiFailure(
           503,
           Refusal.INDETERMINATE.name(),
-          "no answer within 30 s: whether it happened is not known, so look before you repeat it");
+          "no answer within 30 s: the request may have had an effect, so check before you repeat"
+              + " it");
     }
     String text = String.valueOf(reply.getMessage());
     int colon = text.indexOf(": ");

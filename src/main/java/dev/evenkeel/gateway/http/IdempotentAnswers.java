@@ -32,12 +32,12 @@ final class IdempotentAnswers {
    */
   record Answer(int status, Object json, boolean last) {}
 
-  private record Place(String topic, String key) {}
+  private record Request(String topic, String key) {}
 
   private record Known(
       int bodyHash, int bodyBytes, int messages, long sinceMillis, Future<Answer> answer) {}
 
-  private final Map<Place, Known> known = new LinkedHashMap<>();
+  private final Map<Request, Known> known = new LinkedHashMap<>();
   private int messages;
 
   /**
@@ -58,8 +58,8 @@ final class IdempotentAnswers {
       throw ApiFailure.invalid("an Idempotency-Key has 1 to " + KEY_CHARS_MAX + " characters");
     }
     forget(nowMillis);
-    Place place = new Place(topic, key);
-    Known before = known.get(place);
+    Request request = new Request(topic, key);
+    Known before = known.get(request);
     if (before != null) {
       if (before.bodyHash() != body.hashCode() || before.bodyBytes() != body.length()) {
         throw new ApiFailure(
@@ -69,12 +69,12 @@ final class IdempotentAnswers {
     }
     Future<Answer> answer = work.get();
     Known now = new Known(body.hashCode(), body.length(), count, nowMillis, answer);
-    known.put(place, now);
+    known.put(request, now);
     messages += count;
     answer.onComplete(
         done -> {
           boolean again = done.failed() || !done.result().last();
-          if (again && known.remove(place, now)) {
+          if (again && known.remove(request, now)) {
             messages -= count;
           }
         });

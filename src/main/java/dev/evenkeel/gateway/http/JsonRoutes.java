@@ -33,50 +33,54 @@ final class JsonRoutes {
     BodyHandler settings = BodyHandler.create(false).setBodyLimit(SETTINGS_BYTES_MAX);
     BodyHandler names = BodyHandler.create(false).setBodyLimit(NAMES_BYTES_MAX);
     String topics = Addresses.API_TOPICS;
-    router.get("/api/topics").handler(ask(topics, "list"));
-    router.post("/api/topics").handler(settings).handler(tell(topics, "create", 201));
-    router.get("/api/topics/:topic").handler(ask(topics, "get"));
+    router.get("/api/topics").handler(withoutBody(topics, "list"));
+    router.post("/api/topics").handler(settings).handler(withBody(topics, "create", 201));
+    router.get("/api/topics/:topic").handler(withoutBody(topics, "get"));
     router
         .patch("/api/topics/:topic")
         .handler(settings)
         .handler(JsonRoutes::refuseNewName)
-        .handler(tell(topics, "configure", 200));
-    router.delete("/api/topics/:topic").handler(ask(topics, "delete"));
+        .handler(withBody(topics, "configure", 200));
+    router.delete("/api/topics/:topic").handler(withoutBody(topics, "delete"));
     router
         .get("/api/topics/:topic/messages")
         .handler(
-            ask(Addresses.API_MESSAGES, null, number("shard"), number("offset"), number("limit")));
+            withoutBody(
+                Addresses.API_MESSAGES, null, number("shard"), number("offset"), number("limit")));
 
     String groups = Addresses.API_GROUPS;
-    router.get("/api/groups").handler(ask(groups, "list"));
-    router.get("/api/groups/:group").handler(ask(groups, "get"));
+    router.get("/api/groups").handler(withoutBody(groups, "list"));
+    router.get("/api/groups/:group").handler(withoutBody(groups, "get"));
     router
         .delete("/api/groups/:group")
-        .handler(ask(groups, "delete", text("topic"), flag("dryRun")));
+        .handler(withoutBody(groups, "delete", text("topic"), flag("dryRun")));
     router
         .get("/api/groups/:group/dead-letters")
-        .handler(ask(groups, "dead-letters", text("after"), number("limit")));
+        .handler(withoutBody(groups, "dead-letters", text("after"), number("limit")));
     router.get("/api/groups/:group/dead-letters/:topic/:shard/:offset").handler(this::deadLetter);
     for (String action : new String[] {"replay", "drop"}) {
       router
           .post("/api/groups/:group/dead-letters/" + action)
           .handler(names)
-          .handler(tell(groups, action, 200));
+          .handler(withBody(groups, action, 200));
     }
-    router.post("/api/groups/:group/offsets").handler(names).handler(tell(groups, "reset", 200));
+    router
+        .post("/api/groups/:group/offsets")
+        .handler(names)
+        .handler(withBody(groups, "reset", 200));
     router
         .get("/api/rebalances")
-        .handler(ask(groups, "rebalances", text("group"), number("limit")));
+        .handler(withoutBody(groups, "rebalances", text("group"), number("limit")));
 
     String cluster = Addresses.API_CLUSTER;
     String replace = "/api/cluster/nodes/:node/replace";
-    router.get("/api/cluster").handler(ask(cluster, "status"));
-    router.post(replace).handler(ask(cluster, "replace"));
-    router.get(replace).handler(ask(cluster, "replacement"));
+    router.get("/api/cluster").handler(withoutBody(cluster, "status"));
+    router.post(replace).handler(withoutBody(cluster, "replace"));
+    router.get(replace).handler(withoutBody(cluster, "replacement"));
   }
 
   /** Handles a request without a body. */
-  private Handler<RoutingContext> ask(String address, String action, Query... query) {
+  private Handler<RoutingContext> withoutBody(String address, String action, Query... query) {
     return context -> {
       JsonObject question = new JsonObject();
       if (action != null) {
@@ -88,7 +92,7 @@ final class JsonRoutes {
   }
 
   /** Handles a request with a body and without a query. */
-  private Handler<RoutingContext> tell(String address, String action, int done) {
+  private Handler<RoutingContext> withBody(String address, String action, int done) {
     return context -> {
       Requests.readQuery(context, new JsonObject());
       pass(context, address, Requests.question(context, action), done);

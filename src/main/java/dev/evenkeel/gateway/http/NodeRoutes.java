@@ -78,7 +78,8 @@ final class NodeRoutes {
     Meters meters = Meters.of(context.vertx());
     if (!(meters.registry() instanceof PrometheusMeterRegistry registry)) {
       throw new ApiFailure(
-          404, "no figures are kept here: put a PrometheusMeterRegistry into LocalObjects first");
+          404,
+          "this program keeps no metrics: put a PrometheusMeterRegistry into LocalObjects first");
     }
     String type = wantsOpenMetrics(context) ? OPEN_METRICS : TEXT;
     meters

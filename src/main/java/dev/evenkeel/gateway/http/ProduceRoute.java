@@ -127,21 +127,21 @@ final class ProduceRoute {
   /** A success if every message was acknowledged; otherwise the first failure, with all results. */
   private static IdempotentAnswers.Answer results(JsonArray results, boolean sentOnly) {
     JsonObject failure = null;
-    int place = 0;
+    int index = 0;
     boolean someHappened = false;
     for (int i = 0; i < results.size(); i++) {
       String error = results.getJsonObject(i).getString("error");
       someHappened |= error == null || mayHaveHappened(error);
       if (error != null && failure == null) {
         failure = results.getJsonObject(i);
-        place = i;
+        index = i;
       }
     }
     if (failure == null) {
       return new IdempotentAnswers.Answer(status(results, sentOnly), results, true);
     }
     int status = ApiFailure.status(Refusal.valueOf(failure.getString("error")));
-    String message = "message " + place + ": " + failure.getString("message");
+    String message = "message " + index + ": " + failure.getString("message");
     return new IdempotentAnswers.Answer(
         status,
         new ApiFailure(status, failure.getString("error"), message).json().put("results", results),

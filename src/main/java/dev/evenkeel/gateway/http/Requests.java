@@ -41,7 +41,7 @@ final class Requests {
       }
     }
     if (values.isEmpty()) {
-      throw ApiFailure.invalid("the body has no lines: send a message a line");
+      throw ApiFailure.invalid("the body has no lines: send one message per line");
     }
     return values;
   }
@@ -70,7 +70,7 @@ final class Requests {
   static JsonObject question(RoutingContext context, String action) {
     JsonObject body = object(context);
     if (body.containsKey("action")) {
-      throw ApiFailure.invalid("unknown field 'action': the path says what is to be done");
+      throw ApiFailure.invalid("unknown field 'action': the path names the action");
     }
     return body.copy().put("action", action);
   }

@@ -1,5 +1,5 @@
 /**
- * The HTTP API and the page's files. No other package knows Vert.x Web.
+ * The HTTP API and the files of the live page. No other package uses Vert.x Web.
  *
  * <p>It decides nothing: it passes requests on over the event bus. Begin with {@link
  * dev.evenkeel.gateway.http.WebVerticle}.

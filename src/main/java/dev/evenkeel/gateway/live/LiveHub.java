@@ -181,7 +181,7 @@ public final class LiveHub {
               done -> {
                 stepping = false;
                 if (done.succeeded()) {
-                  tell(done.result());
+                  send(done.result());
                 } else {
                   LOG.error("the live view could not be made", done.cause());
                 }
@@ -195,7 +195,7 @@ public final class LiveHub {
         try {
           fact.accept(state);
         } catch (RuntimeException e) {
-          LOG.warn("an unreadable answer for the live view: {}", e.toString());
+          LOG.warn("the live view cannot read an answer: {}", e.toString());
         }
       }
       String patch = null;
@@ -203,11 +203,11 @@ public final class LiveHub {
         JsonObject difference = new JsonObject(state.patch());
         patch = quiet || !difference.isEmpty() ? difference.encode() : null;
       }
-      String whole = snapshot ? new JsonObject(state.told()).encode() : null;
+      String whole = snapshot ? new JsonObject(state.sent()).encode() : null;
       return new Step(patch, whole, state.tag());
     }
 
-    private void tell(Step step) {
+    private void send(Step step) {
       sources.setTag(step.tag());
       String time = ",\"time\":\"" + TIME.format(Instant.now()) + '"';
       if (step.patch() != null) {

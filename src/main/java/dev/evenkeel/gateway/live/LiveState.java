@@ -5,8 +5,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * The state of the live view, and the state that watchers were told last. It takes in facts, and
- * gives patches from the told state to the present one. {@code nowMillis} is monotonic. Not safe
+ * The state of the live view, and the state that watchers were sent last. It takes in facts, and
+ * gives patches from the sent state to the present one. {@code nowMillis} is monotonic. Not safe
  * for use from several threads.
  */
 public final class LiveState {
@@ -20,7 +20,7 @@ public final class LiveState {
   private Map<String, Object> moves = new LinkedHashMap<>();
   private String dispatcher;
   private String tag;
-  private Map<String, Object> told = new LinkedHashMap<>();
+  private Map<String, Object> sent = new LinkedHashMap<>();
 
   /**
    * @param node id of this node
@@ -28,7 +28,7 @@ public final class LiveState {
   public LiveState(String node, String version) {
     server.put("node", node);
     server.put("version", version);
-    told = current();
+    sent = current();
   }
 
   /**
@@ -68,17 +68,17 @@ public final class LiveState {
     cluster = ClusterFacts.unknown(cluster);
   }
 
-  /** The patch from the told state to the present one, which counts as told from now on. */
+  /** The patch from the sent state to the present one, which counts as sent from now on. */
   public Map<String, Object> patch() {
     Map<String, Object> now = current();
-    Map<String, Object> patch = MergePatch.diff(told, now);
-    told = now;
+    Map<String, Object> patch = MergePatch.diff(sent, now);
+    sent = now;
     return patch;
   }
 
-  /** The told state, to which the next {@link #patch} applies. */
-  public Map<String, Object> told() {
-    return told;
+  /** The sent state, to which the next {@link #patch} applies. */
+  public Map<String, Object> sent() {
+    return sent;
   }
 
   private Map<String, Object> current() {

@@ -921,7 +921,7 @@ class ConsumerCoreTest {
     run(S0, "a");
     core.finished(next(0), now);
     Wanted.Fetch first = take(Wanted.Fetch.class);
-    assertThat(first.request().failuresTold()).isZero();
+    assertThat(first.request().failuresKnown()).isZero();
     first.owned().fetched(first.request(), new FetchAnswer(0, 1, 1, List.of()), now);
     Wanted.FetchRetries ask = take(Wanted.FetchRetries.class);
     RetryAnswer inAnHour = new RetryAnswer(3_600_000, List.of(), null);
@@ -929,7 +929,7 @@ class ConsumerCoreTest {
     tick(2_000);
 
     Wanted.Fetch next = take(Wanted.Fetch.class);
-    assertThat(next.request().failuresTold()).isEqualTo(1);
+    assertThat(next.request().failuresKnown()).isEqualTo(1);
     next.owned().fetched(next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
     tick(2_000);
     assertThat(takeAll(Wanted.FetchRetries.class)).as("no more than before").isEmpty();

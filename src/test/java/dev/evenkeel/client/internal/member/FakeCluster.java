@@ -358,7 +358,7 @@ public final class FakeCluster implements Link {
       case FETCH:
       case BROWSE:
         FetchRequest fetch = FetchRequest.decode(body);
-        return formerVersion && fetch.failuresTold() != FetchRequest.UNTOLD
+        return formerVersion && fetch.failuresKnown() != FetchRequest.FAILURES_UNKNOWN
             ? Future.succeededFuture(Frames.refusal(Refusal.INVALID, "8 bytes too many"))
             : fetch(fetch);
       case FIND_OFFSET:
