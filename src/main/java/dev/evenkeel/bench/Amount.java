@@ -1,10 +1,10 @@
 package dev.evenkeel.bench;
 
 /**
- * How much is sent in one go: so many messages, or as many as a time takes.
+ * How much a load sends: a number of messages, or for a time.
  *
- * @param messages 0: as many as go into {@code millis}
- * @param millis 0: as long as {@code messages} take
+ * @param messages 0: bounded by {@code millis}
+ * @param millis 0: bounded by {@code messages}
  */
 record Amount(long messages, long millis) {
   static Amount messages(long count) {
@@ -15,7 +15,7 @@ record Amount(long messages, long millis) {
     return new Amount(0, millis);
   }
 
-  /** The share of one of {@code parts}; the first ones take what does not divide. */
+  /** The share of one of {@code parts}; the first ones get the remainder. */
   Amount share(int part, int parts) {
     return new Amount(messages / parts + (part < messages % parts ? 1 : 0), millis);
   }

@@ -16,8 +16,8 @@ import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.Bytes;
 
 /**
- * Each message as a request of its own to the leader of its shard, with nothing between: no buffer,
- * no batches, no sequences, no second try. What a producer's latency is to be compared with.
+ * Sends each message as a request of its own to the leader of its shard, without buffer, batches,
+ * sequences or retries. It is the baseline for the latency of a producer.
  */
 final class BareSender implements Target.Sender {
   private static final long TIMEOUT_MILLIS = 30_000;

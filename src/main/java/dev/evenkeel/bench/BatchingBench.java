@@ -47,9 +47,9 @@ final class BatchingBench extends Benchmark {
   private final Supplier<Long> warmupMillis = options.warmup("10s");
 
   /**
-   * A producer's setting; nulls: as it comes.
+   * A linger and a batch size; null: the default.
    *
-   * @param perSecond of each round
+   * @param perSecond messages a second, one for each round
    */
   private record Setting(Long lingerMillis, Long batchBytes, List<Double> perSecond) {
     String name() {

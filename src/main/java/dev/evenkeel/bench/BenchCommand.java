@@ -35,7 +35,7 @@ import picocli.CommandLine.Command;
 public final class BenchCommand extends CommandGroup implements Subcommands, Target.Opener {
   private final Target.Opener opener;
 
-  /** For Evenkeel. */
+  /** Measures Evenkeel. */
   public BenchCommand() {
     this(EvenkeelTarget::open);
   }
@@ -52,7 +52,7 @@ public final class BenchCommand extends CommandGroup implements Subcommands, Tar
   }
 
   /**
-   * @param opener opens the system to be measured
+   * @param opener connects to the system to be measured
    */
   static CommandLine line(Target.Opener opener) {
     return new CommandLine(new BenchCommand(opener))

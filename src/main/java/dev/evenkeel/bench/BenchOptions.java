@@ -16,7 +16,7 @@ import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
 
-/** What all loads have in common: against what, and with which messages. */
+/** The options of all benchmarks: the target and the messages. */
 public final class BenchOptions {
   enum Format {
     text,
@@ -31,7 +31,7 @@ public final class BenchOptions {
 
   private final boolean threeOwnNodes;
 
-  /** Own nodes or a running cluster. */
+  /** The target: own nodes or a running cluster. */
   private static final class Where {
     @Option(
         names = "--nodes",
@@ -51,7 +51,7 @@ public final class BenchOptions {
 
   @ArgGroup private Where where;
 
-  /** All options of the benchmark but those of {@link Where}; each load adds its own. */
+  /** All options except those of {@link Where}; each benchmark adds its own. */
   final CommandOptions flags = new CommandOptions();
 
   private final Supplier<Path> data =
@@ -87,12 +87,12 @@ public final class BenchOptions {
           "8MiB",
           "Payload that is sent and not yet acknowledged, of all producers together, at most");
 
-  /** Null: as it comes. */
+  /** Null: the default. */
   final Supplier<Long> lingerMillis =
       flags.time(
           "--linger", "How long a producer waits for a fuller batch (default: as it comes).");
 
-  /** Null: as it comes. */
+  /** Null: the default. */
   final Supplier<Long> batchBytes =
       flags.size("--batch", null, "Largest batch of a producer and shard (default: as it comes).");
 
@@ -113,30 +113,30 @@ public final class BenchOptions {
           "text",
           "text: a table, and the line of JSON below it; json: the line alone");
 
-  /** Adds how many producers a load has. */
+  /** Adds the option {@code --producers}. */
   Supplier<Integer> producers() {
     return flags.integer("--producers", "1", 1, CLIENTS_MAX, "Producers that share the load");
   }
 
-  /** Adds how many consumers a load has. */
+  /** Adds the option {@code --consumers}. */
   Supplier<Integer> consumers() {
     return flags.integer("--consumers", "1", 1, CLIENTS_MAX, "Members of the group");
   }
 
-  /** Adds how long a load runs before it is measured, in milliseconds. */
+  /** Adds the option {@code --warmup}, in milliseconds. */
   Supplier<Long> warmup(String unset) {
     return flags.time("--warmup", unset, "Send for so long before anything is counted");
   }
 
   /**
-   * @param threeOwnNodes the load kills nodes: it needs three of its own
+   * @param threeOwnNodes whether the benchmark kills nodes and so needs three of its own
    */
   BenchOptions(boolean threeOwnNodes) {
     this.threeOwnNodes = threeOwnNodes;
   }
 
   /**
-   * To be called before anything is started.
+   * Checks the options. Call it before anything is started.
    *
    * @throws CommandFailure wrong usage
    */
@@ -163,7 +163,7 @@ public final class BenchOptions {
   }
 
   /**
-   * @param why what the first bytes of a message are for
+   * @param why what a message needs the bytes for
    * @throws CommandFailure wrong usage, if a message is smaller
    */
   void needBytes(int bytes, String why) {
@@ -172,7 +172,7 @@ public final class BenchOptions {
     }
   }
 
-  /** Of the benchmark. */
+  /** The name of the benchmark. */
   String name() {
     return spec.name();
   }
@@ -181,7 +181,7 @@ public final class BenchOptions {
     return where == null || where.nodes == null ? (threeOwnNodes ? NODES_MAX : 1) : where.nodes;
   }
 
-  /** Null: own nodes are to be started. */
+  /** The nodes of a running cluster; null: start own nodes. */
   List<String> cluster() {
     return where == null ? null : where.cluster;
   }
@@ -194,7 +194,7 @@ public final class BenchOptions {
     return jvmOptions(nodeJvm.get());
   }
 
-  /** The options in {@code text}, which spaces separate; null: none. */
+  /** Splits JVM options at spaces; null: none. */
   static List<String> jvmOptions(String text) {
     return text == null || text.isBlank() ? List.of() : List.of(text.trim().split("\\s+"));
   }
@@ -213,7 +213,7 @@ public final class BenchOptions {
     return acks.get() == Acks.NONE ? Math.min(messages, SendBuffer.WAITING_SENDS_MAX) : messages;
   }
 
-  /** The facts of the load that every result names. */
+  /** The options that every result contains. */
   JsonObject describe() {
     return new JsonObject()
         .put("sizeBytes", sizeBytes.get())
@@ -224,7 +224,7 @@ public final class BenchOptions {
         .put("lingerMillis", lingerMillis.get());
   }
 
-  /** Prints a result: the table if it is wanted, and the line of JSON. */
+  /** Prints a result as the format says: the table and the line of JSON, or the line alone. */
   void print(String table, JsonObject json) {
     var out = spec.commandLine().getOut();
     if (format.get() == Format.text) {

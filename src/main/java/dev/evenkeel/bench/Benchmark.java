@@ -15,8 +15,8 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.ParentCommand;
 
 /**
- * What all benchmarks have in common: options are checked before anything starts, a target is
- * opened, the load runs, and its figures are printed.
+ * A benchmark: it checks its options, connects to the target, runs the load, and prints the
+ * figures.
  */
 abstract class Benchmark implements Callable<Integer> {
   private static final String TOPIC = "bench-";
@@ -30,7 +30,7 @@ abstract class Benchmark implements Callable<Integer> {
   }
 
   /**
-   * @param threeOwnNodes the load kills nodes: it needs three of its own
+   * @param threeOwnNodes whether it kills nodes and so needs three of its own
    */
   Benchmark(boolean threeOwnNodes) {
     options = new BenchOptions(threeOwnNodes);
@@ -42,13 +42,13 @@ abstract class Benchmark implements Callable<Integer> {
   }
 
   /**
-   * Checks what bounds alone do not say of the options that only this benchmark has.
+   * Checks the options of this benchmark, beyond their bounds.
    *
    * @throws CommandFailure wrong usage
    */
   void check() {}
 
-  /** Runs the load, and prints its figures; gives the exit status. */
+  /** Runs the load and prints its figures; gives the exit status. */
   abstract int measure(Target target) throws InterruptedException;
 
   @Override
@@ -75,7 +75,9 @@ abstract class Benchmark implements Callable<Integer> {
     return new Payloads(options.sizeBytes(), options.keys.get(), 1);
   }
 
-  /** A name that no former run has used, for a running cluster keeps its topics. */
+  /**
+   * Creates a topic with a new name, because a running cluster keeps the topics of earlier runs.
+   */
   String newTopic(Target target) {
     String topic = TOPIC + Long.toString(System.currentTimeMillis(), Character.MAX_RADIX);
     target.createTopic(topic, options.shards.get());
@@ -100,7 +102,7 @@ abstract class Benchmark implements Callable<Integer> {
   }
 
   /**
-   * Sends with senders that are closed at the end.
+   * Sends messages, then closes the senders.
    *
    * @throws CommandFailure if a message fails
    */
@@ -116,7 +118,7 @@ abstract class Benchmark implements Callable<Integer> {
     return outcome;
   }
 
-  /** The facts that every result begins with. */
+  /** The fields that every result begins with. */
   JsonObject result(Target target) {
     return new JsonObject()
         .put("bench", options.name())
@@ -124,7 +126,7 @@ abstract class Benchmark implements Callable<Integer> {
         .mergeIn(options.describe());
   }
 
-  /** Prints figures of a result as a table, and the result. */
+  /** Prints a result, with some of its fields as a table. */
   void print(String columns, JsonObject result) {
     options.print(Table.of(columns, new JsonArray().add(result)).text(), result);
   }

@@ -27,7 +27,7 @@ import picocli.CommandLine.Command;
 final class ConsumeBench extends Benchmark {
   private static final long MESSAGES_MINUTES_MAX = 5;
 
-  /** How exactly the end is known; a run takes seconds. */
+  /** The resolution of the end time; a run takes seconds. */
   private static final long LOOK_EVERY_MILLIS = 1;
 
   private static final long NOTHING_YET = Long.MIN_VALUE;
@@ -65,9 +65,9 @@ final class ConsumeBench extends Benchmark {
   }
 
   /**
-   * What one group did.
+   * The result of one group.
    *
-   * @param received messages, of which some may have come twice
+   * @param received messages, including redelivered ones
    * @param nanos from the first message to the last
    * @param joinNanos from the start of the consumers to the first message
    */
@@ -77,7 +77,7 @@ final class ConsumeBench extends Benchmark {
     }
   }
 
-  /** Reads the topic by a new group; the time that joining takes is told apart. */
+  /** Reads the topic with a new group; the time for joining is measured separately. */
   private Outcome read(Target target, String topic, String group) throws InterruptedException {
     AtomicLong first = new AtomicLong(NOTHING_YET);
     List<Count> counts = new ArrayList<>();
@@ -108,7 +108,7 @@ final class ConsumeBench extends Benchmark {
     return counts.stream().mapToLong(count -> count.received.get()).sum();
   }
 
-  /** What has come to one consumer; written by its thread only. */
+  /** Counts the messages of one consumer; only its thread writes. */
   private static final class Count implements Target.Arrival {
     final AtomicLong received = new AtomicLong();
     private final AtomicLong first;
@@ -123,7 +123,7 @@ final class ConsumeBench extends Benchmark {
       if (mine == 0) {
         first.compareAndSet(NOTHING_YET, System.nanoTime());
       }
-      // One writer: no need for the cost of an atomic increment.
+      // There is one writer, so this needs no atomic increment.
       received.lazySet(++mine);
     }
   }

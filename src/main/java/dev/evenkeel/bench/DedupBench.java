@@ -65,7 +65,7 @@ final class DedupBench extends GroupBenchmark {
   }
 
   /**
-   * @param different payloads; null: all are different
+   * @param different how many different payloads; null: all are different
    */
   private void measure(String topic, Integer different, JsonArray runs)
       throws InterruptedException {
@@ -93,16 +93,13 @@ final class DedupBench extends GroupBenchmark {
     }
   }
 
-  /**
-   * Payloads that are all different, or of which some come again and again by Zipf's law. They have
-   * no keys.
-   */
+  /** Payloads without keys that are all different, or repeat by Zipf's law. */
   private static final class RepeatedPayloads extends Payloads {
     private final AtomicLong next = new AtomicLong();
     private final Zipf zipf;
 
     /**
-     * @param different how many payloads there are; 0: each message has one of its own
+     * @param different how many different payloads; 0: all are different
      */
     RepeatedPayloads(int sizeBytes, int different) {
       super(Math.max(Long.BYTES, sizeBytes), 0, SEED);

@@ -63,12 +63,12 @@ final class DelayBench extends Benchmark {
   /** From when a message was due until a consumer had it. */
   private final Percentiles lateness = new Percentiles();
 
-  /** Messages that came before they were due, which must not be. */
+  /** Messages that came before they were due; there must be none. */
   private final AtomicLong early = new AtomicLong();
 
   private InFlight inFlight;
 
-  /** Sends a message that is due at a time. */
+  /** Sends messages with a time at which they are due. */
   interface DelayedSender extends AutoCloseable {
     void send(byte[] key, byte[] payload, long dueMillis, Target.Done done);
 
@@ -135,13 +135,13 @@ final class DelayBench extends Benchmark {
     return status(sent, failed, inFlight.firstFailure());
   }
 
-  /** Null for a cluster that was not started here, or does not tell. */
+  /** Null for a running cluster, or if a node does not answer. */
   private static Double heapMegabytes(EvenkeelTarget target) {
     double bytes = target.nodes() == null ? Double.NaN : target.nodes().heapBytes();
     return Double.isNaN(bytes) ? null : (Double) Stats.rounded(bytes / 1e6);
   }
 
-  /** What each consumer is to do with a message. */
+  /** Handles a message in each consumer. */
   private Target.Arrival arrival() {
     return payload -> {
       long due = ByteBuffer.wrap(payload).getLong();
@@ -154,14 +154,14 @@ final class DelayBench extends Benchmark {
   }
 
   /**
-   * Sends messages that nobody will receive while the load runs. Blocks until all are acknowledged.
+   * Sends messages that stay delayed while the load runs. Blocks until all are acknowledged.
    *
-   * @param dueMillis when the first of them is due: far away
+   * @param dueMillis when the first of them is due, long after the load
    */
   private void fill(DelayedSender sender, Payloads payloads, long dueMillis) {
     for (long i = 0; i < waiting.get(); i++) {
       inFlight.sending();
-      // A minute of different times: all of a batch are due at one.
+      // The times spread over a minute, so that batches are due at different times.
       sender.send(
           payloads.key(i), payloads.payload(i), dueMillis + i * 60_000 / waiting.get(), inFlight);
     }
@@ -169,8 +169,8 @@ final class DelayBench extends Benchmark {
   }
 
   /**
-   * Sends all, and blocks until they have come, or the last one is a minute late; gives what came
-   * of it.
+   * Sends all messages, and blocks until they have come or the last one is a minute late; gives the
+   * figures.
    */
   private JsonObject run(DelayedSender sender, Payloads payloads) throws InterruptedException {
     long begin = System.currentTimeMillis() + leadMillis.get();

@@ -25,11 +25,11 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
-/** A cluster of Evenkeel, reached as any application reaches it. */
+/** An Evenkeel cluster, used through the public client. */
 final class EvenkeelTarget implements Target {
   private static final long CALL_MILLIS_MAX = 30_000;
 
-  /** The loads bound what is in flight; the producer's own bound must not be met before. */
+  /** Above what loads have in flight, so that the producer's own bound does not apply. */
   private static final int PRODUCER_MESSAGES_MAX = 10_000_000;
 
   private static final Future<Void> DONE = Future.succeededFuture();
@@ -44,7 +44,7 @@ final class EvenkeelTarget implements Target {
     this.client = client;
   }
 
-  /** The cluster that {@code options} name, or one of its own. */
+  /** Connects to the cluster in the options, or starts own nodes. */
   static EvenkeelTarget open(BenchOptions options) {
     OwnNodes nodes = options.cluster() == null ? OwnNodes.start(options) : null;
     try {
@@ -58,7 +58,7 @@ final class EvenkeelTarget implements Target {
     }
   }
 
-  /** The nodes that were started for the load, or null if a running cluster is used. */
+  /** The own nodes; null if a running cluster is used. */
   OwnNodes nodes() {
     return nodes;
   }
@@ -80,7 +80,7 @@ final class EvenkeelTarget implements Target {
     call(new JsonObject().put("action", "create").put("name", topic).put("shards", shards));
   }
 
-  /** What the cluster says of a topic, with its shards and their leaders. */
+  /** The description of a topic, with its shards and their leaders. */
   JsonObject topic(String topic) {
     return call(new JsonObject().put("action", "get").put("name", topic));
   }
@@ -116,14 +116,14 @@ final class EvenkeelTarget implements Target {
     return sender(topic, router, options.lingerMillis.get(), options.batchBytes.get());
   }
 
-  /** Without a producer: see {@link BareSender}. */
+  /** A sender without a producer: see {@link BareSender}. */
   Sender bareSender(String topic) {
     return new BareSender(EvenkeelClientImpl.linkOf(client), topic);
   }
 
   /**
-   * @param lingerMillis null: as it comes
-   * @param batchBytes null: as it comes
+   * @param lingerMillis null: the default
+   * @param batchBytes null: the default
    */
   private Producer producer(String topic, Router router, Long lingerMillis, Long batchBytes) {
     ProducerOptions producerOptions =
@@ -144,8 +144,8 @@ final class EvenkeelTarget implements Target {
   }
 
   /**
-   * @param lingerMillis null: as it comes
-   * @param batchBytes null: as it comes
+   * @param lingerMillis null: the default
+   * @param batchBytes null: the default
    */
   Sender sender(String topic, Router router, Long lingerMillis, Long batchBytes) {
     return new ProducerSender(producer(topic, router, lingerMillis, batchBytes));
@@ -203,12 +203,12 @@ final class EvenkeelTarget implements Target {
     return () -> ClientConnection.await(consumer.close());
   }
 
-  /** Nodes to join by. */
+  /** Nodes to connect to, each as HOST:PORT. */
   List<String> seeds() {
     return nodes == null ? options.cluster() : nodes.seeds();
   }
 
-  /** A thread has one context: each producer and consumer is to have one for itself. */
+  /** Opens on a new thread, so that each producer and consumer has a context of its own. */
   private static <T> T onOwnContext(Supplier<Future<T>> open) {
     CompletableFuture<Future<T>> opening = Daemon.call("bench-open", open::get);
     return ClientConnection.await(opening.join());

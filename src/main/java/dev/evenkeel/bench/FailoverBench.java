@@ -36,13 +36,13 @@ import picocli.CommandLine.Command;
       "'led' is the slowest shard of those that the killed node led; 'elsewhere' that of the rest."
     })
 final class FailoverBench extends Benchmark {
-  /** The payload begins with the shard that the message is for. */
+  /** The payload begins with the shard of the message. */
   static final int SHARD_BYTES = Integer.BYTES;
 
-  /** After this time without a gap as long all is well again. */
+  /** Shards have recovered when none had a gap of half this time for this time. */
   private static final long CALM_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-  /** How long to look on after all shards are served again: what is bad may come late. */
+  /** How long to watch after all shards are served again, because a gap may come late. */
   private static final long LOOK_ON_MILLIS = 2_000;
 
   private static final long RECOVERY_SECONDS_MAX = 120;
@@ -139,10 +139,10 @@ final class FailoverBench extends Benchmark {
   }
 
   /**
-   * One kill.
+   * The result of one kill.
    *
-   * @param led how long the slowest of the shards that the killed node led was not served
-   * @param elsewhere the same of the other shards; null if it led all
+   * @param ledMillis the longest gap of the shards that the killed node led
+   * @param elsewhereMillis the longest gap of the other shards; null if there are none
    */
   private record Kill(String node, int shardsLed, double ledMillis, Double elsewhereMillis) {}
 
@@ -174,7 +174,7 @@ final class FailoverBench extends Benchmark {
     return kill;
   }
 
-  /** Shards by the node that leads them, nodes in order of their names. */
+  /** The shards of each node that leads some, by node. */
   private Map<String, List<Integer>> ledShards() throws InterruptedException {
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS_MAX);
     while (true) {
@@ -196,7 +196,7 @@ final class FailoverBench extends Benchmark {
     }
   }
 
-  /** Waits until every shard was acknowledged since the last kill, and a moment ago. */
+  /** Waits until every shard is served again after a kill. */
   private void awaitServed() throws InterruptedException {
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(RECOVERY_SECONDS_MAX);
     long begin = System.nanoTime();
@@ -238,10 +238,7 @@ final class FailoverBench extends Benchmark {
         });
   }
 
-  /**
-   * How long each shard was without acknowledgements since a moment. Pure but for its lock: answers
-   * come on any thread.
-   */
+  /** The longest time of each shard without acknowledgements. Thread-safe. */
   static final class AckGaps {
     private final long[] lastNanos;
     private final long[] worstNanos;
@@ -252,7 +249,7 @@ final class FailoverBench extends Benchmark {
       begin(nowNanos);
     }
 
-    /** From here on gaps count; what came before is forgotten. */
+    /** Forgets all gaps before now. */
     synchronized void begin(long nowNanos) {
       Arrays.fill(lastNanos, nowNanos);
       Arrays.fill(worstNanos, 0);
@@ -273,7 +270,7 @@ final class FailoverBench extends Benchmark {
           .orElse(0);
     }
 
-    /** How long the shard that waits longest has been waiting. */
+    /** How long the slowest shard has been waiting now. */
     synchronized long waitingNanos(long nowNanos) {
       return nowNanos - Arrays.stream(lastNanos).min().orElse(nowNanos);
     }

@@ -20,17 +20,17 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Supplier;
 
 /**
- * Groups of equal consumers read topics that were filled before, one group after another.
+ * A benchmark in which groups of equal consumers read filled topics, one group after another.
  *
- * <p>The consumers are in this program, each with a connection of its own, as separate applications
- * have: so what goes between them and the dispatcher goes through the network. Processes of their
- * own would measure, on a machine with few cores, how long four JVMs take to warm up.
+ * <p>The consumers run in this program, each with a connection of its own, so their traffic with
+ * the dispatcher goes through the network as that of separate applications does. On a machine with
+ * few cores, separate processes would mostly measure the warm-up of their JVMs.
  */
 abstract class GroupBenchmark extends Benchmark {
   private static final long LOOK_EVERY_MILLIS = 1;
   private static final long JOIN_SECONDS_MAX = 60;
 
-  /** One a consumer. */
+  /** One for each consumer. */
   private final List<EvenkeelClient> clients = new ArrayList<>();
 
   private final Supplier<Integer> producers = options.producers();
@@ -50,7 +50,7 @@ abstract class GroupBenchmark extends Benchmark {
 
   final Supplier<Long> warmupMillis;
 
-  /** With the defaults of options. */
+  /** Takes the defaults of the options. */
   GroupBenchmark(String consumers, String messages, String parallel, String warmup) {
     this.consumers =
         options.flags.integer(
@@ -68,10 +68,10 @@ abstract class GroupBenchmark extends Benchmark {
         options.flags.time("--warmup", warmup, "For how long a group of each kind reads first");
   }
 
-  /** Measures all groups; gives what each did. */
+  /** Measures all groups; gives one object for each. */
   abstract JsonArray runs(EvenkeelTarget target) throws InterruptedException;
 
-  /** What the groups did, for people. */
+  /** The results as a table. */
   abstract Table table(JsonArray runs);
 
   @Override
@@ -97,7 +97,7 @@ abstract class GroupBenchmark extends Benchmark {
     return ExitStatus.DONE;
   }
 
-  /** A new topic with all messages. */
+  /** Creates and fills a topic; gives its name. */
   String fill(EvenkeelTarget target, Payloads payloads) throws InterruptedException {
     String topic = newTopic(target);
     send(senders(target, topic, producers.get()), payloads, Amount.messages(messages.get()));
@@ -105,13 +105,13 @@ abstract class GroupBenchmark extends Benchmark {
   }
 
   /**
-   * What one group did.
+   * The result of one group.
    *
-   * @param finished messages while it was measured
-   * @param all messages that were finished, also while consumers joined
-   * @param least messages that one consumer had finished at the end, of all it did, at least
-   * @param most the same, at most
-   * @param declined messages of all that dedup finished without a handler
+   * @param finished messages finished while it was measured
+   * @param all messages finished, including those while consumers joined
+   * @param least the fewest messages that a consumer finished
+   * @param most the most messages that a consumer finished
+   * @param declined messages that dedup finished without a handler
    */
   record Outcome(long finished, long all, long nanos, long least, long most, long declined) {
     double perSecond() {
@@ -127,12 +127,13 @@ abstract class GroupBenchmark extends Benchmark {
   }
 
   /**
-   * Reads a topic by a new group of equal consumers. What is measured begins when each of them has
-   * finished a message, and ends with the last message or after a time: joining is not part of it.
+   * Reads a topic with a new group of equal consumers. The measurement begins when each of them has
+   * finished a message, so that joining does not count, and ends with the last message or after
+   * {@code millisMax}.
    *
-   * @param name of the group, after the topic's
-   * @param mode with mode, range and strategy; the rest is set here
-   * @param millisMax how long it is measured at most
+   * @param name the end of the group's name
+   * @param mode the mode, range, strategy and dedup; this sets the rest
+   * @param millisMax how long to measure at most
    */
   Outcome run(String topic, String name, ConsumerOptions mode, long millisMax)
       throws InterruptedException {
@@ -154,7 +155,7 @@ abstract class GroupBenchmark extends Benchmark {
       }
       long joining = System.nanoTime();
       while (counts.stream().anyMatch(count -> count.get() == 0)) {
-        // A consumer that comes when all is done gets nothing: then there were too few messages.
+        // A consumer that joins after the last message gets none: there were too few messages.
         if (System.nanoTime() - joining > TimeUnit.SECONDS.toNanos(JOIN_SECONDS_MAX)
             || sum(counts) >= messages.get()) {
           throw CommandFailure.failed("not every consumer got a message: use more with --messages");
@@ -181,7 +182,7 @@ abstract class GroupBenchmark extends Benchmark {
     return counts.stream().mapToLong(AtomicLong::get).sum();
   }
 
-  /** Works by a timer. One thread at a time calls it. */
+  /** Simulates work with a timer. One thread at a time calls it. */
   private static final class Worker implements ConsumerHandler {
     private static final Future<Void> DONE = Future.succeededFuture();
 

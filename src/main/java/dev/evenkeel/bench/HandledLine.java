@@ -5,20 +5,20 @@ import java.time.Instant;
 import java.time.temporal.ChronoUnit;
 
 /**
- * A line of a consumer about a message that it has handled: {@code handled MICROS SHARD OFFSET
+ * A line in which a consumer process reports a handled message: {@code handled MICROS SHARD OFFSET
  * EPOCH KEY SEQUENCE}.
  *
- * @param micros when, in microseconds since 1970, by the machine's clock
- * @param epoch of the lease, or 0 where there is none
- * @param key of the message
- * @param sequence of the message among those of its key, from 0
+ * @param micros when it was handled, in microseconds since 1970
+ * @param epoch the epoch of the lease; 0 if there is none
+ * @param key the key of the message
+ * @param sequence the number of the message among those of its key, from 0
  */
 record HandledLine(long micros, int shard, long offset, long epoch, String key, long sequence) {
   private static final String BEGIN = "handled ";
   private static final int FIELDS = 7;
 
   /**
-   * Tells of a message that was handled now.
+   * Formats the line for a message that was handled now.
    *
    * @param payload {@code KEY SEQUENCE}, and perhaps more after a space
    */
@@ -39,7 +39,7 @@ record HandledLine(long micros, int shard, long offset, long epoch, String key, 
         + (second < 0 ? text : text.substring(0, second));
   }
 
-  /** What {@link #format} wrote; null if the line is another, or was cut off by a kill. */
+  /** Parses a line of {@link #format}; null if it is another line, or was cut off by a kill. */
   static HandledLine parse(String line) {
     String[] fields = line.split(" ");
     if (!line.startsWith(BEGIN) || fields.length != FIELDS) {

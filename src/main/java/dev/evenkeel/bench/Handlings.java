@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * Which member handled which message when: what a change of the group did to each shard is read off
- * it. Times are microseconds of one machine's clock. Thread-safe.
+ * Records which member handled which message when, and computes from that how a change of the group
+ * affected each shard. Times are microseconds of one clock. Thread-safe.
  */
 final class Handlings {
   private record Handling(long micros, String member) {}
@@ -37,7 +37,7 @@ final class Handlings {
     shards.get(line.shard()).add(new Handling(line.micros(), member));
   }
 
-  /** A round begins: what was handled before {@code micros} is forgotten, and so are duplicates. */
+  /** Begins a round: forgets duplicates, and what was handled before {@code micros}. */
   synchronized void begin(long micros) {
     duplicates = 0;
     shards.forEach(shard -> shard.removeIf(each -> each.micros() < micros));
@@ -70,7 +70,7 @@ final class Handlings {
   }
 
   /**
-   * What a change did.
+   * The effect of a change.
    *
    * @param movedMillis of each shard that moved: from the last message that the former owner
    *     handled to the first that the next one did; of several moves the longest
@@ -86,7 +86,7 @@ final class Handlings {
       int moves,
       long duplicates) {}
 
-  /** What has happened around {@code changeMicros} since the round began. */
+  /** The effect of a change at {@code changeMicros} in this round. */
   synchronized Change change(long changeMicros) {
     List<Double> moved = new ArrayList<>();
     List<Double> stayed = new ArrayList<>();
@@ -108,7 +108,7 @@ final class Handlings {
           continue;
         }
         after = Math.max(after, gap);
-        // A former owner that is held or slow may tell of one more: that is no move back.
+        // A former owner that is frozen or slow may report one more message: that is no move back.
         if (!next.member().equals(last.member()) && !former.contains(next.member())) {
           former.add(last.member());
           moves++;

@@ -6,8 +6,8 @@ import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Bounds what one thread has sent and nobody has acknowledged. A thread that filled it goes on when
- * half of it is free, so that it is not woken for each message.
+ * Bounds the unacknowledged messages of one thread. A full thread goes on when half of the bound is
+ * free, so that it does not wake up for each message.
  */
 final class InFlight implements Target.Done {
   private static final long LOOK_AGAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
@@ -45,7 +45,9 @@ final class InFlight implements Target.Done {
   }
 
   /**
-   * @return whether everything was answered in time
+   * Waits for all answers.
+   *
+   * @return whether all came in time
    */
   boolean awaitAll(long nanosMax) {
     return awaitAtMost(0, nanosMax);

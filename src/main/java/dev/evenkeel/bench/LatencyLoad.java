@@ -7,8 +7,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * Messages at a fixed rate, each with the time at which it was meant to be sent in its payload.
- * Producers and consumers are in one program, so one monotonic clock does for both ends.
+ * Sends messages at a fixed rate. Each payload begins with the time at which it should be sent.
+ * Producers and consumers run in one program, so one monotonic clock serves both.
  */
 final class LatencyLoad {
   /** The payload begins with the intended time: nanoseconds of the monotonic clock. */
@@ -26,7 +26,7 @@ final class LatencyLoad {
   /** From the intended time to the consumer. */
   private final Percentiles endToEnd = new Percentiles();
 
-  /** From the intended time to the call that sends: what the load itself was late. */
+  /** From the intended time to the call that sends: the delay of the load itself. */
   private final Percentiles late = new Percentiles();
 
   private final AtomicLong answered = new AtomicLong();
@@ -40,9 +40,9 @@ final class LatencyLoad {
   }
 
   /**
-   * What came of it. Warm-up messages are in none of the figures.
+   * The result, without the messages of the warm-up.
    *
-   * @param received messages that came to a consumer, in the time that was allowed
+   * @param received messages that reached a consumer in time
    */
   record Outcome(
       long sent,
@@ -53,7 +53,7 @@ final class LatencyLoad {
       Percentiles late,
       Throwable firstFailure) {}
 
-  /** What each consumer is to do with a message. */
+  /** Handles a message in each consumer. */
   Target.Arrival arrival() {
     return payload -> {
       long intended = ByteBuffer.wrap(payload).getLong();
@@ -63,7 +63,10 @@ final class LatencyLoad {
     };
   }
 
-  /** Blocks for both times, and until all is answered and received, or a minute has gone by. */
+  /**
+   * Blocks for both times, then until all messages are acknowledged and received, for a minute at
+   * most.
+   */
   Outcome run(List<Target.Sender> senders, long warmupMillis, long millis)
       throws InterruptedException {
     long begin = System.nanoTime();

@@ -79,7 +79,7 @@ final class LevelBench extends GroupBenchmark {
     return runs;
   }
 
-  /** Sharded first: the others are compared with it. */
+  /** Mode sharded comes first, because the others are compared with it. */
   private static List<ConsumerOptions> modes(List<Integer> ranges) {
     List<ConsumerOptions> modes = new ArrayList<>();
     modes.add(new ConsumerOptions());

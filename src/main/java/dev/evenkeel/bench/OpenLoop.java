@@ -3,9 +3,9 @@ package dev.evenkeel.bench;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * When each message of an open load is meant to be sent: evenly spread, whatever happens to those
- * before it. Latency is counted from that moment, so a system that stalls is not spared the
- * messages that would have come meanwhile ("coordinated omission", Gil Tene).
+ * The schedule of an open load: messages are due at even intervals, whatever happens to those
+ * before. Latency counts from the due time, so a stall of the system shows in all messages that
+ * were due meanwhile (see "coordinated omission", Gil Tene).
  *
  * @param startNanos when the first one is due
  * @param perSecond above 0
@@ -17,7 +17,10 @@ record OpenLoop(long startNanos, double perSecond) {
     }
   }
 
-  /** When the i-th message, from 0, is due. Computed from the start, so that no error adds up. */
+  /**
+   * When the i-th message, from 0, is due. Computed from the start, so rounding errors do not add
+   * up.
+   */
   long dueNanos(long i) {
     return startNanos + Math.round(i * (1e9 / perSecond));
   }
@@ -31,7 +34,7 @@ record OpenLoop(long startNanos, double perSecond) {
     return due;
   }
 
-  /** How many messages are due before {@code nanos} have gone by. */
+  /** How many messages are due in the first {@code nanos}. */
   long count(long nanos) {
     return (long) Math.ceil(nanos / 1e9 * perSecond);
   }

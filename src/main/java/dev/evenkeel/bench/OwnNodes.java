@@ -23,8 +23,8 @@ import java.util.concurrent.TimeoutException;
 import java.util.stream.Collectors;
 
 /**
- * Nodes that are started for a load: each in a JVM of its own, by the same jar, with its data in a
- * directory that is removed at the end. They listen at the loopback interface.
+ * Nodes that a benchmark starts: each is a JVM of its own with this jar, on the loopback interface.
+ * Their data is removed at the end.
  */
 final class OwnNodes implements AutoCloseable {
   private static final long READY_SECONDS_MAX = 180;
@@ -33,10 +33,7 @@ final class OwnNodes implements AutoCloseable {
   private static final String HOST = "127.0.0.1";
   private static final int PORTS_EACH = 3;
 
-  /**
-   * Below the ports from which systems take one for a connection: one of those could be taken while
-   * the node that is to listen there still starts.
-   */
+  /** Below the ephemeral ports: a connection could take one of those while the node is starting. */
   private static final int PORTS_FROM = 28_000;
 
   private static final int PORTS_TO = 32_000;
@@ -52,7 +49,7 @@ final class OwnNodes implements AutoCloseable {
     this.directory = directory;
   }
 
-  /** Starts so many as the options say, and waits until all can serve. */
+  /** Starts as many nodes as the options say, and waits until all can serve. */
   static OwnNodes start(BenchOptions options) {
     OwnNodes own;
     try {
@@ -84,7 +81,7 @@ final class OwnNodes implements AutoCloseable {
     return nodes.stream().map(node -> HOST + ":" + node.port).toList();
   }
 
-  /** Of all of them, garbage included; NaN if one does not tell. */
+  /** The heap of all nodes, including garbage; NaN if one does not answer. */
   double heapBytes() {
     return nodes.stream().mapToDouble(OwnNode::heapBytes).sum();
   }
@@ -93,7 +90,7 @@ final class OwnNodes implements AutoCloseable {
     return nodes.stream().filter(node -> node.id.equals(id)).findFirst().orElseThrow();
   }
 
-  /** The first of three neighbouring ports for each node. */
+  /** Finds three adjacent free ports for each node; gives the first ones. */
   static List<Integer> freePorts(int count) {
     List<ServerSocket> held = new ArrayList<>();
     List<Integer> firsts = new ArrayList<>();
@@ -107,7 +104,7 @@ final class OwnNodes implements AutoCloseable {
           }
           firsts.add(first);
         } catch (IOException taken) {
-          // One of the three is another's: try elsewhere.
+          // One of the three is in use: try elsewhere.
           continue;
         } finally {
           held.addAll(three);
@@ -136,7 +133,7 @@ final class OwnNodes implements AutoCloseable {
     try {
       Runtime.getRuntime().removeShutdownHook(onExit);
     } catch (IllegalStateException e) {
-      // The program is ending already, by way of this very hook.
+      // The JVM is shutting down: the hook runs already.
       return;
     }
   }
@@ -146,7 +143,7 @@ final class OwnNodes implements AutoCloseable {
       return;
     }
     ended = true;
-    // Their data is thrown away: there is nothing to end in good order.
+    // Their data is removed, so they need not stop cleanly.
     nodes.forEach(OwnNode::kill);
     DataDirectory.remove(directory);
   }
@@ -164,7 +161,7 @@ final class OwnNodes implements AutoCloseable {
       this.port = port;
     }
 
-    /** Starts it, and returns at once. */
+    /** Starts the node; returns at once. */
     void begin() {
       List<String> command = new ArrayList<>(OwnProgram.command(options.nodeJvmOptions()));
       command.addAll(List.of("serve", "--node", id, "--port", String.valueOf(port)));
@@ -198,7 +195,7 @@ final class OwnNodes implements AutoCloseable {
       process.closeInput();
     }
 
-    /** Waits for its ready line. */
+    /** Waits until the node reports that it is ready. */
     void awaitReady() {
       try {
         ready.get(READY_SECONDS_MAX, TimeUnit.SECONDS);
@@ -213,7 +210,7 @@ final class OwnNodes implements AutoCloseable {
       }
     }
 
-    /** What the node says of its heap, garbage included; NaN if it does not answer. */
+    /** The heap of the node, including garbage; NaN if it does not answer. */
     double heapBytes() {
       String line = ready.getNow("");
       String port = line.substring(line.indexOf("http=") + "http=".length()).trim();
@@ -228,7 +225,7 @@ final class OwnNodes implements AutoCloseable {
       }
     }
 
-    /** SIGKILL, and waits for the end. */
+    /** Kills the node with SIGKILL, and waits for its end. */
     void kill() {
       if (process == null) {
         return;

@@ -4,8 +4,8 @@ import java.nio.charset.StandardCharsets;
 import java.util.SplittableRandom;
 
 /**
- * Keys and payloads made beforehand, so that a load spends its time on sending. Payloads are random
- * bytes, which nothing can compress. The same seed gives the same messages.
+ * Keys and payloads that are generated before the load runs. Payloads are random bytes, which
+ * cannot be compressed. The same seed gives the same messages.
  */
 class Payloads {
   private static final int POOL_BYTES = 4 << 20;
@@ -30,7 +30,7 @@ class Payloads {
     }
   }
 
-  /** The payload of the i-th message; not to be changed. */
+  /** The payload of the i-th message; do not change it. */
   byte[] payload(long i) {
     return payloads[(int) (i % payloads.length)];
   }
@@ -40,7 +40,7 @@ class Payloads {
     if (keys.length == 0) {
       return null;
     }
-    // Steps of the golden ratio: even, and without the runs of neighbours that counting up gives.
+    // Steps of the golden ratio spread evenly, without the runs of neighbours that counting gives.
     long mixed = i * 0x9E3779B97F4A7C15L;
     return keys[(int) ((mixed >>> 33) % keys.length)];
   }

@@ -6,9 +6,11 @@ import java.util.concurrent.TimeUnit;
 import org.HdrHistogram.ConcurrentHistogram;
 import org.HdrHistogram.Histogram;
 
-/** Latencies of any thread, with three digits of precision, up to {@link #MINUTES_MAX}. */
+/**
+ * A thread-safe histogram of latencies with three digits of precision, up to {@link #MINUTES_MAX}.
+ */
 final class Percentiles {
-  /** A longer one counts as this. */
+  /** A longer latency counts as this. */
   private static final long MINUTES_MAX = 10;
 
   private static final long NANOS_MAX = TimeUnit.MINUTES.toNanos(MINUTES_MAX);
@@ -42,7 +44,7 @@ final class Percentiles {
         .put("maxMillis", millis(100));
   }
 
-  /** With a column for each figure of {@link #row}. */
+  /** A table with a column for each figure of {@link #row}. */
   static Table table() {
     return new Table("MILLISECONDS", "COUNT", "P50", "P90", "P99", "P99.9", "MAX");
   }

@@ -8,14 +8,14 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * As much as a system takes: each producer has a thread that sends until what is in flight reaches
- * its bound. Warm-up and measurement are runs of their own; each ends when all is answered, and its
- * time is from the first message to the last answer.
+ * Sends as fast as the system allows: each producer has a thread that sends while the messages in
+ * flight are below their bound. A run lasts from the first message to the last answer; the warm-up
+ * is a run of its own.
  */
 final class ProduceLoad {
   private static final long ANSWERS_MINUTES_MAX = 3;
 
-  /** The clock is read once in so many messages. */
+  /** How many messages are sent between two readings of the clock. */
   private static final int CLOCK_EVERY = 64;
 
   private final List<Target.Sender> senders;
@@ -23,7 +23,7 @@ final class ProduceLoad {
   private final long inFlightEach;
 
   /**
-   * @param inFlightMessages of all senders together
+   * @param inFlightMessages the bound for all senders together
    */
   ProduceLoad(List<Target.Sender> senders, Payloads payloads, long inFlightMessages) {
     this.senders = senders;
@@ -31,7 +31,7 @@ final class ProduceLoad {
     inFlightEach = Math.max(1, inFlightMessages / senders.size());
   }
 
-  /** What one run did. */
+  /** The result of one run. */
   record Outcome(long sent, long failed, long nanos, Throwable firstFailure) {
     long acked() {
       return sent - failed;
@@ -42,7 +42,7 @@ final class ProduceLoad {
     }
   }
 
-  /** Blocks until all is answered. */
+  /** Sends, and blocks until all messages are answered. */
   Outcome run(Amount amount) throws InterruptedException {
     List<InFlight> flights = new ArrayList<>();
     List<Thread> threads = new ArrayList<>();

@@ -51,25 +51,25 @@ import picocli.CommandLine.Command;
 final class RebalanceBench extends Benchmark {
   /** What happens to a group. */
   enum Kind {
-    /** One more consumer. */
+    /** One more consumer joins. */
     JOIN,
-    /** One ends by SIGTERM. */
+    /** One leaves by SIGTERM. */
     LEAVE,
-    /** One ends by SIGKILL: its connections are closed for it. */
+    /** One is ended by SIGKILL; the system closes its connections. */
     KILL,
-    /** One is held by SIGSTOP: nothing is closed, as if its machine had gone. */
+    /** One is frozen by SIGSTOP; its connections stay open, as if its machine had gone. */
     VANISH
   }
 
-  /** No change of owners for so long: the group is at rest. */
+  /** The group is at rest when no owner has changed for this time. */
   private static final long REST_MILLIS = 3_000;
 
-  /** What is looked at before a change. */
+  /** How long before a change the steady state is measured. */
   private static final long BEFORE_MICROS = 2_000_000;
 
   private static final long SETTLE_SECONDS_MAX = 240;
 
-  /** Owners that are the same for so long are at rest also while they work off what has waited. */
+  /** After this time without a change, the group is at rest even while it works off a backlog. */
   private static final long REST_BEHIND_MILLIS = 30_000;
 
   private static final long END_SECONDS_MAX = 60;
@@ -120,7 +120,7 @@ final class RebalanceBench extends Benchmark {
 
   private int started;
 
-  /** A consumer under measurement, in a process of its own. */
+  /** A consumer process. */
   private record Member(String name, ChildProcess process) {}
 
   @Override
@@ -291,7 +291,7 @@ final class RebalanceBench extends Benchmark {
     if (kind == Kind.JOIN) {
       members.addLast(begin());
     } else {
-      // The one that has been there for the longest.
+      // The oldest consumer is the victim.
       victim = members.removeFirst();
       switch (kind) {
         case LEAVE -> victim.process().terminate();
@@ -313,7 +313,7 @@ final class RebalanceBench extends Benchmark {
     }
   }
 
-  /** SIGSTOP: it vanishes, and nothing of it is closed. */
+  /** Freezes a process with SIGSTOP. */
   private static void freeze(ChildProcess process) throws InterruptedException {
     try {
       Process kill =
@@ -326,7 +326,7 @@ final class RebalanceBench extends Benchmark {
     }
   }
 
-  /** Waits until all shards are served by all members, and owners do not change any more. */
+  /** Waits until the members serve all shards, and the owners no longer change. */
   private void awaitRest(long sinceMicros, int count, Member victim) throws InterruptedException {
     Set<String> names = members.stream().map(Member::name).collect(Collectors.toSet());
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(SETTLE_SECONDS_MAX);

@@ -19,7 +19,7 @@ import picocli.CommandLine.Command;
 
 /**
  * One consumer of {@code bench rebalance}, in a process of its own, so that it can be stopped,
- * killed and held for real. It tells of each message in a line: see {@link HandledLine}.
+ * killed and frozen. It prints a {@link HandledLine} for each message.
  */
 @Command(
     name = "rebalance-member",

@@ -58,12 +58,12 @@ final class SingleBench extends Benchmark {
   }
 
   /**
-   * Sends single messages at a fixed rate, in turn through each sender, so that all of them see the
-   * same machine. Each is sent when the one before it has been answered, or has its time. Blocks
-   * for {@code millis} and until all is answered.
+   * Sends single messages at a fixed rate, in turn through each sender, so that all senders run
+   * under the same conditions. A message waits for its time and for the answer to the one before.
+   * Blocks for {@code millis}, then until all are answered.
    *
    * @param perSecond messages of each sender
-   * @param latencies one for each sender: from the call that sends to the answer
+   * @param latencies one for each sender: the time from sending to the answer
    * @throws IllegalStateException if a message failed
    */
   static void run(
@@ -94,7 +94,7 @@ final class SingleBench extends Benchmark {
           end[0] = System.nanoTime();
           answer.done(failure);
         });
-    // It reads what the answer wrote before it counted itself.
+    // The callback writes the end before it counts the answer, so awaitAll makes it visible.
     if (!answer.awaitAll(TimeUnit.SECONDS.toNanos(ANSWER_SECONDS_MAX)) || answer.failed() > 0) {
       throw new IllegalStateException(
           "a message was not acknowledged: " + answer.firstFailure(), answer.firstFailure());

@@ -3,12 +3,12 @@ package dev.evenkeel.bench;
 import java.util.Arrays;
 import java.util.List;
 
-/** What several runs come to. Pure. */
+/** Statistics over the results of several runs. */
 final class Stats {
   private Stats() {}
 
   /**
-   * The middle one, or the mean of the two in the middle.
+   * The middle value, or the mean of the two in the middle.
    *
    * @throws IllegalArgumentException if there are none
    */
@@ -30,7 +30,7 @@ final class Stats {
     return values.stream().mapToDouble(Number::doubleValue).min().orElseThrow();
   }
 
-  /** Three digits behind the point. */
+  /** Rounds to three decimal places. */
   static double rounded(double value) {
     return Math.round(value * 1_000) / 1_000.0;
   }

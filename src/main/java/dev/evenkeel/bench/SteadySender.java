@@ -6,7 +6,7 @@ import java.util.concurrent.TimeUnit;
 
 /** Sends at a steady rate on a thread of its own, until it is stopped. */
 final class SteadySender {
-  /** Sends the i-th message; {@code done} is told of it. */
+  /** Sends the i-th message and passes its result to {@code done}. */
   interface Next {
     void send(long i, Target.Done done);
   }
@@ -18,8 +18,8 @@ final class SteadySender {
   private volatile long sent;
 
   /**
-   * @param sender is closed at the end
-   * @param inFlightMax messages that may wait for an answer
+   * @param sender closed at the end
+   * @param inFlightMax how many messages may wait for an answer
    */
   SteadySender(Target.Sender sender, long inFlightMax, double perSecond, Next next) {
     this.sender = sender;
@@ -38,13 +38,13 @@ final class SteadySender {
             });
   }
 
-  /** Sends no more. */
+  /** Stops sending. */
   void stop() {
     stopping = true;
   }
 
   /**
-   * Stops, and waits for all answers.
+   * Stops sending, and waits for all answers.
    *
    * @throws CommandFailure if they do not come in time
    */

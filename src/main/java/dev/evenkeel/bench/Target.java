@@ -4,36 +4,36 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * A system under load, as its clients see it. Methods block; they are for threads of the load. The
- * same loads run against every system, so that figures can be compared.
+ * A system under load, as its clients see it. The same loads run against every system, so that
+ * figures can be compared. Methods block; only threads of the load call them.
  */
 public interface Target extends AutoCloseable {
 
-  /** What the figures are of: name, version, settings that matter. */
+  /** Describes the system for the result: its name, version and relevant settings. */
   JsonObject describe();
 
   void createTopic(String topic, int shards);
 
-  /** A producer of its own; to be used by one thread. */
+  /** A new producer, for use by one thread. */
   Sender sender(String topic);
 
-  /** A consumer that joins {@code group}, which begins at the earliest message. */
+  /** A new consumer that joins a group. The group starts at the earliest message. */
   Receiver receiver(String topic, String group, Arrival arrival);
 
   /**
-   * The command line, from the JVM's program on and without options for it, of a process that joins
-   * {@code group} as {@code member}, works for a millisecond on each message, tells of each by a
-   * {@link HandledLine}, and leaves in good order on SIGTERM.
+   * The command line of a consumer process, beginning with the JVM and without JVM options. The
+   * process joins the group as {@code member}, works for a millisecond on each message, prints a
+   * {@link HandledLine} for it, and leaves cleanly on SIGTERM.
    */
   List<String> memberCommand(String topic, String group, String member);
 
-  /** Messages that the topic holds, or -1 if it cannot be told. */
+  /** How many messages the topic holds; -1 if that is unknown. */
   long stored(String topic);
 
   @Override
   void close();
 
-  /** Sends messages; {@code done} is told of each, on any thread. */
+  /** Sends messages, and passes the result of each to {@code done}, on any thread. */
   interface Sender extends AutoCloseable {
     void send(byte[] key, byte[] payload, Done done);
 
@@ -41,23 +41,23 @@ public interface Target extends AutoCloseable {
     void close();
   }
 
-  /** The outcome of one message: null once it is acknowledged. */
+  /** Takes the result of one message: null if it was acknowledged. */
   interface Done {
     void done(Throwable failure);
   }
 
-  /** Takes what arrives, one message after another on one thread a receiver. Must not block. */
+  /** Takes the messages of a receiver, one at a time on one thread. Must not block. */
   interface Arrival {
     void arrived(byte[] payload);
   }
 
-  /** A consumer at work. */
+  /** A running consumer. */
   interface Receiver extends AutoCloseable {
     @Override
     void close();
   }
 
-  /** Opens a system by what the command line says. */
+  /** Connects to a system as the options say. */
   interface Opener {
     Target open(BenchOptions options);
   }

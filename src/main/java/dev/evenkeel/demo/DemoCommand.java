@@ -77,7 +77,8 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
     Map<String, String> given =
         new HashMap<>(Map.of("port", port.get(), "http-port", httpPort.get()));
     given.put("data", data.get() == null ? "unused" : data.get());
-    // Checked before a directory is made; a visitor's EVENKEEL_ variables are for nodes of his own.
+    // Checked before a directory is created. The EVENKEEL_ variables of the user are for other
+    // nodes.
     ConfigReader.merge(Map.of(), "", Map.of(), given);
     Logging.client();
     Path temporary = data.get() == null ? Files.createTempDirectory("evenkeel-demo-") : null;

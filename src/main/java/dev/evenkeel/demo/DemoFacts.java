@@ -9,11 +9,11 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 
-/** What the cluster says about the demo's group, over HTTP as anybody could ask. Calls block. */
+/** Asks the cluster about the demo's group, over the public HTTP API. Calls block. */
 final class DemoFacts {
-  /** Shards of the demo's topic that belong to it now, and who owns them. */
+  /** Who owns the shards of the demo's topic now. */
   record Ownership(boolean allOwned, boolean even, Set<String> owners) {
-    /** Every shard has a living owner, evenly, {@code member} is one of them or is none of them. */
+    /** Whether all shards are owned evenly, and {@code member} owns some if it is present. */
     boolean settled(String member, boolean present) {
       return allOwned && even && owners.contains(member) == present;
     }
@@ -26,7 +26,7 @@ final class DemoFacts {
     this.api = api;
   }
 
-  /** Makes the topic unless it is there. */
+  /** Creates the topic if it is missing. */
   void ensureTopic() {
     for (Object each : api.<JsonArray>get("/api/topics")) {
       if (DemoRun.TOPIC.equals(((JsonObject) each).getString("name"))) {
@@ -55,7 +55,7 @@ final class DemoFacts {
         allOwned && !owners.isEmpty(), "OK".equals(group.getString("status")), owners);
   }
 
-  /** Moves that were not there at the last call; the cluster remembers its last thousand. */
+  /** Moves of shards since the last call. */
   List<Move> newMoves() {
     JsonArray answer = api.get("/api/rebalances?group=" + DemoRun.GROUP);
     List<Move> moves = new ArrayList<>();

@@ -34,10 +34,9 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /**
- * One consumer of the demo, in a process of its own, so that it can be killed for real. It leaves
- * in good order when its standard input ends, which it also does when the demo itself is killed. On
- * standard output it tells {@code joined}, and {@code arrived SHARD COUNT} of each shard that
- * comes.
+ * One consumer of the demo, in a process of its own, so that it can be killed. It leaves cleanly
+ * when its standard input ends, also because the demo was killed. It prints {@code joined}, and
+ * {@code arrived SHARD COUNT} for each shard that it gets.
  */
 @Command(
     name = "demo-member",
@@ -71,7 +70,7 @@ final class DemoMemberCommand implements Callable<Integer> {
           try {
             System.in.transferTo(OutputStream.nullOutputStream());
           } catch (IOException e) {
-            // Gone is gone.
+            // The input is closed, which has the same meaning.
           }
           end.complete(null);
         });
@@ -104,7 +103,7 @@ final class DemoMemberCommand implements Callable<Integer> {
     try {
       left.get(LEAVE_MILLIS_MAX + 1_000, TimeUnit.MILLISECONDS);
     } catch (ExecutionException | TimeoutException e) {
-      // What was not released is another's as soon as the cluster misses this member.
+      // The cluster gives the shards to others when it misses this member.
       return;
     }
   }
@@ -115,12 +114,11 @@ final class DemoMemberCommand implements Callable<Integer> {
   }
 
   /**
-   * What a consumer of the demo does: works a little on each message and counts those of each
-   * shard. The count is the shard's state: it travels with the shard. Belongs to the consumer's
-   * context.
+   * Works a little on each message and counts the messages of each shard. The count is the state of
+   * the shard and moves with it. Use it on the consumer's context only.
    */
   private static final class CountingHandler implements ConsumerHandler {
-    /** The work on one message takes from 1 ms to this. */
+    /** The longest work on a message; the shortest is 1 ms. */
     private static final int WORK_MILLIS_MAX = 4;
 
     private final Vertx vertx;

@@ -13,17 +13,17 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 
-/** The processes of the demo's consumers. Methods block for as long as they say. */
+/** Starts and ends the consumer processes of the demo. Methods that wait block. */
 final class DemoMembers {
-  /** Joining means starting a JVM, too, perhaps on a busy machine. */
+  /** This includes the start of a JVM, perhaps on a busy machine. */
   private static final long JOIN_MILLIS_MAX = 60_000;
 
   private static final long LEAVE_MILLIS_MAX = 8_000;
   private static final long CLOSE_MILLIS_MAX = 6_000;
 
-  /** One consumer of the demo: this program again, in a process of its own. */
+  /** One consumer process, which runs this program again. */
   static final class DemoProcess {
-    /** What a client needs, in as little memory as it gets along with. */
+    /** JVM options that keep a consumer small. */
     private static final List<String> SMALL =
         List.of(
             "-Xmx96m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-XX:ActiveProcessorCount=1");
@@ -35,9 +35,9 @@ final class DemoMembers {
     private volatile String lastError = "it ended without a word";
 
     /**
-     * Starts it.
+     * Starts the process.
      *
-     * @param arrivals takes each shard that comes to it, and how far the shard's count is
+     * @param arrivals gets each shard that the consumer gets, with the shard's count
      * @throws CommandFailure if no process can be started
      */
     DemoProcess(String name, String cluster, BiConsumer<Integer, Long> arrivals) {
@@ -53,7 +53,7 @@ final class DemoMembers {
       process.readErrors(line -> lastError = line);
     }
 
-    /** With what this JVM was given to reach into Java, and settings of ours. */
+    /** Passes on this JVM's options about modules, and Evenkeel's system properties. */
     private static List<String> jvmOptions() {
       List<String> options = new ArrayList<>(SMALL);
       for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
@@ -90,7 +90,7 @@ final class DemoMembers {
       return joinedOrEnded.await(millisMax, TimeUnit.MILLISECONDS) && joined;
     }
 
-    /** Ends its input, which tells it to leave in good order; kills it if it has not come yet. */
+    /** Asks it to leave cleanly by closing its input; kills it if it has not joined yet. */
     private void askToLeave() {
       if (!joined) {
         process.kill();
@@ -112,7 +112,7 @@ final class DemoMembers {
     this.cluster = cluster;
   }
 
-  /** Starts one more. It has not joined yet. */
+  /** Starts one more consumer; does not wait until it has joined. */
   synchronized DemoProcess start() {
     if (closed) {
       throw CommandFailure.failed("the demo has ended");
@@ -124,7 +124,7 @@ final class DemoMembers {
   }
 
   /**
-   * Waits until it has joined, for a minute at most.
+   * Waits until a consumer has joined, for a minute at most.
    *
    * @throws CommandFailure if it cannot
    */
@@ -135,7 +135,7 @@ final class DemoMembers {
     }
   }
 
-  /** Lets it leave in good order, and waits for its end. */
+  /** Lets a consumer leave cleanly, and waits for its end. */
   void leave(DemoProcess process) throws InterruptedException {
     process.askToLeave();
     if (!process.process().awaitEnd(LEAVE_MILLIS_MAX)) {
@@ -154,19 +154,19 @@ final class DemoMembers {
     running.remove(process.name());
   }
 
-  /** All that were started and not ended by the demo, by name; some may have ended otherwise. */
+  /** All consumers that the demo has started and not ended; others may have killed some. */
   synchronized List<DemoProcess> all() {
     return List.copyOf(running.values());
   }
 
-  /** How far the count of each shard was that came to a consumer since the last call. */
+  /** The counts of the shards that have moved to a consumer since the last call. */
   Map<Integer, Long> takeArrived() {
     Map<Integer, Long> taken = Map.copyOf(arrived);
     arrived.keySet().removeAll(taken.keySet());
     return taken;
   }
 
-  /** Ends all within six seconds, in good order as far as that is possible. */
+  /** Ends all consumers, cleanly if they leave within six seconds. */
   void close() {
     List<DemoProcess> all;
     synchronized (this) {

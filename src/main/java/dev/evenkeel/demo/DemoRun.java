@@ -23,13 +23,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
 
-/** One run of the demo on a node that serves: a thread of its own plays the script. */
+/** One run of the demo on a running node: a thread of its own plays the script. */
 final class DemoRun {
   static final String TOPIC = "orders";
   static final String GROUP = "demo";
   static final int SHARDS = 12;
 
-  /** So that a demo left alone over night fills no disk. */
+  /** Short, so that a demo that runs overnight does not fill the disk. */
   static final long RETENTION_MILLIS = 600_000;
 
   private static final int MESSAGES_PER_SECOND = 200;
@@ -49,7 +49,7 @@ final class DemoRun {
   private final CountDownLatch stopping = new CountDownLatch(1);
   private DemoFacts facts;
 
-  /** Null until they are sent. */
+  /** Null until the first orders are sent. */
   private volatile Orders orders;
 
   DemoRun(NodeConfig config, long everyMillis, boolean dataIsTemporary, PrintStream out) {
@@ -71,7 +71,7 @@ final class DemoRun {
           try {
             play(LocalObjects.get(vertx, EvenkeelClient.class), url);
           } catch (Throwable e) {
-            // While everything ends, calls fail: that is no failure of the demo.
+            // Calls fail while the demo stops; that is no failure of the demo.
             if (stopping.getCount() > 0) {
               end.completeExceptionally(e);
             }
@@ -127,7 +127,7 @@ final class DemoRun {
     say(time, names + " share the " + SHARDS + " shards");
   }
 
-  /** Waits for the next event, with an eye on processes that others end; false: the demo ends. */
+  /** Waits for the next event, and reports processes that others end; false: the demo ends. */
   private boolean pause() throws InterruptedException {
     long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(everyMillis);
     while (true) {
@@ -168,7 +168,10 @@ final class DemoRun {
     tell(time, event, process, awaitSettled(process.name(), event == Event.JOIN, since));
   }
 
-  /** How long it took since {@code sinceNanos}; null: too long, or the demo ends. */
+  /**
+   * Waits until the group is settled; gives the time since {@code sinceNanos}, null if it took too
+   * long.
+   */
   private Long awaitSettled(String member, boolean present, long sinceNanos)
       throws InterruptedException {
     long limit = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(SETTLE_MILLIS_MAX);

@@ -4,28 +4,28 @@ import java.util.List;
 import java.util.random.RandomGenerator;
 
 /**
- * Who comes and goes: first one of each kind, so that a short visit sees all, then by chance,
- * between {@link #CONSUMERS_MIN} and {@link #CONSUMERS_MAX} consumers. Pure: randomness is handed
- * in.
+ * Decides which consumers come and go: at first each kind of event, so that a short run shows all,
+ * then at random, between {@link #CONSUMERS_MIN} and {@link #CONSUMERS_MAX} consumers. Pure:
+ * callers pass the randomness.
  */
 public final class DemoScript {
   public static final int CONSUMERS_MIN = 2;
   public static final int CONSUMERS_MAX = 6;
 
-  /** How many the demo starts with. */
+  /** How many consumers the demo starts with. */
   public static final int CONSUMERS_AT_START = 3;
 
   private static final List<Event> OPENING =
       List.of(Event.JOIN, Event.KILL, Event.JOIN, Event.LEAVE);
 
-  /** After so many events without one, somebody is killed. */
+  /** After this many events without a kill, the next event is one. */
   private static final int EVENTS_WITHOUT_KILL_MAX = 4;
 
   /** What happens to one consumer. */
   public enum Event {
     JOIN,
     LEAVE,
-    /** Its process is killed: it releases nothing and says no goodbye. */
+    /** Its process is killed, so it releases nothing. */
     KILL
   }
 
@@ -38,7 +38,7 @@ public final class DemoScript {
   }
 
   /**
-   * @param consumers how many there are now; it may be any number, as visitors can join and kill
+   * @param consumers how many there are now: any number, because users can start and kill some
    */
   public Event next(int consumers) {
     Event event = told < OPENING.size() ? OPENING.get(told) : byChance();

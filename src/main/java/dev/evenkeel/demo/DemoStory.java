@@ -8,15 +8,15 @@ import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 
-/** Tells an event in one line, from what the cluster says about it. Pure. */
+/** Describes an event in one line, from what the cluster reports. Pure. */
 public final class DemoStory {
 
   /**
-   * One move of a shard, as {@code GET /api/rebalances} tells it; null: unknown or none.
+   * One move of a shard, from {@code GET /api/rebalances}; null means unknown or none.
    *
    * @param pauseMillis from the end of the old owner's last handler to the new owner's first fetch
-   * @param releaseMillis from the call for the shard to its release
-   * @param redelivered messages that came again to the new owner
+   * @param releaseMillis from the request for the shard to its release
+   * @param redelivered messages that were delivered again to the new owner
    */
   public record Move(
       int shard,
@@ -28,14 +28,14 @@ public final class DemoStory {
       Long redelivered) {}
 
   /**
-   * What became of an event.
+   * The outcome of an event.
    *
-   * @param event null: a process ended that nobody here had ended
-   * @param member whom it happened to
-   * @param pid of the member's process
-   * @param moves since the event, in any order
-   * @param carried messages counted before by the former owners whose counts travelled along
-   * @param settledMillis until every shard had a living owner again; null: it has not come to that
+   * @param event null: somebody else ended the process
+   * @param member the member concerned
+   * @param pid the member's process
+   * @param moves the moves since the event, in any order
+   * @param carried the counts that moved with the shards, added up
+   * @param settledMillis until every shard had a living owner again; null: not yet
    */
   public record Outcome(
       Event event, String member, long pid, List<Move> moves, long carried, Long settledMillis) {}
@@ -127,7 +127,7 @@ public final class DemoStory {
     return sum == 0 ? "" : "; " + number(sum) + " messages come again";
   }
 
-  /** From the least to the greatest of what is known. */
+  /** The range of the known values. */
   private static String range(List<Move> moves, Function<Move, Long> figure) {
     List<Long> known = moves.stream().map(figure).filter(Objects::nonNull).sorted().toList();
     if (known.isEmpty()) {

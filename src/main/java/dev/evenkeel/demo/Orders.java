@@ -11,8 +11,8 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.random.RandomGenerator;
 
 /**
- * Sends orders of {@link #CUSTOMERS} customers, some of whom order far more than others. One order
- * at a time on the producer's own context; what cannot be sent in time is left out.
+ * Sends orders of {@link #CUSTOMERS} customers, some of whom order far more than others. It drops
+ * orders that cannot be sent in time.
  */
 public final class Orders {
   public static final int CUSTOMERS = 1_000;
@@ -38,9 +38,9 @@ public final class Orders {
   }
 
   /**
-   * Starts two producers. Fails if there is no such topic.
+   * Starts two producers. Fails if the topic does not exist.
    *
-   * @param messagesPerSecond of both together, 40 or more
+   * @param messagesPerSecond the rate of both together, at least 40
    */
   public static Future<Orders> start(
       EvenkeelClient client, String topic, int messagesPerSecond, RandomGenerator random) {
@@ -78,12 +78,12 @@ public final class Orders {
         .getBytes();
   }
 
-  /** How many were acknowledged since the start. */
+  /** How many orders were acknowledged since the start. */
   public long acknowledged() {
     return acknowledged.get();
   }
 
-  /** Sends no more; completes when what was sent is acknowledged. */
+  /** Stops sending; completes when all orders are acknowledged. */
   public Future<Void> close() {
     vertx.cancelTimer(timer);
     return Future.join(producers.stream().map(Producer::close).toList()).mapEmpty();

@@ -4,11 +4,11 @@ import java.util.Arrays;
 import java.util.random.RandomGenerator;
 
 /**
- * Ranks by Zipf's law: rank k is k to the power of the exponent times as rare as the first. With
- * exponent 1 that is how customers, words and cities are spread. Pure: randomness is handed in.
+ * Draws ranks by Zipf's law: the weight of rank k is k to the power of minus the exponent. Pure:
+ * callers pass the randomness.
  */
 public final class Zipf {
-  /** The sum of the weights of each rank and those before it. */
+  /** For each rank, the sum of its weight and the weights before it. */
   private final double[] sums;
 
   /**
@@ -22,7 +22,7 @@ public final class Zipf {
     Arrays.setAll(sums, i -> (i == 0 ? 0 : sums[i - 1]) + Math.pow(i + 1, -exponent));
   }
 
-  /** A rank from 1, the commonest, to {@code ranks}. */
+  /** Draws a rank from 1, the most common, to {@code ranks}. */
   public int next(RandomGenerator random) {
     int found = Arrays.binarySearch(sums, random.nextDouble() * sums[sums.length - 1]);
     return found < 0 ? -found : found + 1;
