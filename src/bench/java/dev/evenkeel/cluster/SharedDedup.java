@@ -107,7 +107,7 @@ public final class SharedDedup {
     Semaphore free = new Semaphore(inFlight);
     LongAdder decisions = new LongAdder();
     LongAdder steps = new LongAdder();
-    Worker worker = new Worker("bench", 0);
+    Worker worker = new Worker("bench", 0, 0);
     long end = System.nanoTime() + seconds * 1_000_000_000;
     long number = 0;
     while (System.nanoTime() < end) {

@@ -80,7 +80,7 @@ public class DedupBenchmark {
     @Setup
     public void setUp(Queues queues) {
       long thread = queues.threads.incrementAndGet();
-      worker = new Worker("m", thread);
+      worker = new Worker("m", thread, 0);
       unique = thread << 40;
       SplittableRandom random = new SplittableRandom(thread);
       Zipf draw = new Zipf(HOT_KEYS);

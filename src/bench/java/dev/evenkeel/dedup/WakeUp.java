@@ -16,7 +16,7 @@ public final class WakeUp {
 
   public static void main(String[] args) throws InterruptedException {
     LocalCoordinator<Integer> coordinator = new LocalCoordinator<>(1_000, 60_000);
-    Worker worker = new Worker("m", 0);
+    Worker worker = new Worker("m", 0, 0);
     SynchronousQueue<Ticket<Integer>> blocked = new SynchronousQueue<>();
     SynchronousQueue<Long> woken = new SynchronousQueue<>();
     Thread waiter =

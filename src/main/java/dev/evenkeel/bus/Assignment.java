@@ -31,12 +31,6 @@ public record Assignment(
           .list("shards", Integer.MAX_VALUE, OWNED::write, OWNED::readItem)
           .object("lead", LEAD::write, LEAD::read);
 
-  /** An assignment to a member that does not lead its group. */
-  public Assignment(
-      String group, String member, String instance, long term, long revision, List<Owned> shards) {
-    this(group, member, instance, term, revision, shards, null);
-  }
-
   /**
    * The member holds the lease of its group, and so leads it.
    *

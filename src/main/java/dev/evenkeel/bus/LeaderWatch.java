@@ -9,6 +9,7 @@ import java.util.HashSet;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 
 /**
  * Ends requests whose leader no longer answers. A request fails with INDETERMINATE as soon as
@@ -67,22 +68,22 @@ public final class LeaderWatch {
 
   /** A node did not answer a probe that was sent at {@code askedMillis}. */
   void silent(String node, long askedMillis) {
-    for (Waiting<?> each : waiting) {
-      if (each.node.equals(node) && each.sinceMillis < askedMillis && waiting.remove(each)) {
-        each.promise.tryFail(
-            new RefusedException(
-                Refusal.INDETERMINATE, "no answer from " + node + ", which answers nothing now"));
-      }
-    }
+    end(
+        each -> each.node.equals(node) && each.sinceMillis < askedMillis,
+        "which answers nothing now");
   }
 
   /** A node leads the log group now. */
   public void leads(int group, String leader) {
+    end(each -> each.group == group && !each.node.equals(leader), leader + " leads");
+  }
+
+  private void end(Predicate<Waiting<?>> which, String reason) {
     for (Waiting<?> each : waiting) {
-      if (each.group == group && !each.node.equals(leader) && waiting.remove(each)) {
+      if (which.test(each) && waiting.remove(each)) {
         each.promise.tryFail(
             new RefusedException(
-                Refusal.INDETERMINATE, "no answer from " + each.node + ", " + leader + " leads"));
+                Refusal.INDETERMINATE, "no answer from " + each.node + ", " + reason));
       }
     }
   }

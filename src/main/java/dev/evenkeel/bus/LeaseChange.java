@@ -28,12 +28,6 @@ public record LeaseChange(
           .former("groupTerm", 0L)
           .former("ownerTimeoutMillis", Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
 
-  /** A change in a group that has no group lease. */
-  public LeaseChange(
-      String group, Shard shard, long epoch, String owner, String instance, long committed) {
-    this(group, shard, epoch, owner, instance, committed, 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
-  }
-
   public static LeaseChange of(Lease lease) {
     return new LeaseChange(
         lease.group(),

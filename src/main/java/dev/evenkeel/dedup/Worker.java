@@ -13,9 +13,4 @@ public record Worker(String member, long shard, long work) {
   public Worker {
     Objects.requireNonNull(member);
   }
-
-  /** A worker for work without a number. */
-  public Worker(String member, long shard) {
-    this(member, shard, 0);
-  }
 }

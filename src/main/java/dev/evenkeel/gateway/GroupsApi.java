@@ -121,9 +121,10 @@ final class GroupsApi {
   }
 
   private Future<Void> withBytesOf(JsonObject shard) {
-    Shard of = new Shard((int) shard.remove("topicId"), shard.getInteger("shard"));
-    Long from = toLong(shard.remove("freedFrom"));
-    Long to = toLong(shard.remove("freedTo"));
+    Shard of = new Shard(shard.getInteger("topicId"), shard.getInteger("shard"));
+    Long from = shard.getLong("freedFrom");
+    Long to = shard.getLong("freedTo");
+    List.of("topicId", "freedFrom", "freedTo").forEach(shard::remove);
     if (from == null || to == null || to <= from) {
       shard.put("bytesFreed", from == null ? null : (Long) 0L);
       return Future.succeededFuture();
@@ -138,9 +139,5 @@ final class GroupsApi {
         .otherwise((Long) null)
         .map(bytes -> shard.put("bytesFreed", bytes))
         .mapEmpty();
-  }
-
-  private static Long toLong(Object number) {
-    return number == null ? null : (Long) ((Number) number).longValue();
   }
 }

@@ -95,7 +95,7 @@ class HeartbeatTest {
         .isEqualTo(resigned);
     assertThat(resigned.resignedTerm()).isEqualTo(7);
     assertThat(beat.resignedTerm()).isZero();
-    Assignment none = new Assignment("g", "m", "i", 1, 2, List.of());
+    Assignment none = new Assignment("g", "m", "i", 1, 2, List.of(), null);
     Assignment lead =
         new Assignment("g", "m", "i", 1, 2, List.of(), new Assignment.Lead(7, true, false));
     for (Assignment each : List.of(none, lead)) {

@@ -92,7 +92,7 @@ class SharedAutomataTest {
   }
 
   private static Ticket<DedupKey> ask(ClusteredCoordinator at, DedupKey key) {
-    Ticket<DedupKey> ticket = at.enQueue(key, new Worker("m", 0), 0);
+    Ticket<DedupKey> ticket = at.enQueue(key, new Worker("m", 0, 0), 0);
     await()
         .atMost(LONG)
         .pollDelay(Duration.ZERO)

@@ -45,7 +45,7 @@ class StepBatchesTest {
   }
 
   private CompletableFuture<StepReply> ask() {
-    SharedClaim claim = new SharedClaim(new Worker("m", 0), ++tokens, 1_000, 1_000);
+    SharedClaim claim = new SharedClaim(new Worker("m", 0, 0), ++tokens, 1_000, 1_000);
     return batches
         .step(new Step(Step.Kind.ENQUEUE, new DedupKey(1, 1), claim))
         .toCompletableFuture();

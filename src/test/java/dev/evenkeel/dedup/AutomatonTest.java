@@ -13,9 +13,9 @@ class AutomatonTest {
   private static final long THEN = 100;
   private static final long NOW = 200;
 
-  private final Claim a = new Claim(new Worker("a", 0), 1);
-  private final Claim b = new Claim(new Worker("b", 0), 1);
-  private final Claim x = new Claim(new Worker("x", 0), 1);
+  private final Claim a = new Claim(new Worker("a", 0, 0), 1);
+  private final Claim b = new Claim(new Worker("b", 0, 0), 1);
+  private final Claim x = new Claim(new Worker("x", 0, 0), 1);
 
   /**
    * @param head after it: a, b, x or -
@@ -103,7 +103,7 @@ class AutomatonTest {
   }
 
   private static Claim copy(Claim claim) {
-    return new Claim(new Worker(claim.worker().member(), 7), claim.token());
+    return new Claim(new Worker(claim.worker().member(), 7, 0), claim.token());
   }
 
   private static String name(Claim claim, String none) {
@@ -143,7 +143,7 @@ class AutomatonTest {
   }
 
   private static SharedClaim shared(String member, long token, long waitsUntil) {
-    return new SharedClaim(new Worker(member, 0), token, 1_000, waitsUntil);
+    return new SharedClaim(new Worker(member, 0, 0), token, 1_000, waitsUntil);
   }
 
   @Test

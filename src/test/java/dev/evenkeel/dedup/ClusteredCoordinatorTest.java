@@ -180,7 +180,7 @@ class ClusteredCoordinatorTest {
 
   private Ticket<DedupKey> ask(Process process, int key) {
     Ticket<DedupKey> ticket =
-        process.coordinator.enQueue(key(key), new Worker(process.name, 0), now);
+        process.coordinator.enQueue(key(key), new Worker(process.name, 0, 0), now);
     asked.put(process.name + "/0#" + ticket.token(), ticket);
     return ticket;
   }

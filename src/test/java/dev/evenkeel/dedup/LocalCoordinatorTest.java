@@ -9,9 +9,9 @@ import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 class LocalCoordinatorTest {
-  private static final Worker ONE = new Worker("one", 0);
-  private static final Worker TWO = new Worker("two", 0);
-  private static final Worker THREE = new Worker("three", 0);
+  private static final Worker ONE = new Worker("one", 0, 0);
+  private static final Worker TWO = new Worker("two", 0, 0);
+  private static final Worker THREE = new Worker("three", 0, 0);
 
   private final LocalCoordinator<String> coordinator = new LocalCoordinator<>(100, 50);
 

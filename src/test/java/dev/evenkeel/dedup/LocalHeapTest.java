@@ -42,7 +42,7 @@ class LocalHeapTest {
   /** Prints bytes of the live keys, keys after the burst, and bytes after it. */
   public static void main(String[] args) {
     LocalCoordinator<DedupKey> coordinator = new LocalCoordinator<>(2 * LIVE_KEYS, 60_000);
-    Worker worker = new Worker("m", 0);
+    Worker worker = new Worker("m", 0, 0);
     Object[] tickets = new Object[LIVE_KEYS];
     long before = used();
     for (int i = 0; i < LIVE_KEYS; i++) {

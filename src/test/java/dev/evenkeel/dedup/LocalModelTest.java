@@ -57,7 +57,7 @@ class LocalModelTest {
         model.remove(entry);
       }
       model.add(entry);
-      Ticket<String> ticket = real.enQueue(key, new Worker(member, tickets.size()), now);
+      Ticket<String> ticket = real.enQueue(key, new Worker(member, tickets.size(), 0), now);
       assertThat(ticket.answer()).isEqualTo(expected);
       tickets.add(ticket);
       if (expected != Answer.DECLINE) {

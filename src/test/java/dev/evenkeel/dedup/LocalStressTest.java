@@ -105,7 +105,7 @@ class LocalStressTest {
     String member = live(null);
     for (int i = 0; i < REQUESTS; i++) {
       int key = random.nextInt(KEYS);
-      Ticket<Integer> ticket = coordinator.enQueue(key, new Worker(member, i), now.get());
+      Ticket<Integer> ticket = coordinator.enQueue(key, new Worker(member, i, 0), now.get());
       if (ticket.answer() == Answer.DECLINE) {
         continue;
       }

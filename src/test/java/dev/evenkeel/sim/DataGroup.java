@@ -15,6 +15,7 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -132,7 +133,14 @@ final class DataGroup {
         changed.add(former.shard());
         around.leaseChanged(
             new LeaseChange(
-                former.group(), former.shard(), former.epoch(), null, null, former.committed()));
+                former.group(),
+                former.shard(),
+                former.epoch(),
+                null,
+                null,
+                former.committed(),
+                0,
+                Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT));
       }
     }
 

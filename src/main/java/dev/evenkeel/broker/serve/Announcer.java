@@ -5,6 +5,7 @@ import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -63,7 +64,14 @@ final class Announcer implements DataListener {
     announce(
         former.shard(),
         new LeaseChange(
-            former.group(), former.shard(), former.epoch(), null, null, former.committed()));
+            former.group(),
+            former.shard(),
+            former.epoch(),
+            null,
+            null,
+            former.committed(),
+            0,
+            Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT));
   }
 
   @Override

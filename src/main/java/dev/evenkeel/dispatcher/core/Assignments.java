@@ -48,7 +48,7 @@ final class Assignments {
 
   /** For a run that has left: it owns nothing. */
   Assignment none(String group, String member, String instance) {
-    return new Assignment(group, member, instance, term, ++revision, List.of());
+    return new Assignment(group, member, instance, term, ++revision, List.of(), null);
   }
 
   /** Pushes to the members whose shards changed. */

@@ -58,7 +58,8 @@ final class ApiFailure extends RuntimeException {
       return new ApiFailure(
           503,
           Refusal.UNAVAILABLE.name(),
-          "the node is starting or stopping: try again once /health/ready answers 200");
+          "the node is not ready: it is starting or stopping; try again once /health/ready answers"
+              + " 200");
     }
     if (reply.failureType() == ReplyFailure.TIMEOUT) {
       return new ApiFailure(

@@ -138,19 +138,13 @@ final class LiveSources {
               }
               if (answer.succeeded()) {
                 ByteBuffer body = answer.result();
-                facts.add(state -> state.looked(asked, json(body), now));
+                facts.add(state -> state.looked(asked, new JsonObject(Frames.copy(body)), now));
               } else {
                 facts.add(LiveState::dispatcherSilent);
                 elsewhere(answer.cause());
               }
               looked = true;
             });
-  }
-
-  private static JsonObject json(ByteBuffer body) {
-    byte[] text = new byte[body.remaining()];
-    body.get(text);
-    return new JsonObject(Buffer.buffer(text));
   }
 
   /** Follows the refusal of a node that no longer has the dispatcher. */

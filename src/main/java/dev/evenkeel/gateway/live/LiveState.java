@@ -42,8 +42,7 @@ public final class LiveState {
     groups = liveGroups.take(Json.objects(facts.getJsonArray("groups")), nowMillis);
     topics = liveTopics.take(Json.objects(facts.getJsonArray("topics")), nowMillis);
     if (answer.getJsonArray("moves") != null) {
-      moveHistory.take(Json.objects(answer.getJsonArray("moves")));
-      moves = moveHistory.state();
+      moves = moveHistory.take(Json.objects(answer.getJsonArray("moves")));
     }
     tag = answer.getString("tag");
     dispatcher = node;

@@ -25,7 +25,7 @@ final class MoveHistory {
   /**
    * @param newestFirst the moves that the dispatcher knows now; all others are dropped
    */
-  void take(List<JsonObject> newestFirst) {
+  Map<String, Object> take(List<JsonObject> newestFirst) {
     Map<String, Object> now = new LinkedHashMap<>();
     Set<Key> kept = new HashSet<>();
     for (int i = newestFirst.size() - 1; i >= 0; i--) {
@@ -43,11 +43,7 @@ final class MoveHistory {
     }
     numbers.keySet().retainAll(kept);
     moves = now;
-  }
-
-  /** The moves by number, as a copy. */
-  Map<String, Object> state() {
-    return new LinkedHashMap<>(moves);
+    return moves;
   }
 
   /**

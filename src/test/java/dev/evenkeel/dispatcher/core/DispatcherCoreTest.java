@@ -143,7 +143,16 @@ class DispatcherCoreTest {
       bench.log.topics.remove(1);
       bench.run(
           bench.core.leaseChanged(
-              new LeaseChange("g", gone.shard(), gone.epoch(), null, null, 0), bench.now));
+              new LeaseChange(
+                  "g",
+                  gone.shard(),
+                  gone.epoch(),
+                  null,
+                  null,
+                  0,
+                  0,
+                  Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT),
+              bench.now));
       bench.run(bench.core.topicsChanged(bench.now));
       bench.pass(2_000, Bench.in(a, "sharded", List.of("t"), null), b);
       assertThat(bench.owners()).isEqualTo("ab");

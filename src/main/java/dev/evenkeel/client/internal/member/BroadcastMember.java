@@ -205,7 +205,8 @@ final class BroadcastMember implements LogCalls, Feature {
             consumer.instance,
             EPOCH,
             ++revision,
-            owned),
+            owned,
+            null),
         now);
   }
 

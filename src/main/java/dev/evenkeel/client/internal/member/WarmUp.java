@@ -100,7 +100,7 @@ final class WarmUp {
         new ConsumerCore(options, RUN, keepsState, keepsState, false, new SplittableRandom(1));
     core.heartbeatAnswered(now);
     Assignment.Owned owned = new Assignment.Owned(TOPIC, SHARD, 1, false, 0, 0);
-    Assignment given = new Assignment(TOPIC, TOPIC, RUN, 1, 1, List.of(owned));
+    Assignment given = new Assignment(TOPIC, TOPIC, RUN, 1, 1, List.of(owned), null);
     core.assigned(Assignment.fromJson(new JsonObject(Buffer.buffer(given.toJson().encode()))), now);
     advance(core);
     core.progress(now);

@@ -75,7 +75,7 @@ class RateGateTest {
         log.put(i, new ArrayList<>());
         owned.add(new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 0));
       }
-      core.assigned(new Assignment("g", "m", "i", 1, 1, owned), now);
+      core.assigned(new Assignment("g", "m", "i", 1, 1, owned, null), now);
       carryOut();
     }
 
@@ -93,7 +93,7 @@ class RateGateTest {
 
     /** Another owns the shards now. */
     void loseAll() {
-      core.assigned(new Assignment("g", "m", "i", 1, 2, List.of()), now);
+      core.assigned(new Assignment("g", "m", "i", 1, 2, List.of(), null), now);
     }
 
     static Message message(String key, String payload) {
@@ -505,7 +505,7 @@ class RateGateTest {
       Shard shard = new Shard(1, 0);
       world.core.assigned(
           new Assignment(
-              "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0))),
+              "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0)), null),
           world.now);
       world.gate.tick(world.now);
       world.core.tick(world.now);
@@ -537,7 +537,7 @@ class RateGateTest {
     Shard shard = new Shard(1, 0);
     world.core.assigned(
         new Assignment(
-            "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0))),
+            "g", "m", "i", 1, 2, List.of(new Assignment.Owned("t", shard, 1, true, 0, 0)), null),
         world.now);
     world.gate.tick(world.now);
     world.core.tick(world.now);
@@ -588,7 +588,7 @@ class RateGateTest {
     }
     world.turn();
     assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isEqualTo(6);
-    world.core.assigned(new Assignment("g", "m", "i", 1, 2, List.of()), world.now);
+    world.core.assigned(new Assignment("g", "m", "i", 1, 2, List.of(), null), world.now);
     world.at(world.now + 5_000);
     assertThat(world.begun).hasSize(2);
     assertThat(world.gate.rates().count(GroupFigure.RATE_WAITING)).isZero();

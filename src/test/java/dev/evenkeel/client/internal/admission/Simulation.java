@@ -547,7 +547,7 @@ final class Simulation {
                 random.nextBoolean() ? log.lease.committed() : -1));
       }
     }
-    return new Assignment("g", "m", member.instance, term, revision++, owned);
+    return new Assignment("g", "m", member.instance, term, revision++, owned, null);
   }
 
   // The log

@@ -51,7 +51,7 @@ class ConsumerCoreTest {
   }
 
   private void assign(long term, long revision, Assignment.Owned... owned) {
-    core.assigned(new Assignment("g", "m", "i", term, revision, List.of(owned)), now);
+    core.assigned(new Assignment("g", "m", "i", term, revision, List.of(owned), null), now);
   }
 
   private void assign(Assignment.Owned... owned) {
@@ -812,7 +812,7 @@ class ConsumerCoreTest {
     assign(2, 4);
     assign(1, 9);
     assertThat(core.owned()).isEqualTo(1);
-    core.assigned(new Assignment("g", "m", "another", 9, 9, List.of()), now);
+    core.assigned(new Assignment("g", "m", "another", 9, 9, List.of(), null), now);
     assertThat(core.owned()).isEqualTo(1);
     assign(3, 0);
     assertThat(core.owned()).isZero();

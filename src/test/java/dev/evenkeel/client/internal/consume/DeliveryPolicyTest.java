@@ -58,7 +58,8 @@ class DeliveryPolicyTest {
             "i",
             1,
             ++revision,
-            List.of(new Assignment.Owned("t", S0, 1, draining, 0, 0))),
+            List.of(new Assignment.Owned("t", S0, 1, draining, 0, 0)),
+            null),
         now);
   }
 

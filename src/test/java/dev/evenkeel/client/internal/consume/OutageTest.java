@@ -45,7 +45,7 @@ class OutageTest {
     for (int i = 0; i < shards; i++) {
       owned.add(new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 0));
     }
-    core.assigned(new Assignment("g", "m", "i", 1, 1, owned), now);
+    core.assigned(new Assignment("g", "m", "i", 1, 1, owned, null), now);
     act();
   }
 

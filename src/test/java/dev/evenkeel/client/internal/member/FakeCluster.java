@@ -236,7 +236,7 @@ public final class FakeCluster implements Link {
                 lease.committed()));
       }
     }
-    return new Assignment("g", member.member(), member.instance(), 1, revision, owned);
+    return new Assignment("g", member.member(), member.instance(), 1, revision, owned, null);
   }
 
   private Buffer dispatch(Buffer body) {
