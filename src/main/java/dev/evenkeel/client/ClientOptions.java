@@ -34,6 +34,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     super(SCHEMA, json);
   }
 
+  /** The nodes to join by, as HOST:PORT; by default 127.0.0.1:5701. */
   public List<String> getSeeds() {
     return get(SEEDS);
   }
@@ -46,6 +47,10 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(SEEDS, List.copyOf(seeds));
   }
 
+  /**
+   * The address of this machine that nodes can reach; null, the default: the one from which it
+   * reaches the seed.
+   */
   public String getHost() {
     return get(HOST);
   }
@@ -58,6 +63,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(HOST, host);
   }
 
+  /** The name of the cluster, by default "evenkeel". */
   public String getClusterName() {
     return get(CLUSTER_NAME);
   }
@@ -69,6 +75,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return set(CLUSTER_NAME, clusterName);
   }
 
+  /** How long the client tries to connect for the first time, in ms, by default 30,000. */
   public long getConnectTimeoutMillis() {
     return get(CONNECT_TIMEOUT);
   }

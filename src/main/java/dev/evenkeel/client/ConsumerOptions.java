@@ -207,6 +207,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     super(SCHEMA, json);
   }
 
+  /** The name of the group; null if it is not set. */
   public String getGroup() {
     return get(GROUP);
   }
@@ -216,6 +217,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(GROUP, group);
   }
 
+  /** The name of this member; null, the default: a generated name. */
   public String getMember() {
     return get(MEMBER);
   }
@@ -228,6 +230,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(MEMBER, member);
   }
 
+  /** The names of the topics to subscribe to; empty by default. */
   public List<String> getTopics() {
     return get(TOPICS);
   }
@@ -237,6 +240,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(TOPICS, topics);
   }
 
+  /** How the group consumes, by default SHARDED. */
   public Mode getMode() {
     return get(MODE);
   }
@@ -246,7 +250,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(MODE, mode);
   }
 
-  /** As set, by default 100 messages. */
+  /**
+   * In mode LEVEL, the most messages that one member may be ahead of another: 1 to 1,000,000, by
+   * default 100.
+   */
   public int getRange() {
     return get(RANGE, GroupPolicy.RANGE_DEFAULT);
   }
@@ -259,7 +266,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(RANGE, range);
   }
 
-  /** As set, by default PULL. */
+  /** In mode LEVEL, who moves the messages, by default PULL. */
   public Strategy getStrategy() {
     return get(STRATEGY, Strategy.PULL);
   }
@@ -269,7 +276,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(STRATEGY, strategy);
   }
 
-  /** As set, by default 10 seconds. */
+  /**
+   * In mode LEVEL, the time without a finished message after which a member is set aside: 1,000 to
+   * 3,600,000 ms, by default 10,000.
+   */
   public long getStallTimeoutMillis() {
     return get(STALL_TIMEOUT, Limits.STALL_TIMEOUT_MILLIS_DEFAULT);
   }
@@ -284,6 +294,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(STALL_TIMEOUT, stallTimeoutMillis);
   }
 
+  /** What makes a message the same as another, by default OFF. */
   public Dedup getDedup() {
     return get(DEDUP);
   }
@@ -298,7 +309,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(DEDUP, dedup);
   }
 
-  /** As set, by default 60 seconds. */
+  /**
+   * With dedup, the time after which a running handler loses its key: 1,000 to 86,400,000 ms, by
+   * default 60,000.
+   */
   public long getDedupTimeoutMillis() {
     return get(DEDUP_TIMEOUT, 60_000L);
   }
@@ -312,6 +326,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(DEDUP_TIMEOUT, dedupTimeoutMillis);
   }
 
+  /** In mode BROADCAST, the directory of the offsets; null by default. */
   public String getOffsetsDirectory() {
     return get(OFFSETS_DIRECTORY);
   }
@@ -325,7 +340,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(OFFSETS_DIRECTORY, offsetsDirectory);
   }
 
-  /** As set, by default REFUSE. */
+  /** In mode BROADCAST, what happens to a damaged file of offsets, by default REFUSE. */
   public OnDamagedOffsets getOnDamagedOffsets() {
     return get(ON_DAMAGED_OFFSETS, OnDamagedOffsets.REFUSE);
   }
@@ -338,6 +353,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(ON_DAMAGED_OFFSETS, onDamagedOffsets);
   }
 
+  /** The rate at which messages of this consumer begin; null, the default: no limit. */
   public Rate getRate() {
     return get(RATE);
   }
@@ -350,6 +366,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(RATE, rate);
   }
 
+  /** The rate at which messages of one key and topic begin; null, the default: no limit. */
   public Rate getKeyRate() {
     return get(KEY_RATE);
   }
@@ -363,7 +380,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(KEY_RATE, keyRate);
   }
 
-  /** As set, by default KEY. */
+  /** What the key rate counts, by default KEY. */
   public RateBy getRateBy() {
     return get(RATE_BY, RateBy.KEY);
   }
@@ -373,7 +390,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(RATE_BY, rateBy);
   }
 
-  /** As set, by default WAIT. */
+  /** What happens to messages over the key rate, by default WAIT. */
   public OverRate getOverRate() {
     return get(OVER_RATE, OverRate.WAIT);
   }
@@ -387,7 +404,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(OVER_RATE, overRate);
   }
 
-  /** As set, by default SHARD, in mode LEVEL NONE. */
+  /** What is kept in order, by default SHARD, in mode LEVEL NONE. */
   public Order getOrder() {
     return get(ORDER, getMode() == Mode.LEVEL ? Order.NONE : Order.SHARD);
   }
@@ -397,6 +414,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(ORDER, order);
   }
 
+  /** The most handlers that run at a time, at least 1, by default 16. */
   public int getParallel() {
     return get(PARALLEL);
   }
@@ -406,6 +424,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(PARALLEL, parallel);
   }
 
+  /** Where a new group begins, by default at the earliest message. */
   public StartAt getStart() {
     return new StartAt(get(START_KIND), get(START_VALUE));
   }
@@ -420,6 +439,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(START_VALUE, start.value());
   }
 
+  /** The time between two heartbeats, at least 10 ms, by default 1,000. */
   public long getHeartbeatMillis() {
     return get(HEARTBEAT);
   }
@@ -429,6 +449,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(HEARTBEAT, heartbeatMillis);
   }
 
+  /**
+   * The silence after which the cluster gives the shards of this member to others, in ms, at least
+   * two heartbeats plus 1,000, by default 5,000.
+   */
   public long getMemberTimeoutMillis() {
     return get(MEMBER_TIMEOUT);
   }
@@ -442,6 +466,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(MEMBER_TIMEOUT, memberTimeoutMillis);
   }
 
+  /**
+   * The longest time that a handover waits for this member, in ms, at least 0, by default 50,000.
+   */
   public long getLockTimeMillis() {
     return get(LOCK_TIME);
   }
@@ -454,6 +481,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(LOCK_TIME, lockTimeMillis);
   }
 
+  /** The name of the assignor; null, the default: the one that the group has. */
   public String getAssignor() {
     return get(ASSIGNOR);
   }
@@ -468,6 +496,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(ASSIGNOR, assignor);
   }
 
+  /**
+   * The time without a finished message after which another member gets a shard: 1,000 to
+   * 86,400,000 ms; null, the default: never.
+   */
   public Long getStuckTimeoutMillis() {
     return get(STUCK_TIMEOUT);
   }
@@ -483,6 +515,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(STUCK_TIMEOUT, stuckTimeoutMillis);
   }
 
+  /** How long the shards of a dead member wait for a release: 0 to 3,600,000 ms, by default 0. */
   public long getCrashLockTimeMillis() {
     return get(CRASH_LOCK_TIME);
   }
@@ -495,6 +528,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(CRASH_LOCK_TIME, crashLockTimeMillis);
   }
 
+  /** The most messages that are fetched and not finished, at least 1, by default 3,000. */
   public int getPendingMessagesMax() {
     return get(PENDING_MESSAGES_MAX);
   }
@@ -508,6 +542,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(PENDING_MESSAGES_MAX, pendingMessagesMax);
   }
 
+  /** The most bytes that are fetched and not finished, at least 1, by default 16 MiB. */
   public int getPendingBytesMax() {
     return get(PENDING_BYTES_MAX);
   }
@@ -520,6 +555,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(PENDING_BYTES_MAX, pendingBytesMax);
   }
 
+  /** The most bytes of one fetch: 1 to 1 MiB, by default 1 MiB. */
   public int getFetchBytesMax() {
     return get(FETCH_BYTES_MAX);
   }
@@ -529,6 +565,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(FETCH_BYTES_MAX, fetchBytesMax);
   }
 
+  /** The longest wait of one fetch for new messages: 0 to 15,000 ms, by default 15,000. */
   public int getFetchWaitMillis() {
     return get(FETCH_WAIT);
   }
@@ -541,6 +578,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(FETCH_WAIT, fetchWaitMillis);
   }
 
+  /** The longest time between two commits of new progress, in ms, at least 1, by default 5,000. */
   public long getCommitMillis() {
     return get(COMMIT);
   }
@@ -550,6 +588,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(COMMIT, commitMillis);
   }
 
+  /**
+   * The most finished messages of a shard that may be uncommitted, at least 1, by default 1,000.
+   */
   public int getCommitMessages() {
     return get(COMMIT_MESSAGES);
   }
@@ -562,6 +603,10 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(COMMIT_MESSAGES, commitMessages);
   }
 
+  /**
+   * The most messages of one shard that are handed out at a time: 1 to {@link
+   * #HAND_OUT_MESSAGES_MAX}, by default 32.
+   */
   public int getHandOutMessages() {
     return get(HAND_OUT_MESSAGES);
   }
@@ -577,8 +622,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * As set; else {@link #DEFAULT_RETRY_DELAYS_MILLIS} if {@link #setOnFailure} says RETRY, and none
-   * otherwise.
+   * The pauses before the second and all further attempts, in ms; by default {@link
+   * #DEFAULT_RETRY_DELAYS_MILLIS} if failed messages are retried, and none otherwise.
    */
   public List<Long> getRetryDelaysMillis() {
     boolean again =
@@ -599,6 +644,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(RETRY_DELAYS, retryDelaysMillis == null ? null : List.copyOf(retryDelaysMillis));
   }
 
+  /** What happens to a message that fails, by default RETRY. */
   public OnFailure getOnFailure() {
     return get(ON_FAILURE);
   }
@@ -608,6 +654,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(ON_FAILURE, onFailure);
   }
 
+  /** Whether the consumer pauses while most messages fail, by default true. */
   public boolean isBreaker() {
     return get(BREAKER);
   }
@@ -621,6 +668,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(BREAKER, breaker);
   }
 
+  /** What a crash may do to a message, by default AT_LEAST_ONCE. */
   public DeliveryPolicy getDelivery() {
     return get(DELIVERY);
   }
@@ -635,6 +683,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(DELIVERY, delivery);
   }
 
+  /** Whether a failed message keeps its place until its next attempt, by default false. */
   public boolean isHoldFailed() {
     return get(HOLD_FAILED);
   }

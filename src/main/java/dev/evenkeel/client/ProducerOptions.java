@@ -88,6 +88,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     super(SCHEMA, json);
   }
 
+  /** The topic to send to; null if it is not set. */
   public String getTopic() {
     return get(TOPIC);
   }
@@ -97,6 +98,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(TOPIC, topic);
   }
 
+  /** The name of the producer; empty, the default: none. */
   public String getName() {
     return get(NAME);
   }
@@ -109,6 +111,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(NAME, name);
   }
 
+  /**
+   * The largest batch of one shard, in bytes: 1 to {@link Limits#BATCH_BYTES_MAX}, by default 256
+   * KiB.
+   */
   public int getBatchBytes() {
     return get(BATCH_BYTES);
   }
@@ -121,6 +127,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(BATCH_BYTES, batchBytes);
   }
 
+  /** How long a batch waits for more messages: 0 to 60,000 ms, by default 5. */
   public long getLingerMillis() {
     return get(LINGER);
   }
@@ -134,6 +141,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(LINGER, lingerMillis);
   }
 
+  /** The most bytes that are taken and not acknowledged, at least 1, by default 32 MiB. */
   public long getBufferBytes() {
     return get(BUFFER_BYTES);
   }
@@ -146,6 +154,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(BUFFER_BYTES, bufferBytes);
   }
 
+  /**
+   * The most batches of a shard that are under way at a time: 1 to {@link
+   * Limits#BATCHES_REMEMBERED}, by default 4.
+   */
   public int getBatchesInFlight() {
     return get(BATCHES_IN_FLIGHT);
   }
@@ -158,6 +170,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(BATCHES_IN_FLIGHT, batchesInFlight);
   }
 
+  /** How long a batch is tried: 1 to 2,147,483,647 ms, by default 120,000. */
   public long getDeliveryTimeoutMillis() {
     return get(DELIVERY_TIMEOUT);
   }
@@ -171,6 +184,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(DELIVERY_TIMEOUT, deliveryTimeoutMillis);
   }
 
+  /**
+   * How long a batch is tried while the disk of the node is too full: 0 to 2,147,483,647 ms, by
+   * default 10,000.
+   */
   public long getDiskFullTimeoutMillis() {
     return get(DISK_FULL_TIMEOUT);
   }
@@ -184,6 +201,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(DISK_FULL_TIMEOUT, diskFullTimeoutMillis);
   }
 
+  /** What {@link Producer#send} does while the buffer is full, by default WAIT. */
   public OnFull getOnFull() {
     return get(ON_FULL);
   }
@@ -193,6 +211,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(ON_FULL, onFull);
   }
 
+  /** When a message counts as acknowledged, by default MAJORITY. */
   public Acks getAcks() {
     return get(ACKS);
   }
@@ -205,6 +224,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(ACKS, acks);
   }
 
+  /** How long {@link Acks#ALL} waits for all replicas: 1 to 2,147,483,647 ms, by default 10,000. */
   public long getAcksTimeoutMillis() {
     return get(ACKS_TIMEOUT);
   }
@@ -218,6 +238,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(ACKS_TIMEOUT, acksTimeoutMillis);
   }
 
+  /** The directory of the spool; empty, the default: no spool. */
   public String getSpool() {
     return get(SPOOL);
   }
@@ -231,6 +252,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL, spool);
   }
 
+  /** The most bytes of the spool on the disk, at least 32 MiB, by default 1 GiB. */
   public long getSpoolLimitBytes() {
     return get(SPOOL_LIMIT_BYTES);
   }
@@ -244,6 +266,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_LIMIT_BYTES, spoolLimitBytes);
   }
 
+  /**
+   * The longest time that an accepted message is in memory only: 1 to 60,000 ms, by default 100.
+   */
   public long getSpoolFlushMillis() {
     return get(SPOOL_FLUSH);
   }
@@ -256,6 +281,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FLUSH, spoolFlushMillis);
   }
 
+  /**
+   * How many messages in memory are written to the spool at once: 1 to 1,000,000, by default 1,000.
+   */
   public int getSpoolFlushMessages() {
     return get(SPOOL_FLUSH_MESSAGES);
   }
@@ -268,6 +296,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FLUSH_MESSAGES, spoolFlushMessages);
   }
 
+  /**
+   * How many bytes in memory are written to the spool at once: 1 to {@link #SPOOL_FLUSH_BYTES_MAX},
+   * by default 1 MiB.
+   */
   public long getSpoolFlushBytes() {
     return get(SPOOL_FLUSH_BYTES);
   }
@@ -280,6 +312,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FLUSH_BYTES, spoolFlushBytes);
   }
 
+  /** When the spool is forced to the disk, by default INTERVAL. */
   public SpoolFsync getSpoolFsync() {
     return get(SPOOL_FSYNC);
   }
@@ -292,6 +325,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FSYNC, spoolFsync);
   }
 
+  /**
+   * The time between two fsyncs of the spool with INTERVAL: 1 to 3,600,000 ms, by default 1,000.
+   */
   public long getSpoolFsyncMillis() {
     return get(SPOOL_FSYNC_MILLIS);
   }
@@ -304,6 +340,7 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_FSYNC_MILLIS, spoolFsyncMillis);
   }
 
+  /** Whether to drop what is in the spool and begin a new one, by default false. */
   public boolean isSpoolRestart() {
     return get(SPOOL_RESTART);
   }
@@ -316,6 +353,10 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
     return set(SPOOL_RESTART, spoolRestart);
   }
 
+  /**
+   * Whether to send what an earlier run left although some of it may then be there twice, by
+   * default false.
+   */
   public boolean isSpoolResend() {
     return get(SPOOL_RESEND);
   }

@@ -130,7 +130,7 @@ class ExecFailuresIT extends OneNode {
       node.awaitConsumed("states", 1);
       Processes.awaitEnd(child(pid));
       assertThat(consumer.err())
-          .contains("onAssign failed, and is tried again in 1 s", "did not end within 2s");
+          .contains("onAssign failed, it is called again in 1 s", "did not end within 2s");
       assertThat(consumer.stop().status()).isZero();
       assertThat(consumer.err()).contains("onRelease failed, so it is released without state");
     }

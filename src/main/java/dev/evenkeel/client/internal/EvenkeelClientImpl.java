@@ -29,7 +29,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** Producers and consumers over one link and one directory. */
+/** The client: producers and consumers over one link and one directory. */
 public final class EvenkeelClientImpl implements EvenkeelClient {
   private final Link link;
   private final ClusterDirectory directory;
@@ -119,8 +119,8 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   }
 
   /**
-   * The same on no context. What an application chains to it may follow {@link #close}, after which
-   * the event loops of a Vert.x that was made here are gone.
+   * The same future without a context. What an application chains to it may follow {@link #close},
+   * after which the event loops of a Vert.x that was made here are gone.
    */
   private static <T> Future<T> detached(Future<T> started) {
     Promise<T> promise = Promise.promise();
@@ -151,7 +151,9 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
     link.onState(state -> handler.accept(ConnectionState.valueOf(state.name())));
   }
 
-  /** The connection of a client, for parts of Evenkeel that speak to the cluster themselves. */
+  /**
+   * The connection of a client, for parts of Evenkeel that send requests to the cluster themselves.
+   */
   public static Link linkOf(EvenkeelClient client) {
     return ((EvenkeelClientImpl) client).link;
   }

@@ -22,10 +22,10 @@ import io.vertx.core.internal.ContextInternal;
 
 /** Starts producers. */
 public final class Producers {
-  /** How long starting waits for the cluster, at most. */
+  /** Longest wait for the cluster when a producer starts. */
   private static final long START_TIMEOUT_MILLIS = 30_000;
 
-  /** A node may hear of a new topic a moment later than who created it. */
+  /** How often to look up a topic: a node may learn of a new topic later than its creator. */
   private static final int TOPIC_LOOK_UPS = 3;
 
   private static final long TOPIC_PAUSE_MILLIS = 150;

@@ -18,30 +18,30 @@ import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 
 /**
- * The admission step that keeps repeats apart: a message goes on when it has the place of its key,
- * and is finished without the handler when it is declined.
+ * The admission step for dedup: of messages with the same key it lets one go on at a time, and
+ * finishes those that are declined without the handler.
  *
  * <pre>
  * ASKED   --ACCEPT--> TURNED --the next step takes it--> PASSED --begins--> AT_WORK
  * ASKED   --BLOCK---> WAITING --its turn--> TURNED
  * ASKED, WAITING --DECLINE--> finished
- * AT_WORK --ended, well or not--> the place is given back
- * PASSED  --the next step drops it--> finished, the place is given back
+ * AT_WORK --ended, well or not--> the key is given back
+ * PASSED  --the next step drops it--> finished, the key is given back
  * any before AT_WORK --the message is not wanted any more, or nothing may start--> given back
  * </pre>
  *
- * <p>Before it is AT_WORK a message takes no handler, and blocks its own key only. One that fails
- * gives its place back and asks again with its next attempt. One that was here when its shard went,
- * or when the consumer may not start anything for a while, gives its place back and is neither
- * begun nor finished; whatever is answered to it later counts for nothing.
+ * <p>Before it is AT_WORK a message takes no handler, and holds up its own key only. A message that
+ * fails gives its key back, and asks again with its next attempt. If its shard goes, or the
+ * consumer may not start anything for a while, a message gives its key back and is neither begun
+ * nor finished; later answers do not count.
  *
  * <p>All calls come from one thread at a time; {@code now} is a monotonic clock in milliseconds.
  */
 public final class DedupGate implements Admission {
-  /** Messages that have or await a place without a handler, at most. */
+  /** Most messages that have a key or wait for one, and have no handler. */
   static final int WAITING_MAX = 1_024;
 
-  /** Messages without an answer at once, at most. */
+  /** Most messages that await their first answer. */
   private static final int ASKED_MAX = 512;
 
   private static final long TICK_MILLIS = 1_000;
@@ -56,16 +56,16 @@ public final class DedupGate implements Admission {
     OVER
   }
 
-  /** One time that a message passes this step. */
-  private static final class Pass implements Task.Place {
+  /** One passage of a message through this step. */
+  private static final class Pass implements Task.StepData {
     final Task task;
 
-    /** Null for a message that is like no other, as is {@link #bytes}. */
+    /** Null for a message that is like no other; then {@link #bytes} is null, too. */
     Ticket<DedupKey> ticket;
 
     byte[] bytes;
 
-    /** What the application's function threw, or null. */
+    /** What the application's function has thrown, or null. */
     RuntimeException failure;
 
     private State state = State.ASKED;
@@ -84,23 +84,25 @@ public final class DedupGate implements Admission {
   private final Consumer<Delivery> onDeclined;
   private final HotKeys hot = new HotKeys();
 
-  /** All that are not AT_WORK or OVER. */
+  /** All messages that are neither AT_WORK nor OVER. */
   final Set<Pass> waiting = new LinkedHashSet<>();
 
   private final ArrayDeque<Pass> turned = new ArrayDeque<>();
 
-  /** Messages that have given their places back because nothing may start. */
+  /** Messages that have given their keys back because nothing may start. */
   final ArrayDeque<Task> parked = new ArrayDeque<>();
 
   private final int parallel;
 
-  /** Messages that may be without an answer at once, as many as it takes to keep handlers busy. */
+  /**
+   * How many messages may await their first answer: as many as it takes to keep the handlers busy.
+   */
   private int window;
 
   private int asked;
   private int drops;
 
-  /** Grows when messages lose their place that had passed. */
+  /** A count that grows when messages that had passed lose their key. */
   private int revoked;
 
   private int atWork;
@@ -136,7 +138,7 @@ public final class DedupGate implements Admission {
     window = parallel;
   }
 
-  /** As the last step: the next message begins. */
+  /** As the last step of a consumer: the next message, which begins. */
   @Override
   public Task next(long now) {
     Task task = advance(true, now);
@@ -179,7 +181,10 @@ public final class DedupGate implements Admission {
     return next;
   }
 
-  /** A place that is held without a handler to go to keeps others from the key. */
+  /**
+   * Whether another message may ask for its key. A key that is held without a handler keeps others
+   * from it.
+   */
   private boolean mayAsk() {
     return asked < window
         && waiting.size() + parked.size() < WAITING_MAX
@@ -212,9 +217,7 @@ public final class DedupGate implements Admission {
 
   @Override
   public boolean isWanted(Task task) {
-    return task.dedupPlace instanceof Pass pass
-        && pass.state == State.PASSED
-        && core.isWanted(task);
+    return task.dedupData instanceof Pass pass && pass.state == State.PASSED && core.isWanted(task);
   }
 
   @Override
@@ -224,17 +227,20 @@ public final class DedupGate implements Admission {
 
   @Override
   public void begin(Task task) {
-    Pass pass = (Pass) task.dedupPlace;
+    Pass pass = (Pass) task.dedupData;
     pass.state = State.AT_WORK;
     waiting.remove(pass);
     atWork++;
     core.begin(task);
   }
 
-  /** The next step drops it; it may not have come here, if it is taken from the queue of a key. */
+  /**
+   * The next step drops the message. It may not have passed here, if that step has taken it from
+   * the queue of a key.
+   */
   @Override
   public void declined(Task task, long now) {
-    if (task.dedupPlace instanceof Pass pass && pass.state == State.PASSED) {
+    if (task.dedupData instanceof Pass pass && pass.state == State.PASSED) {
       giveUp(pass, now);
     }
     core.declined(task, now);
@@ -242,7 +248,7 @@ public final class DedupGate implements Admission {
 
   private void ask(Task task, long now) {
     Pass pass = new Pass(task);
-    task.dedupPlace = pass;
+    task.dedupData = pass;
     waiting.add(pass);
     asked++;
     try {
@@ -256,7 +262,7 @@ public final class DedupGate implements Admission {
     }
     DedupKey key = keys.key(task.topic(), pass.bytes);
     int shard = task.shard();
-    // The same message, wherever it is tried; 0 would be none.
+    // The same number for a message wherever it is tried; 0 would mean none.
     long work = ((long) shard << SHARD_SHIFT | task.offset()) + 1;
     pass.ticket = coordinator.enQueue(key, new Worker(member, shard, work), now);
     Answer answer = pass.ticket.answer();
@@ -271,7 +277,7 @@ public final class DedupGate implements Admission {
 
   private void answered(Pass pass, Answer answer, long now) {
     if (pass.state != State.ASKED && pass.state != State.WAITING) {
-      // It was given back meanwhile.
+      // The message has given its key back meanwhile.
       return;
     }
     if (!core.isWanted(pass.task)) {
@@ -295,7 +301,7 @@ public final class DedupGate implements Admission {
     notAsked(pass);
     pass.state = State.TURNED;
     turned.add(pass);
-    // Handlers that idle want more on its way, places without handlers less.
+    // If handlers are idle, ask for more at a time; if messages wait for handlers, for fewer.
     if (turned.size() > parallel) {
       window = Math.max(parallel, window / 2);
     } else if (turned.size() == 1 && core.running() < parallel) {
@@ -320,7 +326,7 @@ public final class DedupGate implements Admission {
     }
   }
 
-  /** Gives back the place of one that is waiting. */
+  /** Gives back the key of a message that has not begun. */
   private void giveUp(Pass pass, long now) {
     notAsked(pass);
     pass.state = State.OVER;
@@ -341,7 +347,7 @@ public final class DedupGate implements Admission {
     parked.removeIf(task -> !core.isWanted(task));
   }
 
-  /** To be called every few 10 ms. */
+  /** Called every few 10 ms. */
   public void tick(long now) {
     forgetUnwanted(now);
     if (!shut && !core.mayStart(now)) {
@@ -359,7 +365,7 @@ public final class DedupGate implements Admission {
     }
   }
 
-  /** Nothing is begun any more: what waits gives its places back, and stays unfinished. */
+  /** The consumer has ended: messages that wait give their keys back, and stay unfinished. */
   public void end(long now) {
     List.copyOf(waiting).forEach(pass -> giveUp(pass, now));
     turned.clear();
@@ -379,8 +385,8 @@ public final class DedupGate implements Admission {
   }
 
   private void leave(Task task, long now) {
-    Pass pass = (Pass) task.dedupPlace;
-    task.dedupPlace = null;
+    Pass pass = (Pass) task.dedupData;
+    task.dedupData = null;
     pass.state = State.OVER;
     atWork--;
     if (pass.ticket != null) {
@@ -388,17 +394,17 @@ public final class DedupGate implements Admission {
     }
   }
 
-  /** Handlers at work that have places to give back. */
+  /** How many messages are with their handlers. */
   public int atWork() {
     return atWork;
   }
 
-  /** Messages that were finished without their handler. */
+  /** How many messages were finished without their handler. */
   public long declined() {
     return declined;
   }
 
-  /** Keys that were declined most often, and how often, about. */
+  /** The keys that were declined most often, with approximate counts. */
   public List<DedupTally.Hot> hot() {
     return hot.top(DedupTally.HOT_MAX);
   }

@@ -8,15 +8,15 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.function.Function;
 
-/** What makes messages of a group the same as others. Not safe for threads. */
+/** Computes the dedup keys of messages of a group. Not thread-safe. */
 public final class DedupKeys {
   private final String group;
   private final Function<Message, byte[]> bytes;
   private final Map<String, DedupScope> scopes = new HashMap<>();
 
   /**
-   * @param own the application's function, or null: as {@code dedup} says, and the payload if that
-   *     is OFF, which is what would be worth it
+   * @param own the application's function; null: as {@code dedup} says, and the payload if dedup is
+   *     OFF, to measure what it would save
    */
   public DedupKeys(String group, Dedup dedup, Function<Message, byte[]> own) {
     this.group = group;
@@ -24,7 +24,7 @@ public final class DedupKeys {
   }
 
   /**
-   * What identifies the work that a message asks for; null: nothing, it is like no other.
+   * What identifies the work that a message asks for; null: nothing, the message is like no other.
    *
    * @throws RuntimeException of the application's function
    */
@@ -36,7 +36,7 @@ public final class DedupKeys {
     return scope(topic).key(of);
   }
 
-  /** For measuring. */
+  /** A short digest of a key, for measuring repetition. */
   long digest(String topic, byte[] of) {
     return scope(topic).digest(of);
   }

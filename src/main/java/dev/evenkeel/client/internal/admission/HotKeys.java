@@ -10,14 +10,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * The keys that were declined most often, by the space-saving algorithm of Metwally and others: of
- * {@link #KEYS} counters the smallest is given to a newcomer, with its count. A key that is truly
- * hot is among them; a count is too high by at most the smallest one.
+ * The keys that were declined most often, by the space-saving algorithm of Metwally and others: a
+ * new key takes over the smallest of {@link #KEYS} counters, with its count. So every hot key is
+ * among them, and a count is too high by at most the smallest one.
  */
 final class HotKeys {
   static final int KEYS = 64;
 
-  /** Characters of a key's text. */
+  /** Most characters of a key's text. */
   static final int TEXT_MAX = 48;
 
   private static final class Counter {
@@ -58,7 +58,7 @@ final class HotKeys {
         .toList();
   }
 
-  /** What cannot be shown in a line is a dot. */
+  /** The bytes as one line of text. Characters that cannot be shown become dots. */
   static String text(byte[] bytes) {
     int length = Math.min(bytes.length, 4 * TEXT_MAX);
     String whole = new String(bytes, 0, length, StandardCharsets.UTF_8);

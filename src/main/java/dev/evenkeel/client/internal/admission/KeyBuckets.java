@@ -8,21 +8,21 @@ import java.util.Map;
 import java.util.PriorityQueue;
 
 /**
- * A token bucket for each key of which messages came lately. There are at most so many; full ones
- * are as good as new and make room.
+ * The token buckets of keys, up to a limit. A full bucket is as good as a new one, so it makes
+ * room.
  */
 final class KeyBuckets {
   /** The bucket of a key, and the messages that wait for its tokens. */
-  static final class Bucket implements Task.Place {
-    /** Null: of messages without a key, which have no rate of their own. */
+  static final class Bucket implements Task.StepData {
+    /** The key; null for messages without a key, which have no rate of their own. */
     private final DedupKey key;
 
     final ArrayDeque<Task> waiting = new ArrayDeque<>(2);
 
-    /** When it is full, in monotonic nanoseconds. */
+    /** When the bucket is full again, in monotonic nanoseconds. */
     long full = TokenBucket.ALWAYS_FULL;
 
-    /** When its next token is due, while it is among those that wait for that. */
+    /** When its next token is due, while it waits for that. */
     long dueNanos;
 
     /** Whether it waits for its turn or for its next token. */
@@ -37,13 +37,13 @@ final class KeyBuckets {
     }
   }
 
-  /** When a bucket should be looked at: it may be full then. */
+  /** When to check whether a bucket is full. */
   private record Look(Bucket bucket, long atNanos) {}
 
-  /** Full ones that are dropped for each new one, so that those of former keys go in time. */
+  /** How many full buckets make room for a new one, so that those of former keys go in time. */
   private static final int DROPPED_EACH = 2;
 
-  /** One with messages that wait for handlers is looked at again after so long: 50 ms. */
+  /** How soon a bucket whose messages wait for handlers is checked again: 50 ms. */
   private static final long AGAIN_NANOS = 50 * TokenBucket.NANOS_PER_MILLI;
 
   private final int bucketsMax;
@@ -55,7 +55,7 @@ final class KeyBuckets {
     this.bucketsMax = bucketsMax;
   }
 
-  /** The bucket of a key; null if there are too many that are not full. */
+  /** The bucket of a key; null if the limit is reached and none of them is full. */
   Bucket of(DedupKey key, long nowNanos) {
     Bucket bucket = buckets.get(key);
     if (bucket != null) {
@@ -82,7 +82,7 @@ final class KeyBuckets {
     return fresh;
   }
 
-  /** When there may be room for another one. */
+  /** When there may be room for another bucket. */
   long roomNanos() {
     Look look = looks.peek();
     return look == null ? Long.MIN_VALUE : look.atNanos;

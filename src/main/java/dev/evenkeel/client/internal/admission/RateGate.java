@@ -21,14 +21,15 @@ import java.util.Set;
 import java.util.function.Consumer;
 
 /**
- * The last admission step: keeps handlers to a rate, of the whole consumer, of each key, or both. A
- * message that may not begin yet waits here: it takes no handler, and blocks its own key only.
+ * The last admission step: limits the rate at which messages begin, of the whole consumer, of each
+ * key, or both. A message that may not begin yet waits here. It takes no handler, and holds up its
+ * own key only.
  *
  * <pre>
- * waits, its key's token is not there   --the token is due--> in turn
- * waits, its key's token is there       in turn
+ * waits for a token of its key          --the token is due--> in turn
+ * a token of its key is there           in turn
  * in turn, the consumer's token is there and a handler is free --> AT WORK, both tokens are taken
- * waits over its key's rate, behind another of the same --the rule says so--> finished: dropped
+ * over the rate of its key, behind another one --OverRate says so--> finished: dropped
  * </pre>
  *
  * <p>Keys whose token is there take turns, one message each, so that none waits for ever. Messages
@@ -37,10 +38,10 @@ import java.util.function.Consumer;
  * <p>All calls come from one thread at a time; {@code now} is a monotonic clock in milliseconds.
  */
 public final class RateGate implements MessageSource<Task> {
-  /** Keys whose rate is known at once; past it the consumer waits until one's bucket is full. */
+  /** Most keys with a bucket at a time. Past it the consumer waits until a bucket is full. */
   public static final int KEYS_MAX = 65_536;
 
-  /** A hand-over waits for a message whose turn is no further than 1 s. */
+  /** A handover waits for messages whose turn comes within 1 s. */
   private static final long AWAITED_NANOS = 1_000 * TokenBucket.NANOS_PER_MILLI;
 
   private final ConsumerCore core;
@@ -64,7 +65,7 @@ public final class RateGate implements MessageSource<Task> {
 
   final KeyBuckets buckets;
 
-  /** Of all messages that have no rate of their own. */
+  /** The bucket of all messages that have no rate of their own. */
   private final Bucket free = new Bucket(null);
 
   private final ArrayDeque<Bucket> inTurn = new ArrayDeque<>();
@@ -72,8 +73,8 @@ public final class RateGate implements MessageSource<Task> {
   private final PriorityQueue<Bucket> byDue =
       new PriorityQueue<>((a, b) -> Long.compare(a.dueNanos, b.dueNanos));
 
-  /** A message that waits, for whose key there is no bucket, or null. */
-  private Task roomless;
+  /** A message that waits because there is no bucket for its key, or null. */
+  private Task withoutBucket;
 
   private int waiting;
   private int drops;
@@ -132,9 +133,12 @@ public final class RateGate implements MessageSource<Task> {
     }
   }
 
-  /** What is in turn waits for the consumer's rate or for a handler: more of it helps nobody. */
+  /**
+   * Whether to take another message. Buckets in turn wait for the consumer's rate or for a handler,
+   * so more of them would not help.
+   */
   private boolean mayTake() {
-    return roomless == null && (inTurn.isEmpty() || ofKey != null && inTurn.size() < parallel);
+    return withoutBucket == null && (inTurn.isEmpty() || ofKey != null && inTurn.size() < parallel);
   }
 
   private void wake(long nanos) {
@@ -143,11 +147,11 @@ public final class RateGate implements MessageSource<Task> {
       byDue.poll();
       inTurn.add(bucket);
     }
-    Task waits = roomless;
+    Task waits = withoutBucket;
     if (waits != null && buckets.roomNanos() <= nanos) {
       Bucket found = buckets.of(keys.key(waits.topic(), keys.bytes(waits.message())), nanos);
       if (found != null) {
-        roomless = null;
+        withoutBucket = null;
         wait(waits, found, nanos);
       }
     }
@@ -161,7 +165,7 @@ public final class RateGate implements MessageSource<Task> {
     }
     Bucket bucket = buckets.of(keys.key(task.topic(), bytes), nanos);
     if (bucket == null) {
-      roomless = task;
+      withoutBucket = task;
       return;
     }
     int over = bucket.waiting.size() - ofKey.available(bucket.full, nanos);
@@ -175,12 +179,12 @@ public final class RateGate implements MessageSource<Task> {
     wait(task, bucket, nanos);
     if (overRate != OverRate.WAIT) {
       task.watched = true;
-      thin(task, now, nanos);
+      dropOverRate(task, now, nanos);
     }
   }
 
   private void wait(Task task, Bucket bucket, long nanos) {
-    task.ratePlace = bucket;
+    task.rateData = bucket;
     bucket.waiting.add(task);
     if (!bucket.queued) {
       queue(bucket, nanos);
@@ -234,7 +238,7 @@ public final class RateGate implements MessageSource<Task> {
   }
 
   private static void leave(Task task) {
-    task.ratePlace = null;
+    task.rateData = null;
     task.watched = false;
   }
 
@@ -243,25 +247,25 @@ public final class RateGate implements MessageSource<Task> {
   private void drop(Task task, long now) {
     waiting--;
     leave(task);
-    finishUntaken(task, now);
+    finishWithoutHandler(task, now);
   }
 
-  /** Messages came to stand behind ones that wait here, in the queue of their key. */
+  /** Drops messages over the rate that came to wait behind a message that waits here. */
   private void dropCrowded(long now, long nanos) {
     Task front;
     while ((front = core.pollCrowded()) != null) {
-      if (front.ratePlace != null && before.isWanted(front)) {
-        thin(front, now, nanos);
+      if (front.rateData != null && before.isWanted(front)) {
+        dropOverRate(front, now, nanos);
       }
     }
   }
 
   /**
-   * The same ones behind one that waits here, in the queue of their key, come after it: those of
-   * them all that find no token are over the rate, and one of these goes on waiting.
+   * Drops messages with the same key behind a message that waits here, in the queue of its key.
+   * Those of them that find no token are over the rate, and one of these goes on waiting.
    */
-  private void thin(Task front, long now, long nanos) {
-    Bucket bucket = (Bucket) front.ratePlace;
+  private void dropOverRate(Task front, long now, long nanos) {
+    Bucket bucket = (Bucket) front.rateData;
     byte[] bytes = keys.bytes(front.message());
     List<Task> same = new ArrayList<>();
     core.behind(front).forEachRemaining(same::add);
@@ -273,33 +277,33 @@ public final class RateGate implements MessageSource<Task> {
       drop(front, now);
       return;
     }
-    // Who waits over the rate: the one in front, or one of these.
+    // The message that waits over the rate is the one in front, or one of these.
     int from = within < 0 ? 0 : oldest ? within : within + 1;
     int to = within < 0 || !oldest ? same.size() : same.size() - 1;
     if (from < to) {
       Set<Task> over = new HashSet<>(same.subList(from, to));
       core.takeBehind(front, over);
-      over.forEach(each -> finishUntaken(each, now));
+      over.forEach(each -> finishWithoutHandler(each, now));
     }
   }
 
-  private void finishUntaken(Task task, long now) {
+  private void finishWithoutHandler(Task task, long now) {
     dropped++;
     Delivery delivery = task.delivery(member);
     before.declined(task, now);
     onDropped.accept(delivery);
   }
 
-  /** Shards that went took messages with them. */
+  /** Forgets messages that went with their shards. */
   private void forgetUnwanted() {
     if (drops == before.dropped()) {
       return;
     }
     drops = before.dropped();
-    if (roomless != null && !before.isWanted(roomless)) {
-      roomless = null;
+    if (withoutBucket != null && !before.isWanted(withoutBucket)) {
+      withoutBucket = null;
     }
-    waiting = roomless == null ? 0 : 1;
+    waiting = withoutBucket == null ? 0 : 1;
     inTurn.forEach(this::forgetUnwanted);
     byDue.forEach(this::forgetUnwanted);
   }
@@ -312,7 +316,7 @@ public final class RateGate implements MessageSource<Task> {
   // Time
 
   /**
-   * When {@link #next} may give something that it does not give now, if nothing else happens
+   * When {@link #next} may return a message that it does not return now, if nothing else happens
    * before; {@link Long#MAX_VALUE}: never.
    */
   public long dueMillis(long now) {
@@ -323,16 +327,16 @@ public final class RateGate implements MessageSource<Task> {
     if (!byDue.isEmpty()) {
       due = Math.min(due, byDue.peek().dueNanos);
     }
-    if (roomless != null) {
+    if (withoutBucket != null) {
       due = Math.min(due, buckets.roomNanos());
     }
     return due == Long.MAX_VALUE ? due : -Math.floorDiv(-due, TokenBucket.NANOS_PER_MILLI);
   }
 
   /**
-   * To be called every few 10 ms. A hand-over does not wait for messages whose turn is far: they
-   * come to the next owner, with what was finished above them. With state it waits, for that would
-   * be lost; so it does with at most once, for these messages themselves would be.
+   * Called every few 10 ms. A handover does not wait for messages whose turn is far away: they go
+   * to the next owner, with those that were finished above them. With state it does wait, because
+   * their effect on the state would be lost, and with at most once, because the messages would be.
    */
   public void tick(long now) {
     if (waiting == 0 || !core.mayGiveBack()) {
@@ -342,8 +346,8 @@ public final class RateGate implements MessageSource<Task> {
     boolean totalFar = total != null && total.due(totalFull) > soon;
     inTurn.forEach(bucket -> giveBack(bucket.waiting, totalFar));
     byDue.forEach(bucket -> giveBack(bucket.waiting, totalFar || bucket.dueNanos > soon));
-    if (roomless != null) {
-      giveBack(List.of(roomless), totalFar || buckets.roomNanos() > soon);
+    if (withoutBucket != null) {
+      giveBack(List.of(withoutBucket), totalFar || buckets.roomNanos() > soon);
     }
   }
 
@@ -353,7 +357,7 @@ public final class RateGate implements MessageSource<Task> {
     }
   }
 
-  // What came of it
+  // Handlers end
 
   @Override
   public void finished(Task task, long now) {

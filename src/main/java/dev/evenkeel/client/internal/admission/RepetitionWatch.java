@@ -5,8 +5,8 @@ import dev.evenkeel.dedup.RepetitionMeter;
 import dev.evenkeel.protocol.Message;
 
 /**
- * Measures how much a consumer's messages repeat themselves, whether or not they are deduplicated.
- * Most messages cost a decrement. Not safe for threads.
+ * Measures how often the messages of a consumer repeat themselves, with and without dedup. Most
+ * messages cost a decrement. Not thread-safe.
  */
 public final class RepetitionWatch {
   private final DedupKeys keys;
@@ -15,7 +15,7 @@ public final class RepetitionWatch {
   private RepetitionMeter meter;
   private int inFlight;
 
-  /** Stands for the next message that is like no other. */
+  /** The digest of the next message that is like no other. */
   private long unlike;
 
   /**
@@ -36,21 +36,21 @@ public final class RepetitionWatch {
     }
   }
 
-  /** So many shards are owned: what was measured with another number of handlers is dropped. */
+  /** Notes how many shards are owned. Measurements for another number of handlers are dropped. */
   public void owned(int shards) {
     if (shardInOrder && shards > 0) {
       begin(Math.min(parallel, shards));
     }
   }
 
-  /** A message is tried for the first time. */
+  /** Measures a message that is tried for the first time. */
   public void see(String topic, Message message) {
     if (meter.next()) {
       byte[] bytes;
       try {
         bytes = keys.bytes(message);
       } catch (RuntimeException e) {
-        // Whoever needs it will find out.
+        // The dedup step reports it.
         bytes = null;
       }
       meter.observe(bytes == null ? ++unlike : keys.digest(topic, bytes));

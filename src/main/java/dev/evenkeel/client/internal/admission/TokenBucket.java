@@ -3,18 +3,16 @@ package dev.evenkeel.client.internal.admission;
 import dev.evenkeel.client.Rate;
 
 /**
- * A token bucket that holds a rate's permits, and fills evenly over its period: the virtual
- * scheduling form of the generic cell rate algorithm (ITU-T Recommendation I.371, annex A), which
- * keeps one number a bucket, the time at which it will be full. Of two buckets that are full none
- * is better: so one that is can be forgotten.
- *
- * <p>This is the arithmetic; whoever has a bucket keeps its {@code full}. Times are monotonic
- * nanoseconds. A token's time is rounded up, so that there are never more than the rate allows.
+ * The arithmetic of a token bucket that holds a rate's permits and fills evenly over its period:
+ * the virtual scheduling form of the generic cell rate algorithm (ITU-T Recommendation I.371, annex
+ * A). The caller keeps one number for each bucket, {@code full}: the time at which it will be full.
+ * All full buckets are equal, so a full one can be forgotten. Times are monotonic nanoseconds. The
+ * time of a token is rounded up, so that the rate is never exceeded.
  */
 final class TokenBucket {
   static final long NANOS_PER_MILLI = 1_000_000;
 
-  /** Of a bucket that nothing was ever taken from. */
+  /** {@code full} of a new bucket. */
   static final long ALWAYS_FULL = Long.MIN_VALUE / 2;
 
   private final long tokenNanos;
@@ -31,7 +29,7 @@ final class TokenBucket {
     return full - (permits - 1) * tokenNanos;
   }
 
-  /** How many may be taken now, one after another. */
+  /** How many tokens may be taken now. */
   int available(long full, long now) {
     if (full <= now) {
       return permits;

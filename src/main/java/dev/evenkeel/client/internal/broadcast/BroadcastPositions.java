@@ -9,13 +9,12 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Where a consumer in mode broadcast stands in each shard, and where it begins in one that it does
- * not know: as it was told in a topic that it reads for the first time, and at the earliest message
- * in a shard that has come to a known topic, or in a topic that was deleted and made again. Not
- * safe for threads.
+ * The next offset of a consumer in mode broadcast in each shard. It begins where its options say in
+ * a topic that it reads for the first time, and at the earliest message in a new shard of a known
+ * topic, or in a topic that was deleted and made again. Not thread-safe.
  */
 public final class BroadcastPositions {
-  /** A shard to begin with. */
+  /** A shard that is new to the consumer, and where to begin in it. */
   public record Beginning(Shard shard, StartAt start) {}
 
   private final String group;
@@ -24,7 +23,7 @@ public final class BroadcastPositions {
   private final TreeMap<String, Offsets.Topic> topics = new TreeMap<>();
   private String cluster;
 
-  /** Knows nothing yet. */
+  /** Positions of a consumer of which nothing was stored. */
   BroadcastPositions(String group, String member, StartAt start) {
     this.group = group;
     this.member = member;
@@ -32,7 +31,7 @@ public final class BroadcastPositions {
   }
 
   /**
-   * Knows what was stored.
+   * Positions from a file.
    *
    * @param start where to begin in topics of which nothing was stored
    */
@@ -46,23 +45,23 @@ public final class BroadcastPositions {
     return member;
   }
 
-  /** Id of the cluster that the offsets are of; null as long as none is known. */
+  /** Id of the cluster that the offsets belong to; null until one is known. */
   public String cluster() {
     return cluster;
   }
 
-  /** Says which cluster it is. */
+  /** Sets the cluster that the offsets belong to. */
   public void cluster(String clusterId) {
     cluster = clusterId;
   }
 
-  /** Whether offsets are known of a topic of that name that was another one. */
+  /** Whether there are offsets of an earlier topic with the same name. */
   public boolean wasAnother(TopicInfo topic) {
     Offsets.Topic entry = topics.get(topic.name());
     return entry != null && entry.id() != topic.id();
   }
 
-  /** Shards of the topic of which nothing is known, by number. */
+  /** The shards of the topic without an offset, by number. */
   public List<Beginning> beginnings(TopicInfo topic) {
     Offsets.Topic entry = topics.get(topic.name());
     StartAt at = entry == null ? start : StartAt.EARLIEST;
@@ -76,7 +75,7 @@ public final class BroadcastPositions {
   }
 
   /**
-   * Takes up shards of a topic. Those of another topic of that name are forgotten.
+   * Adds shards of a topic. Offsets of an earlier topic with the same name are forgotten.
    *
    * @param offsets by shard: the first offset to be consumed
    */
@@ -91,7 +90,7 @@ public final class BroadcastPositions {
     }
   }
 
-  /** All below {@code next} is done. It never goes back. */
+  /** Sets the next offset of a shard: all below is done. It never goes back. */
   public void done(Shard shard, long next) {
     nextOf(shard).computeIfPresent(shard.shard(), (any, before) -> Math.max(before, next));
   }
@@ -109,7 +108,7 @@ public final class BroadcastPositions {
         .orElseGet(TreeMap::new);
   }
 
-  /** What is to be stored. */
+  /** The offsets to store. */
   Offsets offsets() {
     List<Offsets.Topic> all = topics.values().stream().map(Offsets.Topic::copy).toList();
     return new Offsets(cluster, group, member, all);

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.zip.CRC32C;
 
 /**
- * Where a consumer in mode broadcast stands: all that its file holds. Its bytes are lines that a
- * person can read, the last of which is the CRC-32C of all before it.
+ * The content of the offsets file of a consumer in mode broadcast. Its bytes are lines that a
+ * person can read; the last one is the CRC-32C of all before it.
  *
  * <pre>
  * evenkeel-offsets 1
@@ -23,10 +23,10 @@ import java.util.zip.CRC32C;
  * crc32c 5d0a9c11
  * </pre>
  *
- * <p>Of the same offsets there is only one form, and no other is read: so whatever was changed or
- * cut off is noticed, be it a letter's case.
+ * <p>The same offsets have only one form, and no other is read. So every change and every cut is
+ * noticed, even of the case of a letter.
  *
- * @param cluster id of the cluster that the offsets are of
+ * @param cluster id of the cluster that the offsets belong to
  * @param group its group
  * @param member its name
  * @param topics sorted by name
@@ -45,7 +45,7 @@ record Offsets(String cluster, String group, String member, List<Topic> topics) 
     }
   }
 
-  /** Bytes are not those of offsets. The message says why, in a few words. */
+  /** The bytes are not those of offsets. The message says why, in a few words. */
   static final class DamagedException extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -54,7 +54,7 @@ record Offsets(String cluster, String group, String member, List<Topic> topics) 
     }
   }
 
-  /** Longer ones are taken for damaged: 16 MiB. */
+  /** Longer files count as damaged: 16 MiB. */
   static final int BYTES_MAX = 16 << 20;
 
   private static final String FIRST_LINE = "evenkeel-offsets 1";

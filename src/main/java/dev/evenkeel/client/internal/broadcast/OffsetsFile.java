@@ -13,9 +13,9 @@ import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 
 /**
- * The file {@code GROUP.offsets} of a directory, kept to one consumer at a time by a lock on {@code
- * GROUP.lock}, which the operating system lets go of when the program ends, however it ends. After
- * a crash it holds what was written last or what was before it, whole. All methods block.
+ * The file {@code GROUP.offsets} of a directory, which a lock on {@code GROUP.lock} reserves for
+ * one consumer at a time. The operating system releases the lock when the program ends, however it
+ * ends. After a crash the file holds the last write or the one before it, whole. All methods block.
  */
 final class OffsetsFile implements AutoCloseable {
   private static final boolean WINDOWS = File.separatorChar == '\\';
@@ -29,7 +29,7 @@ final class OffsetsFile implements AutoCloseable {
   }
 
   /**
-   * Makes the directory if it is not there, and takes the lock.
+   * Creates the directory if it is not there, and takes the lock.
    *
    * @throws RefusedException INVALID if another consumer has it, or if the directory cannot be used
    */
@@ -58,7 +58,7 @@ final class OffsetsFile implements AutoCloseable {
     try {
       return channel.tryLock() != null;
     } catch (OverlappingFileLockException e) {
-      // Another consumer of this program has it.
+      // Another consumer of this program has the lock.
       return false;
     }
   }
@@ -68,7 +68,7 @@ final class OffsetsFile implements AutoCloseable {
   }
 
   /**
-   * What was stored last; null if nothing ever was.
+   * The offsets that were stored last; null if none ever were.
    *
    * @throws Offsets.DamagedException if the file is there and cannot be made sense of
    */
@@ -83,14 +83,14 @@ final class OffsetsFile implements AutoCloseable {
     return Offsets.decode(Files.readAllBytes(file));
   }
 
-  /** Keeps what is there under another name, which it returns. */
+  /** Moves the file aside, and returns its new path. */
   Path putAside() throws IOException {
     Path aside = file.resolveSibling(file.getFileName() + ".damaged");
     Files.move(file, aside, StandardCopyOption.REPLACE_EXISTING, StandardCopyOption.ATOMIC_MOVE);
     return aside;
   }
 
-  /** Replaces what is there. It is on disk when this returns. */
+  /** Replaces the file. It is on disk when this returns. */
   void write(Offsets offsets) throws IOException {
     Path temp = file.resolveSibling(file.getFileName() + ".tmp");
     try (FileChannel channel =
@@ -107,7 +107,7 @@ final class OffsetsFile implements AutoCloseable {
     }
     Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE);
     if (WINDOWS) {
-      // There a directory cannot be opened, and a rename is durable by itself.
+      // On Windows a directory cannot be opened, and a rename is durable by itself.
       return;
     }
     try (FileChannel directory =
@@ -116,7 +116,7 @@ final class OffsetsFile implements AutoCloseable {
     }
   }
 
-  /** Lets go of the lock. */
+  /** Releases the lock. */
   @Override
   public void close() throws IOException {
     lock.close();

@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 /**
  * The positions of a consumer in mode broadcast, and the file that holds them. One write is under
- * way at a time; what changes meanwhile goes into the next. All but {@link #open} happens on the
+ * way at a time; changes meanwhile go into the next. Everything but {@link #open} happens on the
  * consumer's context.
  */
 public final class StoredPositions {
@@ -27,7 +27,7 @@ public final class StoredPositions {
   private final OffsetsFile file;
   private final BroadcastPositions positions;
 
-  /** Of those who wait for the next write, or null. */
+  /** Completes with the next write; null if nobody waits for it. */
   private Promise<Void> next;
 
   private boolean writing;
@@ -40,10 +40,10 @@ public final class StoredPositions {
   }
 
   /**
-   * Takes the directory for this consumer and reads what it holds. Blocks.
+   * Takes the directory for this consumer, and reads its offsets. Blocks.
    *
    * @param memberByDefault name of a member that has none yet
-   * @throws RefusedException INVALID, saying what would be right
+   * @throws RefusedException INVALID, saying how to fix it
    */
   public static StoredPositions open(Vertx vertx, ConsumerOptions options, String memberByDefault) {
     OffsetsFile file = OffsetsFile.open(Path.of(options.getOffsetsDirectory()), options.getGroup());
@@ -88,7 +88,7 @@ public final class StoredPositions {
     return new BroadcastPositions(stored, start);
   }
 
-  /** Where to begin instead of where the damaged file would have said. */
+  /** Where to begin when the file is damaged. */
   private static StartAt replacement(OffsetsFile file, ConsumerOptions options, String why)
       throws IOException {
     OnDamagedOffsets then = options.getOnDamagedOffsets();
@@ -128,8 +128,7 @@ public final class StoredPositions {
   }
 
   /**
-   * Completes when all that the positions are now is on disk. Fails with INVALID if it cannot be
-   * written.
+   * Completes when the present positions are on disk. Fails with INVALID if they cannot be written.
    *
    * @param context runs what it gets on the consumer's context
    */
@@ -180,7 +179,7 @@ public final class StoredPositions {
                     }));
   }
 
-  /** Lets others have the directory, after what is being written. */
+  /** Releases the directory, once the write under way is done. */
   public Future<Void> close() {
     if (closing == null) {
       closing = Promise.promise();

@@ -1,22 +1,24 @@
 package dev.evenkeel.client.internal.consume;
 
 /**
- * A step on a message's way from its shard to its handler. Each step takes messages from the step
- * before it; the first is {@link ConsumerCore}, whose flow control has let them in. A message that
- * may not go on yet waits at one step, which wakes it: it takes no handler, and blocks only those
- * that must come after it.
+ * A step between a shard and its handler. Each step takes messages from the step before it; the
+ * first is {@link ConsumerCore}, whose flow control has let them in. A message that may not go on
+ * yet waits at one step. While it waits it takes no handler, and holds up only messages that must
+ * come after it.
  *
- * <p>A message that {@link #admit} gave is {@link #begin begun} or {@link #declined} while it is
- * {@link #isWanted wanted}, which it may cease to be at any event.
+ * <p>A message that {@link #admit} returned is either {@link #begin begun} or {@link #declined}, as
+ * long as it {@link #isWanted is wanted}. It may stop being wanted at any event.
  */
 public interface Admission extends MessageSource<Task> {
-  /** The next message that has passed this step, whatever the limit of handlers; or null. */
+  /**
+   * The next message that has passed this step, or null. The limit of handlers does not count here.
+   */
   Task admit(long now);
 
-  /** Whether a message that has passed this step is still to be handled. */
+  /** Whether a message that has passed this step must still be handled. */
   boolean isWanted(Task task);
 
-  /** Grows when messages that have passed this step are not wanted any more. */
+  /** A count that grows when messages that have passed this step are no longer wanted. */
   int dropped();
 
   /** A message goes to its handler. */

@@ -6,7 +6,9 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchReader;
 import java.util.ArrayDeque;
 
-/** Batches of one shard that were fetched and not yet decoded. Messages are decoded one by one. */
+/**
+ * The batches of one shard that were fetched and not yet decoded. Messages are decoded one by one.
+ */
 final class Backlog {
   /** A batch, with the first of its offsets that is wanted. */
   private record Waiting(FetchAnswer.Placed placed, long from) {}
@@ -17,24 +19,24 @@ final class Backlog {
   private BatchReader reader;
   private Batch current;
 
-  /** The batch has a malformed inside, and its bytes were given out. */
+  /** The batch has a malformed part, and a task with its bytes was handed out. */
   private boolean shown;
 
   private int share;
   private long wantedFrom;
 
-  /** Adds a batch whose checksum is right; messages below {@code from} are passed over. */
+  /** Adds a batch whose checksum is right. Messages below {@code from} are skipped. */
   void add(FetchAnswer.Placed placed, long from) {
     batches.add(new Waiting(placed, from));
   }
 
-  /** Bytes that each message of a batch counts for: its fair share of the batch. */
+  /** The bytes that each message of a batch counts for: its share of the batch. */
   static int share(FetchAnswer.Placed placed) {
     int count = placed.batch().count();
     return (placed.batch().length() + count - 1) / count;
   }
 
-  /** The offset of the message that {@link #next} decodes, or -1 if there is none at hand. */
+  /** The offset of the message that {@link #next} decodes, or -1 if there is none. */
   long nextOffset() {
     if (reader != null && reader.hasNext()) {
       return Math.max(wantedFrom, reader.nextOffset());
@@ -44,8 +46,8 @@ final class Backlog {
   }
 
   /**
-   * The next message as a task of {@code owner}, or null. What is malformed inside of a batch comes
-   * as tasks that are {@link Task#unreadable}, one for each offset that the batch has taken.
+   * The next message as a task of {@code owner}, or null. A malformed part of a batch becomes tasks
+   * that are {@link Task#unreadable}, one for each offset that the batch has taken.
    */
   Task next(Task.Owner owner) {
     while (reader == null || !reader.hasNext()) {
@@ -61,7 +63,7 @@ final class Backlog {
       return new Task(owner, offset, reader.next(), share);
     } catch (RefusedException malformed) {
       reader.giveUp();
-      // With the first of them, all that there is to be looked at.
+      // The first task carries the bytes of the batch, so that someone can look at them.
       byte[] bytes = shown ? NOTHING : copy(current);
       shown = true;
       return Task.unreadable(owner, offset, bytes, share, false, malformed);

@@ -1,30 +1,29 @@
 package dev.evenkeel.client.internal.consume;
 
 /**
- * Pauses a consumer of which most messages fail: what they need is gone, and trying them all would
- * only use up their attempts.
+ * Pauses a consumer while most of its messages fail. What they need is probably down, and trying
+ * them all would only use up their attempts.
  *
  * <pre>
- * CLOSED  of the last {@link #LOOKED_AT} first attempts {@link #FAILED_MIN} failed    OPEN
- * CLOSED  {@link #BARREN_MIN} first attempts have failed since anything succeeded,
- *         the first of them {@link #BARREN_MILLIS} ago or earlier                     OPEN
- * OPEN    anything succeeds, or it has been open for {@link #OPEN_MILLIS_MAX}         CLOSED
+ * CLOSED  {@link #FAILED_MIN} of the last {@link #LOOKED_AT} first attempts failed         OPEN
+ * CLOSED  {@link #ALL_FAILED_MIN} first attempts have failed and nothing has succeeded,
+ * the first of them {@link #ALL_FAILED_MILLIS} ago or earlier                   OPEN
+ * OPEN    anything succeeds, or it has been open for {@link #OPEN_MILLIS_MAX}           CLOSED
  * </pre>
  *
  * <p>The first rule is for many messages, the second for few. Only first attempts count towards
- * opening: that retries of poison fail says nothing, not even when they are all that is left. A
- * lone message never opens it. While it is open one message at a time is tried, after pauses that
- * grow, and failures do not count. Times are monotonic milliseconds.
+ * opening: failing retries of poison messages say nothing about others. A lone message never opens
+ * it. While it is open, one message at a time is tried, after pauses that grow, and failures do not
+ * count. Times are monotonic milliseconds.
  *
- * <p>So of messages whose attempts take longer than {@link #BARREN_MILLIS} no more than {@link
- * #BARREN_MIN} - 1 can use up theirs before it opens, of others fewer than {@link #LOOKED_AT}; see
- * ADR 12.
+ * <p>So if attempts take longer than {@link #ALL_FAILED_MILLIS}, at most {@link #ALL_FAILED_MIN} -
+ * 1 messages use up theirs before it opens; otherwise fewer than {@link #LOOKED_AT} do. See ADR 12.
  */
 final class Breaker {
   static final int LOOKED_AT = 20;
   static final int FAILED_MIN = 16;
-  static final int BARREN_MIN = 3;
-  static final long BARREN_MILLIS = 60_000;
+  static final int ALL_FAILED_MIN = 3;
+  static final long ALL_FAILED_MILLIS = 60_000;
   static final long OPEN_MILLIS_MAX = 600_000;
   private static final long PAUSE_MILLIS_MIN = 1_000;
   private static final long PAUSE_MILLIS_MAX = 10_000;
@@ -36,11 +35,11 @@ final class Breaker {
 
   private int looked;
 
-  /** First attempts that have failed since anything succeeded, or since it was closed. */
-  private int barren;
+  /** First attempts that have failed since anything succeeded, or since the breaker closed. */
+  private int allFailed;
 
   /** When the first of those failed. */
-  private long barrenMillis;
+  private long allFailedSinceMillis;
 
   private boolean open;
   private long openedMillis;
@@ -67,13 +66,13 @@ final class Breaker {
     return Math.max(0, nextMillis - now);
   }
 
-  /** A message was handled. Returns whether this has closed it. */
+  /** A message was handled. Returns whether this has closed the breaker. */
   boolean succeeded(int attempt) {
     if (open) {
       close();
       return true;
     }
-    barren = 0;
+    allFailed = 0;
     if (attempt == 1) {
       note(0);
     }
@@ -81,7 +80,7 @@ final class Breaker {
   }
 
   /**
-   * A message failed. Returns whether this has opened it.
+   * A message failed. Returns whether this has opened the breaker.
    *
    * @param running handlers that have not ended, without this one
    */
@@ -101,11 +100,12 @@ final class Breaker {
     }
     if (attempt == 1) {
       note(1);
-      barrenMillis = barren == 0 ? now : barrenMillis;
-      barren = Math.min(BARREN_MIN, barren + 1);
+      allFailedSinceMillis = allFailed == 0 ? now : allFailedSinceMillis;
+      allFailed = Math.min(ALL_FAILED_MIN, allFailed + 1);
     }
     open =
-        attempt == 1 && mostFail() || barren == BARREN_MIN && now - barrenMillis >= BARREN_MILLIS;
+        attempt == 1 && mostFail()
+            || allFailed == ALL_FAILED_MIN && now - allFailedSinceMillis >= ALL_FAILED_MILLIS;
     if (open) {
       openedMillis = now;
       pauseMillis = PAUSE_MILLIS_MIN;
@@ -127,6 +127,6 @@ final class Breaker {
     open = false;
     failures = 0;
     looked = 0;
-    barren = 0;
+    allFailed = 0;
   }
 }

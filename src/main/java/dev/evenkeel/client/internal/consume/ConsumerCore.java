@@ -16,16 +16,16 @@ import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
 
 /**
- * What a consumer does next: events come in, {@link ConsumerAction}s and messages to run go out. It
- * has no clock, no I/O and no threads; all calls come from one thread at a time. {@code now} is a
- * monotonic clock in milliseconds.
+ * Decides what a consumer does next: events come in, {@link ConsumerAction}s and messages to handle
+ * go out. It has no clock, no I/O and no threads; all calls come from one thread at a time. {@code
+ * now} is a monotonic clock in milliseconds.
  *
  * <p>The caller feeds events, then takes {@link #poll actions} and {@link #next messages} until
- * both give null. It may feed events while it carries them out. Events of a single shard go to the
- * {@link OwnedShard} that its actions name.
+ * both return null. It may feed events while it carries out actions. Events of a single shard go to
+ * the {@link OwnedShard} that its actions name.
  */
 public final class ConsumerCore implements Admission, MessageSource.Counts, OwnedShard.Host {
-  /** Messages of one shard that wait for their key's rate, at most; past it the shard waits. */
+  /** Most messages of one shard that wait for the rate of their key. Past it the shard waits. */
   public static final int WAITING_OF_SHARD_MAX = 1_000;
 
   /** After this time without an assignment that counts, an older one counts. */
@@ -42,10 +42,13 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   private long revision = -1;
   private long assignedMillis;
 
-  /** Mode singleton, while this member leads: else null. */
+  /** Mode singleton: the leadership of this member, or null. */
   private Assignment.Lead lead;
 
-  /** Whether shards may begin: in mode singleton all of them were granted at the present term. */
+  /**
+   * Whether shards may begin. In mode singleton, whether all of them were granted at the present
+   * term.
+   */
   private boolean open;
 
   /** Mode singleton: the last term at which all shards were granted. */
@@ -84,7 +87,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     shards = new OwnedShards(environment, this);
   }
 
-  /** The next thing to do, or null. */
+  /** The next action to carry out, or null. */
   public ConsumerAction poll() {
     if (actions.isEmpty() && shards.takeChanged()) {
       int owned = shards.count();
@@ -107,12 +110,14 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     return running;
   }
 
-  /** For the dispatcher: how far this member is with its shards, and with those it gave away. */
+  /**
+   * What the next heartbeat reports of single shards, also of those that were given away lately.
+   */
   public List<ShardProgress> progress(long now) {
     return shards.progress(now);
   }
 
-  /** Shows how far each shard is that messages may come of. */
+  /** Gives the committed offset of each shard that has begun. */
   public void forEachProgress(BiConsumer<Shard, Long> look) {
     for (OwnedShard shard : shards.all()) {
       if (shard.window() != null) {
@@ -121,12 +126,15 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     }
   }
 
-  /** Whether every shard was given away after {@link #close}. */
+  /** After {@link #close}: whether every shard has been given away. */
   public boolean drained() {
     return closing && shards.count() == 0;
   }
 
-  /** Messages that were not consumed, by the last fetches; null if not all shards were fetched. */
+  /**
+   * How many messages are not consumed, according to the last fetches; null if a shard was not
+   * fetched yet.
+   */
   public Long lag() {
     long sum = 0;
     for (OwnedShard shard : shards.all()) {
@@ -139,7 +147,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     return sum;
   }
 
-  /** Whether most messages fail, so that one at a time is tried. */
+  /** Whether the breaker is open: most messages fail, and one at a time is tried. */
   public boolean breakerOpen() {
     return environment.breaker.open();
   }
@@ -152,8 +160,9 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   }
 
   /**
-   * All that this member owns. One older than the last is ignored while the last is repeated; the
-   * same again is looked at again, because a shard may have been lost to an answer that was wrong.
+   * Takes an assignment: all shards that this member owns. One that is older than the last is
+   * ignored. The same one again is looked at again, because a shard may have been lost to a wrong
+   * answer.
    */
   public void assigned(Assignment assignment, long now) {
     if (!takes(assignment, now)) {
@@ -173,8 +182,8 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   }
 
   /**
-   * Mode singleton: nothing begins before all shards were granted, or the former leader might still
-   * own one. What is granted later at the same term begins at once.
+   * Mode singleton: no shard begins before all were granted, because the former leader might still
+   * own one. Shards that are granted later at the same term begin at once.
    *
    * @param given null: this member does not lead
    */
@@ -197,7 +206,8 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
       shard = null;
     }
     if (shard == null) {
-      // A consumer that leaves takes no more; its last heartbeat sets what it was given free.
+      // A consumer that is leaving takes no more shards; its last heartbeat gives back what it was
+      // granted.
       if (closing || shards.outOfDate(owned, now)) {
         return;
       }
@@ -241,7 +251,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     return take(true, now);
   }
 
-  /** The next message that can be read; others fail at once. */
+  /** The next message that can be decoded. Messages that cannot fail at once. */
   private Task take(boolean forAdmission, long now) {
     while (shards.hasReady() && (forAdmission ? mayStart(now) : mayBegin(now))) {
       Task task = shards.next(forAdmission, now);
@@ -303,7 +313,9 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     shards.ready(shard);
   }
 
-  /** Whether anything may be started: onAssign, a handler, a claim for one. */
+  /**
+   * Whether anything may start: onAssign, a handler, a commit that claims messages for handlers.
+   */
   @Override
   public boolean mayStart(long now) {
     return environment.fence.mayStart(now) && open;
@@ -311,41 +323,44 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   // ---- For the admission steps between this and the handlers
 
-  /** Whether a handler may be started. */
+  /** Whether a handler may start. */
   public boolean mayBegin(long now) {
     return running < options.getParallel()
         && mayStart(now)
         && environment.breaker.mayStart(running, now);
   }
 
-  /** A watched message behind which others have come to wait since, or null. */
+  /** The next watched message behind which others have come to wait, or null. */
   public Task pollCrowded() {
     return environment.crowded.poll();
   }
 
-  /** Messages that wait behind one that was admitted, in the queue of its key. */
+  /** The messages that wait behind an admitted one, in the queue of its key. */
   public Iterator<Task> behind(Task task) {
     return task.owner.behind(task);
   }
 
-  /** Takes some of those out of the queue: they are to be {@link #declined}. */
+  /** Takes some of them out of the queue. The caller declines each with {@link #declined}. */
   public void takeBehind(Task task, Set<Task> some) {
     task.owner.takeBehind(task, some);
   }
 
-  /** If its shard is being given away, nobody waits for it: it comes to the next owner. */
+  /** Gives a message to the next owner of its shard, if the shard is being given away. */
   public void giveBack(Task task) {
     task.owner.giveBack(task);
   }
 
-  /** Whether shards are given away that need not wait for their messages for a state's sake. */
+  /**
+   * Whether a shard is being given away that may leave messages to the next owner: with state it
+   * may not.
+   */
   public boolean mayGiveBack() {
     return !environment.handler.keepsState()
         && !environment.handler.givesState()
         && shards.all().stream().anyMatch(shard -> shard.state() == OwnedShardState.DRAINING);
   }
 
-  /** Shards that wait for messages that were admitted and have not begun. */
+  /** How many shards wait for messages that were admitted and have not begun. */
   public int shardsFull() {
     return (int) shards.all().stream().filter(OwnedShard::waitsForAdmission).count();
   }
@@ -356,7 +371,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     shards.all().forEach(shard -> shard.resume(now));
   }
 
-  /** The connection was lost, or is there again. */
+  /** The connection was lost, or is back. */
   public void link(boolean up, long now) {
     environment.fence.link(up);
     if (up) {
@@ -365,13 +380,13 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     }
   }
 
-  /** To be called every few 10 ms: tries again what is due. */
+  /** Retries what is due. Called every few 10 ms. */
   public void tick(long now) {
     shards.forgetQuiet();
     shards.all().forEach(shard -> shard.step(now));
   }
 
-  /** Stops or resumes pulling, as the application wishes. */
+  /** Stops or resumes fetching, as the application wishes. */
   public void pause(boolean on, long now) {
     environment.pause(on);
     if (!on) {
@@ -395,7 +410,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     shards.all().forEach(shard -> shard.draining(true, now));
   }
 
-  /** Another has this member's place: everything is lost at once. */
+  /** Another consumer has taken this member's name: all shards are lost at once. */
   public void replaced(String why, long now) {
     closing = true;
     lead(null);

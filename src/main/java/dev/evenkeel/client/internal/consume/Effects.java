@@ -12,9 +12,11 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.function.BiConsumer;
 
-/** What one attempt at a message wants to be published, and the state after it. */
+/** The messages that one attempt at a message publishes, and the state after it. */
 public final class Effects {
-  /** The shift makes room for the messages of an input; they count from 1. */
+  /**
+   * Sequences leave this many bits for the messages that one input publishes; they count from 1.
+   */
   private static final int INDEX_BITS = 16;
 
   private static final int BUILDER_BYTES = 512;
@@ -22,7 +24,7 @@ public final class Effects {
   private final Map<Shard, BatchBuilder> outputs = new LinkedHashMap<>();
   private long bytes;
 
-  /** Of the shard, with the message handled; null: it is not kept with this message. */
+  /** The state of the shard after the message, or null if the handler gave none. */
   private byte[] state;
 
   /**
@@ -78,9 +80,9 @@ public final class Effects {
   }
 
   /**
-   * One batch for each shard, to {@code out}.
+   * Gives one batch for each shard to {@code out}.
    *
-   * @param producerId 0: nobody tells repeats
+   * @param producerId 0: the log does not detect repeats
    */
   void batches(long producerId, int epoch, long offset, BiConsumer<Shard, Batch> out) {
     outputs.forEach(

@@ -12,11 +12,11 @@ import org.slf4j.event.Level;
 
 /**
  * What the owned shards of one consumer share: its options, its limits, the state of its
- * connection, and the way out for their actions.
+ * connection, and the actions that go out. {@link ConsumerCore} sets it.
  */
 final class Environment {
   /**
-   * What the handler does with a shard's state, and whether it publishes.
+   * What the handler does with the state of a shard, and whether it publishes.
    *
    * @param keepsState it uses the state of former owners
    * @param givesState it gives state to later owners
@@ -36,7 +36,10 @@ final class Environment {
   final Breaker breaker;
   final RandomGenerator random;
 
-  /** Messages of a shard that may be in admission besides those handed out; 0: among these. */
+  /**
+   * Most messages of a shard that may be in admission besides those handed out; 0: they count among
+   * these.
+   */
   final int admissionMax;
 
   /** Watched messages behind which others have come to wait. */
@@ -51,7 +54,7 @@ final class Environment {
 
   /**
    * @param shards how many shards are owned
-   * @param resumed is given the time when pulling may go on for all shards
+   * @param resumed gets the time when the limits allow all shards to fetch again
    */
   Environment(
       ConsumerOptions options,
@@ -96,7 +99,7 @@ final class Environment {
     return shards.getAsInt();
   }
 
-  /** How often messages were dropped that admission steps had taken. */
+  /** How often the consumer dropped messages that admission steps had taken. */
   int drops() {
     return drops;
   }
@@ -109,7 +112,7 @@ final class Environment {
     return fence.linkUp();
   }
 
-  /** Whether the application wants messages. */
+  /** Whether the application wants messages: it has not paused the consumer. */
   boolean pulls() {
     return !paused;
   }
@@ -118,7 +121,7 @@ final class Environment {
     paused = on;
   }
 
-  /** How long a shard may take to be given away. */
+  /** Sets how long a shard may take to be given away. */
   void releaseWithin(long millis) {
     releaseMillisMax = millis;
   }
@@ -127,7 +130,7 @@ final class Environment {
     return releaseMillisMax;
   }
 
-  /** Messages are not pending any more. */
+  /** Messages are no longer pending. Fetching resumes if the limits now allow it. */
   void removed(long messages, long bytes, long now) {
     if (flow.removed(messages, bytes)) {
       resumed.accept(now);

@@ -3,7 +3,7 @@ package dev.evenkeel.client.internal.consume;
 import dev.evenkeel.client.Delivery;
 
 /**
- * Where the messages of a consumer come from, and who is told how they ended. All calls come from
+ * Gives the messages of a consumer to its handler, and learns how they ended. All calls come from
  * one thread at a time; {@code now} is a monotonic clock in milliseconds.
  *
  * @param <T> a message on its way through a handler
@@ -17,7 +17,10 @@ public interface MessageSource<T extends MessageSource.Handed> {
     Delivery delivery(String member);
   }
 
-  /** The next message to hand to the handler, or null. Its end must be told. */
+  /**
+   * The next message for the handler, or null. The caller reports its end with {@link #finished} or
+   * {@link #failed}.
+   */
   T next(long now);
 
   /** The handler has ended well. */

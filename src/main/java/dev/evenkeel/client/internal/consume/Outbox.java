@@ -8,9 +8,12 @@ import java.util.List;
 import java.util.Set;
 import java.util.stream.Stream;
 
-/** The outcomes of one shard on their way to the log, in their order; one command at a time. */
+/**
+ * The outcomes of messages of one shard that the log must record, in their order. One command is
+ * under way at a time.
+ */
 final class Outbox {
-  /** No more messages are begun while so many wait to be recorded. */
+  /** No more messages begin while this many outcomes wait. */
   private static final int WAITING_MAX = 1_000;
 
   private static final int COMMAND_OUTCOMES_MAX = 256;
@@ -25,7 +28,7 @@ final class Outbox {
   private DataCommand.RecordOutcomes command;
   private long notBeforeMillis = Long.MIN_VALUE;
 
-  /** Failed messages of the window whose failure the log has not taken yet. */
+  /** Failed messages of the window whose failure the log has not recorded yet. */
   private int failedOfWindow;
 
   Outbox(Ownership ownership) {
@@ -55,7 +58,7 @@ final class Outbox {
     return waiting.size() >= WAITING_MAX;
   }
 
-  /** The next command to send, or null if there is none now. */
+  /** The next command to send, or null if none is due. */
   DataCommand.RecordOutcomes next(String group, long now) {
     if (command != null || now < notBeforeMillis) {
       return null;
@@ -93,7 +96,10 @@ final class Outbox {
     return copy == null ? 0 : copy.length;
   }
 
-  /** What {@code answered} brought, if it is the one that is awaited; else nothing. */
+  /**
+   * Takes the answered command off the outbox and returns its outcomes; empty if another one is
+   * awaited.
+   */
   List<Pending> taken(DataCommand.RecordOutcomes answered) {
     if (command != answered) {
       return List.of();
@@ -106,7 +112,8 @@ final class Outbox {
   }
 
   /**
-   * Takes back what was to be parked behind others of {@code keys} and was not sent, in its order.
+   * Takes back, in their order, the unsent messages that were to be parked behind others of {@code
+   * keys}.
    */
   List<Task> takeParked(Set<Long> keys) {
     List<Task> taken = new ArrayList<>();
@@ -118,7 +125,10 @@ final class Outbox {
     return taken;
   }
 
-  /** It is sent again: whether it was taken is not known, and sending it twice changes nothing. */
+  /**
+   * Sends the command again later. The log may have recorded it already; sending it twice changes
+   * nothing.
+   */
   boolean again(DataCommand.RecordOutcomes failed, long atMillis) {
     if (command != failed) {
       return false;
@@ -133,7 +143,7 @@ final class Outbox {
     notBeforeMillis = atMillis;
   }
 
-  /** Whatever was on its way is not awaited. */
+  /** The answer of the command under way is no longer awaited. */
   void linkUp(long now) {
     command = null;
     notBeforeMillis = now;

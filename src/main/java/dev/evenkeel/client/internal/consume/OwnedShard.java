@@ -28,14 +28,15 @@ import org.slf4j.event.Level;
 
 /**
  * A shard that this consumer owns at one epoch: the state machine of {@link OwnedShardState}, and
- * all that is known of the shard. An event comes in, {@link ConsumerAction}s go out. {@link #step}
- * does what the state wants next and may be called at any time; whatever must be tried again is
- * tried by the step of a later tick. Times are monotonic milliseconds.
+ * everything that is known of the shard. Events come in, {@link ConsumerAction}s go out. {@link
+ * #step} does what the state requires next, may be called at any time, and retries what is due.
+ * Whoever carries out an action reports the outcome to one of the public methods, however late.
+ * Times are monotonic milliseconds.
  */
 public final class OwnedShard implements Task.Owner {
   /** The consumer around it. */
   interface Host {
-    /** The shard has something to hand out, perhaps. */
+    /** The shard may have messages to hand out. */
     void ready(OwnedShard shard);
 
     /** The shard is released or lost. */
@@ -44,12 +45,12 @@ public final class OwnedShard implements Task.Owner {
     /** A message is finished. */
     void finished();
 
-    /** Whether the application may be given anything: nobody else owns what this member owns. */
+    /** Whether callbacks and handlers may start: nobody else owns what this member owns. */
     boolean mayStart(long now);
   }
 
   /**
-   * What was there before.
+   * What is known of the shard when it is granted.
    *
    * @param predecessor an earlier owner of the same shard in this consumer, some of whose handlers
    *     may still run; or null
@@ -59,10 +60,15 @@ public final class OwnedShard implements Task.Owner {
    */
   record Start(OwnedShard predecessor, boolean spent, long committed) {}
 
-  /** What is kept of a hand-over's time for onRelease and the log: 5 s, or a fifth of less. */
+  /**
+   * The part of a handover's time that is kept for onRelease and the log: 5 s, or a fifth if that
+   * is less.
+   */
   private static final long RELEASE_MILLIS = 5_000;
 
-  /** First fetches and ends are reported as new within this time: some heartbeats may get lost. */
+  /**
+   * First fetches and ends are reported as new for this long, because some heartbeats may get lost.
+   */
   static final long RECENT_MILLIS = 10_000;
 
   private final Ownership ownership;
@@ -78,22 +84,22 @@ public final class OwnedShard implements Task.Owner {
   private OwnedShardState state = ATTACHING;
   private OwnedShard predecessor;
 
-  /** The shard shall be given away. */
+  /** The shard must be given away. */
   private boolean draining;
 
-  /** A request or callback that this state awaits is under way. */
+  /** A request or callback that the state waits for is under way. */
   private boolean busy;
 
-  /** No sooner is the state's next request or callback tried. */
+  /** The state's next request or callback is not sent before this time. */
   private long retryMillis;
 
-  /** The last commit had no answer, so the log may take it at any time. */
+  /** The answer to the last commit was lost, so the log may take it at any time. */
   private boolean commitInDoubt;
 
   /**
-   * The log may take something else of this epoch at any time, although nothing is awaited any
-   * more. A later owner at the same epoch cannot know where to begin then: what it reads of the
-   * lease may be changed.
+   * The log may still take something else of this epoch, although no answer is awaited any more. A
+   * later owner at the same epoch cannot know where to begin: the lease that it reads may change
+   * afterwards.
    */
   private boolean spent;
 
@@ -107,26 +113,26 @@ public final class OwnedShard implements Task.Owner {
   /** The lease's committed offset when it was read, or where this owner began. */
   private long leaseCommitted;
 
-  /** Of the lease, if it was read; else -1. */
+  /** The generation of the lease; -1 if the lease was not read. */
   private long generation = -1;
 
-  /** Where to begin, once the producer of what handlers publish is open. */
+  /** Where to begin once the producer for the handlers' messages is open. */
   private long beginOffset;
 
   private long emptyStateOffset = -1;
 
-  /** What handlers publish; null: they cannot. */
+  /** What handlers publish; null: they cannot publish. */
   private PublishQueue outputs;
 
-  /** It is given away while messages wait for their rate. */
+  /** The shard is being given away while messages wait for their rate. */
   private boolean waitsForRate;
 
   private boolean releaseTaken;
 
-  /** Since when something is in hand and nothing is finished, or -1. */
+  /** Since when messages are in hand and none has finished, or -1. */
   private long stalledSinceMillis = -1;
 
-  /** Since when nothing of it is started any more, or -1. */
+  /** Since when no handler of the shard starts any more, or -1. */
   private long stoppedMillis = -1;
 
   private boolean queued;
@@ -165,7 +171,7 @@ public final class OwnedShard implements Task.Owner {
     return state;
   }
 
-  /** Null before it is known where to begin. */
+  /** The window of the shard; null before it is known where to begin. */
   Window window() {
     return messages.window();
   }
@@ -180,17 +186,20 @@ public final class OwnedShard implements Task.Owner {
         generation);
   }
 
-  /** Whether the log may still take something of it: then its lease is about to change. */
+  /** Whether writes to the log are under way, so that the lease may change. */
   boolean writes() {
     return commits.inFlight() || failures.recordsInFlight() > 0;
   }
 
-  /** Whether nothing of it runs any more. */
+  /** Whether no handler, callback or request of the shard is under way. */
   boolean quiet() {
     return messages.running() == 0 && !busy;
   }
 
-  /** Whether the log may take something of it at any time, although nothing is awaited any more. */
+  /**
+   * Whether the log may take something of this epoch at any time, although no answer is awaited any
+   * more.
+   */
   boolean inDoubt() {
     return commitInDoubt || spent;
   }
@@ -199,21 +208,21 @@ public final class OwnedShard implements Task.Owner {
     return releaseTaken;
   }
 
-  /** Whether messages have begun under this epoch that would begin again. */
+  /** Whether a later owner at this epoch would begin messages again. */
   boolean wouldRepeat() {
     return messages.begunOffset() > commits.committed()
         || messages.retriesRunning() > 0
         || !retries.outbox.isEmpty();
   }
 
-  /** Messages that are not consumed, by the last fetch; -1: there was none. */
+  /** How many messages are not consumed, according to the last fetch; -1: there was none. */
   long lag() {
     return window() == null || fetch.logEnd() < 0
         ? -1
         : Math.max(0, fetch.logEnd() - window().committed());
   }
 
-  /** Notes whether it is among the shards that have something to hand out; returns the change. */
+  /** Notes whether the shard is queued to hand out messages. Returns whether this has changed. */
   boolean queued(boolean on) {
     boolean changed = queued != on;
     queued = on;
@@ -222,7 +231,7 @@ public final class OwnedShard implements Task.Owner {
 
   // ---- What the consumer decides
 
-  /** Does what the state wants now. */
+  /** Does what the state requires now. */
   void step(long now) {
     if ((state == DRAINING || state == RELEASING) && stoppedMillis < 0) {
       stoppedMillis = now;
@@ -239,7 +248,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
-  /** The shard shall be given away, or that was called off. */
+  /** The shard must be given away, or no longer. */
   void draining(boolean on, long now) {
     draining = on;
     step(now);
@@ -255,14 +264,16 @@ public final class OwnedShard implements Task.Owner {
     step(now);
   }
 
-  /** Pulling may go on. */
+  /** Fetching may go on. */
   void resume(long now) {
     if (state == RUNNING) {
       fetch.step(now);
     }
   }
 
-  /** The shard is another's, or may be: nothing of it is started or committed any more. */
+  /**
+   * The shard has another owner, or may have one: nothing of it starts or is committed any more.
+   */
   void lose(String why, long now) {
     if (state.over()) {
       return;
@@ -308,8 +319,8 @@ public final class OwnedShard implements Task.Owner {
 
   private void attach(long now) {
     if (predecessor != null) {
-      // A commit or a failure of the same epoch would be taken after the lease was read: this owner
-      // would not know what has become of messages from which it begins.
+      // If the log took a commit or a failure of the same epoch after this owner read the lease,
+      // this owner would not know what has become of the messages from which it begins.
       boolean same = predecessor.epoch() == epoch();
       if (same && predecessor.writes() || !predecessor.quiet()) {
         return;
@@ -322,9 +333,9 @@ public final class OwnedShard implements Task.Owner {
             || environment.handler.publishes()
             || environment.options.isHoldFailed();
     if (!needsLease && grantedCommitted >= 0) {
-      // State is in the log alone, and so is the generation, which a level dispatcher needs. Where
-      // to begin without them came with the assignment; should that be of a grant that is over, the
-      // first request with its epoch is refused.
+      // Only the lease has the state, and the generation, which a level dispatcher needs. Without
+      // them the assignment says where to begin. If that grant is over, the log refuses the first
+      // request with its epoch.
       attached(grantedCommitted, now);
     } else if (!busy && environment.linkUp() && now >= retryMillis) {
       busy = true;
@@ -350,8 +361,8 @@ public final class OwnedShard implements Task.Owner {
     boolean given = handler.keepsState() && lease.state() != null && lease.stateOffset() >= 0;
     boolean empty = given && lease.state().length == 0;
     givenState = given && !empty ? lease.state() : null;
-    // The empty state stands where the first owner that keeps state begins: an owner after a crash
-    // needs all messages from there. Once the log has it, the log keeps it.
+    // The empty state stands where the first owner that keeps state begins: after a crash the next
+    // owner needs all messages from there. Once the log has it, the log keeps it.
     boolean marks = handler.keepsState() && (handler.givesState() || environment.effectivelyOnce);
     emptyStateOffset =
         empty ? lease.stateOffset() : marks && lease.state() == null ? lease.committed() : -1;
@@ -359,7 +370,7 @@ public final class OwnedShard implements Task.Owner {
     generation = lease.generation().number();
     beginOffset = given ? lease.stateOffset() : lease.committed();
     if (handler.publishes() && !draining && !inDoubt()) {
-      // Nothing is handled before everything that a former owner may still send is fenced.
+      // No message is handled before everything that a former owner may still send is fenced.
       busy = true;
       environment.act(by -> by.openPublisher(this, lease.generation().producerId()));
     } else {
@@ -404,7 +415,8 @@ public final class OwnedShard implements Task.Owner {
     messages.begin(offset);
     commits.begin(offset, emptyStateOffset, now);
     if (inDoubt()) {
-      // The next epoch begins where this one's last word was, for the log refuses any after it.
+      // The next epoch begins where the last write of this one left off: the log refuses later
+      // ones.
       warn(" is released: it was lost under this epoch, and goes on under the next");
     }
     state = draining || inDoubt() ? RELEASING : ASSIGNING;
@@ -421,7 +433,8 @@ public final class OwnedShard implements Task.Owner {
       state = RELEASING;
       step(now);
     } else if (host.mayStart(now) && now >= retryMillis) {
-      // An assignment may come late, to a process that stood still: another may own the shard.
+      // An assignment may come late, to a process that was suspended: the shard may have another
+      // owner.
       busy = true;
       assignCalled = true;
       ShardContext shard = context();
@@ -441,7 +454,7 @@ public final class OwnedShard implements Task.Owner {
     if (failure != null) {
       long wait = Backoff.steps(++assignFailures);
       retryMillis = now + wait;
-      error(": onAssign failed, and is tried again in " + wait / 1000 + " s", failure);
+      error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
     } else {
       givenState = null;
       assigned = true;
@@ -477,7 +490,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
-  /** Whether messages are handed out, and progress is committed. */
+  /** Whether the shard hands out messages and commits progress. */
   private boolean works() {
     return state == RUNNING || state == DRAINING;
   }
@@ -573,7 +586,7 @@ public final class OwnedShard implements Task.Owner {
     return task;
   }
 
-  /** Whether it waits for messages that are in admission. */
+  /** Whether the shard waits for messages that are in admission. */
   boolean waitsForAdmission() {
     return messages.waitsForAdmission(outputs != null);
   }
@@ -608,16 +621,16 @@ public final class OwnedShard implements Task.Owner {
 
   @Override
   public void declined(Task task, long now) {
-    // It says nothing of what handlers need.
+    // A declined message says nothing about what handlers need, so the breaker does not hear of it.
     messages.declined(task, now);
     settled(task, now);
   }
 
-  /** What the handler published goes to the log before the message is done. */
+  /** The message is done once the log has what its handler published. */
   @Override
   public void finished(Task task, long now) {
     if (task.publishes() && outputs != null && !state.over()) {
-      // It takes no handler's place: those below it, whose outputs it waits for, need one.
+      // It frees its handler's slot: messages below it, whose outputs it waits for, need one.
       outputs.add(task);
       publish(now);
     } else {
@@ -656,9 +669,9 @@ public final class OwnedShard implements Task.Owner {
   }
 
   /**
-   * The log is told, and the message is tried again after a pause, or becomes a dead letter. While
-   * the shard is being given away, messages that keep their place are tried again only while
-   * messages above them are finished.
+   * Records the failure in the log; the message is retried after a pause, or becomes a dead letter.
+   * While the shard is being given away, a message that keeps its place is retried only as long as
+   * a message above it has finished.
    */
   @Override
   public void failed(Task task, Throwable cause, int running, long now) {
@@ -690,7 +703,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
-  /** A repeat counts as taken. */
+  /** The log has answered what handlers published. A repeat counts as accepted. */
   public void published(PublishRequest request, List<Result> results, long now) {
     if (state.over()) {
       return;
@@ -716,7 +729,7 @@ public final class OwnedShard implements Task.Owner {
     if (refused.refusal().retriable()) {
       outputs.again(request, now + pause("its outputs cannot be published", refused));
     } else {
-      // It can never be published: the next assignment begins with what is committed.
+      // It can never be published: the next owner begins at the committed offset.
       lose("what its handlers publish is refused: " + refused, now);
     }
   }
@@ -725,7 +738,7 @@ public final class OwnedShard implements Task.Owner {
 
   private void drain(long now) {
     if (!draining) {
-      // What was begun goes on; what was dropped is fetched again.
+      // What has begun goes on; what was dropped is fetched again.
       state = RUNNING;
       stoppedMillis = -1;
       messages.givenBack(false);
@@ -753,29 +766,32 @@ public final class OwnedShard implements Task.Owner {
     step(now);
   }
 
-  /** Whether it is worth waiting for messages that do not run. */
+  /** Whether the handover waits for messages that do not run. */
   private boolean closes(long now) {
     return (mayClose() || !retries.outbox.isEmpty()) && !tooLate(now);
   }
 
   /**
-   * Whether a message may be started before the hand-over ends. With at most once that may be what
-   * a commit names that is on its way, or of which nobody knows whether it was taken: it would be
-   * handled by nobody else.
+   * Whether a message may start before the handover ends. With at most once, that may be a message
+   * that a commit under way names, or one of whose commit the answer was lost: nobody else would
+   * handle it.
    */
   private boolean mayClose() {
     return !messages.givenBack() && (!window().whole() || commits.claimedLeft() > 0);
   }
 
-  /** Whether failing messages are not waited for any longer: the rest is onRelease's time. */
+  /**
+   * Whether the handover no longer waits for failing messages: the rest of its time is for
+   * onRelease.
+   */
   private boolean tooLate(long now) {
     long max = environment.releaseMillisMax();
     return now - stoppedMillis >= max - Math.min(RELEASE_MILLIS, max / 5);
   }
 
   /**
-   * Whether handlers run, or outputs of theirs are on their way. What waits for the outputs of a
-   * message that begins no more would wait for ever: it goes to the next owner, and was not sent.
+   * Whether handlers run, or what they published is under way. A message whose output waits for a
+   * message that will not begin goes to the next owner; none of its output was sent.
    */
   private boolean runs(long now) {
     if (outputs != null && (messages.givenBack() || tooLate(now))) {
@@ -801,7 +817,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
-  /** With at most once: what nobody will handle. */
+  /** With at most once: warns of committed messages that nobody will handle. */
   private void reportUnhandled() {
     long left = commits.claimedLeft();
     if (left > 0) {
@@ -864,12 +880,12 @@ public final class OwnedShard implements Task.Owner {
 
   // ---- What heartbeats report
 
-  /** Whether it was fetched for the first time lately. */
+  /** Whether the shard was fetched for the first time lately. */
   boolean isNew(long now) {
     return fetch.firstMillis() >= 0 && now - fetch.firstMillis() <= RECENT_MILLIS;
   }
 
-  /** Whether it is over and its last handler ended some time ago. */
+  /** Whether the shard is over and its last handler ended some time ago. */
   boolean endedLongAgo(long now) {
     return messages.running() == 0 && now - endedMillis() > RECENT_MILLIS;
   }
@@ -890,9 +906,9 @@ public final class OwnedShard implements Task.Owner {
   }
 
   /**
-   * For how long something has been in hand while nothing was finished, to within the time between
-   * two heartbeats; null if nothing is in hand. An owner that waits for the handlers of the one
-   * before it to end has these in hand.
+   * How long messages have been in hand while none has finished, to within the time between two
+   * heartbeats; null if none is in hand. An owner that waits for the handlers of the owner before
+   * it counts as having messages in hand.
    */
   private Long stalledMillis(long now) {
     boolean assigning = state == ASSIGNING && assignCalled;
@@ -910,7 +926,7 @@ public final class OwnedShard implements Task.Owner {
 
   // ---- Reports: each is one line that begins with the shard
 
-  /** How long to wait after a refusal; says once what is wrong if waiting alone may not help. */
+  /** How long to wait after a refusal. Reports once what is wrong if waiting alone may not help. */
   long pause(String what, RefusedException refused) {
     if (refused.refusal().retriable()) {
       return Backoff.soon(environment.random);
@@ -923,7 +939,7 @@ public final class OwnedShard implements Task.Owner {
     return Backoff.steps(1);
   }
 
-  /** What was wrong is right again: should it go wrong once more, that is reported. */
+  /** A problem that was reported is over: should it come back, it is reported again. */
   void forgetReported() {
     reported = null;
   }

@@ -11,12 +11,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The shards that a consumer owns, and what it must remember of those that it owned. */
+/** The shards that a consumer owns, and what it remembers of those that it owned. */
 final class OwnedShards {
   /**
-   * An assignment that still names a shard after so long is not merely out of date: the dispatcher
-   * hears of a release within two of its reads, most often at once. Perhaps the epochs of the group
-   * began anew.
+   * How long assignments must go on naming a released shard until they are believed. The dispatcher
+   * learns of a release much sooner; perhaps the epochs of the group began anew.
    */
   static final long INSISTS_MILLIS = 3_000;
 
@@ -45,14 +44,14 @@ final class OwnedShards {
     OwnedShard lingering;
   }
 
-  /** Messages of one shard that are started before the next shard gets its turn. */
+  /** Messages of one shard that start before the next shard gets its turn. */
   private static final int TURN_MESSAGES = 32;
 
   private final Environment environment;
   private final OwnedShard.Host host;
   private final Map<Shard, OwnedShard> shards = new HashMap<>();
 
-  /** Those that have something to hand out, perhaps; each gets its turn. */
+  /** Shards that may have messages to hand out. They take turns. */
   private final ArrayDeque<OwnedShard> ready = new ArrayDeque<>();
 
   private int turn;
@@ -74,12 +73,12 @@ final class OwnedShards {
     return shards.size();
   }
 
-  /** What is known of a shard that is owned, or null. */
+  /** A shard that is owned, or null. */
   OwnedShard get(Shard shard) {
     return shards.get(shard);
   }
 
-  /** All shards now; what happens to them does not disturb the list. */
+  /** All shards now. The list does not change. */
   List<OwnedShard> all() {
     return List.copyOf(shards.values());
   }
@@ -119,8 +118,8 @@ final class OwnedShards {
   // ---- Shards come and go
 
   /**
-   * Whether an assignment names a shard that was released. If assignments insist on it, the log is
-   * asked: see {@link #take}.
+   * Whether an assignment is out of date because it names a shard that was released. If assignments
+   * go on naming it, the log decides: see {@link #take}.
    */
   boolean outOfDate(Assignment.Owned owned, long now) {
     History history = history(owned.shard());
@@ -142,15 +141,15 @@ final class OwnedShards {
   }
 
   /**
-   * Begins to own a shard. At an epoch that is spent or that it was released at, it is only
-   * released: if the lease is ours after all, the log takes that, and the next epoch is a new one
+   * Begins to own a shard. If its epoch was released or can no longer be used, the shard is only
+   * released: if the lease is ours after all, the log accepts that, and the next epoch is a new one
    * for everybody.
    */
   OwnedShard take(Assignment.Owned owned) {
     Shard id = owned.shard();
     History history = history(id);
     boolean spent = history.spentEpoch == owned.epoch() || history.releasedEpoch >= owned.epoch();
-    // At an epoch that is new nobody can have committed yet.
+    // At a new epoch nobody can have committed yet.
     boolean isNew = history.ownedEpoch < owned.epoch();
     history.ownedEpoch = Math.max(history.ownedEpoch, owned.epoch());
     OwnedShard shard =

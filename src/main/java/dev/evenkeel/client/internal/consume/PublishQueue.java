@@ -10,46 +10,49 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What the handlers of one hold have published and the log has not acknowledged, in the order of
- * their inputs: the outputs of one leave when everything below it is finished or has left before.
+ * What the handlers of one owned shard have published and the log has not acknowledged, in the
+ * order of their inputs. The output of an input is sent when everything below it is finished or has
+ * been sent.
  *
- * <p>A batch whose sequence is not above the highest is taken for a repeat, so no batch may
- * overtake another of its shard: at most one request to a data group is on its way. What gathers
- * meanwhile makes the next one. Bounded by the messages of a shard that may be handed out at once:
- * those that wait here are among them.
+ * <p>The log takes a batch for a repeat if its sequence is not above the highest one, so no batch
+ * may overtake another one of its shard: at most one request to a data group is under way. What
+ * gathers meanwhile makes the next request. The messages of a shard that may be handed out at once
+ * bound the queue, because the inputs that wait here are among them.
  */
 final class PublishQueue {
-  /** Batches join a request up to this size. */
+  /** Batches are joined into a request up to this size. */
   private static final int REQUEST_BYTES_MAX = 1 << 20;
 
-  /** What goes to one data group. */
-  private static final class Lane {
+  /** The batches for one data group. */
+  private static final class GroupQueue {
     final ArrayDeque<PublishRequest.Out> waiting = new ArrayDeque<>();
     PublishRequest inFlight;
 
-    /** To be sent again from {@link #notBeforeMillis} on; else it awaits its answer. */
+    /**
+     * The request must be sent again from {@link #notBeforeMillis} on; else its answer is awaited.
+     */
     boolean again;
 
     long notBeforeMillis;
   }
 
-  /** By offset: handled, and not to leave yet. */
+  /** Handled inputs whose output may not be sent yet, by offset. */
   private final TreeMap<Long, Task> ready = new TreeMap<>();
 
-  /** Everything below has left, or has nothing to leave. */
+  /** Everything below has been sent, or had nothing to send. */
   private long frontier;
 
-  private final Map<Integer, Lane> lanes = new HashMap<>();
+  private final Map<Integer, GroupQueue> queues = new HashMap<>();
 
-  /** Batches of each task that are not acknowledged. */
-  private final Map<Task, Integer> open = new HashMap<>();
+  /** How many batches of each task are not acknowledged. */
+  private final Map<Task, Integer> unacknowledged = new HashMap<>();
 
   private final long producerId;
   private final int epoch;
   private final int groups;
 
   /**
-   * @param producerId of the hold's generation
+   * @param producerId of the generation
    * @param epoch of the lease
    * @param groups number of data groups
    */
@@ -61,42 +64,42 @@ final class PublishQueue {
 
   /** A handler that published has ended well. */
   void add(Task task) {
-    open.put(task, 0);
+    unacknowledged.put(task, 0);
     if (task.retry) {
-      // Its place in the sequence is long over, so nobody can tell a repeat of it.
-      leave(task, 0);
+      // Its sequence is long past, so the log cannot detect a repeat of it.
+      send(task, 0);
     } else {
       ready.put(task.offset, task);
     }
   }
 
-  private void leave(Task task, long producer) {
+  private void send(Task task, long producer) {
     task.effects.batches(
         producer,
         epoch,
         task.offset,
         (shard, batch) -> {
-          open.merge(task, 1, Integer::sum);
-          lane(shard).waiting.add(new PublishRequest.Out(task, shard, batch));
+          unacknowledged.merge(task, 1, Integer::sum);
+          queue(shard).waiting.add(new PublishRequest.Out(task, shard, batch));
         });
   }
 
-  private Lane lane(Shard to) {
-    return lanes.computeIfAbsent(to.dataGroup(groups), group -> new Lane());
+  private GroupQueue queue(Shard to) {
+    return queues.computeIfAbsent(to.dataGroup(groups), group -> new GroupQueue());
   }
 
-  /** What may be sent now, at most one request for each data group. */
+  /** The requests to send now, at most one for each data group. */
   List<PublishRequest> next(Window window, long now) {
     advance(window);
     List<PublishRequest> requests = new ArrayList<>();
-    lanes.forEach(
-        (group, lane) -> {
-          if (lane.inFlight == null && !lane.waiting.isEmpty()) {
-            lane.inFlight = new PublishRequest(group, take(lane.waiting));
-            requests.add(lane.inFlight);
-          } else if (lane.again && now >= lane.notBeforeMillis) {
-            lane.again = false;
-            requests.add(lane.inFlight);
+    queues.forEach(
+        (group, queue) -> {
+          if (queue.inFlight == null && !queue.waiting.isEmpty()) {
+            queue.inFlight = new PublishRequest(group, take(queue.waiting));
+            requests.add(queue.inFlight);
+          } else if (queue.again && now >= queue.notBeforeMillis) {
+            queue.again = false;
+            requests.add(queue.inFlight);
           }
         });
     return requests;
@@ -110,7 +113,7 @@ final class PublishQueue {
     while (frontier < window.next()) {
       Task task = ready.remove(frontier);
       if (task != null) {
-        leave(task, producerId);
+        send(task, producerId);
       } else if (!window.isFinished(frontier)) {
         return;
       }
@@ -131,37 +134,37 @@ final class PublishQueue {
     return taken;
   }
 
-  /** The log has all of a request: returns the tasks of which it has everything now. */
+  /** The log has everything of a request. Returns the tasks of which it now has everything. */
   List<Task> taken(PublishRequest request) {
-    Lane lane = lanes.get(request.group());
-    if (lane == null || lane.inFlight != request) {
+    GroupQueue queue = queues.get(request.group());
+    if (queue == null || queue.inFlight != request) {
       return List.of();
     }
-    lane.inFlight = null;
-    lane.again = false;
+    queue.inFlight = null;
+    queue.again = false;
     List<Task> whole = new ArrayList<>();
     for (PublishRequest.Out out : request.outs()) {
-      int left = open.merge(out.task(), -1, Integer::sum);
+      int left = unacknowledged.merge(out.task(), -1, Integer::sum);
       if (left == 0) {
-        open.remove(out.task());
+        unacknowledged.remove(out.task());
         whole.add(out.task());
       }
     }
     return whole;
   }
 
-  /** A request is to be sent again: nobody knows, or it had no effect. */
+  /** Sends a request again later: it failed, or its result is unknown. */
   void again(PublishRequest request, long notBeforeMillis) {
-    Lane lane = lanes.get(request.group());
-    if (lane != null && lane.inFlight == request) {
-      lane.again = true;
-      lane.notBeforeMillis = notBeforeMillis;
+    GroupQueue queue = queues.get(request.group());
+    if (queue != null && queue.inFlight == request) {
+      queue.again = true;
+      queue.notBeforeMillis = notBeforeMillis;
     }
   }
 
   /**
-   * If all that is left waits for a message below that does not run: forgets these and returns
-   * them. Nothing of them was sent.
+   * If all that is left waits for a message below that does not run: forgets these tasks and
+   * returns them. Nothing of them was sent.
    *
    * @param running handlers that have not ended, and tasks that wait here
    */
@@ -172,16 +175,16 @@ final class PublishQueue {
     }
     List<Task> tasks = List.copyOf(ready.values());
     ready.clear();
-    tasks.forEach(open::remove);
+    tasks.forEach(unacknowledged::remove);
     return tasks;
   }
 
-  /** Nothing more leaves: returns the tasks whose outputs are not all in the log. */
+  /** Sends nothing more. Returns the tasks whose outputs are not all in the log. */
   List<Task> clear() {
-    List<Task> tasks = List.copyOf(open.keySet());
-    open.clear();
+    List<Task> tasks = List.copyOf(unacknowledged.keySet());
+    unacknowledged.clear();
     ready.clear();
-    lanes.clear();
+    queues.clear();
     return tasks;
   }
 }

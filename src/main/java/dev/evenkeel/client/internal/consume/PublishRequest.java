@@ -6,7 +6,9 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.Bytes;
 import java.util.List;
 
-/** Batches of handlers that go to one data group at one time, in the order of their inputs. */
+/**
+ * A request with batches that handlers published, for one data group, in the order of their inputs.
+ */
 public record PublishRequest(int group, List<Out> outs) {
   /**
    * @param task whose handler published it

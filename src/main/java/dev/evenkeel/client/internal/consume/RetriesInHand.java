@@ -11,7 +11,7 @@ import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.function.Predicate;
 
-/** Messages that came back from the log for another attempt: one of a key after another. */
+/** Messages that the log gave out for another attempt. One message of a key runs at a time. */
 final class RetriesInHand {
   private static final class KeyQueue {
     /** By offset. */
@@ -21,10 +21,10 @@ final class RetriesInHand {
     boolean running;
   }
 
-  /** By offset, until the log has taken what became of them. */
+  /** By offset, until the log has recorded what became of them. */
   private final Map<Long, Task> tasks = new LinkedHashMap<>();
 
-  /** Not started, and of no queue. */
+  /** Messages that have not started and have no key. */
   private final ArrayDeque<Task> free = new ArrayDeque<>();
 
   private final Map<Long, KeyQueue> queues = new HashMap<>();
@@ -81,7 +81,8 @@ final class RetriesInHand {
   }
 
   /**
-   * Its handler has ended well: the one behind it may start. It stays in hand until {@link #gone}.
+   * Its handler has ended well: the message behind it may start. It stays in hand until {@link
+   * #gone}.
    */
   void finished(Task task) {
     KeyQueue queue = queues.get(task.keyHash);
@@ -93,13 +94,19 @@ final class RetriesInHand {
     }
   }
 
-  /** It failed: those behind it go back, and are returned. It stays in hand until {@link #gone}. */
+  /**
+   * It failed: the messages behind it go back to the log, and are returned. It stays in hand until
+   * {@link #gone}.
+   */
   List<Task> failed(Task task) {
     KeyQueue queue = queues.remove(task.keyHash);
     return queue == null ? List.of() : forget(queue.waiting);
   }
 
-  /** Gives back what of a key was not started and lies above {@code offset}, and returns it. */
+  /**
+   * Gives back the messages of a key that have not started and lie above {@code offset}, and
+   * returns them.
+   */
   List<Task> giveBackAbove(long key, long offset) {
     KeyQueue of = queues.get(key);
     if (of == null) {
@@ -124,12 +131,12 @@ final class RetriesInHand {
     return forgotten;
   }
 
-  /** The log knows what became of it, or has it back. */
+  /** The log has recorded what became of it, or has it back. */
   void gone(long offset) {
     tasks.remove(offset);
   }
 
-  /** Gives back all that were not started, and returns them. */
+  /** Gives back all messages that have not started, and returns them. */
   List<Task> dropNotStarted() {
     List<Task> dropped = forget(free);
     free.clear();

@@ -1,14 +1,14 @@
 package dev.evenkeel.client.internal.consume;
 
 /**
- * Keeps a consumer that the cluster may have given up from starting handlers. The dispatcher counts
- * a member as dead after the member timeout since a heartbeat's arrival, which is never before its
- * sending: so a member that stops one second earlier, counted from the sending, has stopped before
- * anybody else starts. Times are milliseconds of {@link ElapsedTime}, which goes on in a suspended
- * machine.
+ * Stops a consumer from starting handlers when the cluster may have given it up. The dispatcher
+ * counts a member as dead when the member timeout has passed since the arrival of a heartbeat,
+ * which is never before its sending. So a member that stops one second earlier, counted from the
+ * sending, has stopped before anybody else starts. Times are milliseconds of {@link ElapsedTime},
+ * which also counts while the machine is suspended.
  */
 public final class SelfFence {
-  /** How long before the member timeout it stops. */
+  /** How long before the member timeout the consumer stops. */
   public static final long MARGIN_MILLIS = 1_000;
 
   private static final long NEVER = Long.MIN_VALUE;

@@ -10,7 +10,9 @@ import dev.evenkeel.protocol.RefusedException;
  * commits, and in the end the release. With at most once, messages are committed before they start.
  */
 final class ShardCommits {
-  /** Two commits of a shard are this far apart, so that a fast consumer does not flood the log. */
+  /**
+   * Shortest time between two commits of a shard, so that a fast consumer does not flood the log.
+   */
   static final long COMMIT_GAP_MILLIS = 50;
 
   /** What a refused release means. */
@@ -33,7 +35,7 @@ final class ShardCommits {
   private long lastMillis;
   private long notBeforeMillis;
 
-  /** With at most once: what was asked to be committed, which may be taken at any time. */
+  /** With at most once: up to which offset a commit was sent. The log may take it at any time. */
   private long askedTo;
 
   /** Where the empty state stands that this owner began with, if the log has none yet; else -1. */
@@ -97,8 +99,8 @@ final class ShardCommits {
   }
 
   /**
-   * With at most once: messages that are committed, or may be, and are not handled, those that run
-   * among them.
+   * With at most once: how many messages are committed, or may be, and not handled. Running ones
+   * count.
    */
   long claimedLeft() {
     long to = Math.min(askedTo, messages.fetchOffset());
@@ -108,17 +110,17 @@ final class ShardCommits {
   }
 
   /**
-   * Whether so many messages are finished and not committed that a commit is due. It begins at half
-   * of what may be uncommitted, because handlers go on until it may be sent and while it is on its
-   * way: so up to some 10,000 messages a second a shard, at the default, no more than that come
-   * again after a crash.
+   * Whether enough messages are finished and uncommitted for a commit. The limit is half of what
+   * may be uncommitted, because handlers go on until the commit is sent and while it is under way.
+   * So with the default, up to some 10,000 messages a second a shard, no more than that come again
+   * after a crash.
    */
   boolean isMany() {
     long progress = messages.window().committed() - committed;
     return progress >= (environment.options.getCommitMessages() + 1) / 2;
   }
 
-  /** Commits if enough messages or enough time have gone by. */
+  /** Commits if enough messages have finished, or enough time has passed. */
   void step(boolean draining, long now) {
     if (inFlight || !environment.linkUp() || now < notBeforeMillis) {
       return;
@@ -138,9 +140,9 @@ final class ShardCommits {
   }
 
   /**
-   * With at most once, commits the next messages so that they may be started: as many as may be
-   * handed out at once. A crash loses no more than those. While the shard is given away, no more
-   * than what was asked for before: where the answer got lost, that may be committed.
+   * With at most once, commits the next messages so that they may start: as many as may be handed
+   * out at once. A crash loses no more than those. While the shard is being given away, it only
+   * repeats an earlier commit whose answer was lost.
    */
   private void claim(boolean draining, long now) {
     if (draining) {
@@ -195,12 +197,12 @@ final class ShardCommits {
     return releaseSent;
   }
 
-  /** The state has messages above the released offset in it: the next owner cannot use it. */
+  /** The state contains messages above the released offset, so the next owner cannot use it. */
   void stateMissing() {
     stateMissing = true;
   }
 
-  /** Returns true once: whether onRelease is to be called now. */
+  /** Whether onRelease must be called now. True once. */
   boolean asksForState() {
     boolean first = !releaseAsked;
     releaseAsked = true;
@@ -221,8 +223,8 @@ final class ShardCommits {
     releaseSent = true;
     releaseTries++;
     long done = messages.window().committed();
-    // Without state the progress of an owner before us may be ahead of where our state made us
-    // begin. With state, state and position are one.
+    // Without state, the committed offset of an earlier owner may be above the offset of our state,
+    // where we began. With state, state and offset belong together.
     boolean own = givenState != null;
     long offset = own ? done : Math.max(done, leaseCommitted);
     byte[] given = givenState;
@@ -231,8 +233,9 @@ final class ShardCommits {
       given = state;
       givenOffset = stateOffset;
     } else if (!own && assigned && emptyStateOffset >= 0) {
-      // The empty state: of here if the handler has none, of where it began if its state is lost.
-      // Without onRelease, state comes with messages, and none does not mean the empty one.
+      // The empty state: it stands here if the handler has no state, and where it began if its
+      // state is lost. Without onRelease, state comes with messages, so no state does not mean the
+      // empty one.
       boolean byCommits = environment.effectivelyOnce && !environment.handler.givesState();
       given = EMPTY_STATE;
       givenOffset = stateMissing || byCommits ? emptyStateOffset : done;

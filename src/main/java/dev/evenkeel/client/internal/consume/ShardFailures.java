@@ -19,20 +19,28 @@ import java.util.Set;
 import org.slf4j.event.Level;
 
 /**
- * What becomes of the messages of one owned shard whose handler fails: the log records it, and
- * gives them out again; see ADR 12. Times are monotonic milliseconds.
+ * Decides what becomes of failed messages of one owned shard. The log records each failure, and
+ * gives the message out again when it is due; see ADR 12. Times are monotonic milliseconds.
  */
 final class ShardFailures {
-  /** What finds no room in the log is sent again after so long. */
+  /** How long to wait before sending again what the log had no room for. */
   private static final long NO_ROOM_MILLIS = 1_000;
 
-  /** A message that holds up a hand-over is tried again this soon, and that does not count. */
+  /**
+   * How long to wait before retrying a message that holds up a handover. Such a retry does not
+   * count.
+   */
   private static final long DRAINING_PAUSE_MILLIS = 1_000;
 
-  /** While the breaker is open others may be tried before one that has just failed. */
+  /**
+   * While the breaker is open, a message that has just failed waits this much longer, so that
+   * others are tried first.
+   */
   private static final long OTHERS_FIRST_MILLIS = 200;
 
-  /** Pauses differ by so much, up and down, so that what failed together does not come together. */
+  /**
+   * Pauses vary by this fraction, so that messages that failed together are not retried together.
+   */
   private static final double JITTER = 0.2;
 
   private final OwnedShard shard;
@@ -63,12 +71,12 @@ final class ShardFailures {
     return moves(environment) && environment.options.getOrder() == Order.KEY;
   }
 
-  /** Requests that record outcomes and whose answers have not come. */
+  /** How many requests to record outcomes are under way. */
   int recordsInFlight() {
     return recordsInFlight;
   }
 
-  /** Sends outcomes to the log, and asks it for what is due. */
+  /** Sends outcomes to the log, and asks it for messages that are due. */
   void step(OwnedShardState state, long now) {
     if (!environment.linkUp()) {
       return;
@@ -92,7 +100,7 @@ final class ShardFailures {
   /** A handler has ended well. */
   void handled(Task task) {
     if (environment.breaker.succeeded(task.attempt)) {
-      String text = "messages are handled again: it goes on as before";
+      String text = "messages succeed again: the breaker is closed";
       environment.report(Level.WARN, text, null);
       environment.act(Performer::heartbeatSoon);
     }
@@ -101,7 +109,7 @@ final class ShardFailures {
   /** A message is done. */
   void settled(Task task, OwnedShardState state, long now) {
     boolean failedBefore = !task.retry && task.attempt > 1;
-    // A release says of all that waited in the window that it is over.
+    // A release says that all messages of the window are over.
     boolean records = task.retry || failedBefore && state == OwnedShardState.RUNNING;
     if (state.over() || !records) {
       return;
@@ -127,7 +135,7 @@ final class ShardFailures {
       return;
     }
     if (task.unreadable != null) {
-      // Another attempt does not help, and it says nothing of what handlers need.
+      // Another attempt would not help, and the failure says nothing about what handlers need.
       lost(task, cause, state, now);
       return;
     }
@@ -143,7 +151,7 @@ final class ShardFailures {
       return;
     }
     if (draining && !moves && !task.retry) {
-      report(task, "it is tried again in 1 s, for the shard is handed over", cause);
+      report(task, "it is tried again in 1 s, because the shard is being handed over", cause);
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
       return;
     }
@@ -170,7 +178,7 @@ final class ShardFailures {
       return;
     }
     boolean broadcast = options.getMode() == Mode.BROADCAST;
-    report(task, broadcast ? "it is passed over" : "it goes to the dead letters", cause);
+    report(task, broadcast ? "it is skipped" : "it goes to the dead letters", cause);
     record(task, -1, cause, state, now);
   }
 
@@ -182,7 +190,7 @@ final class ShardFailures {
     return ": attempt " + task.attempt + " at offset " + task.offset + " failed, " + then;
   }
 
-  /** The same attempt again, after a pause: the log does not hear of it. */
+  /** Retries the same attempt after a pause. The log does not record it. */
   private void tryAgain(Task task, long pauseMillis, long now) {
     task.dueMillis = now + pauseMillis;
     if (task.retry) {
@@ -233,7 +241,7 @@ final class ShardFailures {
     recordsInFlight--;
   }
 
-  /** The log has taken outcomes, all but those of {@code noRoom}. */
+  /** The log has recorded outcomes, all but those of {@code noRoom}. */
   void recorded(DataCommand.RecordOutcomes command, List<Long> noRoom, long now) {
     Set<Long> refused = new HashSet<>(noRoom);
     Set<Long> fullKeys = new HashSet<>();
@@ -249,7 +257,7 @@ final class ShardFailures {
         full |= noRoom(task, (Outcome.Failed) each.outcome());
       }
     }
-    // There may be room again when those behind are sent: they must not pass.
+    // There may be room again when messages behind them are sent: they must not overtake.
     retries.outbox.takeParked(fullKeys).forEach(retries::noRoom);
     fullKeys.forEach(messages::unstick);
     if (full) {
@@ -257,7 +265,10 @@ final class ShardFailures {
     }
   }
 
-  /** It keeps its place in the window, or is sent again; returns whether after a pause. */
+  /**
+   * The log has no room for a failed message: it keeps its place in the window, or is sent again.
+   * Returns whether after a pause.
+   */
   private boolean noRoom(Task task, Outcome.Failed failed) {
     if (failed.way() != Outcome.Way.MOVED) {
       shard.warn(": there is no room for another dead letter, offset " + task.offset);
@@ -322,7 +333,7 @@ final class ShardFailures {
     environment.removed(1, task.bytes, now);
   }
 
-  /** Outcomes were refused, but not because the shard is another's: they are sent again. */
+  /** The log refused outcomes, although we own the shard: they are sent again. */
   void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
     long pause = shard.pause("its failures cannot be recorded", refused);
     retries.outbox.again(command, now + pause);

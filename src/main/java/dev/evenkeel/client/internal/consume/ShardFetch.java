@@ -6,12 +6,12 @@ import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 
-/** Fetches the messages of one owned shard: at most one request at a time. */
+/** Fetches the messages of one owned shard, with at most one request at a time. */
 final class ShardFetch {
-  /** A fetch that brought nothing, and did not wait either, is not repeated sooner. */
+  /** Shortest time between two fetches that bring nothing and do not wait either. */
   private static final long EMPTY_GAP_MILLIS = 100;
 
-  /** After a fetch without an answer the next one waits so long: it may get none either. */
+  /** How long the next fetch waits after one without an answer: it may get none either. */
   private static final int AFTER_LOSS_MILLIS = 1_000;
 
   private final OwnedShard shard;
@@ -25,13 +25,13 @@ final class ShardFetch {
   private long askedMillis;
   private long notBeforeMillis;
 
-  /** Nobody knows what became of the last request. */
+  /** The answer to the last request was lost. */
   private boolean lost;
 
-  /** The log's next offset by the last answer, or -1. */
+  /** The log's next offset according to the last answer, or -1. */
   private long logEnd = -1;
 
-  /** Where the last unreadable batch lies, or -1, and how often it was fetched. */
+  /** Where the last unreadable batch lies, or -1. */
   private long corruptOffset = -1;
 
   private int corruptFetches;
@@ -84,7 +84,7 @@ final class ShardFetch {
     }
   }
 
-  /** An answer came. Returns whether it is the one that is awaited. */
+  /** An answer came. Returns whether it belongs to the request under way. */
   boolean ended(FetchRequest answered) {
     if (request != answered) {
       return false;
@@ -93,18 +93,18 @@ final class ShardFetch {
     return true;
   }
 
-  /** What a fetch under way brings is not wanted any more. */
+  /** The answer of a fetch under way is no longer wanted. */
   void cancel() {
     request = null;
   }
 
-  /** Whatever was on its way when the connection broke is not awaited. */
+  /** The connection is back: the answer of a former request is no longer awaited. */
   void linkUp(long now) {
     request = null;
     notBeforeMillis = now;
   }
 
-  /** Takes in what a fetch has brought. Returns whether there are new messages. */
+  /** Takes the batches of an answer. Returns whether there are new messages. */
   boolean accept(FetchAnswer answer, long now) {
     if (answer.batches().isEmpty() && now - askedMillis < EMPTY_GAP_MILLIS) {
       notBeforeMillis = now + EMPTY_GAP_MILLIS;
@@ -120,7 +120,7 @@ final class ShardFetch {
       }
       long wanted = placed.endOffset() - Math.max(placed.baseOffset(), from);
       if (!environment.flow.takes(wanted, placed.batch().length(), messages.pending())) {
-        // It is fetched again once there is room.
+        // It is fetched again once there is room for it.
         break;
       }
       try {
@@ -139,7 +139,10 @@ final class ShardFetch {
     return any;
   }
 
-  /** Data that cannot be read is never handed out: the shard waits, visibly, and fetches again. */
+  /**
+   * A batch with a wrong checksum is never handed out: the shard waits, logs that, and fetches it
+   * again.
+   */
   private void unreadable(long offset, RefusedException e, long now) {
     if (corruptOffset != offset) {
       corruptOffset = offset;
@@ -150,7 +153,7 @@ final class ShardFetch {
     notBeforeMillis = now + Backoff.steps(++corruptFetches);
   }
 
-  /** A fetch was refused, but not because the shard is another's. */
+  /** The log refused a fetch, although we own the shard. */
   void failed(RefusedException refused, long now) {
     lost = refused.refusal() == Refusal.INDETERMINATE;
     long start = refused instanceof RefusedException.OutOfRange range ? range.start() : -1;

@@ -17,7 +17,7 @@ import java.util.Set;
  * <pre>
  * backlog      fetched, not decoded
  * queues       decoded, behind another one of its key
- * retries      its outcome is on its way to the log, or it waits for room there
+ * retries      its outcome is under way to the log, or it waits for room there
  * delayed      failed, its next attempt is not due
  * due          failed, its next attempt may begin
  * inAdmission  taken by an {@link Admission} step
@@ -27,7 +27,7 @@ import java.util.Set;
 final class ShardMessages {
   /**
    * Most offsets between the lowest unfinished one and the highest one handed out. A shard whose
-   * oldest message fails again and again waits there, visibly.
+   * oldest message fails again and again waits there.
    */
   static final int SPAN_MESSAGES_MAX = 65_536;
 
@@ -46,13 +46,13 @@ final class ShardMessages {
   private final List<Task> delayed = new ArrayList<>();
   private final Set<Task> inAdmission = new LinkedHashSet<>();
 
-  /** Retries that were given back while messages were decoded, and count as pending still. */
+  /** Retries that were given back while messages were decoded, and still count as pending. */
   private final List<Task> goneBack = new ArrayList<>();
 
   /** Null before {@link #begin}. */
   private Window window;
 
-  /** Messages below may be started: what is above is not committed yet, with at most once. */
+  /** Messages below may start. With at most once, messages above are not committed yet. */
   private long startable = Long.MAX_VALUE;
 
   private long fetchOffset;
@@ -63,7 +63,7 @@ final class ShardMessages {
   /** One more than the highest offset that was {@link #givenUp}, or 0. */
   private long givenUpTop;
 
-  /** A handler has said that it will not handle a message of this shard any more. */
+  /** A handler has given a message of this shard back. */
   private boolean givenBack;
 
   /** Handlers that have not ended, of retries too. */
@@ -74,12 +74,12 @@ final class ShardMessages {
   private long pendingMessages;
   private long pendingBytes;
 
-  /** Decoded and not wanted, and counted as pending still. */
+  /** Messages that were decoded and not wanted, and still count as pending. */
   private long passedMessages;
 
   private long passedBytes;
 
-  /** When a handler ended last, and ended well last; or -1. */
+  /** When a handler last ended; -1: never. */
   private long lastEndedMillis = -1;
 
   private long lastFinishedMillis = -1;
@@ -173,11 +173,11 @@ final class ShardMessages {
     environment.flow.added(messages, bytes);
   }
 
-  /** The log has nothing before {@code offset} any more: that is fetched next. */
+  /** The log has nothing before {@code offset} any more: fetching goes on there. */
   void skipTo(long offset) {
     fetchOffset = offset;
     if (pendingMessages == 0) {
-      // So that the offset is committed even if no further message comes.
+      // So that the offset is committed even if no message comes.
       window.skipTo(offset);
     }
   }
@@ -253,7 +253,7 @@ final class ShardMessages {
     return null;
   }
 
-  /** Whether no more may be handed out or taken by admission steps now. */
+  /** Whether the limit of messages that are handed out or in admission is reached. */
   private boolean isFull() {
     int handedOut = running - retriesRunning + delayed.size() + retries.outbox.failedOfWindow();
     return environment.admissionMax == 0
@@ -266,8 +266,8 @@ final class ShardMessages {
   }
 
   /**
-   * Whether nothing more of the shard may begin before one that is in admission has: no more may be
-   * taken, or committed before it begins, or published after it.
+   * Whether a message in admission must begin before anything else of the shard can: the limit is
+   * reached, or nothing more may be committed or published before it begins.
    */
   boolean waitsForAdmission(boolean publishes) {
     if (inAdmission.isEmpty()) {
@@ -278,7 +278,10 @@ final class ShardMessages {
     return admissionIsFull() || claimsMost || publishes && isFull();
   }
 
-  /** What was decoded and is not wanted is not pending any more. Returns whether there was any. */
+  /**
+   * Messages that were decoded and are not wanted are no longer pending. Returns whether there were
+   * any.
+   */
   boolean settlePassed(long now) {
     if (goneBack.isEmpty() && passedMessages == 0) {
       return false;
@@ -315,13 +318,13 @@ final class ShardMessages {
     return inAdmission.contains(task);
   }
 
-  /** One that was in admission is given to its handler. */
+  /** A message that was in admission goes to its handler. */
   void begin(Task task) {
     inAdmission.remove(task);
     begun(task);
   }
 
-  /** One that was in admission, or behind such a one, is finished without its handler. */
+  /** A message that was in admission, or behind such a one, is finished without its handler. */
   void declined(Task task, long now) {
     inAdmission.remove(task);
     lastFinishedMillis = now;
@@ -336,7 +339,7 @@ final class ShardMessages {
     return queues.behind(front);
   }
 
-  /** Takes some of those out of the queue, each to be {@link #declined}. */
+  /** Takes some of them out of the queue. The caller declines each with {@link #declined}. */
   void takeBehind(Task front, Set<Task> some) {
     queues.takeBehind(front, some);
   }
@@ -372,7 +375,9 @@ final class ShardMessages {
     freed(task);
   }
 
-  /** A message that ran, or is parked, leaves the window: the log knows what has become of it. */
+  /**
+   * A message that ran, or is parked, leaves the window: the log has recorded what became of it.
+   */
   void left(Task task) {
     window.leave(task.offset);
     freed(task);
@@ -386,7 +391,7 @@ final class ShardMessages {
     unstick(task.keyHash);
   }
 
-  /** Lets the next message of a key begin that found no room in the log, if it may. */
+  /** Lets the next message of a key begin that the log had no room for, if it may. */
   void unstick(long keyHash) {
     Task next = retries.unstuck(keyHash);
     if (next != null) {
@@ -394,18 +399,18 @@ final class ShardMessages {
     }
   }
 
-  /** What a handled message publishes is left to the next owner, for whom it comes again. */
+  /** The output of a handled message is left to the next owner, who gets the message again. */
   void givenUp(Task task, long now) {
     ended(task, now);
     givenUpTop = Math.max(givenUpTop, task.offset + 1);
   }
 
-  /** Keeps a failed message, and the turn of its key, for another attempt. */
+  /** Keeps a failed message for another attempt; its key stays busy. */
   void delay(Task task) {
     delayed.add(task);
   }
 
-  /** Makes those startable whose next attempt is due. Returns whether there are any. */
+  /** Makes messages due whose pause is over. Returns whether any may start. */
   boolean wake(long now) {
     boolean any = !delayed.isEmpty();
     delayed.removeIf(task -> task.dueMillis <= now && due.add(task));
@@ -415,9 +420,9 @@ final class ShardMessages {
   // ---- The shard is given away
 
   /**
-   * Drops what was not begun and lies above all that was: what is left are the messages that run,
-   * and those below the highest that runs or is finished. With them done the window has no holes,
-   * and nothing comes twice.
+   * Drops messages that have not begun and lie above all that have. What is left are messages that
+   * run, and those below the highest one that runs or is finished. When they are done the window
+   * has no holes, and no message comes twice.
    */
   void keepBegun(long now) {
     giveBackRetries();
@@ -438,12 +443,12 @@ final class ShardMessages {
       long bytes = runningBytes + kept.stream().mapToLong(task -> task.bytes).sum();
       keepPending(running - retriesRunning + kept.size(), bytes, now);
     }
-    // With at most once, what is committed is handled before the shard goes.
+    // With at most once, committed messages are handled before the shard goes.
     environment.removed(retries.inHand.dropNotStarted(), now);
     environment.removed(takeGoneBack(), now);
   }
 
-  /** Drops everything that was not started or waits for another attempt, unfinished. */
+  /** Drops all messages that have not started or wait for another attempt. */
   void dropNotStarted(long now) {
     backlog.clear();
     queues.clear();
@@ -469,7 +474,7 @@ final class ShardMessages {
     environment.removed(fewerMessages, fewerBytes, now);
   }
 
-  /** Retries in admission go back to the log, with those behind them. */
+  /** Gives retries in admission back to the log, with those behind them. */
   private void giveBackRetries() {
     for (Task task : List.copyOf(inAdmission)) {
       if (task.retry) {
@@ -481,7 +486,7 @@ final class ShardMessages {
     }
   }
 
-  /** All behind it in its queue is dropped already. */
+  /** Drops a failed message. Those behind it in its queue are dropped already. */
   private boolean dropFailed(Task task) {
     queues.finished(task);
     retries.stuck.ended(task);
@@ -502,7 +507,7 @@ final class ShardMessages {
   private long begunEnd() {
     Set<Long> idle = new HashSet<>();
     notRunning().forEach(task -> idle.add(task.offset));
-    // After a hand-over that was called off, what it dropped has not been fetched again yet.
+    // After a handover that was called off, dropped messages have not been fetched again yet.
     long undecoded = backlog.nextOffset() < 0 ? fetchOffset : backlog.nextOffset();
     long end = Math.min(begunOffset, undecoded);
     while (end > window.committed() && idle.contains(end - 1)) {

@@ -13,15 +13,15 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * What an owned shard knows of failures: which messages left the window, which keys have messages
- * in the log, what came back from there, and what the log is to record. Times are monotonic
- * milliseconds.
+ * What an owned shard knows of failures: which messages have left the window, which keys have
+ * messages in the log, which retries are in hand, and which outcomes the log must record. Times are
+ * monotonic milliseconds.
  */
 final class ShardRetries {
   /** Most retries in hand. */
   static final int IN_HAND_MAX = 256;
 
-  /** A hint that there are retries is followed this often at most. */
+  /** Shortest time between two requests for retries that fetches hint at. */
   private static final long HINT_GAP_MILLIS = 1_000;
 
   private static final long NEVER = Long.MAX_VALUE;
@@ -40,29 +40,29 @@ final class ShardRetries {
   final RetriesInHand inHand = new RetriesInHand();
   final StuckQueues stuck = new StuckQueues();
 
-  /** Whether messages keep the order of their key behind those that the log has. */
+  /** Whether a message waits behind others of its key that the log has. */
   final boolean ordersKeys;
 
-  /** Whether what former owners left is known: nothing is handed out before. */
+  /** Whether the failures of former owners are known. No message is handed out before. */
   private boolean known;
 
   private boolean mustAskFirst;
-  private Set<Long> marks = Set.of();
+  private Set<Long> leftOffsets = Set.of();
   private final Map<Long, Failed> failed = new HashMap<>();
 
-  /** The highest of the marks. */
-  private long lastMark = -1;
+  /** The highest offset that left the window under a former owner, or -1. */
+  private long lastLeftOffset = -1;
 
   /** What the log has of each key, with what is on its way there. */
   private final Map<Long, InLog> keys = new HashMap<>();
 
-  /** Keys whose first message waits for its time: an answer has said when, or we have. */
+  /** Keys whose first message in the log waits for its time. */
   private final Set<Long> waitingKeys = new HashSet<>();
 
-  /** Keys of which a failed retry is not recorded yet. */
+  /** How many failed retries of each key are not recorded yet. */
   private final Map<Long, Integer> failingKeys = new HashMap<>();
 
-  /** How much the log has of failures, as the last fetch said. */
+  /** How many failures the log has, according to the last fetch. */
   private int failuresInLog;
 
   private RetryRequest asked;
@@ -86,12 +86,12 @@ final class ShardRetries {
     return known;
   }
 
-  /** What a fetch has said last of failures; 0 before the first. */
+  /** How many failures the log has, according to the last fetch; 0 before the first. */
   int failuresInLog() {
     return failuresInLog;
   }
 
-  /** A fetch has said how much the log has of failures. */
+  /** A fetch says how many failures the log has. */
   void hinted(int failures, long now) {
     boolean more = failures > failuresInLog;
     failuresInLog = failures;
@@ -102,7 +102,7 @@ final class ShardRetries {
         mustAskFirst = true;
       }
     } else if (more) {
-      // Somebody may have replayed dead letters, which do not wait for what waits already.
+      // Somebody may have replayed dead letters, which are due at once.
       askAt(Math.max(now, lastAskedMillis + HINT_GAP_MILLIS));
     } else if (failures > 0
         && nextAskMillis == NEVER
@@ -117,10 +117,13 @@ final class ShardRetries {
 
   /** Whether the message has left the window under a former owner. */
   boolean hasLeft(long offset) {
-    return marks.contains(offset);
+    return leftOffsets.contains(offset);
   }
 
-  /** Gives a message the attempts that the log has counted; true: it must wait for the next. */
+  /**
+   * Sets the attempts of a message that the log has counted. Returns whether its next attempt is
+   * not due yet.
+   */
   boolean mustWait(Task task, long now) {
     Failed known = failed.isEmpty() ? null : failed.remove(task.offset);
     if (known == null) {
@@ -137,23 +140,27 @@ final class ShardRetries {
       return false;
     }
     task.keyHash = Task.hash(task.message.key());
-    // One that a former owner had done may lie before those that it moved, and comes again.
+    // A message that a former owner had handled may lie below those that it moved, and comes again.
     InLog known = keys.get(task.keyHash);
     return known != null && task.offset > known.firstOffset || stuck.has(task.keyHash);
   }
 
   /**
-   * The next retry that may start, or null. What a former owner has moved must not pass messages of
-   * its key that it had done and that come again: it waits for the window.
+   * The next retry that may start, or null. A message that a former owner moved must not overtake
+   * messages of its key that this owner had handled and that come again: it waits for the window.
    *
    * @param committed everything below is done
    */
   Task nextRetry(long committed) {
-    boolean all = !ordersKeys || committed > lastMark;
-    return inHand.next(task -> all || task.offset <= committed || !marks.contains(task.offset));
+    boolean all = !ordersKeys || committed > lastLeftOffset;
+    return inHand.next(
+        task -> all || task.offset <= committed || !leftOffsets.contains(task.offset));
   }
 
-  /** Parks a message behind others of its key. Returns what must go back to come behind it. */
+  /**
+   * Parks a message behind others of its key. Returns the retries that must go back to come behind
+   * it.
+   */
   List<Task> park(Task task) {
     if (stuck.has(task.keyHash)) {
       stuck.add(task);
@@ -165,19 +172,22 @@ final class ShardRetries {
     return back;
   }
 
-  /** The log has no room for it: it waits in the window. */
+  /** The log has no room for a message: it waits in the window. */
   void noRoom(Task task) {
     fewer(task.keyHash);
     stuck.add(task);
   }
 
-  /** The log has one more message of its key. Returns what must go back to come behind it. */
+  /**
+   * The log gets one more message of its key. Returns the retries that must go back to come behind
+   * it.
+   */
   List<Task> more(Task task) {
     if (task.keyHash == Outcome.NO_KEY) {
       return List.of();
     }
     keys.merge(task.keyHash, new InLog(1, task.offset), InLog::and);
-    if (task.offset > lastMark) {
+    if (task.offset > lastLeftOffset) {
       return List.of();
     }
     failuresSeen++;
@@ -196,7 +206,9 @@ final class ShardRetries {
     return keys.containsKey(key) ? null : stuck.next(key);
   }
 
-  /** The log has taken a message: it waits there, for {@code delayMillis} at least. */
+  /**
+   * The log has moved a message out of the window, where it waits for {@code delayMillis} at least.
+   */
   void moved(long key, long delayMillis, long now) {
     if (key != Outcome.NO_KEY) {
       waitingKeys.add(key);
@@ -214,7 +226,7 @@ final class ShardRetries {
   // ---- Retries
 
   /**
-   * A retry that has not begun goes back to the log. Returns those behind it, which go back too.
+   * A retry that has not begun goes back to the log. Returns those behind it, which go back, too.
    */
   List<Task> goBack(Task task) {
     List<Task> behind = inHand.failed(task);
@@ -229,9 +241,9 @@ final class ShardRetries {
     return inHand.failed(task);
   }
 
-  /** The log has taken a retry's failure. */
+  /** The log has recorded the failure of a retry. */
   void retryFailureTaken(Task task) {
-    // An answer that was asked for before may have those behind it.
+    // An answer to an earlier request may contain those behind it.
     failuresSeen++;
     failingKeys.computeIfPresent(
         task.keyHash, (any, count) -> count == 1 ? null : (Integer) (count - 1));
@@ -280,7 +292,7 @@ final class ShardRetries {
     return asked;
   }
 
-  /** The request was refused, or its answer is not awaited any more. */
+  /** The request was refused, or its answer is no longer awaited. */
   boolean askFailed(RetryRequest request, long againMillis) {
     if (asked != request) {
       return false;
@@ -291,7 +303,10 @@ final class ShardRetries {
     return true;
   }
 
-  /** A hand-over was called off: what it gave back comes again, and no former request counts. */
+  /**
+   * A handover was called off: what it gave back comes again, and answers to former requests do not
+   * count.
+   */
   void resumed(long now) {
     asked = null;
     askAt(now);
@@ -305,7 +320,7 @@ final class ShardRetries {
     }
   }
 
-  /** Takes in an answer. Returns what came to be in hand. */
+  /** Takes an answer. Returns the retries that are now in hand. */
   List<Task> answered(RetryRequest request, RetryAnswer answer, long now) {
     if (asked != request) {
       return List.of();
@@ -347,19 +362,19 @@ final class ShardRetries {
 
   private void learn(RetryAnswer.Known of, long now) {
     known = true;
-    marks = new HashSet<>(of.marks());
+    leftOffsets = new HashSet<>(of.marks());
     of.held()
         .forEach(
             each ->
                 failed.put(each.offset(), new Failed(each.attempts(), now + each.dueInMillis())));
-    marks.forEach(mark -> lastMark = Math.max(lastMark, mark));
+    leftOffsets.forEach(offset -> lastLeftOffset = Math.max(lastLeftOffset, offset));
     for (RetryAnswer.KeyQueue queue : of.queues()) {
       keys.put(queue.keyHash(), new InLog(queue.messages(), queue.firstOffset()));
       waitingKeys.add(queue.keyHash());
     }
   }
 
-  /** All that is not running is forgotten; returns the retries that were in hand and not begun. */
+  /** Forgets everything that does not run. Returns the retries in hand that have not begun. */
   List<Task> clear() {
     outbox.clear();
     stuck.clear();

@@ -7,15 +7,15 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 
 /**
- * Messages of the window that should be parked behind others of their key and found no room in the
- * log. They wait here, in their order, and begin one after another once the log has nothing of the
+ * Messages of the window that should be parked behind others of their key, but the log has no room.
+ * They wait here in their order, and begin one after another once the log has no message of the
  * key.
  */
 final class StuckQueues {
   private static final class KeyQueue {
     final ArrayDeque<Task> waiting = new ArrayDeque<>();
 
-    /** One of them is on its way through a handler. */
+    /** One of them is with a handler or about to be. */
     boolean busy;
   }
 
@@ -34,7 +34,7 @@ final class StuckQueues {
     queues.computeIfAbsent(task.keyHash, any -> new KeyQueue()).waiting.add(task);
   }
 
-  /** One that came out of here has left the window, or is to wait in the log. */
+  /** A message that came out of here has left the window, or now waits in the log. */
   void ended(Task task) {
     KeyQueue queue = queues.get(task.keyHash);
     if (task.stuck && queue != null) {
@@ -45,7 +45,7 @@ final class StuckQueues {
     }
   }
 
-  /** The next of a key of which the log has nothing, or null while none may begin. */
+  /** The next message of a key of which the log has none, or null while none may begin. */
   Task next(long hash) {
     KeyQueue queue = queues.get(hash);
     if (queue == null || queue.busy) {

@@ -13,26 +13,26 @@ public final class Task implements MessageSource.Handed {
   private static final long FNV_OFFSET = 0xcbf29ce484222325L;
   private static final long FNV_PRIME = 0x100000001b3L;
 
-  /** The shard that a message comes from, which learns what becomes of it. */
+  /** The shard of a message. It learns what becomes of the message. */
   interface Owner {
     Ownership ownership();
 
     /** See {@link Admission#isWanted}. */
     boolean isWanted(Task task);
 
-    /** It passed all admission steps, and goes to its handler. */
+    /** The message has passed all admission steps and goes to its handler. */
     void begin(Task task);
 
-    /** An admission step finishes it without its handler. */
+    /** An admission step finishes the message without its handler. */
     void declined(Task task, long now);
 
-    /** Messages that wait behind it in the queue of its key. */
+    /** The messages that wait behind it in the queue of its key. */
     Iterator<Task> behind(Task task);
 
-    /** Takes some of those out of the queue: they are to be {@link #declined}. */
+    /** Takes some of them out of the queue. The caller declines each with {@link #declined}. */
     void takeBehind(Task task, Set<Task> some);
 
-    /** If its shard is being given away, nobody waits for it: it comes to the next owner. */
+    /** Gives the message to the next owner, if its shard is being given away. */
     void giveBack(Task task);
 
     /** The handler has ended well. */
@@ -46,8 +46,8 @@ public final class Task implements MessageSource.Handed {
     void failed(Task task, Throwable cause, int running, long now);
   }
 
-  /** What an {@link Admission} step keeps with a message; only that step knows what it is. */
-  public interface Place {}
+  /** Data that an {@link Admission} step keeps with a message. */
+  public interface StepData {}
 
   final Owner owner;
   final long offset;
@@ -56,7 +56,7 @@ public final class Task implements MessageSource.Handed {
   /** Its share of the batch that it came in, for the pending limit. */
   final int bytes;
 
-  /** It came back from the log, and has no place in the window. */
+  /** Whether the log gave it out again; it then has no place in the window. */
   final boolean retry;
 
   /** 1 for the first attempt. */
@@ -68,26 +68,26 @@ public final class Task implements MessageSource.Handed {
   /** The queue of its key in the window, or null. */
   OrderQueue.KeyQueue queue;
 
-  /** What the log knows its key by; {@link Outcome#NO_KEY}: not computed, or it has none. */
+  /** The hash of its key in the log; {@link Outcome#NO_KEY}: not computed, or it has no key. */
   long keyHash;
 
-  /** It waited in {@link StuckQueues}. */
+  /** Whether it has waited in {@link StuckQueues}. */
   boolean stuck;
 
-  /** Of its last attempt, or null. */
+  /** What its last attempt publishes and keeps, or null. */
   Effects effects;
 
-  /** Why no handler can have it, or null: its bytes are no message. */
+  /** Why no handler can get it: its bytes are not a message. Null: it can be read. */
   RefusedException unreadable;
 
-  /** An admission step wants to know which messages come to wait behind it. */
+  /** Whether the rate step must learn which messages come to wait behind this one. */
   public boolean watched;
 
-  /** Where the dedup step keeps it, or null. Only that step writes it. */
-  public Place dedupPlace;
+  /** Data of the dedup step, or null. Only that step writes it. */
+  public StepData dedupData;
 
-  /** Where the rate step keeps it, or null. Only that step writes it. */
-  public Place ratePlace;
+  /** Data of the rate step, or null. Only that step writes it. */
+  public StepData rateData;
 
   Task(Owner owner, long offset, Message message, int bytes) {
     this(owner, offset, message, bytes, false);
@@ -117,8 +117,8 @@ public final class Task implements MessageSource.Handed {
   }
 
   /**
-   * What the log knows a key by: 64 bits of it, FNV-1a with the finisher of MurmurHash3; never
-   * {@link Outcome#NO_KEY}. It is part of what is stored: it must never change.
+   * The hash by which the log knows a key: 64 bits, FNV-1a with the finisher of MurmurHash3; never
+   * {@link Outcome#NO_KEY}. The log stores it, so it must never change.
    */
   static long hash(byte[] key) {
     long hash = FNV_OFFSET;
@@ -133,7 +133,7 @@ public final class Task implements MessageSource.Handed {
     return hash == Outcome.NO_KEY ? 1 : hash;
   }
 
-  /** An attempt begins whose handler may publish: what the one before wanted is forgotten. */
+  /** An attempt begins whose handler may publish. What the last attempt wanted is forgotten. */
   public Effects newEffects() {
     effects = new Effects();
     return effects;

@@ -8,41 +8,43 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 
-/** What belongs to one session with a dealer. */
+/** One session with the level dispatcher, which ends when another begins. */
 final class LevelSession {
   final long term;
   final long number;
   final String node;
   final boolean keep;
 
-  /** What {@link SessionStart} was answered with, until a deal shows that the dealer knows it. */
-  SessionState place;
+  /**
+   * The answer to {@link SessionStart}, until a hand-out shows that the level dispatcher has it.
+   */
+  SessionState answer;
 
   long received;
 
-  /** Which numbers have ended. */
+  /** Which messages of the session have ended, by their numbers. */
   final Window ends = new Window(0);
 
-  /** Failures that no permission was heard of, in the order in which they came. */
+  /** Failures that no permission has acknowledged, in the order in which they came. */
   final List<Report.Failed> failed = new ArrayList<>();
 
-  /** How many of them the report on its way tells. */
+  /** How many of them are in the report that is under way. */
   int failedInFlight;
 
-  /** The first number of the deal that the last checkpoint came with. */
+  /** The first number of the hand-out that brought the last checkpoint. */
   long checkpointFrom;
 
-  /** Until then handlers may be started, in monotonic milliseconds; not at that moment any more. */
+  /** The time before which handlers may start, in monotonic milliseconds. */
   long mayStartUntilMillis;
 
-  /** The dealer knows nothing of this session; -1 if it does, else since when. */
+  /** Since when the level dispatcher has not known this session; -1 if it does. */
   long stoppedMillis = -1;
 
-  LevelSession(SessionStart collect) {
-    term = collect.term();
-    number = collect.session();
-    node = collect.node();
-    keep = collect.keep();
+  LevelSession(SessionStart start) {
+    term = start.term();
+    number = start.session();
+    node = start.node();
+    keep = start.keep();
   }
 
   /** Less than, equal to or greater than 0, as this comes before, is, or comes after that one. */

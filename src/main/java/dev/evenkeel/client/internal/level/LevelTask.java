@@ -6,35 +6,37 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.MessageSource;
 
-/** A message that was dealt to this member, until its handler has ended. */
+/**
+ * A message that the level dispatcher has handed out to this member, until its handler has ended.
+ */
 public final class LevelTask implements MessageSource.Handed {
-  final HandOut.Entry dealt;
+  final HandOut.Entry entry;
   final String topic;
 
-  /** About what it takes in memory. */
+  /** Roughly the memory that it takes. */
   final int bytes;
 
-  /** Of the session; another one in each. */
+  /** Its number in the session; another session gives it another one. */
   long number;
 
-  /** It was taken back while its handler runs: its end is no news to anybody. */
+  /** It was taken back while its handler runs, so its end is not reported. */
   boolean forgotten;
 
-  LevelTask(HandOut.Entry dealt, String topic, long number) {
-    this.dealt = dealt;
+  LevelTask(HandOut.Entry entry, String topic, long number) {
+    this.entry = entry;
     this.topic = topic;
     this.number = number;
-    bytes = dealt.bytes();
+    bytes = entry.bytes();
   }
 
   MessageId id() {
-    return dealt.id();
+    return entry.id();
   }
 
-  /** Its shard, under the lease that the dealer holds. */
+  /** Its shard, under the lease of the level dispatcher. */
   ShardContext context(String member) {
     return new ShardContext(
-        topic, id().shard().shard(), dealt.epoch(), member, dealt.id().offset());
+        topic, id().shard().shard(), entry.epoch(), member, entry.id().offset());
   }
 
   @Override
@@ -43,14 +45,14 @@ public final class LevelTask implements MessageSource.Handed {
         topic,
         id().shard().shard(),
         id().offset(),
-        dealt.message(),
+        entry.message(),
         member,
-        dealt.epoch(),
-        dealt.attempt());
+        entry.epoch(),
+        entry.attempt());
   }
 
   @Override
   public String toString() {
-    return topic + "/" + id().shard().shard() + "@" + dealt.epoch();
+    return topic + "/" + id().shard().shard() + "@" + entry.epoch();
   }
 }

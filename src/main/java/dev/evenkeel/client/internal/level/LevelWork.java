@@ -29,45 +29,46 @@ import java.util.random.RandomGenerator;
 import java.util.stream.Stream;
 
 /**
- * What a member of a group in mode level has in hand, and what it says of that to the dealer. All
- * calls come from one thread at a time; {@code now} is a monotonic clock in milliseconds.
+ * What a member of a group in mode level has in hand, and what it reports to the level dispatcher.
+ * All calls come from one thread at a time; {@code now} is a monotonic clock in milliseconds.
  *
  * <pre>
  * session    on                                       to
- * (none)     Collect                                  live
- * live       a report is refused FENCED, NOT_LEADER   stopped: nothing is started
- * stopped    a report is taken after all              live
- * any        Collect of a later session               live, in that session
+ * (none)     SessionStart                             live
+ * live       a report is refused FENCED, NOT_LEADER   stopped: no handler starts
+ * stopped    a report is accepted after all           live
+ * any        SessionStart of a later session          live, in that session
  * </pre>
  *
- * <p>A handler is started only in a live session, before the dealer's permission ends, while the
- * heartbeats allow it ({@link SelfFence}) and while fewer than {@code parallel} run.
+ * <p>A handler starts only in a live session, before the permission of the level dispatcher ends,
+ * while the heartbeats allow it ({@link SelfFence}) and while fewer than {@code parallel} run.
  */
 public final class LevelWork implements MessageSource<LevelTask>, MessageSource.Counts {
   /**
-   * Most messages between the lowest that has not ended and the highest that was started: a report
-   * names each that ended between them. A member that waits for so old a message holds the round.
+   * Most messages between the lowest one that has not ended and the highest one that has started: a
+   * report names each that ended between them. A message that takes this long holds up the group.
    */
   static final int SPAN_MESSAGES_MAX = 16_384;
 
   /**
-   * Messages in hand that a wide range makes it wish for; with fewer a round trip idles handlers.
+   * Most messages that a member asks for in hand with a wide range. With fewer, handlers would be
+   * idle during a round trip.
    */
   static final int CAPACITY_MESSAGES_MAX = 1_024;
 
-  /** How long the end of a message may wait for others, to be told together. */
+  /** How long an ended message may wait for others, so that one report names them. */
   public static final long REPORT_DELAY_MILLIS = ReportPlan.ENDED_DELAY_MILLIS;
 
-  /** Largest checkpoint that is kept for the dealer: 1 MiB. */
+  /** Largest checkpoint that a member keeps for the level dispatcher: 1 MiB. */
   static final int CHECKPOINT_BYTES_MAX = 1 << 20;
 
-  /** Longer permissions are cut to it: a day. */
+  /** Longest permission to start handlers, a day: longer ones are cut to it. */
   static final long MAY_START_MILLIS_MAX = 86_400_000;
 
-  /** Characters of a failure's text that are told. */
+  /** Most characters of a failure in a report. */
   static final int ERROR_CHARS_MAX = 1_000;
 
-  /** A dealer that knows nothing of the session is asked again so often. */
+  /** Time between reports to a level dispatcher that does not know the session. */
   static final long STOPPED_RETRY_MILLIS = 1_000;
 
   private final ConsumerOptions options;
@@ -78,13 +79,16 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   private final SelfFence fence;
   private final ReportPlan plan;
 
-  /** Not begun, by their numbers. */
+  /** Messages that have not begun, by their numbers. */
   private final ArrayDeque<LevelTask> queue = new ArrayDeque<>();
 
-  /** Begun, without those that were forgotten. */
+  /** Messages that have begun, without those that were taken back. */
   private final Set<LevelTask> begun = new LinkedHashSet<>();
 
-  /** What was taken back while its handler runs; it is not begun again before that has ended. */
+  /**
+   * Messages that were taken back while their handlers run. None begins again before its handler
+   * has ended.
+   */
   private final Set<MessageId> forgotten = new HashSet<>();
 
   private final ArrayDeque<ShardContext> lost = new ArrayDeque<>();
@@ -100,8 +104,8 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   /**
    * @param options with its member's name
    * @param instance this run of the member
-   * @param range of the group, for how small reports may be
-   * @param warnings gets what goes wrong, in one line, and its cause
+   * @param range of the group
+   * @param warnings gets what went wrong, in one line, and its cause
    */
   public LevelWork(
       ConsumerOptions options,
@@ -119,53 +123,53 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     plan = new ReportPlan(range);
   }
 
-  // What the dealer says
+  // What the level dispatcher says
 
   /**
-   * A session begins; or it has begun, and the answer was lost: then it is given again.
+   * Begins a session. If it has begun already, because the answer was lost, the answer is the same.
    *
-   * @throws RefusedException FENCED if it is not later than the session there is; INVALID
+   * @throws RefusedException FENCED if the session is not later than the present one; INVALID
    */
-  public SessionState collect(SessionStart collect, long now) {
-    check(collect);
+  public SessionState start(SessionStart start, long now) {
+    check(start);
     if (session != null) {
-      int order = session.compareTo(collect.term(), collect.session());
-      if (order == 0 && session.place != null && session.keep == collect.keep()) {
-        // It allows nothing anew: it may have been under way for long. A report brings that.
+      int order = session.compareTo(start.term(), start.session());
+      if (order == 0 && session.answer != null && session.keep == start.keep()) {
+        // The request may have been under way for long, so it permits nothing; a report brings a
+        // permission.
         plan.hurry(now);
-        return session.place;
+        return session.answer;
       }
       if (order >= 0) {
-        throw fenced(collect.term(), collect.session());
+        throw fenced(start.term(), start.session());
       }
     }
-    session = new LevelSession(collect);
-    if (!collect.keep()) {
+    session = new LevelSession(start);
+    if (!start.keep()) {
       forget();
     }
     renumber();
     plan.begin(now);
-    allow(now, collect.mayStartMillis());
+    allow(now, start.mayStartMillis());
     List<MessageId> held =
         Stream.concat(begun.stream(), queue.stream()).map(LevelTask::id).toList();
-    session.place = new SessionState(checkpoint, finished, held, ended.all(), capacity());
-    return session.place;
+    session.answer = new SessionState(checkpoint, finished, held, ended.all(), capacity());
+    return session.answer;
   }
 
-  private void check(SessionStart collect) {
-    if (!options.getGroup().equals(collect.group())) {
-      throw invalid(
-          "Collect of group " + collect.group() + " at a member of " + options.getGroup());
+  private void check(SessionStart start) {
+    if (!options.getGroup().equals(start.group())) {
+      throw invalid("session of group " + start.group() + " at a member of " + options.getGroup());
     }
-    if (collect.node() == null || collect.node().isEmpty()) {
-      throw invalid("Collect without the dealer's node");
+    if (start.node() == null || start.node().isEmpty()) {
+      throw invalid("session without the node of its level dispatcher");
     }
-    if (collect.term() < 0 || collect.session() < 0 || collect.mayStartMillis() < 0) {
-      throw invalid("Collect with a negative number: " + collect);
+    if (start.term() < 0 || start.session() < 0 || start.mayStartMillis() < 0) {
+      throw invalid("session with a negative number: " + start);
     }
   }
 
-  /** Counts from 0; nothing is in hand any more. */
+  /** Starts over from 0, with nothing in hand. */
   private void forget() {
     lost.addAll(shardsOfBegun());
     begun.forEach(task -> task.forgotten = true);
@@ -177,7 +181,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     checkpoint = null;
   }
 
-  /** In the order of their numbers, those that were begun first. */
+  /** Numbers what is in hand in the order of the former numbers, messages that have begun first. */
   private void renumber() {
     List<LevelTask> kept = new ArrayList<>(begun);
     kept.sort(Comparator.comparingLong(task -> task.number));
@@ -197,33 +201,33 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   }
 
   /**
-   * Messages to handle. While more than the pending limits is in hand, no more is taken; the answer
-   * says from where on the dealer has to repeat.
+   * Takes messages to handle, as long as the pending limits allow. The answer says where the level
+   * dispatcher must continue.
    *
-   * @return messages of the session that were got without a gap
+   * @return how many messages of the session have come without a gap
    * @throws RefusedException FENCED if it is of another session; INVALID
    */
-  public long deal(HandOut deal, long now) {
-    if (session == null || session.compareTo(deal.term(), deal.session()) != 0) {
-      throw fenced(deal.term(), deal.session());
+  public long receive(HandOut handOut, long now) {
+    if (session == null || session.compareTo(handOut.term(), handOut.session()) != 0) {
+      throw fenced(handOut.term(), handOut.session());
     }
-    check(deal);
-    session.place = null;
-    if (deal.checkpoint() != null && deal.firstSequence() >= session.checkpointFrom) {
-      checkpoint = deal.checkpoint();
-      session.checkpointFrom = deal.firstSequence();
+    check(handOut);
+    session.answer = null;
+    if (handOut.checkpoint() != null && handOut.firstSequence() >= session.checkpointFrom) {
+      checkpoint = handOut.checkpoint();
+      session.checkpointFrom = handOut.firstSequence();
     }
-    deal.committed().forEach(ended::committed);
-    long skip = session.received - deal.firstSequence();
-    if (skip < 0 || skip >= deal.messages().size()) {
+    handOut.committed().forEach(ended::committed);
+    long skip = session.received - handOut.firstSequence();
+    if (skip < 0 || skip >= handOut.messages().size()) {
       return session.received;
     }
-    for (HandOut.Entry each : deal.messages().subList((int) skip, deal.messages().size())) {
+    for (HandOut.Entry each : handOut.messages().subList((int) skip, handOut.messages().size())) {
       if (inHand() >= options.getPendingMessagesMax()
           || bytesInHand >= options.getPendingBytesMax()) {
         break;
       }
-      String topic = deal.topics().get(each.id().shard().topicId());
+      String topic = handOut.topics().get(each.id().shard().topicId());
       LevelTask task = new LevelTask(each, topic, session.received);
       session.ends.handOut(session.received++);
       bytesInHand += task.bytes;
@@ -233,23 +237,23 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     return session.received;
   }
 
-  private static void check(HandOut deal) {
-    if (deal.firstSequence() < 0 || deal.firstSequence() > Long.MAX_VALUE / 2) {
-      throw invalid("Deal that begins at " + deal.firstSequence());
+  private static void check(HandOut handOut) {
+    if (handOut.firstSequence() < 0 || handOut.firstSequence() > Long.MAX_VALUE / 2) {
+      throw invalid("hand-out that begins at " + handOut.firstSequence());
     }
-    if (deal.checkpoint() != null && deal.checkpoint().length > CHECKPOINT_BYTES_MAX) {
-      throw invalid("a hand-out with a checkpoint of " + deal.checkpoint().length + " bytes");
+    if (handOut.checkpoint() != null && handOut.checkpoint().length > CHECKPOINT_BYTES_MAX) {
+      throw invalid("hand-out with a checkpoint of " + handOut.checkpoint().length + " bytes");
     }
-    for (HandOut.Entry each : deal.messages()) {
+    for (HandOut.Entry each : handOut.messages()) {
       if (each.id().offset() < 0 || each.epoch() < 0 || each.attempt() < 1) {
         throw invalid(
-            "Deal of " + each.id() + ", epoch " + each.epoch() + ", attempt " + each.attempt());
+            "hand-out of " + each.id() + ", epoch " + each.epoch() + ", attempt " + each.attempt());
       }
       if (each.message().payload() == null) {
-        throw invalid("Deal of " + each.id() + " without a payload");
+        throw invalid("hand-out of " + each.id() + " without a payload");
       }
-      if (deal.topics().get(each.id().shard().topicId()) == null) {
-        throw invalid("Deal of " + each.id() + ", whose topic has no name");
+      if (handOut.topics().get(each.id().shard().topicId()) == null) {
+        throw invalid("hand-out of " + each.id() + ", whose topic has no name");
       }
     }
   }
@@ -292,7 +296,10 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     return task.number - session.ends.committed() >= SPAN_MESSAGES_MAX;
   }
 
-  /** The first that no handler from before has, taken out of the queue; or null. */
+  /**
+   * Takes the first message out of the queue of which no earlier handler still runs; null if there
+   * is none.
+   */
   private LevelTask firstApart() {
     for (Iterator<LevelTask> each = queue.iterator(); each.hasNext(); ) {
       LevelTask task = each.next();
@@ -317,8 +324,8 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   }
 
   /**
-   * The dealer deals it again, to whom it likes. What is given back ({@link GivenBackException})
-   * while the consumer closes counts as not begun.
+   * The level dispatcher hands it out again, to any member. A message that fails with {@link
+   * GivenBackException} while the consumer closes counts as not begun.
    */
   @Override
   public void failed(LevelTask task, Throwable cause, long now) {
@@ -326,7 +333,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
       queue.addFirst(task);
     } else if (end(task, now)) {
       session.failed.add(new Report.Failed(task.number, oneLine(cause)));
-      String attempt = ": attempt " + task.dealt.attempt() + " at offset " + task.id().offset();
+      String attempt = ": attempt " + task.entry.attempt() + " at offset " + task.id().offset();
       warnings.accept(task + attempt + " failed, it is handed out again", cause);
     }
   }
@@ -336,7 +343,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     return text.length() <= ERROR_CHARS_MAX ? text : text.substring(0, ERROR_CHARS_MAX);
   }
 
-  /** Returns whether that is news. */
+  /** Returns whether the end must be reported. */
   private boolean end(LevelTask task, long now) {
     if (task.forgotten) {
       forgotten.remove(task.id());
@@ -351,10 +358,10 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     return true;
   }
 
-  // What the dealer is told
+  // Reports to the level dispatcher
 
   /**
-   * What is to be sent now to {@link #dealerNode}, or null. It must be answered by {@link
+   * The report to send now to {@link #dispatcherNode}, or null. Its answer goes to {@link
    * #permission} or {@link #reportFailed}.
    */
   public Report report(long now) {
@@ -381,11 +388,13 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   }
 
   /** Where reports go. */
-  public String dealerNode() {
+  public String dispatcherNode() {
     return session.node;
   }
 
-  /** A report was taken; if it is not the one on its way, nothing happens. */
+  /**
+   * The level dispatcher has accepted a report. If it is not the one under way, nothing happens.
+   */
   public void permission(Permission permission, long now) {
     if (!plan.awaits(permission.number())) {
       return;
@@ -411,9 +420,9 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   }
 
   /**
-   * Messages that are wished in hand: twice as many as may run, so that a round trip idles no
-   * handler, or as many as a wide range allows, up to {@link #CAPACITY_MESSAGES_MAX}; never more
-   * than the pending limit. 1 while paused.
+   * How many messages the member asks for in hand: twice as many as may run, so that no handler is
+   * idle during a round trip, or as many as a wide range allows, up to {@link
+   * #CAPACITY_MESSAGES_MAX}; never more than the pending limit. 1 while paused.
    */
   private int capacity() {
     return paused ? 1 : capacityMessages;
@@ -426,29 +435,31 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     fence.answered(sentMillis);
   }
 
-  /** The connection was lost, or is there again. */
+  /** The connection was lost, or is back. */
   public void link(boolean up, long now) {
     fence.link(up);
     plan.hurry(now);
   }
 
-  /** While on, nothing is begun. The group waits for this member then, until it is set aside. */
+  /** While on, no message begins. The group waits for this member until it is set aside. */
   public void pause(boolean on) {
     paused = on;
   }
 
   /**
-   * Nothing is begun any more. What was not begun stays in hand: whoever hears that the member has
-   * left deals it again.
+   * No message begins any more. Those that have not begun stay in hand: the level dispatcher hands
+   * them out again when it knows that the member has left.
    *
-   * @return the shards of what runs
+   * @return the shards of messages that run
    */
   public List<ShardContext> close() {
     closing = true;
     return shardsOfBegun();
   }
 
-  /** Of each shard and epoch, the message that was begun first. */
+  /**
+   * The shards of messages that have begun, each once an epoch, with the message that began first.
+   */
   private List<ShardContext> shardsOfBegun() {
     Map<String, ShardContext> contexts = new LinkedHashMap<>();
     for (LevelTask task : begun) {
@@ -459,25 +470,28 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     return List.copyOf(contexts.values());
   }
 
-  /** After {@link #close}: nothing runs, and the dealer has taken all that ended, or is gone. */
+  /**
+   * After {@link #close}: whether nothing runs, and the level dispatcher knows of all that ended or
+   * is gone.
+   */
   public boolean drained(long now) {
     if (!closing || !begun.isEmpty()) {
       return false;
     }
     return session == null
-        || !plan.untold()
+        || !plan.unreported()
         || session.stoppedMillis >= 0
             && now - session.stoppedMillis >= options.getMemberTimeoutMillis();
   }
 
-  /** The run is over: nothing is in hand any more. */
+  /** The consumer has ended: nothing is in hand any more. */
   public void end() {
     closing = true;
     session = null;
     forget();
   }
 
-  /** A shard whose messages were taken back while they run, for {@code onLost}; or null. */
+  /** The next shard whose messages were taken back while they run, for {@code onLost}; or null. */
   public ShardContext pollLost() {
     return lost.poll();
   }

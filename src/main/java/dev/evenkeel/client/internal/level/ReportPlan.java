@@ -1,21 +1,25 @@
 package dev.evenkeel.client.internal.level;
 
 /**
- * When a report is sent: one at a time; at once when as many messages have ended as matter to the
- * group, or when nothing is left to start; a moment later when fewer have ended; and from time to
- * time while anything is in hand. Times are monotonic milliseconds.
+ * When a member reports to the level dispatcher. One report is under way at a time. One is sent at
+ * once when a sixteenth of the range has ended, or when nothing is left to start; 2 ms later when
+ * fewer messages have ended; and at least once a second while anything is in hand. Times are
+ * monotonic milliseconds.
  */
 final class ReportPlan {
-  /** Most messages whose ends may wait for more of their kind. */
+  /** Most ended messages that wait for more of their kind before a report. */
   private static final int BATCH_MESSAGES_MAX = 256;
 
-  /** How long an end may wait for others. */
+  /** How long an ended message may wait for others. */
   static final long ENDED_DELAY_MILLIS = 2;
 
-  /** How long the news that something was received may wait for an end: the dealer was told. */
+  /**
+   * How long a report that only acknowledges receipt may wait for ended messages: the answer to the
+   * hand-out has acknowledged it already.
+   */
   static final long RECEIVED_DELAY_MILLIS = 20;
 
-  /** While anything is in hand a report is sent so often at least. */
+  /** Longest time between two reports while anything is in hand. */
   static final long INTERVAL_MILLIS_MAX = 1_000;
 
   private static final long INTERVAL_MILLIS_MIN = 50;
@@ -29,20 +33,22 @@ final class ReportPlan {
   private long ended;
   private long endedSinceMillis;
 
-  /** Since when the news that something was received waits; or -1. */
+  /** Since when a receipt waits to be reported; -1: none does. */
   private long receivedSinceMillis = -1;
 
   private long endedInFlight;
 
   /**
-   * @param range of the group: a sixteenth of it is told at once, so with a range below 32 every
-   *     single end
+   * @param range of the group; with a range below 32 every single end is reported at once
    */
   ReportPlan(int range) {
     batch = Math.max(1, Math.min(range / 16, BATCH_MESSAGES_MAX));
   }
 
-  /** A session begins: what was on its way is of no interest, and that it has begun is news. */
+  /**
+   * A session begins: a report that is under way no longer counts, and the next one says that the
+   * session has begun.
+   */
   void begin(long now) {
     inFlight = false;
     ended = 0;
@@ -61,12 +67,12 @@ final class ReportPlan {
     }
   }
 
-  /** Whether something ended or was received that no taken report tells. */
-  boolean untold() {
+  /** Whether anything ended or was received that no accepted report contains. */
+  boolean unreported() {
     return inFlight || ended > 0 || receivedSinceMillis >= 0;
   }
 
-  /** Whether the end of something waits only for its moment. */
+  /** Whether only the delay holds back a report of ended messages. */
   boolean soon() {
     return !inFlight && ended > 0;
   }
@@ -101,10 +107,10 @@ final class ReportPlan {
   }
 
   /**
-   * The report was taken. Returns when it was sent.
+   * The level dispatcher has accepted the report. Returns when it was sent.
    *
-   * @param mayStartMillis what the dealer allows from its sending on: the next one comes well
-   *     before that ends
+   * @param mayStartMillis how long after its sending handlers may start; the next report is sent
+   *     well before that ends
    */
   long taken(long mayStartMillis) {
     inFlight = false;
@@ -113,7 +119,7 @@ final class ReportPlan {
     return sentMillis;
   }
 
-  /** The report was not taken, or nobody knows: another says the same later. */
+  /** The report was refused, or its answer was lost: the next one says the same. */
   void failed(long now, long waitMillis) {
     inFlight = false;
     if (endedInFlight > 0) {
@@ -124,7 +130,7 @@ final class ReportPlan {
     notBeforeMillis = now + waitMillis;
   }
 
-  /** There is a connection again, or a dealer that asks again: a report may be taken now. */
+  /** The connection is back, or the level dispatcher asks again: a report may be sent at once. */
   void hurry(long now) {
     notBeforeMillis = Math.min(notBeforeMillis, now);
   }

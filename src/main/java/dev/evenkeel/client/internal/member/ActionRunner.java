@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * Carries out the core's {@link ConsumerAction}s: requests to brokers, and calls of the handler.
+ * Carries out the {@link ConsumerAction}s of the core: sends requests to brokers, and calls the
+ * handler and the other code of the application.
  */
 final class ActionRunner implements Performer {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
@@ -40,7 +41,7 @@ final class ActionRunner implements Performer {
     final OwnedShard owned;
     final FetchRequest request;
 
-    /** The node that was asked last, or null. */
+    /** The node that got the request last, or null. */
     String node;
 
     PendingFetch(OwnedShard owned, FetchRequest request) {
@@ -49,7 +50,7 @@ final class ActionRunner implements Performer {
     }
   }
 
-  /** At most one a shard, and until they are answered those of shards that are gone. */
+  /** At most one a shard, and those of shards that are gone until they are answered. */
   private final Set<PendingFetch> fetches = new HashSet<>();
 
   private final ConsumerShell consumer;
@@ -88,8 +89,8 @@ final class ActionRunner implements Performer {
   }
 
   /**
-   * Gives up fetches that wait at a node that does not lead the shard any more. It may have died,
-   * and then nobody would answer before the long poll's timeout.
+   * Gives up fetches that wait at a node that no longer leads the shard. The node may be dead, and
+   * then nobody would answer before the timeout of the long poll.
    */
   void checkLeaders(long now) {
     for (PendingFetch pending : List.copyOf(fetches)) {
@@ -166,7 +167,7 @@ final class ActionRunner implements Performer {
     return reply instanceof Reply.OfOffsets of ? of.offsets() : List.of();
   }
 
-  /** Reports how a request ended, on the consumer's context. */
+  /** Reports the outcome of a request, on the consumer's context. */
   private <T> void on(
       Future<T> request, ObjLongConsumer<T> succeeded, ObjLongConsumer<RefusedException> refused) {
     request.onComplete(
@@ -200,7 +201,7 @@ final class ActionRunner implements Performer {
         });
   }
 
-  /** Calls user code, which may throw or return null, and reports how it ended. */
+  /** Calls user code, which may throw or return null, and reports the outcome. */
   private <T> void call(Supplier<Future<T>> userCode, ObjLongConsumer<AsyncResult<T>> ended) {
     Future<T> result;
     try {

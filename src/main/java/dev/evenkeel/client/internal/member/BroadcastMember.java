@@ -30,24 +30,24 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stands for dispatcher and lease of a consumer in mode broadcast: assigns it every shard of its
- * topics, at epoch {@link #EPOCH}, and keeps its progress in its own file. Only messages come from
- * the log. All of it happens on the consumer's context.
+ * Takes the place of dispatcher and lease for a consumer in mode broadcast: assigns it every shard
+ * of its topics, at epoch {@link #EPOCH}, and keeps its progress in its own file. Only the messages
+ * come from the log. All of it happens on the consumer's context.
  */
 final class BroadcastMember implements LogCalls, Feature {
-  /** No lease, so no epoch; but one there is on every message. */
+  /** The epoch of all messages. There is no lease, but every message must have an epoch. */
   static final long EPOCH = 1;
 
   private static final Logger LOG = LoggerFactory.getLogger(dev.evenkeel.client.Consumer.class);
 
-  /** A look that failed is repeated after so long. */
+  /** Pause after looking at the topics has failed. */
   private static final long AGAIN_MILLIS = 1_000;
 
   private final ConsumerShell consumer;
   private final ShardCalls calls;
   private final StoredPositions offsets;
 
-  /** The view that was looked at last. */
+  /** The view of the cluster at the last look at the topics. */
   private ClusterView seen;
 
   private boolean accepted;
@@ -64,30 +64,30 @@ final class BroadcastMember implements LogCalls, Feature {
     this.offsets = offsets;
   }
 
-  /** Messages that failed so often that they were passed over. */
+  /** How many messages failed so often that they were skipped. */
   long givenUp() {
     return givenUp;
   }
 
-  /** The group has taken this member in: messages may come. */
+  /** The group has accepted this member: messages may come. */
   @Override
   public void heartbeatAnswered(long sentMillis) {
     accepted = true;
     tick(Clock.millis());
   }
 
-  /** The consumer reads other topics now. */
+  /** The consumer now reads other topics. */
   void topicsChanged() {
     seen = null;
   }
 
-  /** A look at the topics, if they may have changed. */
+  /** Looks at the topics, if they may have changed. */
   @Override
   public void tick(long now) {
     if (ended) {
       return;
     }
-    // Whoever is cut off keeps what it has, and nobody else may have it instead.
+    // A consumer that is cut off keeps its shards, because no other one gets them.
     consumer.core.heartbeatAnswered(now);
     ClusterView view = consumer.directory.current();
     if (accepted && !looking && view != null && view != seen && now >= notBeforeMillis) {
@@ -141,11 +141,11 @@ final class BroadcastMember implements LogCalls, Feature {
     String text = String.valueOf(refused.getMessage());
     if (!refused.refusal().retriable() && !text.equals(reported)) {
       reported = text;
-      LOG.error("{}: shards cannot be begun, it is tried again: {}", consumer, text);
+      LOG.error("{}: cannot find where to begin, retrying: {}", consumer, text);
     }
   }
 
-  /** Finds where to begin in the shards that are new, and stores it before any message is read. */
+  /** Finds where to begin in new shards, and stores it before any message is read. */
   private Future<Void> begin(TopicInfo topic) {
     BroadcastPositions positions = offsets.positions();
     List<BroadcastPositions.Beginning> beginnings = positions.beginnings(topic);
@@ -246,7 +246,7 @@ final class BroadcastMember implements LogCalls, Feature {
       return done(shard, release.offset());
     }
     if (command instanceof DataCommand.RecordOutcomes record) {
-      // Retries wait in the window, whose lowest unfinished offset is what is stored.
+      // Retries wait in the window, and the file keeps its lowest unfinished offset.
       for (Outcome outcome : record.outcomes()) {
         if (outcome instanceof Outcome.Failed failed && failed.way() == Outcome.Way.DEAD) {
           givenUp++;
@@ -255,7 +255,7 @@ final class BroadcastMember implements LogCalls, Feature {
       return Future.succeededFuture(new Reply.OfOffsets(List.of()));
     }
     return Future.failedFuture(
-        new RefusedException(Refusal.INVALID, command + " is nothing for mode broadcast"));
+        new RefusedException(Refusal.INVALID, command + " is not for mode broadcast"));
   }
 
   private Future<Reply> done(Shard shard, long next) {
@@ -263,13 +263,13 @@ final class BroadcastMember implements LogCalls, Feature {
     return offsets.store(consumer.context::run).map(stored -> Reply.DONE);
   }
 
-  /** Lets go of the directory, after what is being written. Completes in any case. */
+  /** Releases the directory once the write under way is done. Completes in any case. */
   Future<Void> release() {
     ended = true;
     return offsets.close();
   }
 
-  /** Stores how far the consumer is, as it ends against its will. */
+  /** Stores the progress of a consumer that ends against its will. */
   void storeLastProgress() {
     if (!ended && accepted && offsets.positions().cluster() != null) {
       consumer.core.forEachProgress(offsets.positions()::done);

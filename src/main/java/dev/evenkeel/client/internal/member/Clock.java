@@ -2,9 +2,9 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.client.internal.consume.ElapsedTime;
 
-/** The clock of the shell, see {@link ElapsedTime}; the core gets its time as an argument. */
+/** The clock of consumers, see {@link ElapsedTime}. The core gets its time as an argument. */
 final class Clock {
-  /** If reading both clocks took longer, the thread was held up in between. */
+  /** If reading both clocks took longer, the thread was held up in between, and only one counts. */
   private static final long TOGETHER_NANOS_MAX = 10_000_000;
 
   private static final ElapsedTime TIME =

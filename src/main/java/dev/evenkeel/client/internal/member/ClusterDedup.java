@@ -22,31 +22,32 @@ import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
 /**
- * Brings a member's {@link DedupGate} together with the automata that its cluster shares, through
- * all its connections. All of it happens on the consumer's context.
+ * Connects the {@link DedupGate} of a member with the automata that its cluster shares, through all
+ * its connections. All of it happens on the consumer's context.
  */
 final class ClusterDedup implements Feature {
   private static final long LAST_TICK_MILLIS = 1_000;
 
-  /** After its end: so often what could not be given back is tried again. */
+  /** How often the consumer retries, after its end, to give keys back. */
   private static final int LAST_TICKS = 3;
 
   private final ConsumerShell consumer;
-  private final Function<String, SharedAutomata> seats;
+  private final Function<String, SharedAutomata> automataOf;
   private final ClusteredCoordinator coordinator;
   private final DedupGate gate;
 
   /** The cluster member whose automata are used, or null. */
-  private String seat;
+  private String usedMember;
 
   private int lastTicks;
 
   /**
-   * @param seats gives the automata of a cluster's member by its id, or null
+   * @param automataOf gives the automata of a cluster's member by its id, or null
    */
-  ClusterDedup(ConsumerShell consumer, Function<String, SharedAutomata> seats, DedupKeys keys) {
+  ClusterDedup(
+      ConsumerShell consumer, Function<String, SharedAutomata> automataOf, DedupKeys keys) {
     this.consumer = consumer;
-    this.seats = seats;
+    this.automataOf = automataOf;
     ConsumerOptions options = consumer.options;
     coordinator =
         new ClusteredCoordinator(
@@ -72,19 +73,22 @@ final class ClusterDedup implements Feature {
 
   @Override
   public void tick(long now) {
-    sit(now);
+    useAutomata(now);
     gate.tick(now);
   }
 
-  /** After each join this program is another member. */
-  private void sit(long now) {
+  /**
+   * Uses the automata of the cluster member that this program is now: after each join it is another
+   * one.
+   */
+  private void useAutomata(long now) {
     String member = consumer.link.clusterMember();
-    if (member == null || member.equals(seat)) {
+    if (member == null || member.equals(usedMember)) {
       return;
     }
-    SharedAutomata automata = seats.apply(member);
+    SharedAutomata automata = automataOf.apply(member);
     if (automata != null) {
-      seat = member;
+      usedMember = member;
       coordinator.use(automata, now);
     }
   }
@@ -105,7 +109,7 @@ final class ClusterDedup implements Feature {
     return new DedupTally(counts, repeats, gate.hot());
   }
 
-  /** Handlers that still run keep their places until they end. */
+  /** Handlers that still run keep their keys until they end. */
   @Override
   public void end(long now) {
     gate.end(now);
@@ -123,7 +127,7 @@ final class ClusterDedup implements Feature {
     }
   }
 
-  /** While there is no connection: nothing answers. */
+  /** Stands in while there is no connection: every request fails. */
   private enum NoAutomata implements SharedAutomata {
     INSTANCE;
 
@@ -139,7 +143,7 @@ final class ClusterDedup implements Feature {
 
     @Override
     public void forget(int number) {
-      // It keeps none.
+      // It has no listeners.
     }
 
     @Override
@@ -155,7 +159,7 @@ final class ClusterDedup implements Feature {
 
     @Override
     public void tell(DedupKey key, Claim head) {
-      // Nobody is there.
+      // Nobody listens.
     }
 
     @Override

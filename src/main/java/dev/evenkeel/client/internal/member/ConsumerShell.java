@@ -47,24 +47,24 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /**
- * A consumer at work: carries out what {@link ConsumerCore} wants and tells it what came of it. All
- * of it happens on one context.
+ * A running consumer: carries out what {@link ConsumerCore} decides, and feeds it events. All of it
+ * happens on one context.
  *
- * <p>In mode level it owns no shards: its messages are dealt to it, and come from {@link
- * LevelMember} instead.
+ * <p>In mode level it owns no shards: the level dispatcher hands messages out to {@link
+ * LevelMember}.
  */
 final class ConsumerShell implements Consumer {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
-  /** How often what waits for its time is looked at. */
+  /** Time between two checks of what is due. */
   private static final long TICK_MILLIS = 50;
 
   private static final long START_MILLIS_MAX = 60_000;
 
   /**
-   * Whoever pushes shall find somebody who listens, so the first heartbeat waits for that, but not
-   * longer: a part of the map of addresses may lie with a lost node until the cluster has expelled
-   * it. Heartbeats bring what nobody could push.
+   * How long the first heartbeat waits until the dispatcher can push assignments to this member. A
+   * part of the map of addresses may lie with a lost node until the cluster has expelled it; until
+   * then the answers to heartbeats bring the assignments.
    */
   private static final long REGISTER_MILLIS_MAX = 1_000;
 
@@ -81,7 +81,7 @@ final class ConsumerShell implements Consumer {
   final ActionRunner actions;
   final RepetitionWatch repetition;
 
-  /** Mode singleton: what the handler knows of its leadership. */
+  /** Mode singleton: the leaderships of this member. */
   final Leaderships leaderships;
 
   private final String host;
@@ -95,7 +95,7 @@ final class ConsumerShell implements Consumer {
 
   private final List<Feature> features = new ArrayList<>();
 
-  /** Null but in mode broadcast. */
+  /** Null unless the mode is broadcast. */
   private final BroadcastMember broadcast;
 
   /** Null without rates. */
@@ -107,7 +107,9 @@ final class ConsumerShell implements Consumer {
   private final Promise<Consumer> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
 
-  /** The link keeps its handlers for ever: it keeps this, which is cleared at the end. */
+  /**
+   * The link keeps its handlers for ever. They hold this reference, which is cleared at the end.
+   */
   private final AtomicReference<ConsumerShell> linked = new AtomicReference<>(this);
 
   private Link.Listening pushes;
@@ -130,9 +132,9 @@ final class ConsumerShell implements Consumer {
 
   /**
    * @param instance this run of the member
-   * @param host for people
+   * @param host the name of this machine, for people
    * @param positions of mode broadcast; null in other modes
-   * @param seats gives the automata of a cluster's member by its id, or null
+   * @param automataOf gives the automata of a cluster's member by its id, or null
    */
   ConsumerShell(
       Link link,
@@ -142,7 +144,7 @@ final class ConsumerShell implements Consumer {
       String instance,
       String host,
       StoredPositions positions,
-      Function<String, SharedAutomata> seats) {
+      Function<String, SharedAutomata> automataOf) {
     this.link = link;
     this.directory = directory;
     this.options = options;
@@ -181,7 +183,7 @@ final class ConsumerShell implements Consumer {
       source = core;
       Admission admission = core;
       if (options.getDedup() != Dedup.OFF) {
-        dedup = new ClusterDedup(this, seats, keys);
+        dedup = new ClusterDedup(this, automataOf, keys);
         features.add(dedup);
         admission = dedup.step();
       }
@@ -223,10 +225,10 @@ final class ConsumerShell implements Consumer {
     context.run(
         () -> {
           startDeadlineMillis = Clock.millis() + START_MILLIS_MAX;
-          AtomicReference<ConsumerShell> toTell = linked;
+          AtomicReference<ConsumerShell> reference = linked;
           link.onState(
               state -> {
-                ConsumerShell shell = toTell.get();
+                ConsumerShell shell = reference.get();
                 if (shell != null) {
                   shell.context.run(() -> shell.linkState(state));
                 }
@@ -257,7 +259,7 @@ final class ConsumerShell implements Consumer {
     }
   }
 
-  /** On the consumer's context, does what an event leads to, and then all that can be done now. */
+  /** Feeds an event on the consumer's context, and then does everything that can be done. */
   void onEvent(LongConsumer event) {
     context.run(
         () -> {
@@ -288,7 +290,7 @@ final class ConsumerShell implements Consumer {
     }
   }
 
-  /** Carries out what the core wants; false once the consumer has ended. */
+  /** Carries out the actions of the core. Returns false once the consumer has ended. */
   private boolean act() {
     ConsumerAction action;
     while (!ended && (action = core.poll()) != null) {
@@ -311,13 +313,13 @@ final class ConsumerShell implements Consumer {
   }
 
   void heartbeatNow() {
-    // After the last one, another would bring the member back.
+    // After the last heartbeat, another one would bring the member back.
     if (!leaving) {
       heartbeats.hurry();
     }
   }
 
-  /** Ends the consumer, which lets go of its shards. */
+  /** Ends the consumer, which releases its shards. */
   void stop(String text, Throwable cause) {
     if (!closing && !ended) {
       LOG.error("{}: {}: {}", this, text, cause.toString());
@@ -399,7 +401,7 @@ final class ConsumerShell implements Consumer {
     turn();
   }
 
-  /** A heartbeat was refused, for a reason that repeating alone does not change. */
+  /** A heartbeat was refused for a reason that a retry alone does not change. */
   void refused(RefusedException refused) {
     boolean fatal =
         refused.refusal() == Refusal.MEMBER_REPLACED || refused.refusal() == Refusal.GROUP_MISMATCH;
@@ -407,7 +409,7 @@ final class ConsumerShell implements Consumer {
       endBecause(refused);
     } else if (!leaving && !refused.toString().equals(lastRefusal)) {
       lastRefusal = refused.toString();
-      LOG.error("{}: its heartbeat is refused, it is repeated: {}", this, lastRefusal);
+      LOG.error("{}: the dispatcher refuses the heartbeat, retrying: {}", this, lastRefusal);
     }
   }
 
@@ -418,7 +420,7 @@ final class ConsumerShell implements Consumer {
     try {
       core.assigned(Assignment.fromJson(new JsonObject(body)), Clock.millis());
     } catch (RuntimeException e) {
-      LOG.warn("{}: a malformed assignment was pushed: {}", this, e.toString());
+      LOG.warn("{}: ignored a malformed assignment: {}", this, e.toString());
     }
     turn();
   }
@@ -434,8 +436,7 @@ final class ConsumerShell implements Consumer {
     }
     linkLost = !up;
     if (up || broadcast == null) {
-      // In mode broadcast nobody else gets what is not told: progress goes to the disk all the
-      // same.
+      // In mode broadcast no other member gets the shards, and progress goes to the disk.
       core.link(up, now);
     }
     features.forEach(feature -> feature.link(up, now));
@@ -468,7 +469,7 @@ final class ConsumerShell implements Consumer {
 
   // Ends
 
-  /** Ends against its own will: nothing is released. */
+  /** Ends the consumer against its will: nothing is released. */
   void endBecause(Throwable cause) {
     if (ended) {
       return;
@@ -485,7 +486,10 @@ final class ConsumerShell implements Consumer {
     completeClosed();
   }
 
-  /** A dispatcher's own consumer is replaced whenever the dispatcher moves. */
+  /**
+   * The log level of an end. The own consumer of a dispatcher is replaced whenever the dispatcher
+   * moves.
+   */
   static Level levelOfEnd(String member, Throwable cause) {
     boolean usual =
         cause instanceof RefusedException refused
@@ -518,7 +522,8 @@ final class ConsumerShell implements Consumer {
     long now = Clock.millis();
     boolean givenUp =
         now >= closeDeadlineMillis
-            // Without a connection nothing can be released, and by now we count as dead.
+            // Without a connection nothing can be released, and by now the cluster counts us as
+            // dead.
             || linkLost
                 && source.running() == 0
                 && now - lostSinceMillis >= options.getMemberTimeoutMillis();
@@ -530,7 +535,7 @@ final class ConsumerShell implements Consumer {
     if (!core.drained()) {
       LOG.warn("{}: closed with {} shards that could not be released", this, core.owned());
     } else if (!drained) {
-      LOG.warn("{}: closed with messages whose ends the dealer may not know of", this);
+      LOG.warn("{}: closed, and the level dispatcher may not know which messages have ended", this);
     }
     heartbeats
         .leave()

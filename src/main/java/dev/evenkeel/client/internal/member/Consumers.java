@@ -25,10 +25,10 @@ public final class Consumers {
   private Consumers() {}
 
   /**
-   * Joins a group. The consumer runs on the caller's event-loop context if it is one of the link's
-   * Vert.x, else on one of its own.
+   * Joins a group. The consumer runs on the caller's event-loop context if it belongs to the link's
+   * Vert.x, else on a new one.
    *
-   * <p>Completes when the dispatcher has taken the member in. Fails with {@code RefusedException}:
+   * <p>Completes when the dispatcher has accepted the member. Fails with {@code RefusedException}:
    * INVALID options, UNKNOWN_TOPIC, GROUP_MISMATCH, MEMBER_REPLACED, or UNAVAILABLE when no
    * dispatcher answered within 60 s.
    */
@@ -38,8 +38,8 @@ public final class Consumers {
   }
 
   /**
-   * As {@link #start(Link, ClusterDirectory, ConsumerOptions, ConsumerHandler)}, as a run that
-   * somebody else expects.
+   * As {@link #start(Link, ClusterDirectory, ConsumerOptions, ConsumerHandler)}, with an id that
+   * the caller has chosen for this run.
    *
    * @param instance unique for ever
    */
@@ -53,8 +53,8 @@ public final class Consumers {
   }
 
   /**
-   * @param seats gives the automata of a cluster's member by its id, or null for one that is not of
-   *     this JVM
+   * @param automataOf gives the automata of a cluster's member by its id, or null for one that is
+   *     not of this JVM
    */
   static Future<Consumer> start(
       Link link,
@@ -62,7 +62,7 @@ public final class Consumers {
       ConsumerOptions options,
       ConsumerHandler handler,
       String instance,
-      Function<String, SharedAutomata> seats) {
+      Function<String, SharedAutomata> automataOf) {
     ConsumerOptions own = new ConsumerOptions(options.toJson());
     try {
       OptionsCheck.check(own);
@@ -77,13 +77,16 @@ public final class Consumers {
     if (own.getMember() == null) {
       own.setMember(made);
     }
-    String seat = link.clusterMember();
-    if (own.getDedup() != Dedup.OFF && seat != null && seats.apply(seat) == null) {
+    String clusterMember = link.clusterMember();
+    if (own.getDedup() != Dedup.OFF
+        && clusterMember != null
+        && automataOf.apply(clusterMember) == null) {
       return Future.failedFuture(
           new RefusedException(
               Refusal.INVALID, "dedup over a link whose cluster member is not of this program"));
     }
-    return new ConsumerShell(link, directory, own, handler, instance, HOST, null, seats).start();
+    return new ConsumerShell(link, directory, own, handler, instance, HOST, null, automataOf)
+        .start();
   }
 
   private static Future<Consumer> broadcast(
@@ -93,7 +96,7 @@ public final class Consumers {
       ConsumerHandler handler,
       String instance,
       String memberByDefault) {
-    // What fails waits in the window: the log knows nothing of this member.
+    // Failed messages wait in the window: the log does not know this member.
     options.setHoldFailed(true);
     return link.vertx()
         .executeBlocking(() -> StoredPositions.open(link.vertx(), options, memberByDefault), false)
@@ -106,7 +109,7 @@ public final class Consumers {
             });
   }
 
-  /** The name of this machine, as far as a member's name may hold it. */
+  /** The name of this machine, without characters that a member's name must not contain. */
   private static String host() {
     String name;
     try {

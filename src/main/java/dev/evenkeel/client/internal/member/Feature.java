@@ -3,8 +3,8 @@ package dev.evenkeel.client.internal.member;
 import io.vertx.core.Future;
 
 /**
- * What a mode or an option adds to a consumer. All of it happens on the consumer's context; {@code
- * now} is a monotonic clock in milliseconds.
+ * A part of a consumer that a mode or an option adds. All of it happens on the consumer's context;
+ * {@code now} is a monotonic clock in milliseconds.
  */
 interface Feature {
   /** Completes when the cluster can reach it. */
@@ -12,24 +12,24 @@ interface Feature {
     return Future.succeededFuture();
   }
 
-  /** To be called often. */
+  /** Called every few 10 ms. */
   default void tick(long now) {}
 
-  /** Messages were handled as far as that goes now. */
+  /** Called after each turn: all messages were handled that could be. */
   default void turned() {}
 
   /** A heartbeat that was sent at {@code sentMillis} was answered. */
   default void heartbeatAnswered(long sentMillis) {}
 
-  /** The connection was lost, or is there again. */
+  /** The connection was lost, or is back. */
   default void link(boolean up, long now) {}
 
   default void pause(boolean on) {}
 
-  /** The consumer closes: nothing is begun any more. */
+  /** The consumer closes: no message begins any more. */
   default void close() {}
 
-  /** After {@link #close}: whether nothing is left to do before the consumer leaves its group. */
+  /** After {@link #close}: whether the consumer may leave its group. */
   default boolean drained(long now) {
     return true;
   }

@@ -25,25 +25,28 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 
-/** A {@link ConsumerStream} over a consumer, whose handler it is. */
+/** A {@link ConsumerStream} that is the handler of a consumer. */
 public final class HandlerStream implements ConsumerStream {
   private record Waiting(Delivery delivery, Promise<Void> end) {}
 
-  private record Place(LeasedShard shard, long offset) {
-    static Place of(Delivery delivery) {
-      return new Place(LeasedShard.of(delivery), delivery.offset());
+  private record MessageId(LeasedShard shard, long offset) {
+    static MessageId of(Delivery delivery) {
+      return new MessageId(LeasedShard.of(delivery), delivery.offset());
     }
   }
 
   private final Finishing finishing;
 
   /**
-   * Messages that the consumer handed out and nobody has asked for yet. At most {@code parallel}.
+   * Messages that the consumer handed out and the application has not asked for yet. At most {@code
+   * parallel}.
    */
   private final ArrayDeque<Waiting> queue = new ArrayDeque<>();
 
-  /** Messages that the handler got and has not finished by hand. At most {@code parallel}. */
-  private final Map<Place, Promise<Void>> unfinished = new HashMap<>();
+  /**
+   * Messages that the handler got and the application has not finished. At most {@code parallel}.
+   */
+  private final Map<MessageId, Promise<Void>> unfinished = new HashMap<>();
 
   /** Shards that are being given away. */
   private final Set<LeasedShard> draining = new HashSet<>();
@@ -57,7 +60,7 @@ public final class HandlerStream implements ConsumerStream {
   private long demand = Long.MAX_VALUE;
   private boolean ended;
 
-  /** What makes messages the same; null: as the options say. */
+  /** Computes the dedup key; null: as the options say. */
   private final Function<Message, byte[]> dedupKey;
 
   private HandlerStream(Finishing finishing, Function<Message, byte[]> dedupKey) {
@@ -101,7 +104,7 @@ public final class HandlerStream implements ConsumerStream {
     return consumer;
   }
 
-  /** What the consumer sees of the stream. */
+  /** The stream as the consumer sees it. */
   private final class Source implements ConsumerHandler {
     @Override
     public Future<Void> handle(Delivery delivery) {
@@ -126,7 +129,7 @@ public final class HandlerStream implements ConsumerStream {
       }
     }
 
-    /** What nobody has asked for yet need not hold up the hand-over. */
+    /** Messages that nobody has asked for yet do not hold up the handover. */
     @Override
     public void onDraining(ShardContext shard) {
       giveUp(shard, true, false);
@@ -160,7 +163,7 @@ public final class HandlerStream implements ConsumerStream {
       context = Vertx.currentContext();
       boolean waits = handler == null || demand == 0 || !queue.isEmpty();
       if (waits && draining.contains(LeasedShard.of(delivery))) {
-        return Future.failedFuture(new GivenBackException("the shard was let go"));
+        return Future.failedFuture(new GivenBackException("the shard goes to another owner"));
       }
       queue.add(waiting);
     }
@@ -193,7 +196,7 @@ public final class HandlerStream implements ConsumerStream {
             .removeIf(each -> shard.equals(each.getKey().shard()) && ends.add(each.getValue()));
       }
     }
-    GivenBackException cause = new GivenBackException("the shard was let go");
+    GivenBackException cause = new GivenBackException("the shard goes to another owner");
     ends.forEach(end -> end.tryFail(cause));
   }
 
@@ -212,7 +215,7 @@ public final class HandlerStream implements ConsumerStream {
           demand--;
         }
         if (finishing == Finishing.MANUAL) {
-          unfinished.put(Place.of(next.delivery()), next.end());
+          unfinished.put(MessageId.of(next.delivery()), next.end());
         }
       }
       try {
@@ -254,7 +257,7 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   private synchronized Promise<Void> settled(Delivery delivery) {
-    return unfinished.remove(Place.of(delivery));
+    return unfinished.remove(MessageId.of(delivery));
   }
 
   private void failed(Throwable cause) {

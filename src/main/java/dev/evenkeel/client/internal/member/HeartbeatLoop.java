@@ -13,12 +13,12 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.random.RandomGenerator;
 
-/** Tells the dispatcher that the member is there, and brings its answers. */
+/** Sends heartbeats to the dispatcher, and passes its answers to the consumer. */
 final class HeartbeatLoop {
   private static final long TIMEOUT_MILLIS_MIN = 1_000;
   private static final long TIMEOUT_MILLIS_MAX = 2_000;
 
-  /** Of a heartbeat that says that the member is gone: there is no later one. */
+  /** Retries of the last heartbeat, which says that the member is gone. */
   private static final Retry LEAVE =
       new Retry(1, refusal -> true, 2, 250, TIMEOUT_MILLIS_MAX, () -> false);
 
@@ -43,7 +43,7 @@ final class HeartbeatLoop {
     tick();
   }
 
-  /** There is something to tell that is not urgent. */
+  /** Something has changed that can wait for more of its kind. */
   void soon() {
     plan.soon(Clock.millis());
   }

@@ -24,19 +24,19 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A leader's career as the handler of a consumer: many shards come and go, one leadership begins
- * and ends. All of it happens on the consumer's context.
+ * A {@link LeaderCareer} as the handler of a consumer: many shards come and go, and one leadership
+ * begins and ends. All of it happens on the consumer's context.
  *
  * <pre>
  * from          on                                                          to
  * STANDBY       a shard is assigned (all are granted then): inaugurate      INAUGURATING
- * INAUGURATING  it has ended well: the shards begin                         LEADING
- * INAUGURATING  it has failed: the shards ask again after a pause           STANDBY
- * LEADING       to hand over, and the last shard awaits its release,        HANDING_OVER
- *               or a message is to be cut: handOver
- * HANDING_OVER  it has ended: the shards are released                       HANDED_OVER
- * HANDED_OVER   called off, and messages come                               STANDBY
- * any           the leadership is over; before HANDED_OVER it is lost       STANDBY
+ * INAUGURATING  inaugurate succeeded: the shards begin                      LEADING
+ * INAUGURATING  inaugurate failed: the shards ask again after a pause       STANDBY
+ * LEADING       must hand over, and the last shard awaits its release,      HANDING_OVER
+ * or running messages are cut: handOver
+ * HANDING_OVER  handOver has ended: the shards are released                 HANDED_OVER
+ * HANDED_OVER   the handover was called off, and messages come              STANDBY
+ * any           the leadership is over; before HANDED_OVER: lost            STANDBY
  * </pre>
  */
 public final class LeaderHandler implements ConsumerHandler {
@@ -56,17 +56,19 @@ public final class LeaderHandler implements ConsumerHandler {
   private final LeaderCareer career;
   private Phase phase = Phase.STANDBY;
 
-  /** As told last; null: this member does not lead. */
-  private LeaderContext told;
+  /** The leadership according to the last call; null: this member does not lead. */
+  private LeaderContext latest;
 
-  /** Of which the career knows: inaugurated or about to be; null in STANDBY. */
+  /**
+   * The leadership that the career knows of: it was inaugurated or is about to be. Null in STANDBY.
+   */
   private LeaderContext leading;
 
-  /** The last that was inaugurated: all shards were granted for it. */
+  /** The last leadership that was inaugurated: all shards were granted for it. */
   private LeaderContext begun;
 
   private final Map<LeasedShard, Promise<Void>> assigning = new HashMap<>();
-  private final Set<LeasedShard> held = new HashSet<>();
+  private final Set<LeasedShard> owned = new HashSet<>();
   private final Map<LeasedShard, Promise<Buffer>> releasing = new HashMap<>();
   private final List<Open> running = new ArrayList<>();
   private final List<Open> waiting = new ArrayList<>();
@@ -90,16 +92,16 @@ public final class LeaderHandler implements ConsumerHandler {
     if (leading != null && leader != leading) {
       over();
     }
-    told = leader;
+    latest = leader;
     if (phase == Phase.LEADING && !handsOver()) {
-      // Called off: what is about to go comes back.
+      // Called off: shards that await their release come back.
       release();
     }
     step();
   }
 
   private boolean handsOver() {
-    return told == null || told.isHandingOver();
+    return latest == null || latest.isHandingOver();
   }
 
   private void over() {
@@ -111,7 +113,7 @@ public final class LeaderHandler implements ConsumerHandler {
     takeAll(assigning.values()).forEach(promise -> promise.fail("the leadership is over"));
     cut(running);
     cut(waiting);
-    held.clear();
+    owned.clear();
     if (lost) {
       LOG.warn("{} was lost without handing over", former);
       try {
@@ -126,13 +128,13 @@ public final class LeaderHandler implements ConsumerHandler {
 
   @Override
   public Future<Void> onAssign(ShardContext shard, Buffer state) {
-    LeasedShard place = LeasedShard.of(shard);
+    LeasedShard leased = LeasedShard.of(shard);
     if (phase == Phase.LEADING) {
-      held.add(place);
+      owned.add(leased);
       return Future.succeededFuture();
     }
     Promise<Void> end = Promise.promise();
-    assigning.put(place, end);
+    assigning.put(leased, end);
     step();
     return end.future();
   }
@@ -142,7 +144,7 @@ public final class LeaderHandler implements ConsumerHandler {
       phase = Phase.STANDBY;
       leading = null;
     }
-    boolean wanted = !assigning.isEmpty() || !waiting.isEmpty() && told == begun;
+    boolean wanted = !assigning.isEmpty() || !waiting.isEmpty() && latest == begun;
     if (phase == Phase.STANDBY && wanted) {
       if (handsOver()) {
         takeAll(assigning.values()).forEach(promise -> promise.fail("another is to lead"));
@@ -155,11 +157,11 @@ public final class LeaderHandler implements ConsumerHandler {
 
   private void inaugurate() {
     phase = Phase.INAUGURATING;
-    leading = told;
-    begun = told;
-    LeaderContext present = leading;
-    LOG.info("{} begins", present);
-    call(() -> career.inaugurate(present), ended -> inaugurated(present, ended));
+    leading = latest;
+    begun = latest;
+    LeaderContext now = leading;
+    LOG.info("{} begins", now);
+    call(() -> career.inaugurate(now), ended -> inaugurated(now, ended));
   }
 
   private void inaugurated(LeaderContext of, Throwable failure) {
@@ -174,7 +176,7 @@ public final class LeaderHandler implements ConsumerHandler {
       return;
     }
     phase = Phase.LEADING;
-    held.addAll(assigning.keySet());
+    owned.addAll(assigning.keySet());
     takeAll(assigning.values()).forEach(Promise::complete);
     takeAll(waiting).forEach(message -> execute(message.message()).onComplete(message.end()));
     handOverIfLast();
@@ -235,11 +237,11 @@ public final class LeaderHandler implements ConsumerHandler {
 
   @Override
   public Future<Buffer> onRelease(ShardContext shard) {
-    held.remove(LeasedShard.of(shard));
+    owned.remove(LeasedShard.of(shard));
     boolean awaits =
         phase == Phase.LEADING || phase == Phase.HANDING_OVER || phase == Phase.INAUGURATING;
     if (!awaits || !handsOver() && phase != Phase.HANDING_OVER) {
-      // It goes alone, or all has been said.
+      // Only this shard goes, or the handover is over.
       return Future.succeededFuture();
     }
     Promise<Buffer> released = Promise.promise();
@@ -249,16 +251,16 @@ public final class LeaderHandler implements ConsumerHandler {
   }
 
   private void handOverIfLast() {
-    if (phase == Phase.LEADING && handsOver() && held.isEmpty() && !releasing.isEmpty()) {
+    if (phase == Phase.LEADING && handsOver() && owned.isEmpty() && !releasing.isEmpty()) {
       handOver();
     }
   }
 
   private void handOver() {
     phase = Phase.HANDING_OVER;
-    LeaderContext present = leading;
-    LOG.info("{} hands over", present);
-    call(() -> career.handOver(present), failure -> handedOver(present, failure));
+    LeaderContext now = leading;
+    LOG.info("{} hands over", now);
+    call(() -> career.handOver(now), failure -> handedOver(now, failure));
   }
 
   private void handedOver(LeaderContext of, Throwable failure) {
@@ -276,18 +278,18 @@ public final class LeaderHandler implements ConsumerHandler {
 
   @Override
   public void onLost(ShardContext shard) {
-    LeasedShard place = LeasedShard.of(shard);
-    held.remove(place);
-    Promise<Void> asked = assigning.remove(place);
+    LeasedShard leased = LeasedShard.of(shard);
+    owned.remove(leased);
+    Promise<Void> asked = assigning.remove(leased);
     if (asked != null) {
       asked.fail("the shard is lost");
     }
-    Promise<Buffer> released = releasing.remove(place);
+    Promise<Buffer> released = releasing.remove(leased);
     if (released != null) {
       released.complete();
     }
     List<Open> gone =
-        waiting.stream().filter(each -> LeasedShard.of(each.message()).equals(place)).toList();
+        waiting.stream().filter(each -> LeasedShard.of(each.message()).equals(leased)).toList();
     waiting.removeAll(gone);
     gone.forEach(message -> message.end().fail(givenBack()));
     handOverIfLast();
@@ -335,7 +337,7 @@ public final class LeaderHandler implements ConsumerHandler {
           if (context == null || context == Vertx.currentContext()) {
             ended.accept(done.cause());
           } else {
-            context.runOnContext(now -> ended.accept(done.cause()));
+            context.runOnContext(ignored -> ended.accept(done.cause()));
           }
         });
   }

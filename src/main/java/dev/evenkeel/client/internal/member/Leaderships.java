@@ -11,7 +11,7 @@ final class Leaderships {
   private One now;
 
   /**
-   * @param onResign called on any thread when there is a resignation to tell
+   * @param onResign called on any thread when this member resigns
    */
   Leaderships(String member, Runnable onResign) {
     this.member = member;

@@ -27,8 +27,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Brings a member in mode level what the group's dealer says, and the dealer what {@link LevelWork}
- * wants it to know. All of it happens on the consumer's context.
+ * Connects a member in mode level with its level dispatcher: serves the requests of the level
+ * dispatcher and sends the reports of {@link LevelWork}. All of it happens on the consumer's
+ * context.
  */
 final class LevelMember implements Feature {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
@@ -79,12 +80,12 @@ final class LevelMember implements Feature {
       switch (op) {
         case LEVEL_START:
           SessionStart start = decoded(body, SessionStart::decode);
-          SessionState state = work.collect(start, now);
+          SessionState state = work.start(start, now);
           consumer.actions.safely("onLevel", consumer.handler::onLevel);
           return Frames.answer(state.encode().view());
         case LEVEL_HAND_OUT:
           HandOut handOut = decoded(body, HandOut::decode);
-          return Frames.answer(new Bytes(8).i64(work.deal(handOut, now)).view());
+          return Frames.answer(new Bytes(8).i64(work.receive(handOut, now)).view());
         default:
           return Frames.refusal(Refusal.INVALID, op + " is not for a member");
       }
@@ -93,7 +94,7 @@ final class LevelMember implements Feature {
     }
   }
 
-  /** Values that a record refuses are as malformed as bytes that end early. */
+  /** Decodes a request. Values that a record refuses are as malformed as bytes that end early. */
   private static <T> T decoded(ByteBuffer body, Function<ByteBuffer, T> decode) {
     try {
       return decode.apply(body);
@@ -102,10 +103,10 @@ final class LevelMember implements Feature {
     }
   }
 
-  /** Tells what is to be told now. */
+  /** Sends the report that is due, and tells the handler of lost shards. */
   @Override
   public void turned() {
-    tellLost();
+    callLost();
     if (ended) {
       return;
     }
@@ -122,7 +123,7 @@ final class LevelMember implements Feature {
     Buffer body = Frames.request(Op.LEVEL_REPORT, report.encode());
     consumer
         .link
-        .request(Addresses.levelDispatcher(work.dealerNode()), body, REPORT_TIMEOUT_MILLIS)
+        .request(Addresses.levelDispatcher(work.dispatcherNode()), body, REPORT_TIMEOUT_MILLIS)
         .map(answer -> permission(report, answer))
         .onComplete(
             answered ->
@@ -146,7 +147,7 @@ final class LevelMember implements Feature {
     return permission;
   }
 
-  private void tellLost() {
+  private void callLost() {
     ShardContext shard;
     while ((shard = work.pollLost()) != null) {
       ShardContext lost = shard;
@@ -182,13 +183,13 @@ final class LevelMember implements Feature {
     return work.drained(now);
   }
 
-  /** What still runs is lost. */
+  /** The shards of messages that still run are lost. */
   @Override
   public void end(long now) {
     ended = true;
     wake.cancel();
     work.end();
-    tellLost();
+    callLost();
     if (serving != null) {
       serving.end();
     }

@@ -12,12 +12,12 @@ import io.vertx.core.Future;
 import java.util.function.Consumer;
 
 /**
- * What a consumer asks of a shard's log, or of what stands for it. Every failure is a {@code
- * RefusedException}.
+ * Requests of a consumer to the log of a shard, or to what takes its place. Every failure is a
+ * {@code RefusedException}.
  */
 interface LogCalls {
   /**
-   * @param asked is told each node that is asked
+   * @param asked gets each node that the request goes to
    */
   Future<FetchAnswer> fetch(FetchRequest request, Consumer<String> asked);
 
@@ -27,6 +27,6 @@ interface LogCalls {
 
   Future<Reply> submit(Shard shard, DataCommand command);
 
-  /** Who leads the shard now, as far as is known; else null. */
+  /** The node that leads the shard, or null if it is not known. */
   String leaderOf(Shard shard);
 }

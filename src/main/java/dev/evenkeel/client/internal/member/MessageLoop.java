@@ -7,16 +7,16 @@ import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
 
 /**
- * Hands messages to the handler and tells their source how they ended.
+ * Hands messages to the handler, and reports to their source how they ended.
  *
- * <p>A handler that is over when it returns costs no hop and no timer: messages are taken in a
- * loop, which gives the event loop back after {@link #TURN_MESSAGES_MAX} messages or {@link
- * #TURN_NANOS_MAX}.
+ * <p>A handler whose future is complete when it returns costs no hop and no timer: the loop takes
+ * messages until it has handled {@link #TURN_MESSAGES_MAX} of them or {@link #TURN_NANOS_MAX} have
+ * passed, and then gives the event loop back.
  *
  * @param <T> what the source gives
  */
 final class MessageLoop<T extends MessageSource.Handed> {
-  /** Messages that are handled before the event loop gets its turn. */
+  /** Most messages that are handled before the event loop gets its turn. */
   private static final int TURN_MESSAGES_MAX = 1_000;
 
   private static final long TURN_NANOS_MAX = 5_000_000;

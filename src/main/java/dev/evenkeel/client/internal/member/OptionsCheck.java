@@ -17,7 +17,7 @@ import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 
-/** What {@link ConsumerOptions} may say. */
+/** Checks which {@link ConsumerOptions} are valid, alone and together. */
 public final class OptionsCheck {
   private OptionsCheck() {}
 
@@ -54,7 +54,7 @@ public final class OptionsCheck {
     delivery(options);
   }
 
-  /** What all members of the group must agree on. */
+  /** The settings that all members of a group must agree on. */
   public static GroupPolicy policy(ConsumerOptions options) {
     JsonObject json = options.toJson();
     return GroupPolicy.of(
@@ -64,7 +64,7 @@ public final class OptionsCheck {
         json.getString("dedup"));
   }
 
-  /** An option as it was set, or null if it was not. */
+  /** An option as it was set; null if it was not. */
   static Object given(ConsumerOptions options, String name) {
     return options.toJson().getValue(name);
   }
@@ -156,7 +156,7 @@ public final class OptionsCheck {
   }
 
   /**
-   * What the handler and the options may not be together.
+   * Checks which handlers go with which options.
    *
    * @throws RefusedException INVALID, saying what would be right
    */

@@ -5,11 +5,11 @@ import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
 
-/** The one context that all of a consumer happens on. */
+/** The one context on which everything of a consumer happens. */
 final class OwnContext {
   private final ContextInternal context;
 
-  /** The caller's event-loop context if it is one of {@code vertx}, else a new one. */
+  /** The caller's event-loop context if it belongs to {@code vertx}, else a new one. */
   OwnContext(Vertx vertx) {
     Context current = Vertx.currentContext();
     context =
@@ -27,12 +27,14 @@ final class OwnContext {
     }
   }
 
-  /** Runs {@code action} after the event loop had its turn. */
+  /** Runs {@code action} on the context, after the event loop had its turn. */
   void later(Runnable action) {
     context.runOnContext(ignored -> action.run());
   }
 
-  /** Also a duplicate of our context runs on its event loop. */
+  /**
+   * Whether {@code current} is our context or a duplicate of it, which runs on the same event loop.
+   */
   private boolean isOurs(ContextInternal current) {
     return current != null && current.unwrap() == context && current.inThread();
   }

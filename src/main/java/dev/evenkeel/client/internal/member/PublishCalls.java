@@ -14,14 +14,17 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.IntStream;
 
-/** Requests for what handlers publish. Every failure is a {@link RefusedException}. */
+/**
+ * The requests that publish what handlers want published. Every failure is a {@link
+ * RefusedException}.
+ */
 final class PublishCalls {
-  /** An id that this run of the member has got for a lease that named none. */
+  /** A producer id that this run of the member has got for a lease that named none. */
   private static final class Fresh {
     final long epoch;
     final long producerId;
 
-    /** The lease names it: what data groups do not know of it they have forgotten. */
+    /** The lease names the id: a data group that does not know it has forgotten it. */
     volatile boolean named;
 
     Fresh(long epoch, long producerId) {
@@ -34,8 +37,8 @@ final class PublishCalls {
   private final String group;
 
   /**
-   * The last of each shard. All attempts of one epoch use the same id: what is left on its way of
-   * one attempt must not take the place of what another has opened.
+   * The last id of each shard. All attempts of one epoch use the same id: what one attempt still
+   * sends must not replace what another has opened.
    */
   private final Map<Shard, Fresh> fresh = new ConcurrentHashMap<>();
 
@@ -45,11 +48,11 @@ final class PublishCalls {
   }
 
   /**
-   * Opens the epoch of the lease in every data group, and with it fences all lower ones.
+   * Opens the epoch of the lease in every data group, which fences all lower epochs.
    *
    * <p>The first owner of a generation gets the id from the meta group, and puts it into the lease
-   * once every data group knows it: so one that a lease names and a data group does not know has
-   * been forgotten there.
+   * once every data group knows it. So if a lease names an id that a data group does not know, that
+   * group has forgotten it.
    *
    * @param input the shard whose messages are handled
    * @param epoch of its lease

@@ -9,7 +9,8 @@ import io.vertx.core.Future;
 import java.nio.ByteBuffer;
 
 /**
- * What publishing for handlers asks of the cluster. Every failure is a {@code RefusedException}.
+ * The requests to the cluster that publishing for handlers needs. Every failure is a {@code
+ * RefusedException}.
  */
 interface PublishLog {
   /** To the leader of {@code shard}'s data group. */
@@ -21,7 +22,7 @@ interface PublishLog {
   /** To the leader of a data group. */
   Future<Reply> submit(int dataGroup, DataCommand command);
 
-  /** An append of batches to the leader of their data group. */
+  /** Appends batches at the leader of their data group. */
   Future<ByteBuffer> append(int dataGroup, Bytes body);
 
   /** How many data groups there are; 0 if that is not known yet. */

@@ -11,7 +11,10 @@ import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
 
-/** Wakes a consumer with rates when the next message of its {@link RateGate} may begin. */
+/**
+ * The {@link RateGate} of a consumer, and the timer that wakes the consumer when the next message
+ * may begin.
+ */
 final class RateLimits implements Feature {
   private final RateGate gate;
   private final WakeTimer wake;

@@ -28,11 +28,11 @@ import java.nio.ByteBuffer;
 import java.util.function.Consumer;
 
 /**
- * Requests to the leader of a shard. A leader that a refusal names is followed at once; all else is
- * the caller's to repeat. Every failure is a {@link RefusedException}.
+ * Requests to the leader of a shard. If a refusal names the leader, the request follows it at once;
+ * other retries are up to the caller. Every failure is a {@link RefusedException}.
  */
 final class ShardCalls implements LogCalls, PublishLog {
-  /** What a fetch may take beyond its own wait. */
+  /** How long the answer to a fetch may take beyond the fetch's own wait. */
   private static final long FETCH_GRACE_MILLIS = 5_000;
 
   private static final long CONTROL_TIMEOUT_MILLIS = 3_000;
@@ -104,7 +104,7 @@ final class ShardCalls implements LogCalls, PublishLog {
     return control(request.shard(), Op.FETCH_RETRIES, request.encode()).map(RetryAnswer::decode);
   }
 
-  /** Where a shard begins for {@code start}. */
+  /** Finds the offset at which {@code start} lies in a shard. */
   Future<Long> findOffset(Shard shard, StartAt start) {
     Bytes body = new Bytes(64);
     RecordCodec.write(body, shard);

@@ -13,7 +13,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Murmur2;
 import io.vertx.core.buffer.Buffer;
 
-/** The context of one attempt at a message: gathers what the handler wants. */
+/** The context of one attempt at a message: collects what the handler publishes and keeps. */
 final class TaskContext implements MessageContext {
   private final ClusterDirectory directory;
   private final boolean commits;

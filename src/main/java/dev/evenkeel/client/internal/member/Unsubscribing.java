@@ -14,14 +14,14 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * Has a group forget a topic that a member reads no more, unless others do. The dispatcher waits
- * until the member has let go of its shards; repeating the question is safe.
+ * Makes a group forget a topic that a member no longer reads, unless other members read it. The
+ * dispatcher waits until the member has released its shards; repeating the request is safe.
  */
 final class Unsubscribing {
-  /** How long a dispatcher is looked for that forgets a topic, once its shards are released. */
+  /** How long to look for a dispatcher that forgets the topic, once its shards are released. */
   private static final long RELEASED_MILLIS_MAX = 30_000;
 
-  /** Longer than the dispatcher waits. */
+  /** Timeout of a request: longer than the dispatcher waits. */
   private static final long TIMEOUT_MILLIS = 25_000;
 
   private static final long PAUSE_MILLIS = 500;

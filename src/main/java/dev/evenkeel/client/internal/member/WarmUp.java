@@ -36,17 +36,17 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Warms up a JVM before its first consumer joins: plays through the life of a shard, from its
- * assignment to its release, with a {@link ConsumerCore} of its own, without network and without
- * user code. What a JVM does for the first time it does slowly (classes are loaded, verified and
- * interpreted), and a shard that is handed over should not stand still for that. On two busy cores
- * the first assignment of a new JVM took 300 ms longer than the second. A warm-up that fails is
- * logged, and the consumer starts cold.
+ * assignment to its release, with its own {@link ConsumerCore}, without network and user code. A
+ * JVM does slowly what it does for the first time (it loads, verifies and interprets classes), and
+ * a shard that is handed over should not wait for that. On two busy cores the first assignment of a
+ * new JVM took 300 ms longer than the second. A warm-up that fails is logged, and the consumer
+ * starts cold.
  */
 final class WarmUp {
   private static final Logger LOG = LoggerFactory.getLogger(WarmUp.class);
   private static final AtomicBoolean DONE = new AtomicBoolean();
 
-  /** Rounds after which what runs in a loop is compiled. */
+  /** Rounds after which the JVM has compiled what runs in a loop. */
   private static final int ROUNDS = 100;
 
   private static final int MESSAGES = 20;
@@ -76,7 +76,7 @@ final class WarmUp {
     bytes.get(bytes.position(), batch);
   }
 
-  /** Does it in this JVM if nobody has yet. It takes a moment: not for an event loop. */
+  /** Warms up this JVM, unless that has been done. It takes a moment: not for an event loop. */
   static Void once(Order order, boolean keepsState) {
     if (DONE.compareAndSet(false, true)) {
       try {
@@ -85,7 +85,7 @@ final class WarmUp {
           warmUp.play();
         }
       } catch (RuntimeException e) {
-        LOG.warn("a consumer begins unprepared: {}", e.toString());
+        LOG.warn("the warm-up failed, so the consumer starts cold: {}", e.toString());
         LOG.debug("Where", e);
       }
     }
@@ -108,7 +108,7 @@ final class WarmUp {
     core.close(now, Long.MAX_VALUE);
     advance(core);
     if (!core.drained()) {
-      throw new IllegalStateException("the shard was not given away");
+      throw new IllegalStateException("the shard was not released");
     }
     return core.consumed();
   }

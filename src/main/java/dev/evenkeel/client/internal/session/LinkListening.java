@@ -14,7 +14,10 @@ import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** An address that a {@link RejoiningLink} listens at, on whichever clustered Vert.x it has now. */
+/**
+ * An address at which a {@link RejoiningLink} listens, on the clustered Vert.x that it has at the
+ * time.
+ */
 final class LinkListening implements Link.Listening {
   private static final Logger LOG = LoggerFactory.getLogger(LinkListening.class);
 
@@ -41,7 +44,7 @@ final class LinkListening implements Link.Listening {
     this.onEnd = onEnd;
   }
 
-  /** Registers with a clustered Vert.x; what it had on a former one went with that. */
+  /** Registers with a clustered Vert.x. A registration with a former one went with that. */
   synchronized Future<Void> registerWith(Vertx clustered) {
     if (ended) {
       return Future.succeededFuture();
@@ -62,7 +65,7 @@ final class LinkListening implements Link.Listening {
   }
 
   /**
-   * On the application's context.
+   * Answers a request, on the application's context.
    *
    * @param bus the context that the request came on: the answer goes out from there
    */
@@ -76,8 +79,8 @@ final class LinkListening implements Link.Listening {
           try {
             bus.runOnContext(none -> message.reply(answer));
           } catch (RejectedExecutionException e) {
-            // Its Vert.x was closed: whoever asked has lost sight of us, too.
-            LOG.debug("an answer that nobody awaits any more", e);
+            // Its Vert.x was closed, so the sender has lost us, too.
+            LOG.debug("an answer came after its Vert.x was closed", e);
           }
         });
   }
@@ -98,8 +101,8 @@ final class LinkListening implements Link.Listening {
       try {
         consumer.unregister();
       } catch (RejectedExecutionException e) {
-        // The clustered Vert.x has gone, as when there is no cluster in sight, and with it what was
-        // registered there.
+        // The clustered Vert.x is gone, because no cluster is in sight, and its registrations with
+        // it.
         LOG.debug("nothing is registered at {} any more", address, e);
       }
     }

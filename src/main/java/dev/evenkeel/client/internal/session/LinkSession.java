@@ -22,19 +22,19 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 
 /**
- * One membership in the cluster, from joining to losing sight of it: the requests under way on its
- * clustered Vert.x, and the signs that it does not work any more.
+ * One membership in the cluster, from joining to losing sight of it. It has the requests under way
+ * on its clustered Vert.x, and notices when the connection no longer works.
  */
 final class LinkSession {
   /**
-   * After so many requests in a row without an answer it is asked whether any node still answers:
-   * it may be one node that is dead or held up, or replies may not find us any more.
+   * After this many requests in a row without an answer, it asks whether any node still answers:
+   * one node may be dead or slow, or replies may not reach us any more.
    */
   private static final int UNANSWERED_REQUESTS_MAX = 3;
 
   private static final long PROBE_TIMEOUT_MILLIS = 1_000;
 
-  /** Requests under way at once. Callers have lower bounds of their own. */
+  /** Most requests under way at a time. Callers have lower limits of their own. */
   private static final int PENDING_REQUESTS_MAX = 10_000;
 
   private final ClusterMember member;
@@ -59,7 +59,7 @@ final class LinkSession {
     return member;
   }
 
-  /** Listens to membership; at once LOST if no node is there any more. */
+  /** Watches the members of the cluster; lost at once if there is no node any more. */
   void watch() {
     member.onChange(
         change -> {
@@ -83,7 +83,7 @@ final class LinkSession {
     }
     pending.add(promise);
     if (ended) {
-      // The end may have failed all that it saw before this one came.
+      // The session may have ended before this request was added.
       fail(promise);
       return;
     }
@@ -93,7 +93,7 @@ final class LinkSession {
               VertxLink.send(member.vertx(), address, body, timeoutMillis)
                   .onComplete(answered -> answered(promise, answered)));
     } catch (RejectedExecutionException e) {
-      // Its Vert.x was closed in this moment.
+      // Its Vert.x was closed at this moment.
       pending.remove(promise);
       promise.tryFail(VertxLink.notConnected(Link.State.LOST));
     }
@@ -110,13 +110,13 @@ final class LinkSession {
     boolean silent =
         answered.cause() instanceof RefusedException refused
             && refused.refusal() == Refusal.INDETERMINATE;
-    // That nobody listens is an answer: a node that starts has no broker yet.
+    // That nobody listens counts as an answer: a node that starts has no broker yet.
     if (silent && unanswered.incrementAndGet() >= UNANSWERED_REQUESTS_MAX) {
       probe();
     }
   }
 
-  /** The event bus takes another node for each question, so that each is asked. */
+  /** Asks as many times as there are nodes: the event bus sends each request to another one. */
   private void probe() {
     if (ended || !probing.compareAndSet(false, true)) {
       return;
@@ -138,7 +138,7 @@ final class LinkSession {
             });
   }
 
-  /** Fails what is under way and leaves the cluster. */
+  /** Fails the requests under way, and leaves the cluster. */
   Future<Void> end() {
     ended = true;
     pending.forEach(this::fail);

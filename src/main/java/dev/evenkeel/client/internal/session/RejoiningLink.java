@@ -26,9 +26,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A link that leaves the cluster when it lost sight of the nodes, and joins afresh when one is
- * back. A member without data that stays would be left without the maps that the event bus needs,
- * and would never be reached again.
+ * A link that leaves the cluster when it has lost sight of the nodes, and joins again when one is
+ * back. If it stayed, it would be a member without data and without the maps that the event bus
+ * needs, and would never be reached again.
  *
  * <pre>
  * CONNECTED --no node in sight, or requests stay unanswered--> LOST (leave, then try to join)
@@ -36,22 +36,22 @@ import org.slf4j.LoggerFactory;
  * any       --close()---------------------------------------> CLOSED
  * </pre>
  *
- * <p>Contexts, timers and handlers are of a Vert.x that lives as long as the link; the clustered
+ * <p>Contexts, timers and handlers belong to a Vert.x that lives as long as the link. The clustered
  * one behind it comes and goes. All changes of state happen on one context of the former.
  */
 public final class RejoiningLink implements Link {
   private static final Logger LOG = LoggerFactory.getLogger(RejoiningLink.class);
 
-  /** How long leaving may take before joining afresh begins all the same. */
+  /** How long leaving may take before it joins again all the same. */
   private static final long LEAVE_MILLIS_MAX = 2_000;
 
   /** The pause after an attempt to join again has failed. */
   private static final long REJOIN_PAUSE_MILLIS = 1_000;
 
-  /** How long registering what is listened at may take. */
+  /** How long registering all addresses may take. */
   private static final long REGISTER_MILLIS_MAX = 5_000;
 
-  /** Addresses of nodes that are remembered beside the seeds. */
+  /** Most addresses of nodes that it remembers besides the seeds. */
   private static final int LEARNED_ADDRESSES_MAX = 32;
 
   private final Vertx vertx;
@@ -65,7 +65,7 @@ public final class RejoiningLink implements Link {
   /** Requests go here; null while LOST or CLOSED. */
   private volatile LinkSession session;
 
-  /** Under way while LOST, else null. */
+  /** The attempt to join while LOST, else null. */
   private ClientJoin joining;
 
   private Promise<Void> closing;
@@ -93,7 +93,8 @@ public final class RejoiningLink implements Link {
                 link.onControl(
                     () -> {
                       link.joined(joined.result());
-                      // Nothing is listened at yet, so it is connected as soon as it has joined.
+                      // There are no addresses to register yet, so it is connected as soon as it
+                      // has joined.
                       link.onControl(() -> promise.complete(link));
                     });
               }
@@ -216,7 +217,7 @@ public final class RejoiningLink implements Link {
           if (session != which || state == State.CLOSED) {
             return;
           }
-          LOG.info("lost sight of the cluster: leaving, to join again when a node answers");
+          LOG.info("lost sight of the cluster: leaving it, and joining again when a node answers");
           session = null;
           change(State.LOST);
           which
@@ -282,7 +283,7 @@ public final class RejoiningLink implements Link {
     return closing.future();
   }
 
-  /** Runs on the control context, unless the link is closed: then nothing is left to do. */
+  /** Runs a task on the control context, unless the link is closed. */
   private void onControl(Runnable task) {
     try {
       control.runOnContext(none -> task.run());

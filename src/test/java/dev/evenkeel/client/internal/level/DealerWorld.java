@@ -197,7 +197,7 @@ final class DealerWorld {
         () -> {
           try {
             SessionState place =
-                work.collect(decode(collect.encode().view(), SessionStart::decode), now);
+                work.start(decode(collect.encode().view(), SessionStart::decode), now);
             collected(asked, place);
             send(() -> placed(asked, decode(place.encode().view(), SessionState::decode)));
           } catch (RefusedException e) {
@@ -316,7 +316,7 @@ final class DealerWorld {
     send(
         () -> {
           try {
-            long received = work.deal(decode(deal.encode().view(), HandOut::decode), now);
+            long received = work.receive(decode(deal.encode().view(), HandOut::decode), now);
             by.numbered.subList(0, (int) received).forEach(each -> each.received = true);
             send(() -> by.received = Math.max(by.received, received));
           } catch (RefusedException e) {

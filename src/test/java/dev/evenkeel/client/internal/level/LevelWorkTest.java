@@ -54,7 +54,7 @@ class LevelWorkTest {
   }
 
   private SessionState collect(long term, long session, boolean keep) {
-    return work.collect(new SessionStart("g", term, session, "n1", keep, 10_000), now);
+    return work.start(new SessionStart("g", term, session, "n1", keep, 10_000), now);
   }
 
   private static MessageId id(long offset) {
@@ -74,7 +74,7 @@ class LevelWorkTest {
   }
 
   private long deal(long session, long first, long... offsets) {
-    return work.deal(deal(session, first, messages(offsets)), now);
+    return work.receive(deal(session, first, messages(offsets)), now);
   }
 
   private List<LevelTask> startAll() {
@@ -193,7 +193,7 @@ class LevelWorkTest {
   @Test
   void aLaterSessionGoesOnWithWhatIsInHand() {
     collect(1, 1, true);
-    work.deal(
+    work.receive(
         new HandOut(
             1, 1, 0, new byte[] {9}, Map.of(1, "t"), Map.of(), messages(0, 1, 2, 3, 4, 5, 6)),
         now);
@@ -215,7 +215,7 @@ class LevelWorkTest {
   @Test
   void withoutKeepingItForgetsWhatItHas() {
     collect(1, 1, true);
-    work.deal(
+    work.receive(
         new HandOut(1, 1, 0, new byte[] {9}, Map.of(1, "t"), Map.of(), messages(0, 1, 2, 3, 4, 5)),
         now);
     List<LevelTask> tasks = startAll();
@@ -378,20 +378,20 @@ class LevelWorkTest {
     collect(1, 1, true);
     deal(1, 0, 0, 1, 2, 3);
     startAll().forEach(task -> work.finished(task, now));
-    work.deal(new HandOut(1, 1, 4, null, Map.of(), Map.of(SHARD, 3L), List.of()), now);
+    work.receive(new HandOut(1, 1, 4, null, Map.of(), Map.of(SHARD, 3L), List.of()), now);
     assertThat(collect(1, 2, true).ended()).containsExactly(id(3));
   }
 
   @Test
   void keepsTheLatestCheckpoint() {
     collect(1, 1, true);
-    work.deal(checkpoint(1, 0, 1, messages(0)), now);
-    work.deal(checkpoint(1, 2, 3, messages(2)), now);
-    work.deal(checkpoint(1, 1, 2, messages(1)), now);
-    work.deal(checkpoint(1, 0, 1, messages(0)), now);
-    work.deal(deal(1, 2, messages(2)), now);
+    work.receive(checkpoint(1, 0, 1, messages(0)), now);
+    work.receive(checkpoint(1, 2, 3, messages(2)), now);
+    work.receive(checkpoint(1, 1, 2, messages(1)), now);
+    work.receive(checkpoint(1, 0, 1, messages(0)), now);
+    work.receive(deal(1, 2, messages(2)), now);
     assertThat(collect(1, 2, true).checkpoint()).containsExactly(3);
-    work.deal(checkpoint(2, 3, 4, messages()), now);
+    work.receive(checkpoint(2, 3, 4, messages()), now);
     assertThat(collect(1, 3, true).checkpoint()).containsExactly(4);
   }
 
@@ -496,10 +496,10 @@ class LevelWorkTest {
   @Test
   void whatIsWrongIsRefusedAndChangesNothing() {
     refused(
-        Refusal.INVALID, () -> work.collect(new SessionStart("other", 1, 1, "n1", true, 100), now));
-    refused(Refusal.INVALID, () -> work.collect(new SessionStart("g", 1, 1, null, true, 100), now));
-    refused(Refusal.INVALID, () -> work.collect(new SessionStart("g", 1, -1, "n", true, 100), now));
-    refused(Refusal.INVALID, () -> work.collect(new SessionStart("g", 1, 1, "n", true, -1), now));
+        Refusal.INVALID, () -> work.start(new SessionStart("other", 1, 1, "n1", true, 100), now));
+    refused(Refusal.INVALID, () -> work.start(new SessionStart("g", 1, 1, null, true, 100), now));
+    refused(Refusal.INVALID, () -> work.start(new SessionStart("g", 1, -1, "n", true, 100), now));
+    refused(Refusal.INVALID, () -> work.start(new SessionStart("g", 1, 1, "n", true, -1), now));
     collect(1, 1, true);
     refused(Refusal.INVALID, () -> deal(1, -1, 0));
     refused(Refusal.INVALID, () -> deal(1, Long.MAX_VALUE, 0));
@@ -513,7 +513,7 @@ class LevelWorkTest {
     refused(
         Refusal.INVALID,
         () ->
-            work.deal(
+            work.receive(
                 new HandOut(
                     1,
                     1,
@@ -531,6 +531,6 @@ class LevelWorkTest {
   private void oneOf(HandOut.Entry dealt) {
     List<HandOut.Entry> both = new ArrayList<>(messages(0));
     both.add(dealt);
-    work.deal(deal(1, 0, both), now);
+    work.receive(deal(1, 0, both), now);
   }
 }
