@@ -88,7 +88,7 @@ final class CohortAssignment {
     places.sort(
         Comparator.<Integer, Boolean>comparing(i -> owned.get(i).size() <= floor)
             .thenComparing(i -> -Math.min(expected[i], floor + 1))
-            // Of those that own more, the ones keep it that would be the last to shed.
+            // Of those that own more, the ones keep it whose surplus shards are the last to shed.
             .thenComparing((a, b) -> compareMarginal(b, a, floor))
             .thenComparing(i -> i));
     for (int i : places.subList(0, withOneMore)) {

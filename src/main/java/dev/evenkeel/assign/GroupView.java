@@ -26,7 +26,7 @@ record GroupView(Roster roster, Cohorts cohorts) {
     return new GroupView(roster, cohorts);
   }
 
-  /** By the sticky assignor's measure of what is even. */
+  /** The status by the sticky assignor's idea of even. */
   GroupStatus status() {
     return status(this::isLevel);
   }

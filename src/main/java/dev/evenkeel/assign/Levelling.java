@@ -31,10 +31,10 @@ final class Levelling {
   }
 
   /**
-   * Places what has no owner: first where a hand-over under way is awaited, then where load is
-   * least, topics with the fewest subscribers first. That makes no cycle of negative cost: a topic
-   * with an awaited hand-over left has nothing placed elsewhere. What is not level yet, the
-   * exchanges mend.
+   * Places shards without an owner: first where a hand-over under way is awaited, then where load
+   * is least, topics with the fewest subscribers first. That makes no cycle of negative cost: a
+   * topic with an awaited hand-over left has nothing placed elsewhere. Exchanges mend what is not
+   * level yet.
    */
   void fill() {
     for (int topic = 0; topic < flow.unplaced.length; topic++) {

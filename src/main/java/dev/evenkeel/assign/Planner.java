@@ -39,8 +39,8 @@ public final class Planner {
   }
 
   /**
-   * Plans with an assignor, without asking for the {@link #status}. The assignor may be anybody's,
-   * and its answer is not trusted: if it throws, forgets a shard, or names somebody who may not own
+   * Plans with an assignor, without asking for the {@link #status}. The assignor may be a user's
+   * own, so its answer is checked: if it throws, forgets a shard, or names somebody who may not own
    * it, the plan is {@link StickyAssignor}'s, and {@link Plan#problem} says why. Shards that nobody
    * asked for are left out of the plan. How long it takes is not judged.
    */

@@ -134,7 +134,7 @@ final class Activation {
     Future<List<GroupInfo>> groups = view.compose(v -> brokers.groups());
     Future<List<GroupLease>> groupLeases = groups.compose(g -> brokers.groupLeases());
     Future<List<MoveRecord>> moves = groupLeases.compose(g -> brokers.moves());
-    // Leases after moves: what these lack shows in those.
+    // Leases after moves: moves that are not recorded show in the leases.
     Future<Brokers.Shards> shards = moves.compose(m -> brokers.shards(null));
     Future<Map<String, JsonObject>> entries =
         shards.compose(
@@ -229,7 +229,7 @@ final class Activation {
     return nextRequest++;
   }
 
-  /** Resets a group on some shards; {@code message} is answered with what each came to. */
+  /** Resets a group on some shards; {@code message} is answered with the result of each. */
   void reset(Message<?> message, String group, List<Shard> shards, StartAt to, boolean force) {
     run(core.reset(request(message), group, shards, to, force, clock.millis()));
   }
@@ -370,7 +370,7 @@ final class Activation {
     vertx.setTimer(
         Math.max(1, due - clock.millis()),
         timer -> {
-          // Set before: what is due later sets the next one.
+          // Before the core runs: it may set the next timer.
           if (wakeMillis == due) {
             wakeMillis = Long.MAX_VALUE;
           }

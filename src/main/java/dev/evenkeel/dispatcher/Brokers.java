@@ -59,7 +59,10 @@ final class Brokers {
     localOptions = new DeliveryOptions().setSendTimeout(requestTimeoutMillis).setLocalOnly(true);
   }
 
-  /** The view of this node's own broker, which leads meta and so knows the topics of now. */
+  /**
+   * The view of this node's own broker, which leads the meta log group and so has the present
+   * topics.
+   */
   Future<ClusterView> view() {
     return ask(Addresses.VIEW, Buffer.buffer())
         .map(
@@ -196,7 +199,7 @@ final class Brokers {
             failure -> Reply.refused(((RefusedException) failure).refusal(), failure.getMessage()));
   }
 
-  /** To the leader of a data group; once more if that says who the leader is. */
+  /** Asks the leader of a data group; once more if the answer names another leader. */
   private Future<ByteBuffer> toLeader(int dataGroup, Buffer frame) {
     return client.request(
         dataGroup, Addresses::control, frame, requestTimeoutMillis, LeaderClient.Retry.hops(1));
@@ -248,7 +251,7 @@ final class Brokers {
       }
     }
 
-    /** They are read again before all shards are. */
+    /** Has them read again before the next read of all shards. */
     @Override
     public Future<?> refresh() {
       old = true;

@@ -65,7 +65,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private DispatcherMeters meters;
   private GroupMetrics figures;
 
-  /** For those who look from another thread. */
+  /** Read from other threads. */
   private volatile boolean active;
 
   private LevelGroups levels;
@@ -240,7 +240,10 @@ public final class DispatcherVerticle extends VerticleBase {
 
   // ---- Figures
 
-  /** One look for all groups, at most once a second; on a node that does not know them, none. */
+  /**
+   * Reads the figures of all groups, at most once a second; nothing on nodes without the active
+   * dispatcher.
+   */
   private Future<Void> readFigures() {
     Promise<Void> read = Promise.promise();
     context.runOnContext(
@@ -367,7 +370,7 @@ public final class DispatcherVerticle extends VerticleBase {
     whenLooked(
         message,
         () ->
-            // Of all groups: what others need is not freed.
+            // The leases of all groups: what others need is not freed.
             serving.look(
                 null,
                 (core, report) -> {

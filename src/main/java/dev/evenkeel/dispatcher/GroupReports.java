@@ -64,7 +64,7 @@ final class GroupReports {
     return new JsonArray(all().map(GroupReport::summary).toList());
   }
 
-  /** Everything at once: all groups with all details, and how far the topics are. */
+  /** All groups with all details, and the ends of the topics. */
   JsonObject everything() {
     return new JsonObject()
         .put("groups", new JsonArray(all().map(GroupReport::json).toList()))
@@ -188,7 +188,7 @@ final class GroupReports {
     return members;
   }
 
-  /** What is not known of a member, who may not have been heard yet, is null. */
+  /** The keys of a member. What is unknown, perhaps because it was not heard yet, stays null. */
   private JsonObject member(GroupState group, String name, String instance) {
     JsonObject json = new JsonObject().put("member", name);
     Stream.of("node", "host", "consumed").forEach(json::putNull);
@@ -198,7 +198,7 @@ final class GroupReports {
     return json;
   }
 
-  /** Of shards whose topics are there. */
+  /** Names of the shards whose topics exist. */
   private JsonArray names(Collection<Shard> shards) {
     JsonArray names = new JsonArray();
     for (Shard shard : shards) {

@@ -200,7 +200,7 @@ final class LevelGroups {
     now.dispatcher.start();
   }
 
-  /** One has ended: if the group needs one, the next sync opens another. */
+  /** A level dispatcher has ended: if the group needs one, the next sync opens another. */
   private void ended(DispatcherCore its, String group, Open which) {
     Open now = open.get(group);
     if (its == core && (now == null || now == which)) {
@@ -292,7 +292,7 @@ final class LevelGroups {
     }
   }
 
-  /** Ends all of it. */
+  /** Ends everything. */
   void end() {
     abandon();
     reports.end();

@@ -81,7 +81,7 @@ public class Coordinator {
     this.alarm = alarm;
   }
 
-  /** What this coordinator was made with. */
+  /** The range of this coordinator. */
   public Range range() {
     return range;
   }
@@ -141,7 +141,7 @@ public class Coordinator {
         && seat.end(word, Seat.ASIDE);
   }
 
-  /** Sees to it that idle tracks are looked for while somebody waits. */
+  /** Has idle tracks looked for while somebody waits. */
   void watch() {
     if (WATCHING.compareAndSet(this, false, true)) {
       // Twice as often as needed, so that an end is late by half the time at most.

@@ -71,7 +71,8 @@ public final class LevelCounts {
     int inHand;
 
     /**
-     * Whether a finished message of it was heard of, and its references to older ones are final.
+     * Whether a finished message of it was reported, so that its references to older ones are
+     * final.
      */
     boolean heard;
 
@@ -251,8 +252,8 @@ public final class LevelCounts {
   }
 
   /**
-   * A member has left, died, or is set aside. What it has in hand is to be handed out again; what
-   * it still reports is no business of this. Does nothing if it is not live.
+   * A member has left, died, or is set aside. What it has in hand is to be handed out again; later
+   * reports of it do not count. Does nothing if it is not live.
    */
   public void leave(String member) {
     Entry gone = byName.remove(member);
@@ -372,7 +373,7 @@ public final class LevelCounts {
     }
   }
 
-  /** Messages of {@code member} finished since it joined, as far as heard of. */
+  /** Messages of {@code member} finished since it joined, as far as reported. */
   public long finishedOf(String member) {
     return entry(member).finished;
   }

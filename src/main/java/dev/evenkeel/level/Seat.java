@@ -195,7 +195,7 @@ class Seat extends SeatWord {
     }
   }
 
-  /** Sends all waiters on their way; who still has to wait here comes back by itself. */
+  /** Wakes all waiters. Those that still have to wait come back by themselves. */
   void wake() {
     for (Link each = takeWaiters(); each != null; each = each.next) {
       each.waiter.goOn();
@@ -221,7 +221,7 @@ class Seat extends SeatWord {
     return waiter;
   }
 
-  /** Notes that the owner is alive: it asked, or was told that it may. */
+  /** Notes that the owner is alive: it asked, or got its answer. */
   void touch() {
     touches++; // a lost one does not matter: another number is all it takes
   }

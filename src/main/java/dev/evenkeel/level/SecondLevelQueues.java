@@ -88,7 +88,7 @@ public final class SecondLevelQueues<T> {
   }
 
   /**
-   * Deals as long as there is something, and room with the one whose turn it is.
+   * Distributes as long as the source has elements and the consumer whose turn it is has room.
    *
    * @param most elements at most
    * @return how many were distributed; call again when a consumer has polled or the source has got

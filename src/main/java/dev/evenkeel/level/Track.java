@@ -18,7 +18,7 @@ public final class Track {
     WAITING
   }
 
-  /** So often one may ask without any news before it lets others run. */
+  /** How often a thread may ask without any news before it lets others run. */
   private static final int PATIENCE = 8;
 
   private final Coordinator coordinator;

@@ -50,7 +50,7 @@ final class ForgetHandler {
   private final Map<Long, Wish> waiting = new TreeMap<>();
   private final Map<Long, Begun> begun = new TreeMap<>();
 
-  /** When this dispatcher's first turn was; null before it. */
+  /** When this dispatcher began; null before its first turn. */
   private Long sinceMillis;
 
   ForgetHandler(DispatcherState state, Forgetting forgetting) {
@@ -171,7 +171,7 @@ final class ForgetHandler {
     waiting.entrySet().removeIf(each -> tried(each.getKey(), each.getValue(), nowMillis));
   }
 
-  /** Whether the request waits no more: it is refused, or has begun. */
+  /** Returns whether the request waits no more: it is refused, or its deletion has begun. */
   private boolean tried(long request, Wish wish, long nowMillis) {
     GroupState group = wish.group();
     Obstacle obstacle =
@@ -191,7 +191,7 @@ final class ForgetHandler {
     if (obstacle.passes() && nowMillis < wish.untilMillis()) {
       return false;
     }
-    // A consumer that unsubscribes asks again; a person reads who stands in the way.
+    // A consumer that unsubscribes asks again; a person reads the obstacle.
     boolean patient = obstacle.passes() && wish.leaver() != null;
     state.out.refuse(
         request, patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());

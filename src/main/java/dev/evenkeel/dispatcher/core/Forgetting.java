@@ -47,8 +47,8 @@ final class Forgetting {
   // ---- Begins
 
   /**
-   * Begins to forget a group, or a topic that it reads if not null, or goes on with it. No command
-   * about the group may be on its way.
+   * Begins to forget a group, or one of its topics if {@code topic} is not null, or continues that.
+   * No command about the group may be on its way.
    */
   Deletion begin(GroupState group, String topic) {
     Deletion deletion = group.beginDeletion(topic);
@@ -61,7 +61,7 @@ final class Forgetting {
     return deletion;
   }
 
-  /** A topic goes with its group, once that goes. */
+  /** Whether the deletion may begin: a topic goes with its group if that is being forgotten. */
   private static boolean mayBegin(GroupState group, String topic) {
     return !group.metaBusy() && (topic == null || !group.forgetting());
   }
@@ -109,7 +109,7 @@ final class Forgetting {
     return waits;
   }
 
-  /** Goes on with a group without a record of which something is left. */
+  /** Continues with a group that has no record and of which something is left. */
   void tendWithoutRecord(GroupState group) {
     boolean left =
         !group.deletions().isEmpty() || group.members().isEmpty() && !group.shards().isEmpty();
@@ -118,7 +118,7 @@ final class Forgetting {
     }
   }
 
-  /** Goes on with one topic that the group does not read and of which something is left. */
+  /** Continues with one topic that the group does not read and of which something is left. */
   void tendTopics(GroupState group) {
     for (String topic : left(group)) {
       if (!group.metaBusy() && !asks(group, topic)) {
@@ -217,7 +217,7 @@ final class Forgetting {
     }
   }
 
-  /** What is gone so far stays so, and the rest is tried again when the group is tended. */
+  /** A step failed. The rest is tried again when the group is tended. */
   private void failed(Deletion deletion, Reply.Refused refused) {
     refused(deletion.group, deletion.topic, refused);
     for (WaitingHeartbeats.Held each : state.waiting.ofGroup(deletion.group.name())) {
@@ -242,7 +242,7 @@ final class Forgetting {
       group.plan().retarget();
       return;
     }
-    // Answers about topics of it come to nothing from now on.
+    // From now on, answers about its topics have no effect.
     group.deletions().forEach(Forgetting::over);
     for (Lease lease : group.shards().leases()) {
       String name = state.topics().name(lease.shard().topicId());

@@ -39,7 +39,7 @@ public final class GroupShards {
     states.values().removeIf(state -> state.blank() && !topics.has(state.shard));
   }
 
-  /** A point in the order of what came in. */
+  /** A mark of now in the order of events. */
   long mark() {
     return sequence;
   }
@@ -106,7 +106,7 @@ public final class GroupShards {
   }
 
   /**
-   * The log has dropped it. What was read before is older than that. Returns whether it is news.
+   * The log has dropped the lease. Earlier reads are older than that. Returns whether it is news.
    */
   boolean forget(Shard shard) {
     ShardState state = state(shard);

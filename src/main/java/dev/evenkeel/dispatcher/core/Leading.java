@@ -58,7 +58,7 @@ final class Leading {
     return elected;
   }
 
-  /** Elects, given who is there now. */
+  /** Elects the leader among the members that are there now. */
   void elect() {
     List<Election.Candidate> candidates = new ArrayList<>();
     for (Member member : group.members().live()) {
@@ -82,7 +82,7 @@ final class Leading {
     elected = Election.elect(group.lease(), candidates);
   }
 
-  /** All shards to the elected member. Of a leader that is stuck they are taken at once. */
+  /** Plans all shards to the elected member, and takes them at once from a leader that is stuck. */
   Targets targets(Topics topics) {
     Map<Shard, String> owners = new HashMap<>();
     Map<Shard, Long> taken = new HashMap<>();
@@ -113,7 +113,7 @@ final class Leading {
     return member != null && elected(member) ? member : null;
   }
 
-  /** Whether every shard is that member's, or waits for it alone: nobody else has any. */
+  /** Whether nobody else owns a shard: each is that member's, or waits only for its lease. */
   boolean nobodyElseOwns(Member member, Topics topics) {
     for (Shard shard : group.plan().targets().owners().keySet()) {
       ShardState state = group.shards().state(shard);
@@ -145,8 +145,8 @@ final class Leading {
   }
 
   /**
-   * Whether that member leads, and has no shard that is not to be reset by force. A shard that is
-   * reset alone goes and comes within the term.
+   * Whether that member leads, and all its shards are being reset by force. If only some are reset,
+   * they go and come within the term.
    */
   boolean givesBackToReset(Member member, Topics topics) {
     return givesBack(
@@ -181,8 +181,9 @@ final class Leading {
   }
 
   /**
-   * Whether a lease is of an earlier term of the very run that leads: another led in between, or
-   * seemed to. It is granted again, so that all it has names the term that it sees.
+   * Whether a lease is of an earlier term of the run that leads now, because another led in
+   * between, or seemed to. The shard is granted again, so that all leases of the leader name its
+   * term.
    */
   boolean outOfTerm(Lease lease) {
     return applies()

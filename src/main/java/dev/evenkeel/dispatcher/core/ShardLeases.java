@@ -87,7 +87,7 @@ final class ShardLeases {
     }
   }
 
-  /** Takes in what was read before there were any groups. */
+  /** Takes the leases that were read before the start. */
   void first(List<ShardStatus> statuses, long nowMillis) {
     learn(statuses, new Read(ALL, Map.of()), nowMillis);
   }
@@ -219,8 +219,8 @@ final class ShardLeases {
   }
 
   /**
-   * An owner perhaps never heard of: another dispatcher made it one, or this one is new. It may
-   * start handlers for its own timeout, which the log knows, also if nobody else does.
+   * An owner that may be unknown, because another dispatcher made it one, or because this
+   * dispatcher is new. It may start handlers for its own timeout, which the lease has.
    */
   private UnheardMember unheard(Lease lease, long nowMillis) {
     long timeoutMillis = Math.max(state.settings.memberTimeoutMillis(), lease.ownerTimeoutMillis());

@@ -33,7 +33,7 @@ final class WaitingHeartbeats {
   private final List<Held> ready = new ArrayList<>();
 
   /**
-   * @return the one that gives way, or null
+   * @return the heartbeat that gives way to it, or null
    */
   Held forTopics(Held arrival, Long readInFlight) {
     return put(new Waiting(arrival, false, readInFlight));

@@ -67,11 +67,11 @@ public final class LevelDispatcher implements ConsumerHandler {
   private static final long LOCK_TIME_MILLIS = 5_000;
 
   /**
-   * What a level dispatcher is opened with: for anything else another is opened.
+   * What a level dispatcher is opened with. If any of it changes, another one is opened.
    *
    * @param order what is kept in order: none, key or shard
    * @param retryDelaysMillis pauses before the second and all further attempts of a message; null:
-   *     nobody has said, as by default
+   *     the default, if no member asks for any
    */
   public record Wanted(
       Set<String> topics, GroupPolicy policy, String order, List<Long> retryDelaysMillis) {}
@@ -144,7 +144,7 @@ public final class LevelDispatcher implements ConsumerHandler {
             .setPendingBytesMax(BYTES_MAX)
             .setLockTimeMillis(LOCK_TIME_MILLIS)
             .setCommitMillis(COMMIT_MILLIS)
-            // A later dispatcher finds out from the members what they hold of the shards' windows.
+            // A later dispatcher learns from the members which messages they have in hand.
             .setHoldFailed(true)
             .setBreaker(false);
     dispatch = new LevelDispatch(group, node, LevelPolicy.of(wanted.policy()));
@@ -227,7 +227,7 @@ public final class LevelDispatcher implements ConsumerHandler {
   public void close() {
     onContext(
         () -> {
-          // First the consumer: what is given back while it drains is no failure.
+          // First the consumer: a message that is given back while it drains is no failure.
           closeConsumer().onComplete(closed -> ended.accept(this));
           dispatch.close();
           run();
@@ -369,12 +369,14 @@ public final class LevelDispatcher implements ConsumerHandler {
     if (now >= figuresMillis) {
       figures = dispatch.figures(now);
       long members = figures.members().size();
-      // Looking at each pair takes a while where there are many.
+      // The figures compare each pair of members, which takes a while for many members.
       figuresMillis = now + FIGURES_MILLIS + members * members / 500;
     }
   }
 
-  /** After the event loop had its turn: what came meanwhile is handed out together. */
+  /**
+   * Pumps after the present task, so that everything that came meanwhile is handed out together.
+   */
   private void pumpSoon() {
     if (!pumping) {
       pumping = true;

@@ -43,7 +43,9 @@ public final class AckGate {
   private final Runnable changed;
   private final ReplicaWaits<BatchResult<Promise<Position>>> waits;
 
-  /** Batches that the log has, and perhaps not every replica. Guarded by the producer's lock. */
+  /**
+   * Batches that are in the log, and perhaps not on every replica. Guarded by the producer's lock.
+   */
   private final Set<OutBatch<Promise<Position>>> held = new LinkedHashSet<>();
 
   private volatile long failedMessages;
@@ -79,7 +81,7 @@ public final class AckGate {
     return failedMessages;
   }
 
-  /** Batches are on their way, some of them perhaps once more. */
+  /** These batches were sent, some of them perhaps again. */
   void sent(List<OutBatch<Promise<Position>>> batches) {
     if (acks == Acks.NONE) {
       for (OutBatch<Promise<Position>> batch : batches) {

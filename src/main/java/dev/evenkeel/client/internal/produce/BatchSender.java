@@ -221,7 +221,7 @@ public abstract class BatchSender<T> {
   }
 
   private void request(int group, List<OutBatch<T>> batches, int bytes, int epoch) {
-    // Another leader takes them as well as the one that was asked: sequences tell them apart.
+    // Another leader may take a repeated batch: its sequence keeps it from being taken twice.
     leaders
         .ask(
             group,

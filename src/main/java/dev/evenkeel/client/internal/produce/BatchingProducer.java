@@ -145,7 +145,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
     buffer.take(bytes);
   }
 
-  /** Takes those that waited, as far as there is room; refuses all if nothing can be sent. */
+  /** Takes waiting sends as far as there is room, or refuses all if nothing can be sent. */
   private void admit(long nowMillis) {
     while (true) {
       boolean dead = core.endedBy() != null || !core.hasTopic();

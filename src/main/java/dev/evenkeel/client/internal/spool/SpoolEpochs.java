@@ -60,8 +60,8 @@ final class SpoolEpochs {
   }
 
   /**
-   * A batch of the open run is in the log. Answers may come out of order; what counts is up to
-   * where there are all.
+   * A batch of the open run is in the log. Answers may come out of order; what counts is the end of
+   * the unbroken part.
    */
   void taken(int shard, long firstSequence, long endSequence) {
     TreeMap<Long, Long> ahead = takenAhead.computeIfAbsent(shard, none -> new TreeMap<>());
@@ -73,7 +73,7 @@ final class SpoolEpochs {
     taken.put(shard, end);
   }
 
-  /** Messages that the log took of earlier runs, and the spool has lost. */
+  /** Messages of earlier runs that the log has and the spool has lost. */
   long lostMessages() {
     return lostMessages;
   }
@@ -142,7 +142,7 @@ final class SpoolEpochs {
             });
   }
 
-  /** Where the sequences of a run go on that gets a further epoch. */
+  /** Where the sequences continue of a run that gets a further epoch. */
   private Map<Integer, Long> basesAfter(SpoolRecord.Opening opening, EpochOpener.Opened opened) {
     Map<Integer, Long> next = new HashMap<>(bases);
     opening.bases().forEach((shard, end) -> next.merge(shard, end, Math::max));

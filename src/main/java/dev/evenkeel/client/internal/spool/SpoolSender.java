@@ -43,7 +43,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
    * A batch of a frame that is being sent.
    *
    * @param endSequence after its last message, within its run
-   * @param tokens of the messages of which somebody wants to hear
+   * @param tokens of the messages whose senders wait
    */
   record Held(long frame, int shard, long endSequence, List<Token<Promise<Position>>> tokens) {
     void acked(long baseOffset) {
@@ -327,7 +327,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
     producer.ended(why);
   }
 
-  /** Sends nothing more. What is not acknowledged fails, and stays in the spool. */
+  /** Stops sending. Messages that are not acknowledged fail, and stay in the spool. */
   void halt(RefusedException why) {
     if (ended) {
       return;

@@ -299,7 +299,7 @@ final class SpooledProducer implements SpoolingProducer {
         });
   }
 
-  /** Takes those that waited, as far as there is room. On any thread. */
+  /** Takes waiting messages as far as there is room. On any thread. */
   private void roomAgain() {
     boolean drained;
     synchronized (this) {
@@ -356,7 +356,7 @@ final class SpooledProducer implements SpoolingProducer {
     }
   }
 
-  /** Nothing more is sent. */
+  /** The sender has ended. */
   void ended(RefusedException why) {
     if (over(why)) {
       Handler<Throwable> handler = exceptionHandler;
@@ -367,7 +367,7 @@ final class SpooledProducer implements SpoolingProducer {
     }
   }
 
-  /** Fails all who wait; false if it was over before. */
+  /** Fails everything that waits; false if that has happened before. */
   private boolean over(RefusedException why) {
     List<Awaited> waiters = new ArrayList<>();
     List<Promise<Void>> unflushed;

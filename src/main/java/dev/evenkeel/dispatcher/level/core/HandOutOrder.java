@@ -20,7 +20,7 @@ final class HandOutOrder {
     this.deliveries = deliveries;
   }
 
-  /** The member at this place of the order of turns goes. */
+  /** The member at this place of the order of turns has left. */
   void left(int place) {
     if (place < turn) {
       turn--;

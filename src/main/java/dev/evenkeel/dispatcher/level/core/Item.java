@@ -8,12 +8,12 @@ final class Item {
   final MessageId id;
 
   /**
-   * As it is handed out; null if a member has it from an earlier dispatcher and the log did not
-   * yet.
+   * The message as it is handed out; null if a member has it from an earlier dispatcher and the log
+   * has not delivered it yet.
    */
   Entry entry;
 
-  /** Whoever delivered it and waits for its end; null if nobody does now. */
+  /** The ticket of its delivery; null if nobody waits for its end. */
   Object ticket;
 
   Item(MessageId id) {

@@ -25,7 +25,7 @@ final class JoinPauses {
   /** Longest time that handing out pauses for either part. */
   static final long PAUSE_MILLIS_MAX = 1_000;
 
-  /** Whoever comes earlier after the last pause waits, unless nobody has anything in hand. */
+  /** Least time between two pauses. A newcomer waits for it, unless nobody has anything in hand. */
   static final long APART_MILLIS = 500;
 
   private final LevelMembers members;
@@ -41,7 +41,7 @@ final class JoinPauses {
     this.members = members;
   }
 
-  /** Somebody has answered that it has nothing in hand, and is to join. */
+  /** A member has answered that it has nothing in hand, and is to join. */
   void add(MemberSlot slot) {
     waiting.add(slot);
   }

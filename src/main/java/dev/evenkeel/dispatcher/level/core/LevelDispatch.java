@@ -32,7 +32,7 @@ import java.util.Map;
  * <p>The consumer that delivers bounds what waits or is in hand.
  */
 public final class LevelDispatch {
-  /** How long members are waited for in the beginning. */
+  /** How long it waits for the members' answers in the beginning. */
   static final long BEGIN_MILLIS_MAX = 2_000;
 
   private static final long BEGIN_RETRY_MILLIS = 200;
@@ -76,7 +76,7 @@ public final class LevelDispatch {
   private long lastSession;
   private long setAside;
 
-  /** How often somebody has begun to take part or left. */
+  /** How often members have joined or left. */
   private long changes;
 
   /**
@@ -98,7 +98,7 @@ public final class LevelDispatch {
   }
 
   /**
-   * The group lease is ours.
+   * This node has the group's lease.
    *
    * @throws IllegalStateException if it was before: another term needs another instance
    */
@@ -139,7 +139,7 @@ public final class LevelDispatch {
     deliveries.add(message, ticket);
   }
 
-  /** The group is done with everything of the shard below {@code offset}. */
+  /** The group has committed {@code offset} of the shard. */
   public void committed(Shard shard, long offset) {
     offsets.committed(shard, offset);
     deliveries.committed(shard, offset);
@@ -166,7 +166,7 @@ public final class LevelDispatch {
     offsets.forget(shard);
   }
 
-  /** Everything is gone. */
+  /** All shards have other owners. */
   public void withdrawAll() {
     List<Item> inHand = new ArrayList<>();
     members.all().forEach(slot -> inHand.addAll(slot.takeAll()));

@@ -11,11 +11,11 @@ import dev.evenkeel.protocol.GroupPolicy;
 public record LevelPolicy(Range range, Strategy strategy) {
   /** Who gets the next message. */
   public enum Strategy {
-    /** Whoever has credit draws, in turn: a member has at most its capacity in hand. */
+    /** Members with credit take messages, in turn. A member has at most its capacity in hand. */
     PULL,
     /**
-     * One message to each in turn, into a queue of at most the range; whose turn it is and who may
-     * not take holds the turn.
+     * Each member gets one message in turn, into a queue of at most the range. All wait for a
+     * member that may not take on its turn.
      */
     PUSH
   }

@@ -12,7 +12,7 @@ import dev.evenkeel.level.LevelCounts;
  * is never set aside before its end.
  */
 final class Stalls {
-  /** After a pause of this process, what members have reported meanwhile is to be read first. */
+  /** After a pause of this process, the reports of members that waited are read first. */
   private static final long PAUSE_MILLIS = 1_000;
 
   private static final long MARGIN_MILLIS_MAX = 500;
@@ -64,7 +64,7 @@ final class Stalls {
     return holder != null && holder.member().equals(slot.name);
   }
 
-  /** Whether it is time to judge at all. */
+  /** Whether members may be set aside now. */
   boolean mayJudge(long now) {
     if (tickedMillis != Long.MIN_VALUE && now - tickedMillis > PAUSE_MILLIS) {
       judgeFromMillis = now + PAUSE_MILLIS;

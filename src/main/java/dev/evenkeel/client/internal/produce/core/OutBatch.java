@@ -32,7 +32,7 @@ public final class OutBatch<T> {
   public final List<T> tokens;
   public final int chargedBytes;
 
-  /** Of the entry that it was answered for last, in its data group; -1: unknown. */
+  /** Index of its log entry in its data group, by the last answer; -1: unknown. */
   public long logIndex = -1;
 
   final long deadlineMillis;

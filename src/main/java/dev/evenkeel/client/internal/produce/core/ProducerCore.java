@@ -106,7 +106,7 @@ public final class ProducerCore<T> {
       topicId = id;
       choice.restart(shards, jitter.getAsDouble());
     } else if (topicGone) {
-      // It is there after all. What was given up has left holes.
+      // The topic exists after all. Batches that were given up have left holes.
       state = State.OPENING;
     }
     topicGone = false;
@@ -118,16 +118,8 @@ public final class ProducerCore<T> {
   /**
    * Takes a message that is within its limits. Only while {@link #hasTopic()} and not ENDED.
    *
+   * @param dueMillis of {@link DueTime#of}; the messages of a batch are due at one time
    * @return whether {@link #poll} has something new to do
-   */
-  public boolean add(Message message, T token, int chargedBytes, long nowMillis) {
-    return add(message, DueTime.NOW, token, chargedBytes, nowMillis);
-  }
-
-  /**
-   * The same for a delayed message; those of a batch are due at one time.
-   *
-   * @param dueMillis of {@link DueTime#of}
    */
   public boolean add(Message message, long dueMillis, T token, int chargedBytes, long nowMillis) {
     ShardBuffer<T> buffer = buffers.get(choice.of(message, buffers.size()));
@@ -249,7 +241,7 @@ public final class ProducerCore<T> {
     }
   }
 
-  /** What was refused for want of a leader may be taken now: pauses after failures end. */
+  /** There is a leader now: ends the pauses after failures. */
   public void retryNow() {
     active.forEach(ShardBuffer::retryNow);
   }
@@ -321,7 +313,7 @@ public final class ProducerCore<T> {
       return;
     }
     batch.gapped = true;
-    // If the network doubled it, the copy may still find its place.
+    // If the network duplicated it, the copy may still be taken.
     batch.unsure = true;
     buffer.dropDone();
     if (buffer.queue().peekFirst() == batch) {
@@ -433,7 +425,7 @@ public final class ProducerCore<T> {
     outcomes.add(new BatchResult<>(batch, batch.shard.shard(), baseOffset, refused, null));
   }
 
-  /** What became known since the last call. */
+  /** The results since the last call. */
   public List<BatchResult<T>> takeOutcomes() {
     if (outcomes.isEmpty()) {
       return List.of();

@@ -45,7 +45,7 @@ public final class ReplicaWaits<T> {
   public record Question(int group, long index, int waitMillis) {}
 
   /**
-   * One that waits no more.
+   * A thing that waits no more.
    *
    * @param onAll whether it is on every replica
    * @param missing if not, the nodes that lack it as far as is known

@@ -146,7 +146,7 @@ final class ShardBuffer<T> {
     }
   }
 
-  /** A try failed: the next one is made after a pause, unless one is being made already. */
+  /** A try failed: the next one follows after a pause, unless the pause has begun already. */
   void backOff(long nowMillis, double jitter) {
     if (nowMillis >= retryAtMillis) {
       long pause =

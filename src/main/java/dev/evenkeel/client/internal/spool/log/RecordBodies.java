@@ -27,7 +27,7 @@ import java.util.Map;
 
 /** The bytes of the bodies of records; {@link RecordFormat} describes what is around them. */
 final class RecordBodies {
-  /** Of a state with an epoch that is being opened: programs before it know no such thing. */
+  /** The form of a state with an epoch that is being opened. Older programs do not know it. */
   private static final int VERSION = 2;
 
   private static final int VERSION_WITHOUT_OPENING = 1;

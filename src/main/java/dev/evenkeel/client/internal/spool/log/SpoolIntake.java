@@ -18,7 +18,7 @@ import java.util.Set;
  * @param <T> what stands for one message towards whoever wants to hear of it
  */
 public final class SpoolIntake<T> {
-  /** Held at most, but for one message more: 4 MiB. */
+  /** Most bytes in memory, plus one message: 4 MiB. */
   public static final int BYTES_MAX = ProducerOptions.SPOOL_FLUSH_BYTES_MAX;
 
   /** A sender waits for the message with this place in its batch. */
@@ -101,7 +101,7 @@ public final class SpoolIntake<T> {
    * Takes a message that is within its limits.
    *
    * @param dueMillis of {@code DueTime}
-   * @param token null if nobody wants to hear of it
+   * @param token null if no sender waits for it
    * @param nowMillis by any clock that only grows
    */
   public void add(Message message, long dueMillis, T token, long nowMillis) {
@@ -128,7 +128,7 @@ public final class SpoolIntake<T> {
     bytes += batch.builder.bytes() - before;
   }
 
-  /** All messages of a source up to here have been added. */
+  /** All messages of the source up to {@code read} have been added. */
   public void reached(SourcePosition read, long nowMillis) {
     begin(nowMillis);
     position = read;

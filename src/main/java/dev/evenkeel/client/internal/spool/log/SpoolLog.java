@@ -163,7 +163,7 @@ public final class SpoolLog {
     return state;
   }
 
-  /** Begins a new spool, on the disk for good. */
+  /** Begins a new spool, and forces it to the disk. */
   public void create(SpoolState.Identity identity) throws IOException {
     state = SpoolState.fresh(identity);
     begin();
@@ -229,7 +229,9 @@ public final class SpoolLog {
     }
   }
 
-  /** Notes that all frames up to this one are in the log, and drops segments of such alone. */
+  /**
+   * Records that all frames up to this one are in the log, and drops segments that have no others.
+   */
   public void acked(long frame, long messages) throws IOException {
     append(new SpoolRecord.Acked(frame, messages));
     dropAcked();

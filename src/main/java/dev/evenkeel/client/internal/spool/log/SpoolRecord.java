@@ -55,11 +55,7 @@ public sealed interface SpoolRecord {
    *
    * @param dueMillis when its messages are due, of {@code DueTime}; 0: at once
    */
-  record Item(int shard, Batch batch, long dueMillis) {
-    public Item(int shard, Batch batch) {
-      this(shard, batch, 0);
-    }
-  }
+  record Item(int shard, Batch batch, long dueMillis) {}
 
   /**
    * Every frame up to this one is in the log.

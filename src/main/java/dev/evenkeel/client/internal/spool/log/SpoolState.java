@@ -16,7 +16,7 @@ import java.util.TreeMap;
  * sequences that it had before, and what came later cannot be taken for it.
  */
 public final class SpoolState {
-  /** Whose messages these are; given when the spool is made, and the same for ever. */
+  /** The topic and the producer of the spool, which never change. */
   public record Identity(
       String topic, int topicId, long topicCreatedMillis, String producerName, long producerId) {}
 

@@ -135,7 +135,7 @@ class ProducerSimTest {
     void produce() {
       byte[] key = random.nextInt(3) == 0 ? null : new byte[] {(byte) random.nextInt(8)};
       byte[] payload = ByteBuffer.allocate(4 + random.nextInt(30)).putInt(sent).array();
-      core.add(new Message(key, null, 0, payload), sent, payload.length, now);
+      core.add(new Message(key, null, 0, payload), DueTime.NOW, sent, payload.length, now);
       sent++;
     }
 

@@ -86,7 +86,7 @@ class SpoolLogTest {
     log.append(new SpoolRecord.Opened(1, 7, 0, Map.of()));
     log.append(new SpoolRecord.Opening(1, 7, 1, Map.of(2, 9L)));
     for (int frame = 1; frame <= 20; frame++) {
-      SpoolRecord.Item item = new SpoolRecord.Item(2, Spools.batch(frame - 1, frame, 1, 50));
+      SpoolRecord.Item item = new SpoolRecord.Item(2, Spools.batch(frame - 1, frame, 1, 50), 0);
       log.append(new SpoolRecord.Frame(frame, 1, 5, null, List.of(item)));
       log.acked(frame, frame);
     }
@@ -197,7 +197,7 @@ class SpoolLogTest {
         int count = 1 + random.nextInt(4);
         long first = after.getOrDefault(shard, 0L);
         items.add(
-            new SpoolRecord.Item(shard, Spools.batch(first, number, count, random.nextInt(20))));
+            new SpoolRecord.Item(shard, Spools.batch(first, number, count, random.nextInt(20)), 0));
         after.put(shard, first + count);
         for (int each = 0; each < count; each++) {
           numbers.add(number++);

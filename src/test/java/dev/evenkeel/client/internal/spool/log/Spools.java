@@ -68,7 +68,7 @@ final class Spools {
         state.apply(new SpoolRecord.Opened(1, 7, random.nextInt(5), Map.of(2, 9L)));
         state.apply(
             new SpoolRecord.Frame(
-                1, 1, 5, null, List.of(new SpoolRecord.Item(2, batch(0, 0, 3, 0)))));
+                1, 1, 5, null, List.of(new SpoolRecord.Item(2, batch(0, 0, 3, 0), 0))));
         if (random.nextBoolean()) {
           state.apply(new SpoolRecord.Opening(1, 7, 9, Map.of(2, 11L)));
         }
