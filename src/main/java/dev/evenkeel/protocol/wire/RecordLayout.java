@@ -56,7 +56,7 @@ final class RecordLayout<T> implements Codec<T> {
   private static Codec<Object> usual(Type type) {
     if (type instanceof ParameterizedType list && list.getRawType() == List.class) {
       Type item = list.getActualTypeArguments()[0];
-      return (Codec) Codec.list(item == Long.class ? (Codec) Codec.I64 : usual(item));
+      return Codec.list(item == Long.class ? (Codec) Codec.I64 : usual(item));
     }
     Class<?> raw = (Class<?>) type;
     Codec known = USUAL.get(raw);
