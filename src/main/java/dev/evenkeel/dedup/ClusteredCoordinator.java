@@ -1,7 +1,6 @@
 package dev.evenkeel.dedup;
 
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -365,18 +364,6 @@ public final class ClusteredCoordinator implements QueueCoordinator<DedupKey> {
     } else if (ask) {
       ask(ticket, nowMillis);
     }
-  }
-
-  @Override
-  public CompletionStage<Integer> sweep(long nowMillis, Set<String> alive) {
-    lastMillis = nowMillis;
-    return seat.automata
-        .sweep(alive)
-        .thenApply(
-            count -> {
-              evicted.add(count);
-              return count;
-            });
   }
 
   /** Gives back every place. Call it when the user of the coordinator ends. */

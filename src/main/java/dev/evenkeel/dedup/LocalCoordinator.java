@@ -93,7 +93,11 @@ public final class LocalCoordinator<K> implements QueueCoordinator<K> {
     }
   }
 
-  @Override
+  /**
+   * Removes the claims of all members that are not in {@code alive}.
+   *
+   * @return how many claims were removed
+   */
   public CompletionStage<Integer> sweep(long nowMillis, Set<String> alive) {
     List<LocalTicket<K>> woken = new ArrayList<>();
     int dropped = 0;

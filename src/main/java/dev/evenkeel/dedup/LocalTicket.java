@@ -21,10 +21,10 @@ final class LocalTicket<K> extends Claim implements Ticket<K> {
   private CompletableFuture<Answer> turn;
 
   /** The slot of its place, present or former; null if it was declined. */
-  private Slot<K> slot;
+  Slot<K> slot;
 
   /** Whether it was given back. Guarded by the lock of its stripe. */
-  private boolean left;
+  boolean left;
 
   LocalTicket(K key, int hash, Worker worker, long token) {
     super(worker, token);
@@ -43,14 +43,6 @@ final class LocalTicket<K> extends Claim implements Ticket<K> {
   /** Whether it had a place and has not been given back yet. */
   boolean leaves() {
     return !left && answer != Answer.DECLINE;
-  }
-
-  Slot<K> slot() {
-    return slot;
-  }
-
-  void left() {
-    left = true;
   }
 
   /** Wakes the waiter, whose callbacks run at once. Do not call it while holding a lock. */

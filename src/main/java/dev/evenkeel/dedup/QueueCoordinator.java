@@ -1,6 +1,5 @@
 package dev.evenkeel.dedup;
 
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -23,13 +22,6 @@ public interface QueueCoordinator<K> {
 
   /** Evicts heads that took too long, and repeats requests. Call it about once a second. */
   void tick(long nowMillis);
-
-  /**
-   * Removes the claims of all members that are not in {@code alive}.
-   *
-   * @return how many claims were removed
-   */
-  CompletionStage<Integer> sweep(long nowMillis, Set<String> alive);
 
   DedupFigures figures();
 }

@@ -84,12 +84,12 @@ final class Stripe<K> extends SpinLock {
     lock();
     try {
       // The slot may belong to another key by now; then neither of its claims is this one.
-      Slot<K> slot = ticket.slot();
+      Slot<K> slot = ticket.slot;
       Departure departure = slot == null ? Departure.NOT_HEAD : slot.deQueue(ticket, nowMillis);
       if (departure == Departure.NOT_HEAD && ticket.leaves()) {
         lost++;
       }
-      ticket.left();
+      ticket.left = true;
       if (departure == Departure.FREED) {
         slots.remove(slot);
       } else if (departure == Departure.LEFT_QUEUE) {

@@ -213,7 +213,7 @@ class ClusteredCoordinatorTest {
         case 4, 5, 6 -> deliver(random.nextInt(10));
         case 7, 8 -> leaveOne(tickets);
         case 9 -> pass(random.nextInt(random.nextInt(4) == 0 ? 1_000 : 100));
-        case 10 -> alive.get(0).coordinator.sweep(now, names(alive));
+        case 10 -> alive.get(0).sweep(names(alive));
         default -> {
           if (random.nextInt(4) == 0) {
             Process process = alive.get(random.nextInt(alive.size()));
@@ -234,7 +234,7 @@ class ClusteredCoordinatorTest {
     for (int i = 0; i < 400 && !(tickets.isEmpty() && map.isEmpty()); i++) {
       settle();
       pass(100);
-      alive.get(0).coordinator.sweep(now, names(alive));
+      alive.get(0).sweep(names(alive));
       settle();
       for (Map.Entry<Ticket<DedupKey>, Process> each : List.copyOf(tickets.entrySet())) {
         if (turned(each.getKey())) {
@@ -370,7 +370,7 @@ class ClusteredCoordinatorTest {
     b.coordinator.use(again, now);
     settle();
     // Its own former claim waits there still, until it is swept.
-    a.coordinator.sweep(now, Set.of("b2"));
+    a.sweep(Set.of("b2"));
     pass(200);
     settle();
     assertThat(waiter.turn().toCompletableFuture()).isDone();
