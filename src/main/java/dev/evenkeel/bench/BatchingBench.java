@@ -17,10 +17,9 @@ import picocli.CommandLine.Command;
 @Command(
     name = "batching",
     description = {
-      "What hand-tuned batches would gain: the throughput of a producer as it comes, and of"
-          + " producers with every pair of a linger and a batch size.",
-      "All settings are run in turn, --rounds times; the figure of each is the median of its"
-          + " rounds."
+      "Measures what tuning would gain: compares the throughput of a default producer with every"
+          + " combination of a linger and a batch size.",
+      "It runs all settings in turn, --rounds times, and reports the median of each."
     },
     footer = {
       "",
@@ -33,16 +32,17 @@ final class BatchingBench extends Benchmark {
   private final Supplier<Integer> producers = options.producers();
 
   private final Supplier<List<Long>> lingersMillis =
-      options.flags.times("--lingers", "0ms,2ms,10ms,50ms", "Lingers that are tried");
+      options.flags.times("--lingers", "0ms,2ms,10ms,50ms", "Lingers to try");
 
   private final Supplier<List<Long>> batchesBytes =
-      options.flags.sizes("--batches", "16KiB,64KiB,256KiB,1MiB", "Batch sizes that are tried");
+      options.flags.sizes("--batches", "16KiB,64KiB,256KiB,1MiB", "Batch sizes to try");
 
   private final Supplier<Integer> rounds =
       options.flags.integer("--rounds", "3", 1, 1_000, "Rounds");
 
   private final Supplier<Long> durationMillis =
-      options.flags.someTime("--duration", "3s", "Send for so long with each setting and round");
+      options.flags.someTime(
+          "--duration", "3s", "How long to send with each setting in each round");
 
   private final Supplier<Long> warmupMillis = options.warmup("10s");
 

@@ -10,9 +10,9 @@ import picocli.CommandLine.Command;
 @Command(
     name = "bench",
     description = {
-      "Measures what a cluster carries, and how long messages take.",
-      "Without --cluster it starts nodes of its own, loads them from this program, and removes them"
-          + " and their data. A message counts once it is acknowledged: fsynced by a majority."
+      "Measures the throughput and the latency of a cluster.",
+      "Without --cluster it starts nodes of its own, and removes them and their data afterwards. A"
+          + " message counts when it is acknowledged: a majority has fsynced it."
     },
     footer = {
       "",

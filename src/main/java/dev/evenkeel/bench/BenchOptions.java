@@ -37,15 +37,15 @@ public final class BenchOptions {
         names = "--nodes",
         paramLabel = "1|3",
         description =
-            "Start so many nodes for the run, each in a JVM of its own, and remove them after it"
-                + " (default: 1).")
+            "Start this many nodes for the run, each in a JVM of its own, and remove them"
+                + " afterwards (default: 1).")
     private Integer nodes;
 
     @Option(
         names = "--cluster",
         paramLabel = "HOST:PORT",
         split = ",",
-        description = "Use the running cluster with these nodes; a topic bench-... stays there.")
+        description = "Use the running cluster with these nodes. The topic bench-... stays there.")
     private List<String> cluster;
   }
 
@@ -57,9 +57,8 @@ public final class BenchOptions {
   private final Supplier<Path> data =
       flags.directory(
           "--data",
-          "Where own nodes keep their data, in a directory that is removed at the end"
-              + " (default: the system's directory for temporary files; see that it is on the disk"
-              + " you mean, not in memory).");
+          "Where own nodes keep their data, in a directory that is removed at the end (default: the"
+              + " system's directory for temporary files, which may be in memory).");
 
   private final Supplier<String> nodeJvm =
       flags.text(
@@ -76,25 +75,24 @@ public final class BenchOptions {
           "0",
           0,
           10_000_000,
-          "How many different keys; 0: messages have none and go round robin by batch");
+          "How many different keys; 0: messages have no keys and go round robin by batch");
 
   final Supplier<Integer> shards =
       flags.integer("--shards", "12", 1, Limits.SHARDS_MAX, "Shards of the topic");
 
   private final Supplier<Long> inFlightBytes =
       flags.size(
-          "--in-flight",
-          "8MiB",
-          "Payload that is sent and not yet acknowledged, of all producers together, at most");
+          "--in-flight", "8MiB", "Unacknowledged payload of all producers together, at most");
 
   /** Null: the default. */
   final Supplier<Long> lingerMillis =
       flags.time(
-          "--linger", "How long a producer waits for a fuller batch (default: as it comes).");
+          "--linger", "How long a producer waits for a fuller batch (default: the producer's).");
 
   /** Null: the default. */
   final Supplier<Long> batchBytes =
-      flags.size("--batch", null, "Largest batch of a producer and shard (default: as it comes).");
+      flags.size(
+          "--batch", null, "Largest batch of a producer for a shard (default: the producer's).");
 
   final Supplier<Acks> acks =
       flags.constant(
@@ -102,8 +100,8 @@ public final class BenchOptions {
           "none|majority|all",
           Acks.class,
           "majority",
-          "When a message counts as acknowledged: it is sent, or a majority of the replicas has it"
-              + " on disk, fsynced, or all have");
+          "When a message counts as acknowledged: when it is sent, or when a majority or all of the"
+              + " replicas have it on disk, fsynced");
 
   private final Supplier<Format> format =
       flags.constant(
@@ -111,7 +109,7 @@ public final class BenchOptions {
           "text|json",
           Format.class,
           "text",
-          "text: a table, and the line of JSON below it; json: the line alone");
+          "text: a table, and a line of JSON below it; json: the line alone");
 
   /** Adds the option {@code --producers}. */
   Supplier<Integer> producers() {
@@ -125,7 +123,7 @@ public final class BenchOptions {
 
   /** Adds the option {@code --warmup}, in milliseconds. */
   Supplier<Long> warmup(String unset) {
-    return flags.time("--warmup", unset, "Send for so long before anything is counted");
+    return flags.time("--warmup", unset, "How long to send before anything is counted");
   }
 
   /**

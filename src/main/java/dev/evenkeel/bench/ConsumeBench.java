@@ -13,9 +13,9 @@ import picocli.CommandLine.Command;
 @Command(
     name = "consume",
     description = {
-      "How many messages a second a group reads.",
-      "A topic is filled first. Then one group reads it to warm up, and another is measured, from"
-          + " its first message to its last."
+      "Measures how many messages a second a group reads.",
+      "It first fills a topic. One group reads that as a warm-up; then another group is measured"
+          + " from its first message to its last."
     },
     footer = {
       "",
@@ -40,7 +40,7 @@ final class ConsumeBench extends Benchmark {
 
   private final Supplier<Integer> warmup =
       options.flags.integer(
-          "--warmup", "1", 0, 100, "Groups that read the topic before anything is counted");
+          "--warmup", "1", 0, 100, "How many groups read the topic before anything is counted");
 
   @Override
   int measure(Target target) throws InterruptedException {

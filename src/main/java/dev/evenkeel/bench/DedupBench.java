@@ -18,10 +18,10 @@ import picocli.CommandLine.Command;
 @Command(
     name = "dedup",
     description = {
-      "What deduplication costs a message, and what it saves.",
-      "Two topics are filled first: one whose payloads are all different, and one with a few that"
-          + " come again and again by Zipf's law. Groups of equal consumers read each, without"
-          + " dedup and with --dedup payload. The ratio is to off, of the same topic."
+      "Measures what deduplication costs for each message, and what it saves.",
+      "It first fills two topics: one with different payloads, and one with few payloads that"
+          + " repeat by Zipf's law. Groups of equal consumers read each, without dedup and with"
+          + " --dedup payload. The ratio compares with dedup off on the same topic."
     },
     footer = {
       "",
@@ -36,7 +36,11 @@ final class DedupBench extends GroupBenchmark {
 
   private final Supplier<Integer> payloads =
       options.flags.integer(
-          "--payloads", "500", 1, 1_000_000, "Different payloads of the topic that repeats them");
+          "--payloads",
+          "500",
+          1,
+          1_000_000,
+          "How many different payloads the topic with repeats has");
 
   DedupBench() {
     super("2", "200000", "64", "5s");

@@ -16,9 +16,9 @@ import picocli.CommandLine.Command;
 @Command(
     name = "delay",
     description = {
-      "How late delayed messages come, and what memory those cost that wait.",
-      "All are sent first, due evenly at a rate. Lateness is from when a message is due until a"
-          + " consumer has it."
+      "Measures how late delayed messages arrive, and how much memory waiting ones need.",
+      "It sends all messages first; they are due at an even rate. The lateness of a message is the"
+          + " time from when it is due until a consumer has it."
     },
     footer = {
       "",
@@ -26,7 +26,7 @@ import picocli.CommandLine.Command;
       "  evenkeel bench delay",
       "  evenkeel bench delay --rate 1000 --messages 60000 --waiting 1000000 --node-jvm -Xmx256m",
       "",
-      "Heap is that of the own nodes together, garbage included: bound it by --node-jvm."
+      "The heap is that of all own nodes, including garbage; bound it with --node-jvm."
     })
 final class DelayBench extends Benchmark {
   /** The payload begins with the time at which it is due: milliseconds since 1970, or 0. */
@@ -52,13 +52,13 @@ final class DelayBench extends Benchmark {
           "0",
           0,
           1_000_000_000L,
-          "Messages that are sent before and wait all the time, due in a week");
+          "Further messages that are sent first and stay delayed, due in a week");
 
   private final Supplier<Long> leadMillis =
       options.flags.time(
           "--lead",
           "10s",
-          "From the first message sent until the first one is due; all should be sent by then");
+          "Time from the first send until the first message is due; all should be sent by then");
 
   /** From when a message was due until a consumer had it. */
   private final Percentiles lateness = new Percentiles();

@@ -22,10 +22,10 @@ import picocli.CommandLine.Command;
 @Command(
     name = "failover",
     description = {
-      "How long shards are without acknowledgements when the node that leads them is killed.",
-      "Three nodes; every shard is sent to at a steady rate. In each round one leader is ended by"
-          + " SIGKILL, and started again when all shards are served. At the end every acknowledged"
-          + " message must be there."
+      "Measures how long shards get no acknowledgements after the node that leads them is killed.",
+      "It sends to every shard of three nodes at a steady rate. In each round it kills one leader"
+          + " with SIGKILL, and starts it again when all shards are served. At the end it checks"
+          + " that no acknowledged message is lost."
     },
     footer = {
       "",
@@ -33,7 +33,8 @@ import picocli.CommandLine.Command;
       "  evenkeel bench failover",
       "  evenkeel bench failover --rounds 10 --shards 24 --format json",
       "",
-      "'led' is the slowest shard of those that the killed node led; 'elsewhere' that of the rest."
+      "'led' is the slowest of the shards that the killed node led; 'elsewhere' is the slowest"
+          + " other."
     })
 final class FailoverBench extends Benchmark {
   /** The payload begins with the shard of the message. */

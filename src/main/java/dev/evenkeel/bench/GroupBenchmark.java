@@ -40,13 +40,11 @@ abstract class GroupBenchmark extends Benchmark {
 
   private final Supplier<Long> workMillis =
       options.flags.time(
-          "--work", "1ms", "How long a handler takes, without blocking; 0ms: it does nothing");
+          "--work", "1ms", "How long a handler takes, without blocking; 0ms: no time");
 
   final Supplier<Long> durationMillis =
       options.flags.someTime(
-          "--duration",
-          "15s",
-          "How long each group is measured at most; it may end before the last message");
+          "--duration", "15s", "How long to measure each group at most, even if messages are left");
 
   final Supplier<Long> warmupMillis;
 
@@ -63,9 +61,10 @@ abstract class GroupBenchmark extends Benchmark {
         options.flags.number("--messages", messages, 1, 1_000_000_000L, "Messages in each topic");
     this.parallel =
         options.flags.integer(
-            "--parallel", parallel, 1, 10_000, "Handlers of a consumer that run at once, at most");
+            "--parallel", parallel, 1, 10_000, "How many handlers of a consumer may run at once");
     warmupMillis =
-        options.flags.time("--warmup", warmup, "For how long a group of each kind reads first");
+        options.flags.time(
+            "--warmup", warmup, "How long a group of each kind reads before anything is counted");
   }
 
   /** Measures all groups; gives one object for each. */

@@ -8,9 +8,10 @@ import picocli.CommandLine.Command;
 @Command(
     name = "latency",
     description = {
-      "How long messages take at a fixed rate: to their acknowledgement, and to a consumer.",
-      "The load is open: each message has its time, and latency counts from that time even if"
-          + " the message before it holds it up (no coordinated omission)."
+      "Measures, at a fixed rate, the latency of messages to their acknowledgement and to a"
+          + " consumer.",
+      "The load is open: each message is due at a fixed time, and its latency counts from that time"
+          + " even if the message before delays it (no coordinated omission)."
     },
     footer = {
       "",
@@ -19,7 +20,7 @@ import picocli.CommandLine.Command;
       "  evenkeel bench latency --rate 20000 --size 1KiB --duration 60s",
       "  evenkeel bench latency --rate 500 --nodes 3 --format json",
       "",
-      "Where the load itself was late by much ('late'), the machine was busy, and not the queue."
+      "If the load itself was late ('late'), the machine was busy, not the queue."
     })
 final class LatencyBench extends Benchmark {
   private final Supplier<Double> rate =
@@ -29,7 +30,7 @@ final class LatencyBench extends Benchmark {
   private final Supplier<Integer> consumers = options.consumers();
 
   private final Supplier<Long> durationMillis =
-      options.flags.someTime("--duration", "20s", "Measure for so long");
+      options.flags.someTime("--duration", "20s", "How long to measure");
 
   private final Supplier<Long> warmupMillis = options.warmup("10s");
 

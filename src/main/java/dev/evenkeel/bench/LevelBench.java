@@ -16,10 +16,10 @@ import picocli.CommandLine.Command;
 @Command(
     name = "level",
     description = {
-      "What it costs that consumers stay level.",
-      "A topic is filled first. Then groups of equal consumers read it, one after another: in mode"
-          + " sharded with order none, and in mode level with each strategy. The ratio is to"
-          + " sharded, of the same run."
+      "Measures what level dispatch costs.",
+      "It first fills a topic. Then groups of equal consumers read it, one after another: in mode"
+          + " sharded with order none, and in mode level with each strategy. The ratio compares"
+          + " with mode sharded in the same run."
     },
     footer = {
       "",

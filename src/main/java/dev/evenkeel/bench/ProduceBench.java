@@ -8,7 +8,7 @@ import picocli.CommandLine.Command;
 @Command(
     name = "produce",
     description = {
-      "How many messages a second are taken and acknowledged.",
+      "Measures how many messages a second the cluster acknowledges.",
       "Each producer sends from a thread of its own until --in-flight is reached, and goes on"
           + " when answers come. The time is from the first message to the last answer."
     },
@@ -25,10 +25,14 @@ final class ProduceBench extends Benchmark {
 
   private final Supplier<Long> messages =
       options.flags.number(
-          "--messages", null, 1, 10_000_000_000L, "Send so many messages, instead of for a time.");
+          "--messages",
+          null,
+          1,
+          10_000_000_000L,
+          "Send this many messages, instead of for a time.");
 
   private final Supplier<Long> durationMillis =
-      options.flags.someTime("--duration", "10s", "Send for so long");
+      options.flags.someTime("--duration", "10s", "How long to send");
 
   private final Supplier<Long> warmupMillis = options.warmup("5s");
 

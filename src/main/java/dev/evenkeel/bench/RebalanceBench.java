@@ -33,10 +33,10 @@ import picocli.CommandLine.Command;
 @Command(
     name = "rebalance",
     description = {
-      "How long shards pause when consumers join, leave, are killed and vanish.",
-      "Consumers are processes of their own that work for a millisecond on each message. A pause is"
-          + " seen at the messages: from the last that the former owner handled to the first that"
-          + " the next one did; of a shard that stays, the longest time between two messages."
+      "Measures how long shards pause when consumers join, leave, are killed or vanish.",
+      "Each consumer is a process that works for a millisecond on each message. The pause of a"
+          + " shard that moves is the time from the last message of the old owner to the first of"
+          + " the new one; for a shard that stays, it is the longest time between two messages."
     },
     footer = {
       "",
@@ -86,8 +86,8 @@ final class RebalanceBench extends Benchmark {
           "leave|kill|vanish",
           Kind.class,
           "leave,kill,vanish",
-          "leave (SIGTERM), kill (SIGKILL), vanish (SIGSTOP, so nothing is closed); before each of"
-              + " them one more consumer joins, which is measured, too");
+          "leave (SIGTERM), kill (SIGKILL), vanish (SIGSTOP, so that connections stay open). Before"
+              + " each of them one more consumer joins, which is measured, too");
 
   private final Supplier<Integer> consumers =
       options.flags.integer("--consumers", "3", 1, Integer.MAX_VALUE, "Consumers before each join");
@@ -100,14 +100,14 @@ final class RebalanceBench extends Benchmark {
           "--member-jvm",
           "OPTIONS",
           "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
-          "Options for the consumers' JVMs, '' for none (default: ${DEFAULT-VALUE}: they live for"
-              + " half a minute, in which a JVM as it comes does little but compile itself).");
+          "Options for the consumers' JVMs, '' for none (default: ${DEFAULT-VALUE}: a consumer"
+              + " lives for half a minute, most of which a default JVM would spend on compiling).");
 
   private final Supplier<Long> warmUpMillis =
       options.flags.time(
           "--warm-up",
           "30s",
-          "Load before the first change, so that nodes have compiled what they run");
+          "How long to send before the first change, so that the nodes have compiled their code");
 
   private final Deque<Member> members = new ArrayDeque<>();
   private final Map<Kind, List<Handlings.Change>> changes = new EnumMap<>(Kind.class);

@@ -10,9 +10,9 @@ import picocli.CommandLine.Command;
 @Command(
     name = "single",
     description = {
-      "Whether a lone message waits for a batch: a message now and then through a producer, and in"
-          + " turn with it one as a bare request.",
-      "The two should take the same time: a producer lingers only while a batch is on its way."
+      "Measures whether a single message waits for a batch: sends messages now and then, in turn"
+          + " through a producer and as bare requests.",
+      "Both should take the same time, because a producer lingers only while a batch is in flight."
     },
     footer = {
       "",
@@ -25,14 +25,14 @@ final class SingleBench extends Benchmark {
   private static final double WARMUP_FACTOR = 200;
 
   private final Supplier<Double> rate =
-      options.flags.perSecond("--rate", "1", 1_000, "Messages a second of each of the two");
+      options.flags.perSecond("--rate", "1", 1_000, "Messages a second of each kind");
 
   private final Supplier<Long> durationMillis =
-      options.flags.someTime("--duration", "60s", "Measure for so long");
+      options.flags.someTime("--duration", "60s", "How long to measure");
 
   private final Supplier<Long> warmupMillis =
       options.flags.time(
-          "--warmup", "5s", "Send 200 times as much for so long before anything is counted");
+          "--warmup", "5s", "How long to send at 200 times the rate before anything is counted");
 
   @Override
   int measure(Target opened) throws InterruptedException {

@@ -32,7 +32,7 @@ final class ClusterCommand extends CommandGroup {
   @Command(
       name = "status",
       mixinStandardHelpOptions = true,
-      description = "Shows the nodes, who leads which log, and how far the others are.",
+      description = "Shows the nodes, the leader of each log, and how far its followers are.",
       footer = {"", "Example:", "  evenkeel cluster status"})
   int status(@Mixin ApiOptions options) {
     return options.get("/api/cluster", ClusterCommand::statusText);
@@ -119,9 +119,9 @@ final class ClusterCommand extends CommandGroup {
       name = "replace",
       mixinStandardHelpOptions = true,
       description = {
-        "Puts an empty node in the place of a lost one with the same id. Start the node with an"
-            + " empty --data first; then run this against any node that is up. An interrupted"
-            + " replacement is finished by running it again."
+        "Replaces a lost node by an empty one with the same id. First start the node with an empty"
+            + " --data, then run this against any running node. To finish an interrupted"
+            + " replacement, run it again."
       },
       footer = {"", "Example:", "  evenkeel cluster replace n2 --http http://127.0.0.1:8080"})
   int replace(

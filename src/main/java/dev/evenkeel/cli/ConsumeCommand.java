@@ -17,8 +17,8 @@ import picocli.CommandLine.Parameters;
     name = "consume",
     description = {
       "Joins a group, and prints the messages of a topic or runs a command for each.",
-      "A message is finished when its line is written, or when its command ended with status 0; a"
-          + " failed one is tried again, and in the end becomes a dead letter. Ctrl-C and SIGTERM"
+      "A message is finished when its line is written, or when its command exits with status 0. A"
+          + " failed message is retried, and finally becomes a dead letter. Ctrl-C and SIGTERM"
           + " release the shards and commit."
     },
     footer = {
@@ -65,21 +65,22 @@ final class ConsumeCommand implements Callable<Integer> {
 
   private final Supplier<Long> execTimeoutMillis =
       flags.time(
-          "--exec-timeout",
-          "A command that has not ended after so long is ended, and has failed (default: 10m).");
+          "--exec-timeout", "Kill a command after this time and count a failure (default: 10m).");
 
   private final Supplier<String> onAssign =
-      flags.text("--on-assign", "CMD", "Run when a shard comes, with its state on stdin.");
+      flags.text(
+          "--on-assign", "CMD", "Run when this member gets a shard, with its state on stdin.");
 
   private final Supplier<String> onRelease =
       flags.text(
-          "--on-release", "CMD", "Run when a shard goes; what it prints is the shard's state.");
+          "--on-release",
+          "CMD",
+          "Run when this member releases a shard; its output becomes the state of the shard.");
 
   private final Supplier<Long> stateTimeoutMillis =
       flags.time(
           "--state-timeout",
-          "--on-assign or --on-release that has not ended after so long is ended, and has failed"
-              + " (default: 10m).");
+          "Kill --on-assign or --on-release after this time and count a failure (default: 10m).");
 
   private final Supplier<Format> format =
       flags.constant(
@@ -94,7 +95,9 @@ final class ConsumeCommand implements Callable<Integer> {
 
   private final Supplier<Long> idleExitMillis =
       flags.someTime(
-          "--idle-exit", null, "Leave when nothing came for so long since the first assignment.");
+          "--idle-exit",
+          null,
+          "Leave when no message has come for this time, counted from the first assignment.");
 
   @Mixin private ClusterOption cluster;
 

@@ -49,8 +49,8 @@ final class ConsumeOptions {
           Rate.class,
           OptionFormats::rate,
           null,
-          "Most messages that this member begins, as 100/s, 30/m or 1/10s; so many may come at"
-              + " once (default: no limit). Not in mode level.");
+          "Rate limit of this member, as 100/s, 30/m or 1/10s. That many messages may start at once"
+              + " (default: no limit). Not in mode level.");
 
   private final Supplier<Rate> keyRate =
       flags.value(
@@ -59,25 +59,25 @@ final class ConsumeOptions {
           Rate.class,
           OptionFormats::rate,
           null,
-          "The same for each key: a message over it waits for its turn, and others pass (default:"
-              + " no limit).");
+          "Rate limit of each key. A message over the limit waits, and messages of other keys pass"
+              + " it (default: no limit).");
 
   private final Supplier<Integer> parallel =
-      flags.integer("--parallel", "16", 1, PARALLEL_MAX, "Commands that run at once, at most");
+      flags.integer("--parallel", "16", 1, PARALLEL_MAX, "How many commands may run at once");
 
   private final Supplier<String> from =
       flags.text(
           "--from",
           "earliest|latest|TIMESTAMP",
           "earliest",
-          "Where a new group begins; a timestamp is milliseconds since 1970 or"
+          "Where a new group begins. A timestamp is milliseconds since 1970 or a time like"
               + " 2026-01-31T12:00:00Z");
 
   private final Supplier<String> retryDelays =
       flags.text(
           "--retry-delays",
           "TIME,...",
-          "Pauses before the second and all further attempts of a message: with n of them it is"
+          "Delays before the second and later attempts of a message. With n delays a message is"
               + " tried n + 1 times (default: 1s,5s,30s,2m,10m).");
 
   ConsumeOptions() {
@@ -93,11 +93,11 @@ final class ConsumeOptions {
             "sharded|level|broadcast|singleton",
             Mode.class,
             "sharded",
-            "sharded: each shard to one member; level: messages to members so that none has"
-                + " finished many more than another, so the slowest sets the pace; broadcast: every"
-                + " message to every member, each of which keeps its own --offsets; singleton: all"
-                + " to one elected member, the others wait to take its place (default:"
-                + " ${DEFAULT-VALUE}). All members must agree on mode, range and strategy."));
+            "sharded: each shard goes to one member; level: members stay close in the number of"
+                + " finished messages, so the slowest sets the pace; broadcast: every member gets"
+                + " every message and keeps its own --offsets; singleton: one elected member gets"
+                + " all messages, and the others wait to replace it (default: ${DEFAULT-VALUE})."
+                + " All members must agree on mode, range and strategy."));
     values.put(
         "range",
         flags.value(
@@ -115,90 +115,96 @@ final class ConsumeOptions {
             "--strategy",
             "pull|push",
             Strategy.class,
-            "Mode level: pull: members draw as many messages as they have room for; push: they are"
-                + " dealt to the members in turn (default: pull)."));
+            "Mode level: pull: each member asks for as many messages as it has room for; push: the"
+                + " dispatcher sends messages to the members in turn (default: pull)."));
     values.put(
         "stallTimeoutMillis",
         flags.time(
             "--stall-timeout",
-            "Mode level: a member that holds the others up and finishes nothing for so long is set"
-                + " aside: its messages are dealt again, and it comes back as newly joined"
-                + " (default: 10s)."));
+            "Mode level: a member that holds up the others and finishes nothing for this time is"
+                + " set aside: others get its messages, and it returns as a new member (default:"
+                + " 10s)."));
     values.put(
         "offsetsDirectory",
         flags.text(
             "--offsets",
             "DIR",
-            "Mode broadcast, needed there: directory for this member's offsets, which are in no"
-                + " log; one member of a group at a time."));
+            "Mode broadcast, required there: directory for this member's offsets, which the cluster"
+                + " does not store. Only one member of a group can use it at a time."));
     values.put(
         "onDamagedOffsets",
         flags.constant(
             "--on-damaged-offsets",
             "refuse|earliest|latest",
             OnDamagedOffsets.class,
-            "Mode broadcast: if the file of offsets is damaged, do not start, or put it aside and"
-                + " begin there (default: refuse)."));
+            "Mode broadcast: what to do if the file of offsets is damaged: refuse to start, or move"
+                + " it aside and begin at the earliest or latest message (default: refuse)."));
     values.put(
         "dedup",
         flags.constant(
             "--dedup",
             "key|payload",
             Dedup.class,
-            "Of messages with the same key or payload one is worked on and one waits at a time in"
-                + " the whole group; every further one is finished without work (default: off). All"
+            "Among messages with the same key or payload, the group handles one at a time and lets"
+                + " one wait; it finishes further ones without handling them (default: off). All"
                 + " members must agree. Only in mode sharded."));
     values.put(
         "dedupTimeoutMillis",
         flags.time(
             "--dedup-timeout",
-            "With --dedup: work that takes longer loses its key, and whoever waits for it goes on"
-                + " (default: 60s)."));
+            "With --dedup: a message that takes longer no longer blocks its key, and the waiting"
+                + " one goes on (default: 60s)."));
     values.put(
         "rateBy",
         flags.constant(
             "--rate-by",
             "key|payload",
             RateBy.class,
-            "Whose --key-rate: of a key, or of a payload (default: key)."));
+            "What --key-rate limits: messages with the same key, or with the same payload (default:"
+                + " key)."));
     values.put(
         "overRate",
         flags.constant(
             "--over-rate",
             "wait|drop-oldest|drop-newest",
             OverRate.class,
-            "Of the same messages over --key-rate each waits, or one waits and the older or the"
-                + " newer ones are finished without work (default: wait). Dropping needs --order"
-                + " key or none."));
+            "What happens to messages over --key-rate: wait: all wait; drop-oldest, drop-newest:"
+                + " one waits, and the older or newer ones are finished without handling them"
+                + " (default: wait). Dropping needs --order key or none."));
     values.put(
         "assignor",
         flags.text(
             "--assignor",
             "NAME",
-            "Who gets which shard: sticky, average, consistent-hash, or another that the nodes"
-                + " have; all members must agree (default: what the group has, else sticky)."));
+            "How shards are assigned to members: sticky, average, consistent-hash, or another"
+                + " assignor that the nodes have. All members must agree (default: the group's,"
+                + " else sticky)."));
     values.put(
         "stuckTimeoutMillis",
         flags.time(
             "--stuck-timeout",
-            "Lose a shard of which messages are in hand and none was finished for so long (default:"
-                + " never)."));
+            "Lose a shard if its messages are being handled and none finishes for this time"
+                + " (default: never)."));
     values.put(
         "lockTimeMillis",
         flags.time(
-            "--lock-time", "50s", "How long a hand-over waits for this member's release at most"));
+            "--lock-time",
+            "50s",
+            "How long a handover waits at most until this member releases a shard"));
     values.put(
         "crashLockTimeMillis",
         flags.time(
             "--crash-lock-time",
-            "How long shards wait after this member's death for a release (default: not at all)."));
+            "How long shards of this member stay without an owner after its death (default: not at"
+                + " all)."));
     values.put(
         "order",
         flags.constant(
             "--order",
             "shard|key|none",
             Order.class,
-            "What is kept in order; none: all in parallel (default: shard; in mode level: none)."));
+            "Which order to keep: that of a shard, that of a key, or none (default: shard; in mode"
+                + " level: none)."));
     values.put(
         "onFailure",
         flags.constant(
@@ -206,17 +212,18 @@ final class ConsumeOptions {
             "retry|dead-letter|stop",
             OnFailure.class,
             "retry",
-            "retry: try again, then put it among the dead letters; dead-letter, stop: do that, or"
-                + " leave with status 1, at once or after the retries asked for"));
+            "What happens to a failed message: retry: try again, then make it a dead letter;"
+                + " dead-letter: make it a dead letter; stop: exit with status 1. dead-letter and"
+                + " stop retry first if --retry-delays is given"));
     values.put(
         "delivery",
         flags.constant(
             "--delivery",
             "at-most-once|at-least-once|effectively-once",
             DeliveryPolicy.class,
-            "at-most-once: commit before the message is handled, and never try again;"
-                + " at-least-once: commit after it; effectively-once: that, and the state of"
-                + " --on-assign and --on-release counts each message once (default:"
+            "at-most-once: commit before a message is handled, and never retry; at-least-once:"
+                + " commit after it; effectively-once: also commit the state of --on-assign and"
+                + " --on-release with the offset, so that it counts each message once (default:"
                 + " at-least-once)."));
   }
 

@@ -13,8 +13,8 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "dead-letters",
     description = {
-      "Messages of a group of which every attempt failed.",
-      "A dead letter is named by topic, shard and offset of its origin: orders/2/17."
+      "Shows, replays and drops messages of a group whose attempts have all failed.",
+      "The name of a dead letter is its original topic, shard and offset: orders/2/17."
     },
     footer = {
       "",
@@ -39,7 +39,7 @@ final class DeadLettersCommand extends CommandGroup {
         description = "Which dead letters.")
     final List<String> names = new ArrayList<>();
 
-    @Option(names = "--all", description = "All of the group.")
+    @Option(names = "--all", description = "All dead letters of the group.")
     boolean all;
 
     JsonObject body() {
@@ -68,7 +68,7 @@ final class DeadLettersCommand extends CommandGroup {
       @Option(
               names = "--limit",
               paramLabel = "N",
-              description = "Most dead letters (default: all).")
+              description = "How many dead letters to list at most (default: all).")
           Long limit) {
     if (limit != null && limit < 1) {
       throw CommandFailure.usage("--limit " + limit + ": it must be at least 1");
@@ -108,7 +108,7 @@ final class DeadLettersCommand extends CommandGroup {
   @Command(
       name = "replay",
       mixinStandardHelpOptions = true,
-      description = "Gives dead letters to the group again, as if they had never been tried.",
+      description = "Delivers dead letters to the group again, as if they were new.",
       footer = {"", "Example:", "  evenkeel group dead-letters replay billing --all"})
   int replay(@Mixin ApiOptions options, @Mixin Some some) {
     return change(options, "replay", some);
@@ -117,7 +117,7 @@ final class DeadLettersCommand extends CommandGroup {
   @Command(
       name = "drop",
       mixinStandardHelpOptions = true,
-      description = "Drops dead letters for good.",
+      description = "Deletes dead letters.",
       footer = {"", "Example:", "  evenkeel group dead-letters drop billing orders/2/17"})
   int drop(@Mixin ApiOptions options, @Mixin Some some) {
     return change(options, "drop", some);

@@ -101,9 +101,9 @@ final class GroupCommand extends CommandGroup {
       name = "reset",
       mixinStandardHelpOptions = true,
       description = {
-        "Sets a group to another place: it consumes again from there, or skips what lies before.",
-        "It is refused while a consumer owns one of the shards. State and retries go, dead letters"
-            + " stay."
+        "Moves the committed offsets of a group: it consumes messages again, or skips some.",
+        "Refused while a consumer owns one of the shards. It deletes state and retries, and keeps"
+            + " dead letters."
       },
       footer = {
         "",
@@ -120,8 +120,8 @@ final class GroupCommand extends CommandGroup {
               paramLabel = "earliest|latest|OFFSET|TIME",
               required = true,
               description =
-                  "Where it goes on: the first message kept, the next one to come, an offset like"
-                      + " 12345, or the first message from a time on, like 2026-01-31T12:00:00Z.")
+                  "The new position: the earliest message, the end, an offset like 12345, or the"
+                      + " first message at or after a time like 2026-01-31T12:00:00Z.")
           String to,
       @Option(
               names = "--topic",
@@ -133,10 +133,10 @@ final class GroupCommand extends CommandGroup {
       @Option(
               names = "--force",
               description =
-                  "Also while consumers own the shards: they let go of them first, and get them"
-                      + " again.")
+                  "Reset even while consumers own the shards. They release the shards first, and"
+                      + " get them again.")
           boolean force,
-      @Option(names = "--dry-run", description = "Only show what would move where.")
+      @Option(names = "--dry-run", description = "Only show the offsets before and after.")
           boolean dryRun) {
     try {
       StartAt.parse(to);
@@ -190,10 +190,10 @@ final class GroupCommand extends CommandGroup {
       name = "delete",
       mixinStandardHelpOptions = true,
       description = {
-        "Deletes a group, or a topic that the group reads no more, with committed offsets, state,"
-            + " retries and dead letters there.",
-        "It is refused while a member reads it. Messages that no other group needs go with the next"
-            + " retention."
+        "Deletes a group, or one topic of it, with committed offsets, state, retries and dead"
+            + " letters.",
+        "Refused while a member reads the group or topic. The next retention run deletes messages"
+            + " that no other group needs."
       },
       footer = {
         "",

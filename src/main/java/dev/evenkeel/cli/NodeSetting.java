@@ -22,23 +22,23 @@ import java.util.Map;
  * {@code --http-port} on the command line, and {@code EVENKEEL_HTTP_PORT} in the environment.
  */
 enum NodeSetting {
-  NODE(TEXT, "", "Id of this node; n1 if it is alone. With peers it must be one of them."),
-  HOST(TEXT, "127.0.0.1", "Address to listen at for the cluster's three ports."),
+  NODE(TEXT, "", "Id of this node; n1 for a lone node. With peers, one of their ids."),
+  HOST(TEXT, "127.0.0.1", "Address to listen on for the cluster's three ports."),
   PUBLIC_HOST(TEXT, "", "Address at which others reach this node; host if empty."),
   PORT(NUMBER, 5701, 1, 65_533, "Base of three ports: P Hazelcast, P+1 event bus, P+2 Raft."),
-  HTTP_HOST(TEXT, "", "Address to listen at for HTTP; host if empty."),
-  HTTP_PORT(NUMBER, 8080, 0, 65_535, "Port for HTTP; 0 takes any free one."),
-  DATA(TEXT, "./data", "Directory for logs and state; made if it is missing."),
-  PEERS(LIST, "", "Every node as ID@HOST:PORT, this one too; empty: a lone node."),
-  ROLES(LIST, "broker,dispatcher,web", "What this node does."),
-  CLUSTER_NAME(TEXT, "evenkeel", "Only members of the same name find together."),
-  DATA_GROUPS(NUMBER, 0, 0, 256, "Log groups of a new cluster; 0 chooses by its size."),
+  HTTP_HOST(TEXT, "", "Address to listen on for HTTP; host if empty."),
+  HTTP_PORT(NUMBER, 8080, 0, 65_535, "Port for HTTP; 0: any free port."),
+  DATA(TEXT, "./data", "Directory for logs and state; created if it is missing."),
+  PEERS(LIST, "", "Every node as ID@HOST:PORT, including this one; empty: a lone node."),
+  ROLES(LIST, "broker,dispatcher,web", "Roles of this node."),
+  CLUSTER_NAME(TEXT, "evenkeel", "Only nodes and clients with the same name form a cluster."),
+  DATA_GROUPS(NUMBER, 0, 0, 256, "Log groups of a new cluster; 0: depends on its size."),
   DISK_FREE_MIN_BYTES(
       BYTES,
       BrokerSettings.DISK_FREE_BYTES_MIN,
       0,
       1L << 50,
-      "Below so much free disk appends are refused."),
+      "The node refuses appends when less disk space is free."),
   SNAPSHOT_EVERY_ENTRIES(
       NUMBER,
       BrokerSettings.SNAPSHOT_EVERY_ENTRIES,
@@ -58,37 +58,38 @@ enum NodeSetting {
       BrokerSettings.TAIL_BYTES_MAX,
       1 << 20,
       16L << 30,
-      "Newest batches of each log group in memory."),
+      "Memory for the newest batches of each log group."),
   MEMBER_TIMEOUT(
       DURATION,
       DispatcherSettings.DEFAULT.memberTimeoutMillis(),
       100,
       600_000,
-      "How long a new dispatcher waits for owners that it knows from the log only."),
+      "How long a new dispatcher waits for owners that it only knows from the log."),
   REBALANCE_INTERVAL(
       DURATION,
       DispatcherSettings.DEFAULT.rebalanceMillis(),
       100,
       600_000,
-      "How often everything is planned again."),
+      "How often the dispatcher plans all shards again."),
   JOIN_QUIET(
       DURATION,
       DispatcherSettings.DEFAULT.joinQuietMillis(),
       0,
       10_000,
-      "Members that join in a burst are planned for when none has joined for so long."),
+      "After a member joins, the dispatcher waits until none has joined for this time, then"
+          + " plans."),
   JOIN_WAIT_MAX(
       DURATION,
       DispatcherSettings.DEFAULT.joinWaitMillisMax(),
       0,
       60_000,
-      "Longest wait of such a plan, from the first member of the burst."),
+      "The longest such wait, counted from the first member."),
   METRICS_LABELS_MAX(
       NUMBER,
       200,
       0,
       10_000,
-      "Topics, and groups, with metrics of their own; the others are summed.");
+      "How many topics, and groups, have metrics of their own; the others are added up.");
 
   /** The type of a value. */
   enum Type {

@@ -28,10 +28,10 @@ import picocli.CommandLine.Parameters;
 @Command(
     name = "produce",
     description = {
-      "Sends one message a line to a topic, and ends with the line 'acked N of M' on standard"
+      "Sends each line as a message to a topic, and ends with the line 'acked N of M' on standard"
           + " error.",
-      "A message is acknowledged once a majority has it on disk, or as --acks says. Exit status 0:"
-          + " all are."
+      "A message is acknowledged when a majority of the replicas has it on disk, or as --acks says."
+          + " The exit status is 0 if all messages are acknowledged."
     },
     footer = {
       "",
@@ -80,22 +80,25 @@ final class ProduceCommand implements Callable<Integer> {
 
   private final Supplier<Double> rate =
       flags.perSecond(
-          "--rate", null, 1_000_000_000, "Messages a second (default: as fast as they are taken).");
+          "--rate",
+          null,
+          1_000_000_000,
+          "Messages a second (default: as fast as the cluster takes them).");
 
   private final Supplier<Long> deliveryTimeoutMillis =
-      flags.someTime("--delivery-timeout", "2m", "How long each message is tried");
+      flags.someTime("--delivery-timeout", "2m", "How long to try to send each message");
 
   private final Supplier<Long> deliverAfterMillis =
       flags.time(
           "--deliver-after",
           "0s",
-          "Consumers get each message so long after it was sent, 30d at most");
+          "Deliver each message to consumers this long after it was sent, 30d at most");
 
   private final Supplier<String> name =
       flags.text(
           "--name",
           "PRODUCER",
-          "Name of this producer; one that is started under the same name replaces it.");
+          "Name of this producer. A later producer with the same name replaces it.");
 
   @Mixin private ClusterOption cluster;
 

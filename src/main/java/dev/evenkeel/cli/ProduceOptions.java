@@ -14,44 +14,46 @@ final class ProduceOptions {
           "none|majority|all",
           Acks.class,
           "majority",
-          "When a line is acknowledged: none: it is sent; majority: a majority of the replicas"
-              + " has it on disk; all: every replica has");
+          "When a line is acknowledged: none: when it is sent; majority: when a majority of the"
+              + " replicas has it on disk; all: when every replica has");
 
   private final Supplier<Long> acksTimeoutMillis =
       flags.someTime(
           "--acks-timeout",
           null,
-          "With --acks all: how long all replicas are awaited once a majority has a line; then"
-              + " it is told which are missing (default: 10s).");
+          "With --acks all: how long to wait for all replicas after a majority has a line. Then the"
+              + " error names the missing ones (default: 10s).");
 
   private final Supplier<String> directory =
       flags.text(
           "--spool",
           "DIR",
-          "Directory that every line goes through. What is left in it, however the program"
-              + " ended, is sent when the same command runs again: nothing is lost and nothing"
-              + " doubled.");
+          "Directory that stores each line until it is acknowledged. If the program ends before"
+              + " that, the same command sends the rest when it runs again: no line is lost or sent"
+              + " twice.");
 
   private final Supplier<Long> limitBytes =
       flags.size(
-          "--spool-limit", null, "Size of the spool past which reading waits (default: 1GiB).");
+          "--spool-limit",
+          null,
+          "Stop reading while the spool is larger than this (default: 1GiB).");
 
   private final Supplier<ProducerOptions.SpoolFsync> fsync =
       flags.constant(
           "--spool-fsync",
           "never|interval|always",
           ProducerOptions.SpoolFsync.class,
-          "When the spool is forced to the disk (default: interval, every second).");
+          "When to fsync the spool (default: interval, every second).");
 
   private final Supplier<Boolean> restart =
       flags.given(
-          "--spool-restart", "Drop what is in the spool, and read FILE from its beginning.");
+          "--spool-restart", "Delete the messages in the spool, and read FILE from its beginning.");
 
   private final Supplier<Boolean> resend =
       flags.given(
           "--spool-resend",
-          "Send what an earlier run left even if the cluster has forgotten the producer and can"
-              + " no longer tell what it has of it: lines may then be there twice.");
+          "Send the lines of an earlier run even if the cluster has forgotten the producer and"
+              + " cannot detect duplicates. Lines may then be in the topic twice.");
 
   boolean isGiven() {
     return directory.get() != null;

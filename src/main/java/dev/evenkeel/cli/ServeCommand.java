@@ -17,10 +17,10 @@ import picocli.CommandLine.Spec;
 @Command(
     name = "serve",
     description = {
-      "Runs a node. It prints 'evenkeel ready node=ID http=PORT' once it can serve; Ctrl-C and"
-          + " SIGTERM end it in good order.",
-      "Settings come from the file, then from the environment (EVENKEEL_HTTP_PORT is --http-port),"
-          + " then from the command line; the later wins."
+      "Runs a node. It prints 'evenkeel ready node=ID http=PORT' when it can serve. Ctrl-C and"
+          + " SIGTERM stop it cleanly.",
+      "Settings come from the file, the environment (EVENKEEL_HTTP_PORT is --http-port) and the"
+          + " command line. A later source overrides an earlier one."
     },
     footer = {
       "",

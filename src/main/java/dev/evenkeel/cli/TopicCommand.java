@@ -46,28 +46,30 @@ final class TopicCommand extends CommandGroup {
               names = "--shards",
               paramLabel = "N",
               required = true,
-              description = "How many shards: so many consumers of a group can share the work.")
+              description =
+                  "How many shards the topic has, and so how many consumers of a group can share"
+                      + " the work.")
           int shards,
       @Option(
               names = "--retention",
               paramLabel = "TIME",
               converter = OptionFormats.Time.class,
               description =
-                  "How long a message is kept after every group consumed it (default: 24h).")
+                  "How long to keep a message after every group has consumed it (default: 24h).")
           Long retentionMillis,
       @Option(
               names = "--max-age",
               paramLabel = "TIME",
               converter = OptionFormats.Time.class,
               description =
-                  "Drop older messages even if a group has not consumed them (default: off).")
+                  "Delete older messages even if a group has not consumed them (default: off).")
           Long ageMillisMax,
       @Option(
               names = "--max-shard-bytes",
               paramLabel = "SIZE",
               converter = OptionFormats.Size.class,
               description =
-                  "Drop the oldest messages of a larger shard even if a group has not consumed"
+                  "Delete the oldest messages of a larger shard even if a group has not consumed"
                       + " them (default: off).")
           Long shardBytesMax) {
     OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);

@@ -23,18 +23,18 @@ import picocli.CommandLine.Command;
 @Command(
     name = "demo",
     description = {
-      "Shows how shards travel: a node, a topic of "
+      "Shows how shards move: a node, a topic of "
           + DemoRun.SHARDS
           + " shards with a stream of orders, and consumers that come and go.",
       "It starts with "
           + DemoScript.CONSUMERS_AT_START
-          + " consumers, each a process of its own that counts the orders of its shards and hands"
-          + " the counts on. Every 20 s one more starts, one leaves in good order, or one is killed"
-          + " with SIGKILL; there are always from "
+          + " consumers. Each is a process of its own that counts the orders of its shards and"
+          + " passes the counts on. Every 20 s one more starts, one leaves cleanly, or one is"
+          + " killed with SIGKILL; there are always "
           + DemoScript.CONSUMERS_MIN
           + " to "
           + DemoScript.CONSUMERS_MAX
-          + ". Each line tells what became of it, as the cluster reports it.",
+          + ". Each line shows the result, as the cluster reports it.",
       "Join in with 'evenkeel consume orders --group demo', or kill one of the processes yourself."
           + " Ctrl-C ends everything and removes the data, unless --data was given."
     },
@@ -55,11 +55,14 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
       flags.text("--port", "P", "5701", "Base of the node's three ports");
 
   private final Supplier<String> httpPort =
-      flags.text("--http-port", "N", "8080", "Port of the page and the HTTP API; 0: any free one");
+      flags.text(
+          "--http-port", "N", "8080", "Port of the web page and the HTTP API; 0: any free port");
 
   private final Supplier<String> data =
       flags.text(
-          "--data", "DIR", "Keep the data here (default: a temporary directory that is removed).");
+          "--data",
+          "DIR",
+          "Directory for the data (default: a temporary directory that is removed).");
 
   private final Supplier<Long> everyMillis =
       flags.time("--every", "20s", "Time between two events");
