@@ -22,10 +22,10 @@ public interface LogNode extends AutoCloseable {
 
   LogGroup meta();
 
-  /** The data groups, in the order that {@code Shard.dataGroup} counts them. */
+  /** The data log groups, in the order that {@code Shard.dataGroup} counts them. */
   List<LogGroup> data();
 
-  /** Meta first, then the data groups in their order. */
+  /** Meta first, then the data log groups in their order. */
   default List<LogGroup> all() {
     List<LogGroup> all = new ArrayList<>();
     all.add(meta());

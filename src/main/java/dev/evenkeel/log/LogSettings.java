@@ -9,8 +9,8 @@ import java.util.List;
  * @param nodeId this node
  * @param directory where logs, snapshots and {@code cluster.json} live; made if it is missing
  * @param peers every node of the cluster, this one included
- * @param dataGroups how many data groups a new cluster gets; an existing one keeps its number; 0:
- *     the default for the number of nodes
+ * @param dataGroups how many data log groups a new cluster gets; an existing one keeps its number;
+ *     0: the default for the number of nodes
  * @param snapshotEveryEntries a snapshot is taken after so many entries
  * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries, too: it bounds the
  *     log on disk, and what is read again at a start

@@ -12,7 +12,7 @@ import java.util.List;
  * @param voters names of the first voters (see {@link VoterId}), sorted; empty while it knows none,
  *     and for a node that was taken in later
  * @param peers ids of all nodes, sorted, as it was told by its settings
- * @param dataGroups how many data groups the cluster has or is to have
+ * @param dataGroups how many data log groups the cluster has or is to have
  */
 public record NodeInfo(
     String node,

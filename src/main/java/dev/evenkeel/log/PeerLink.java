@@ -33,7 +33,7 @@ public interface PeerLink {
    * A formed cluster takes an empty node in.
    *
    * @param clusterId the cluster's id
-   * @param dataGroups how many data groups it has
+   * @param dataGroups how many data log groups it has
    * @param incarnation of the directory that is meant
    */
   record Invitation(String clusterId, int dataGroups, String incarnation) {}

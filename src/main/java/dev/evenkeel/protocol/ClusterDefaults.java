@@ -1,6 +1,6 @@
 package dev.evenkeel.protocol;
 
-/** Where a cluster is, and what it is called, unless somebody says otherwise. */
+/** Defaults of a cluster's address and name. */
 public final class ClusterDefaults {
   private ClusterDefaults() {}
 

@@ -5,14 +5,14 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import java.util.List;
 
 /**
- * What can be appended to a data log group, apart from batches (see {@code wire.AppendEntry}, which
- * carries those as they came).
+ * A command that can be appended to a data log group. Batches of messages have entries of their
+ * own, see {@code wire.AppendBody}.
  */
 public sealed interface DataCommand {
 
   /**
-   * Refuses what can be right in no state. It runs before the command is logged: what is in the log
-   * may be older than this check, so deciders do not count on it.
+   * Refuses a command that is wrong in every state. It runs before the command is logged. Deciders
+   * do not rely on it: an entry of the log may be older than the check.
    *
    * @throws RefusedException INVALID or TOO_LARGE, saying what would be right
    */
@@ -45,7 +45,7 @@ public sealed interface DataCommand {
   }
 
   /**
-   * Opens shards of a topic; those that are open already stay as they are.
+   * Opens shards of a topic. Shards that are open already do not change.
    *
    * @param epochFloor leases made from now on begin above it: a former topic of that name may have
    *     had its leases in other log groups
@@ -109,7 +109,7 @@ public sealed interface DataCommand {
       long ownerTimeoutMillis)
       implements DataCommand, OfLease {
 
-    /** The same as nodes of before there was a timeout in it can read it. */
+    /** The same grant with the usual timeout: nodes of versions that know no other can read it. */
     public Grant withUsualTimeout() {
       long usual = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
       return new Grant(group, shard, owner, instance, expectedEpoch, start, groupTerm, usual);
@@ -137,7 +137,7 @@ public sealed interface DataCommand {
   }
 
   /**
-   * Starts, redirects or (with a null {@code drain}) calls off a hand-over. Refuses FENCED unless
+   * Starts, redirects or (with a null {@code drain}) calls off a handover. Refuses FENCED unless
    * the lease has that epoch. Answers {@link Reply.OfLease}.
    */
   record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
@@ -155,31 +155,31 @@ public sealed interface DataCommand {
    * Progress of an owner. Refuses FENCED unless the lease is held at {@code epoch}. A lower offset
    * than the committed one changes nothing and is no error.
    *
-   * @param stateOffset the offset that {@code state} stands for; without one, where the empty state
-   *     stands, if the owner keeps state and the lease has none yet; a lease that has one keeps it.
-   *     -1: the owner keeps none
-   * @param state null: the lease's stays as it is; else it goes into the same record as the
-   *     progress, unless the lease has that of a higher offset
+   * @param stateOffset the offset that {@code state} stands for. If {@code state} is null: where
+   *     the empty state stands, if the owner keeps state and the lease has none yet. -1: the owner
+   *     keeps no state
+   * @param state null: the lease's state does not change. Else it is written in the same record as
+   *     the progress, unless the lease has the state of a higher offset
    */
   record Commit(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
       implements DataCommand, OfLease {}
 
   /**
-   * Sets a group back, or forward: compare and set. Refuses FENCED unless the lease's epoch is
-   * {@code expectedEpoch} (0: no lease yet), OFFSET_OUT_OF_RANGE for an offset that the shard does
-   * not have. Takes the shard from whoever owns it, at the next epoch, with its state, with what
-   * waits for another attempt and would come again, and with the marks; dead letters stay. A new
+   * Moves a group back or forward on a shard: compare and set. Refuses FENCED unless the lease's
+   * epoch is {@code expectedEpoch} (0: no lease yet), OFFSET_OUT_OF_RANGE for an offset that the
+   * shard does not have. Takes the shard from its owner, at the next epoch. Deletes the state, the
+   * marks, and the retries of messages that the group will read again. Keeps dead letters. A new
    * {@link Generation} begins. Answers {@link Reply.OfLease}.
    *
-   * @param to where the group goes on; an offset must be from the first kept to the next message
+   * @param to where the group continues; an offset must be from the first kept to the next message
    */
   record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
       implements DataCommand, OfLease {}
 
   /**
-   * The producer under which the owner's handlers publish in this {@link Generation}; one that the
-   * lease has already stays. Refuses FENCED unless the lease is held at {@code epoch}. Answers
-   * {@link Reply.OfLease}.
+   * Names the producer under which the owner's handlers publish in this {@link Generation}. If the
+   * lease has one already, nothing changes. Refuses FENCED unless the lease is held at {@code
+   * epoch}. Answers {@link Reply.OfLease}.
    */
   record SetPublisher(String group, Shard shard, long epoch, long producerId)
       implements DataCommand, OfLease {}
@@ -192,7 +192,8 @@ public sealed interface DataCommand {
    * @param epoch of the lease
    * @param group of the input
    * @param input the shard that the handlers consume
-   * @param fresh nothing was published under this id: it replaces that of the group and shard
+   * @param fresh nothing was published under this id yet: it replaces the producer of the group and
+   *     shard
    */
   record OpenPublisher(long producerId, int epoch, String group, Shard input, boolean fresh)
       implements DataCommand, Submitted {
@@ -203,19 +204,19 @@ public sealed interface DataCommand {
   }
 
   /**
-   * The owner lets go. Refuses FENCED unless the lease is held at {@code epoch}; a repeat after it
-   * was taken answers as the first. Position and state are one record.
+   * The owner gives the shard up. Refuses FENCED unless the lease is held at {@code epoch}. A
+   * repeated release gets the same answer. Position and state are written as one record.
    *
-   * @param state null: the owner keeps none, and any earlier state stays as it is
+   * @param state null: the owner keeps none, and an earlier state does not change
    * @param stateOffset the offset that {@code state} stands for; -1 with a null state
    */
   record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
       implements DataCommand, OfLease {}
 
   /**
-   * What became of messages that failed, in order. Refuses FENCED unless the lease is held at
-   * {@code epoch}. May be repeated. Answers {@link Reply.OfOffsets}: those for which there is no
-   * room, and which must stay where they are.
+   * Records what became of messages that failed, in order. Refuses FENCED unless the lease is held
+   * at {@code epoch}. May be repeated. Answers {@link Reply.OfOffsets}: the messages for which
+   * there is no room. They must stay with the owner.
    */
   record RecordOutcomes(String group, Shard shard, long epoch, List<Outcome> outcomes)
       implements DataCommand, OfLease {
@@ -244,18 +245,17 @@ public sealed interface DataCommand {
       implements DataCommand, OfLease {}
 
   /**
-   * Drops the leases of a group, all or those on one topic, with its retries and dead letters
-   * there, after the meta log has forgotten the group's record, or that it reads the topic. Drops
+   * Drops the leases of a group, on one topic or on all, with its retries and dead letters there.
+   * Sent after the meta log has forgotten the group, or that the group reads the topic. Drops
    * nothing if one of these leases, or an epoch that its handlers publish in, is above {@code
-   * epochMax}. No lease that is made here from now on has a lower epoch, so that a repeat which
-   * comes late drops nothing.
+   * epochMax}. Later leases have higher epochs, so a repeated command that arrives late drops
+   * nothing.
    *
-   * <p>Answers {@link Reply.OfNumber}: if it has dropped them, leases made here from now on have
-   * epochs above the number; else the number is the highest epoch of these leases, above {@code
-   * epochMax}.
+   * <p>Answers {@link Reply.OfNumber}: if the leases were dropped, later leases have epochs above
+   * this number; else it is the highest epoch of these leases, which is above {@code epochMax}.
    *
-   * @param epochMax the highest epoch of these leases that the sender knows; 0: drops them whatever
-   *     their epochs are, as entries of before there was a limit do
+   * @param epochMax the highest epoch of these leases that the sender knows; 0: drops them at any
+   *     epoch, as entries of versions without this limit do
    * @param topicId {@link #ALL_TOPICS}, {@link #NO_TOPIC}, or of one topic
    */
   record ForgetLeases(String group, long epochMax, int topicId) implements DataCommand, Submitted {
@@ -263,7 +263,7 @@ public sealed interface DataCommand {
     /** No topic has this id. */
     public static final int ALL_TOPICS = 0;
 
-    /** No topic has this id, either: nothing is dropped. */
+    /** No topic has this id either: drops nothing. */
     public static final int NO_TOPIC = Integer.MAX_VALUE;
 
     /** Drops nothing: leases made from now on have epochs above {@code epoch}. */
@@ -295,9 +295,9 @@ public sealed interface DataCommand {
   record OpenProducer(long producerId, int epoch) implements DataCommand, Submitted {}
 
   /**
-   * Moves delayed batches that are due, by the time of the entry, into their shards: the one due
-   * first before the others, those due at one time in the order in which they were sent. Written by
-   * the leader's timer. Answers {@link Reply.OfDelivered}.
+   * Moves delayed batches that are due at the time of the entry into their shards: those due first
+   * in front, those due at the same time in the order in which they were sent. The leader's timer
+   * writes it. Answers {@link Reply.OfDelivered}.
    *
    * @param batchesMax most of them, 1 or more
    * @param bytesMax at least one, more only within this
@@ -305,8 +305,8 @@ public sealed interface DataCommand {
   record DeliverDue(int batchesMax, int bytesMax) implements DataCommand {}
 
   /**
-   * The cluster is at this feature level: from now on entries of the log group have the outcomes of
-   * it. The entry itself is of this level, and does nothing else.
+   * Brings the log group to the feature level of the cluster: later entries have the outcomes of
+   * that level. The entry itself has this level, and does nothing else.
    */
   record RaiseFeatureLevel(int level) implements DataCommand {
     @Override
@@ -316,8 +316,8 @@ public sealed interface DataCommand {
   }
 
   /**
-   * Applies retention, and forgets producers idle for too long. Written by the leader's timer, so
-   * that every replica drops the same messages.
+   * Applies retention, and forgets producers that were idle for too long. The leader's timer writes
+   * it, so that every replica drops the same messages.
    */
   record Retain() implements DataCommand {}
 }

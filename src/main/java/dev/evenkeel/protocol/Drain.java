@@ -1,9 +1,9 @@
 package dev.evenkeel.protocol;
 
 /**
- * A hand-over under way.
+ * A handover in progress.
  *
- * @param to the member that gets the shard next; empty if any may
+ * @param to the member that gets the shard next; empty: any member may
  * @param deadlineMillis when the shard is granted even without a release, in milliseconds since
  *     1970
  */

@@ -7,10 +7,10 @@ import java.util.SortedMap;
 import java.util.TreeMap;
 
 /**
- * A group as the meta log holds it. It outlives its members, so that their successors go on where
- * they stopped.
+ * A group as the meta log holds it. It outlives its members: later members continue where earlier
+ * ones stopped.
  *
- * <p>When it was last seen is told in active time: see {@link MetaCommand.AddActiveTime}.
+ * <p>Active time says when the group was last seen, see {@link MetaCommand.AddActiveTime}.
  *
  * @param policy what its members agree on
  * @param subscriptions by name the topics that members have subscribed to, sorted, with when a live
@@ -18,7 +18,7 @@ import java.util.TreeMap;
  * @param start where it begins in a shard without a lease
  * @param createdMillis milliseconds since 1970
  * @param seenMillis when it last had a live member, to the hour; milliseconds of active time
- * @param assignor name of what decides who shall own which shard
+ * @param assignor name of the assignor, which decides who owns which shard
  * @param clockMillis when it last had a live member, by the clock, which counts at the first
  *     feature level only; milliseconds since 1970, {@link #NO_CLOCK} above that level
  */
@@ -32,7 +32,7 @@ public record GroupInfo(
     String assignor,
     long clockMillis) {
 
-  /** No clock tells when the group was seen: active time does. */
+  /** Active time, not a clock, says when the group was last seen. */
   public static final long NO_CLOCK = Long.MIN_VALUE;
 
   /** What a group uses if no member ever named another. */

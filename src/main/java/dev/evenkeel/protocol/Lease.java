@@ -13,7 +13,7 @@ package dev.evenkeel.protocol;
  * @param committed next offset to be consumed: everything below is done
  * @param stateOffset the offset that {@code state} stands for, or -1 if there is no state
  * @param state the shard's state, or null; never modified
- * @param drain the hand-over under way, or null
+ * @param drain the handover under way, or null
  * @param groupTerm highest term of the group's lease that a grant named; 0: none did. It never goes
  *     back
  * @param generation since the last reset
@@ -96,7 +96,7 @@ public record Lease(
     return withState(newStateOffset, new byte[0]);
   }
 
-  /** Nobody owns it any more, and it begins anew at {@code offset}, without state. */
+  /** Without an owner and without state, beginning again at {@code offset}. */
   public Lease reset(long offset) {
     return with(epoch + 1, null, null, offset, -1, null, null, generation.next());
   }
@@ -114,7 +114,7 @@ public record Lease(
         new Generation(generation.number(), producerId));
   }
 
-  /** The owner has let go; who is next stays known, so that a new dispatcher can go on. */
+  /** After a release. The drain stays, so that a new dispatcher knows who is next. */
   public Lease released(long offset, long newStateOffset, byte[] newState) {
     return with(epoch, null, null, offset, newStateOffset, newState, drain, generation);
   }
@@ -128,7 +128,10 @@ public record Lease(
     return with(epoch, owner, instance, committed, newStateOffset, newState, drain, generation);
   }
 
-  /** As its owner reads it, who knows the timeout: clients of before it was told can read that. */
+  /**
+   * With the usual timeout, for the owner: it knows its timeout, and clients of versions without
+   * one can read this.
+   */
   public Lease forOwner() {
     return new Lease(
         group,

@@ -4,11 +4,11 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import java.util.List;
 
-/** What can be appended to the meta log group. */
+/** A command that can be appended to the meta log group. */
 public sealed interface MetaCommand {
 
   /**
-   * Refuses what can be right in no state. Compare {@link DataCommand#check}.
+   * Refuses a command that is wrong in every state. Compare {@link DataCommand#check}.
    *
    * @throws RefusedException INVALID or TOO_LARGE, saying what would be right
    */
@@ -26,7 +26,7 @@ public sealed interface MetaCommand {
     }
   }
 
-  /** Every data group has opened the topic's shards. */
+  /** Every data log group has opened the topic's shards. */
   record ActivateTopic(int topicId) implements MetaCommand {}
 
   record ConfigureTopic(int topicId, TopicConfig config) implements MetaCommand {
@@ -45,7 +45,7 @@ public sealed interface MetaCommand {
   }
 
   /**
-   * Every data group has dropped the topic's shards.
+   * Every data log group has dropped the topic's shards.
    *
    * @param epochFloor the highest epoch that a lease on them had; topics created from now on begin
    *     above it
@@ -88,8 +88,8 @@ public sealed interface MetaCommand {
   }
 
   /**
-   * The group has live members now, which subscribe to these topics. Written at most once an hour a
-   * group. Answers {@link Reply.OfGroup}.
+   * Notes that the group has live members now, which subscribe to these topics. Written at most
+   * once per group and hour. Answers {@link Reply.OfGroup}.
    */
   record SeeGroup(String name, List<String> topics) implements MetaCommand, Submitted {
     @Override
@@ -100,10 +100,11 @@ public sealed interface MetaCommand {
   }
 
   /**
-   * A dispatcher was active for so long and could have heard the members of every group. Absence is
-   * counted in this time alone: no clock is read, and while the cluster is down none passes. A step
-   * counts for {@link Limits#ACTIVE_STEP_MILLIS_MAX} at most; one whose answer is lost is not
-   * repeated. Answers {@link Reply.OfNumber}: the sum of all steps.
+   * Adds to the active time: a dispatcher was active for this long and could hear the members of
+   * every group. How long a group was absent is measured in this time alone. No clock is read, and
+   * no time passes while the cluster is down. A step counts for {@link
+   * Limits#ACTIVE_STEP_MILLIS_MAX} at most. A step whose answer is lost is not repeated. Answers
+   * {@link Reply.OfNumber}: the sum of all steps.
    */
   record AddActiveTime(long millis) implements MetaCommand, Submitted {}
 
@@ -147,8 +148,8 @@ public sealed interface MetaCommand {
   }
 
   /**
-   * The holder lets go of a group's lease, which keeps its term. Refuses FENCED unless {@code
-   * instance} has it at {@code term}; a repeat after it was taken answers as the first: {@link
+   * The holder gives a group's lease up. The lease keeps its term. Refuses FENCED unless {@code
+   * instance} has it at {@code term}; a repeated release gets the same answer, {@link
    * Reply.OfGroupLease}.
    */
   record ReleaseGroupLease(String group, String instance, long term)
@@ -186,8 +187,9 @@ public sealed interface MetaCommand {
   }
 
   /**
-   * Every node has said that it reads entries of this feature level: from now on they may be
-   * written. The level never goes down. The entry itself is of this level.
+   * Raises the feature level of the cluster: every node has said that it reads entries of this
+   * level, so they may be written from now on. The level never goes down. The entry itself has this
+   * level.
    */
   record RaiseFeatureLevel(int level) implements MetaCommand {
     @Override

@@ -14,7 +14,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
  * @param pauseMillis from the end of the old owner's last handler to the new owner's first fetch
  * @param releaseMillis from the drain to the release; null also if there was none
  * @param redelivered messages that the new owner got again
- * @param capped the old owner was given up at the cap of its hand-over
+ * @param capped the old owner did not release within the longest time of a handover
  * @param epoch of the new owner, from 1
  * @param committed where the new owner began; null if unknown
  */
@@ -36,7 +36,7 @@ public record MoveRecord(
   /** Longest {@link #reason}. */
   public static final int REASON_CHARS_MAX = 120;
 
-  /** What a move is known by: a shard of a group gets each epoch once. */
+  /** Identifies a move: a shard of a group gets each epoch once. */
   public record Key(String group, Shard shard, long epoch) {}
 
   public Key key() {
@@ -49,8 +49,8 @@ public record MoveRecord(
   }
 
   /**
-   * What is known of this move after {@code later} was told, too: its figures count where it knows
-   * them. What was known once is never unknown again, and the time stays.
+   * This move with the figures that {@code later} adds. A figure that is known never becomes
+   * unknown again, and the time does not change.
    */
   public MoveRecord updatedBy(MoveRecord later) {
     return new MoveRecord(

@@ -10,14 +10,14 @@ import java.util.PriorityQueue;
 import java.util.Queue;
 
 /**
- * Which moves a full history gives up: time and again the oldest one of the group that has most (of
- * groups with equally many, of the one whose oldest move is older). So the room goes to the newest
- * moves, and a group that moves much pushes out its own: with {@link Limits#MOVES_KEPT_MAX} of
- * 2,000, the last 200 of a group are safe from every other group, and they are always there while
- * ten groups or fewer move. Where more than ten groups have so many, their shares become equal and
- * smaller than 200, as the sum is bounded.
+ * Chooses which moves a full rebalance history drops: again and again the oldest move of the group
+ * with the most moves (of groups with equally many, the one whose oldest move is older). So the
+ * room goes to the newest moves, and a group that moves much pushes out its own: with {@link
+ * Limits#MOVES_KEPT_MAX} of 2,000, the last 200 of a group are safe from every other group, and
+ * they are always there while ten groups or fewer move. Where more than ten groups have so many,
+ * their shares become equal and smaller than 200, as the sum is bounded.
  *
- * <p>The outcome depends on nothing but the arguments: all replicas give up the same.
+ * <p>The outcome depends on the arguments alone, so all replicas drop the same moves.
  */
 public final class MoveShares {
   private MoveShares() {}

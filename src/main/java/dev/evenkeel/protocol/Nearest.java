@@ -5,11 +5,11 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import java.util.Collection;
 import java.util.Locale;
 
-/** Finds what somebody may have meant, by Damerau-Levenshtein distance. */
+/** Suggests the known name that is nearest to a misspelled one, by Damerau-Levenshtein distance. */
 public final class Nearest {
   private Nearest() {}
 
-  /** The candidate that is nearest to {@code text} and near enough to be a slip, or null. */
+  /** The candidate nearest to {@code text}, or null if none is near enough for a misspelling. */
   public static String to(String text, Collection<String> candidates) {
     String best = null;
     int bestDistance = Integer.MAX_VALUE;
@@ -30,7 +30,7 @@ public final class Nearest {
     return nearest == null ? "" : ": did you mean '" + nearest + "'?";
   }
 
-  /** What to say of an unknown name: the nearest that is known, else all that are. */
+  /** The message about an unknown name: suggests the nearest known name, else lists all of them. */
   public static String unknown(String kind, String name, Collection<String> known) {
     String hint = hint(name, known);
     String all = known.isEmpty() ? "" : ": known are " + String.join(", ", known);
@@ -38,7 +38,7 @@ public final class Nearest {
   }
 
   /**
-   * Refuses what would be taken silently otherwise, a slip of the pen for example.
+   * Refuses names that are not known, for example misspelled ones.
    *
    * @param kind of names, for the message
    * @throws RefusedException INVALID, naming the first that is not known, and the nearest to it

@@ -1,8 +1,11 @@
 package dev.evenkeel.protocol;
 
-/** What an owner tells the log of a message that its handler failed, or that waits behind one. */
+/**
+ * What an owner reports to the log about a message that its handler failed, or that waits behind a
+ * failed one.
+ */
 public sealed interface Outcome {
-  /** The queue of messages that have no order. */
+  /** In place of a key's hash: the message keeps no order. */
   long NO_KEY = 0;
 
   long offset();
@@ -10,7 +13,7 @@ public sealed interface Outcome {
   /** The message as {@code wire.MessageCodec} writes it, or null. */
   byte[] copy();
 
-  /** What is to become of a failed message. */
+  /** What happens next to a failed message. */
   enum Way {
     /** It keeps its place in the owner's window; only the count of its attempts is kept. */
     HELD,
@@ -21,12 +24,13 @@ public sealed interface Outcome {
   }
 
   /**
-   * An attempt has failed. Nothing happens unless it is the one after those that the log has
-   * counted, so that it may be told again.
+   * An attempt has failed. It counts only if it is the one after those that the log has counted, so
+   * a report may be repeated.
    *
    * @param attempt 1 for the first
    * @param delayMillis until the next attempt, by the clock of the log's leader
-   * @param keyHash messages of the same queue keep their order; {@link #NO_KEY}: none
+   * @param keyHash hash of the message's key: messages with the same hash keep their order; {@link
+   *     #NO_KEY}: none
    * @param error class and message, for people; at most {@link Limits#ERROR_CHARS_MAX} letters
    * @param copy the message as {@code wire.MessageCodec} writes it; needed with DEAD and with the
    *     first MOVED, else null
@@ -35,7 +39,7 @@ public sealed interface Outcome {
       long offset, int attempt, Way way, long delayMillis, long keyHash, String error, byte[] copy)
       implements Outcome {}
 
-  /** It waits behind an earlier message of its queue, and has not been tried. */
+  /** The message waits behind an earlier one of its key, and has not been tried. */
   record Parked(long offset, long keyHash, byte[] copy) implements Outcome {}
 
   /** A moved message was handled. */

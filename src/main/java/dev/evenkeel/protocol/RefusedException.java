@@ -93,8 +93,8 @@ public class RefusedException extends RuntimeException {
   }
 
   /**
-   * INDETERMINATE of a message that was sent, and given up without an answer. Whether the log took
-   * it is known once the producer has its next epoch, which its {@code epochHandler} is told.
+   * INDETERMINATE: the producer sent a message and gave up waiting for an answer. Whether the log
+   * took it is known once the producer has its next epoch; its {@code epochHandler} is told.
    */
   public static final class GivenUp extends RefusedException {
     private static final long serialVersionUID = 1L;

@@ -32,13 +32,13 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * Decides about the batches of one entry, one after another: each sees what those before it came
- * to. One instance an entry.
+ * Decides about the batches of one entry, one after another: each batch sees the outcome of those
+ * before it. Use one instance per entry.
  */
 public final class AppendDecider {
   /**
-   * Most producers remembered at any moment, without those of handlers. Retention brings them back
-   * to half of it; until then new ones are refused OVERLOADED.
+   * Most producers remembered at any moment, not counting those of handlers. Retention reduces them
+   * to half of this; until then new producers are refused OVERLOADED.
    */
   public static final int PRODUCERS_HARD_MAX = 2 * RetainDecider.PRODUCERS_MAX;
 
@@ -75,7 +75,7 @@ public final class AppendDecider {
     return results;
   }
 
-  /** What {@link #decide} came to. */
+  /** The changes that {@link #decide} has made. */
   public List<Change> changes() {
     return changes;
   }
@@ -217,7 +217,7 @@ public final class AppendDecider {
     return base;
   }
 
-  /** The first offset; a delayed batch has none yet. */
+  /** Returns the first offset; a delayed batch has none yet. */
   private long append(AppendBody.Item item, ShardRecord record) {
     if (item.delayed()) {
       delay(item.shard(), item.batch(), item.dueMillis());
@@ -229,7 +229,10 @@ public final class AppendDecider {
     return entry.base();
   }
 
-  /** It waits, also if it is due already: it goes behind what was sent before and is due too. */
+  /**
+   * The batch waits even if it is due already: it goes behind batches that were sent earlier and
+   * are due too.
+   */
   private void delay(Shard shard, Batch batch, long dueMillis) {
     DelayCounts before = delays(shard);
     changes.add(

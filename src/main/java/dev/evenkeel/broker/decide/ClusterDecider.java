@@ -12,14 +12,14 @@ import dev.evenkeel.protocol.Reply;
 import java.util.List;
 
 /**
- * Decides about what only grows in a cluster: ids and epochs of producers, active time, and the
- * feature level.
+ * Decides about numbers that only grow in a cluster: ids and epochs of producers, active time, and
+ * the feature level.
  */
 public record ClusterDecider(MetaTables tables) {
   /** Most producers that are remembered by name, for ever. */
   public static final int NAMED_PRODUCERS_MAX = 100_000;
 
-  /** Gives out an id or an epoch of a producer. */
+  /** Gives a producer its id and epoch. */
   public Decision<MetaChange> register(MetaCommand.RegisterProducer command) {
     MetaTables.Counters counters = tables.counters();
     long id = counters.nextProducerId();

@@ -5,7 +5,7 @@ import dev.evenkeel.protocol.Reply;
 import java.util.List;
 
 /**
- * What deciding came to.
+ * The outcome of a decision: changes to the state, and the reply.
  *
  * @param <C> kind of the changes
  * @param changes in order; none with a refusal

@@ -97,7 +97,9 @@ public final class DueDecider {
                     before.nextSerial())));
   }
 
-  /** What was checked when it came. A replica that reads something else must not go on. */
+  /**
+   * The batch was checked when it arrived. A replica that reads something else must not continue.
+   */
   private static Batch batch(DelayedKey key, byte[] bytes) {
     try {
       return Batch.next(ByteBuffer.wrap(bytes));

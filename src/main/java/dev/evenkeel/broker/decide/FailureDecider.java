@@ -25,11 +25,10 @@ import java.util.function.BiPredicate;
 /**
  * Decides about failures: what waits, what is parked, and what is a dead letter. See ADR 12.
  *
- * <p>What is known of an offset decides what a repeated outcome comes to: an attempt counts only if
- * it is the next one, and what has a mark, or lies below everything that a new owner would begin
- * with, has left the window for good.
+ * <p>Outcomes may be repeated. An attempt counts only if it is the next one. A message that has a
+ * mark, or lies below all offsets that a new owner would begin with, has left the window for good.
  *
- * @param time Null where nothing is timed.
+ * @param time null where no time is needed
  */
 public record FailureDecider(DataTables tables, Store store, LogTime time) {
   private static final long DELAY_MILLIS_MAX = 30L * 24 * 3600 * 1000;
@@ -48,7 +47,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
     List<Long> noRoom = new ArrayList<>();
     for (Outcome outcome : command.outcomes()) {
-      // What comes after one that found no room may be of the same queue, and must not pass it.
+      // A message behind one that found no room may have the same key, and must not overtake it.
       boolean passes = outcome instanceof Outcome.Parked && !noRoom.isEmpty();
       if (passes || !taken(failures, outcome, lease)) {
         noRoom.add(outcome.offset());
@@ -86,7 +85,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     return null;
   }
 
-  /** Whether there is room for what the outcome comes to. */
+  /** Applies an outcome. Returns false if there is no room for it. */
   private boolean taken(FailureUpdate failures, Outcome outcome, Lease lease) {
     long offset = outcome.offset();
     FailureEntry entry = failures.entry(offset);
@@ -181,7 +180,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     return decided(failures, there, replayed);
   }
 
-  /** What comes again after a reset does not wait here, too; what lies below it goes on waiting. */
+  /** Forgets retries that the group reads again after a reset. Those below the new offset stay. */
   List<Change> reset(Lease next) {
     LeaseKey key = new LeaseKey(next.shard(), next.group());
     if (tables.failures(key).concerningOwner() == 0) {
@@ -193,7 +192,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     return failures.changes(false);
   }
 
-  /** What a lease's progress makes superfluous. */
+  /** Forgets what a lease's progress makes superfluous. */
   List<Change> progressed(Lease next) {
     LeaseKey key = new LeaseKey(next.shard(), next.group());
     FailureCounts counts = tables.failures(key);

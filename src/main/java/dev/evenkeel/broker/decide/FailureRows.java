@@ -9,8 +9,8 @@ import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Table FAILURES as it is after the changes decided so far: what one outcome of a command comes to
- * may depend on the one before it. One instance a command.
+ * Table FAILURES as it is after the changes decided so far: one outcome of a command may depend on
+ * the one before it. Use one instance per command.
  */
 final class FailureRows {
   private static final byte[] GONE = new byte[0];
@@ -35,7 +35,7 @@ final class FailureRows {
     return get(key) != null;
   }
 
-  /** A row whose key says it all. */
+  /** Puts a row that needs no value. */
   void mark(byte[] key) {
     put(key, new byte[] {1});
   }
@@ -52,7 +52,9 @@ final class FailureRows {
     return edits.get(key) == GONE;
   }
 
-  /** The first key that was put here, from {@code from} to {@code to} (exclusive), or null. */
+  /**
+   * The first key that this command has put, from {@code from} to {@code to} (exclusive), or null.
+   */
   byte[] added(byte[] from, byte[] to) {
     for (var each : edits.subMap(from, true, to, false).entrySet()) {
       if (each.getValue() != GONE) {

@@ -18,7 +18,9 @@ import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
 
-/** The failures of a group on a shard while one command is decided. One instance a command. */
+/**
+ * The failures of a group on a shard while one command is decided. Use one instance per command.
+ */
 final class FailureUpdate {
   private final LeaseKey key;
   private final FailureKeys keys;
@@ -44,7 +46,7 @@ final class FailureUpdate {
     bytes = counts.bytes();
   }
 
-  /** What waits of that offset, or null. */
+  /** The entry of the message at that offset, or null. */
   FailureEntry entry(long offset) {
     byte[] value = rows.get(keys.at(FailureKeys.ENTRY, offset));
     return value == null ? null : FailureEntry.CODEC.decode(value);
@@ -65,7 +67,7 @@ final class FailureUpdate {
   }
 
   /**
-   * Takes a message that failed from the window. False: there is no room.
+   * Moves a failed message from the owner's window to the log. Returns false if there is no room.
    *
    * @param before its entry while it was held, or null
    */
@@ -90,7 +92,10 @@ final class FailureUpdate {
     return true;
   }
 
-  /** Takes a message that waits behind its queue from the window. False: there is no room. */
+  /**
+   * Moves a message that waits behind another of its key from the window. Returns false if there is
+   * no room.
+   */
   boolean park(Outcome.Parked parking, FailureEntry before, LogTime time) {
     if (!hasRoom(parking.copy().length)) {
       return false;
@@ -117,7 +122,7 @@ final class FailureUpdate {
   private void add(long offset, FailureEntry entry, byte[] copy) {
     long head = entry.keyHash() == Outcome.NO_KEY ? -1 : headOf(entry.keyHash());
     if (head > offset) {
-      // One that a former owner had done before those that it moved came again.
+      // A former owner had finished this message before it moved the later ones; now it came again.
       FailureEntry behind = entry(head);
       take(head, behind);
       put(head, behind.behind());
@@ -154,7 +159,7 @@ final class FailureUpdate {
     return true;
   }
 
-  /** Makes a dead letter of it. False: there is no room. */
+  /** Makes it a dead letter. Returns false if there is no room. */
   boolean die(Outcome.Failed failed, FailureEntry before, long floor, LogTime time) {
     long offset = failed.offset();
     if (dead >= Limits.DEAD_LETTERS_MAX) {
@@ -186,7 +191,7 @@ final class FailureUpdate {
     return true;
   }
 
-  /** Removes what waits, and lets the next of its queue be tried. */
+  /** Removes a waiting message, so that the next one of its key may be tried. */
   void remove(long offset, FailureEntry entry, LogTime time) {
     take(offset, entry);
     rows.delete(keys.at(FailureKeys.COPY, offset));
@@ -209,7 +214,10 @@ final class FailureUpdate {
     dead--;
   }
 
-  /** Puts a dead letter among what waits. Its queue has gone on without it. */
+  /**
+   * Puts a dead letter back among the waiting messages. It keeps no order: its key's queue has
+   * moved on.
+   */
   void revive(DeadLetter letter, LogTime time) {
     put(
         letter.offset(),
@@ -253,8 +261,8 @@ final class FailureUpdate {
   }
 
   /**
-   * What was moved at {@code offset} and above is forgotten. The lowest of a queue waits, and stays
-   * if any of the queue does.
+   * Forgets moved messages at {@code offset} and above. The lowest message of a key waits, and
+   * stays if any of the key does.
    */
   void forgetMovedFrom(long offset) {
     byte[] to = keys.part(FailureKeys.ENTRY + 1);
@@ -269,7 +277,7 @@ final class FailureUpdate {
         });
   }
 
-  /** The lowest offset of a queue, or -1. */
+  /** The lowest offset of a key's queue, or -1. */
   private long headOf(long keyHash) {
     byte[] added = rows.added(keys.queue(keyHash, 0), keys.queue(keyHash, Long.MAX_VALUE));
     long head = added == null ? -1 : FailureKeys.offset(added);
@@ -324,7 +332,7 @@ final class FailureUpdate {
     bytes += (long) by * entry.bytes();
   }
 
-  /** What it came to. */
+  /** The changes of the command. */
   List<Change> changes(boolean replayed) {
     if (rows.isEmpty()) {
       return List.of();

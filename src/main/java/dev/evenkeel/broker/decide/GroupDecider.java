@@ -98,8 +98,8 @@ public record GroupDecider(MetaTables tables) {
   }
 
   /**
-   * Forgets the group, its lease and its moves. Should it come back, its term goes on above all
-   * that it ever had.
+   * Forgets the group, its lease and its moves. If it comes back, its terms continue above all that
+   * it ever had.
    */
   public Decision<MetaChange> forget(MetaCommand.ForgetGroup command) {
     if (tables.group(command.name()) == null) {
@@ -119,7 +119,7 @@ public record GroupDecider(MetaTables tables) {
     return Decision.of(changes);
   }
 
-  /** Only the record: moves of the topic tell what happened, and stay. */
+  /** Changes only the group's record: moves of the topic stay in the history. */
   public Decision<MetaChange> forget(MetaCommand.ForgetTopic command) {
     GroupInfo known = tables.group(command.group());
     if (known == null) {

@@ -71,7 +71,10 @@ public record LeaseDecider(DataTables tables, Store store) {
     return lease;
   }
 
-  /** Before its first grant. Who had a lease that was removed since must not be taken for it. */
+  /**
+   * A lease before its first grant. Its epoch is above those of removed leases: their owners must
+   * not be taken for its owner.
+   */
   private Lease fresh(String group, Shard shard, long start) {
     Generation first = new Generation(tables.generationFloor(), 0);
     return Lease.fresh(group, shard, tables.epochFloor(), start, first);
@@ -243,12 +246,12 @@ public record LeaseDecider(DataTables tables, Store store) {
         : List.of();
   }
 
-  /** Tells the floor, if there is one and whoever asks can read it. */
+  /** Answers the epoch floor, unless the cluster is at the first feature level. */
   static Reply floor(DataTables tables, long floor) {
     return tables.isFirstLevel() ? Reply.DONE : new Reply.OfNumber(floor);
   }
 
-  /** With what the progress makes superfluous of failures. */
+  /** Adds the changes to failures that the progress makes superfluous. */
   private Decision<Change> progressed(Lease next, Change... changes) {
     List<Change> all = new ArrayList<>(List.of(changes));
     all.addAll(new FailureDecider(tables, store, null).progressed(next));

@@ -19,21 +19,21 @@ import java.util.TreeSet;
  * Decides about the rebalance history. It holds the newest {@link Limits#MOVES_KEPT_MAX} moves of
  * all groups, shared among them as {@link MoveShares} says.
  *
- * <p>Moves of a topic that was deleted stay until others push them out: they tell what happened,
- * and nothing can be mistaken for them, for numbers of topics are never used again. Moves of a
- * group that is forgotten go with it, see {@link GroupDecider#forget}.
+ * <p>Moves of a deleted topic stay until newer moves push them out. They cannot be mistaken for
+ * others, because topic numbers are never used again. Moves of a group that is forgotten go with
+ * it, see {@link GroupDecider#forget}.
  */
 public final class MoveDecider {
   private final MoveTable table;
 
-  /** What is to be kept under a number, and what is to go: all that changes. */
+  /** The moves to be written, by number; and the numbers to be removed. */
   private final TreeMap<Long, MoveRecord> puts = new TreeMap<>();
 
   private final TreeSet<Long> removes = new TreeSet<>();
   private final Map<MoveRecord.Key, Long> added = new HashMap<>();
   private long next;
 
-  /** For one decision. */
+  /** Use one instance per decision. */
   public MoveDecider(MoveTable table) {
     this.table = table;
     next = table.nextNumber();
@@ -60,7 +60,8 @@ public final class MoveDecider {
     if (known == null) {
       add(move);
     } else if (!known.sameAs(move)) {
-      // Of a log of before epochs went on for ever: what was there is of a forgotten group.
+      // The log is older than epochs that never repeat: the known move belongs to a forgotten
+      // group.
       drop(number);
       add(move);
     } else {

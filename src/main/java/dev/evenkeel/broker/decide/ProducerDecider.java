@@ -141,14 +141,14 @@ public record ProducerDecider(DataTables tables, long nowMillis) {
     return new Decision<>(changes, Reply.DONE);
   }
 
-  /** Everything that the handlers of these groups and shards publish under. */
+  /** Removes the producers under which handlers of these groups and shards publish. */
   List<Change> forget(List<LeaseKey> keys) {
     List<Change> changes = new ArrayList<>();
     keys.forEach(key -> changes.addAll(forget(tables, tables.publisher(key))));
     return changes;
   }
 
-  /** Everything that handlers of the topic's messages publish under. */
+  /** Removes the producers under which handlers of the topic's messages publish. */
   List<Change> forgetInputs(int topicId) {
     List<Change> changes = new ArrayList<>();
     for (LeaseKey key : tables.publishers()) {
@@ -159,7 +159,7 @@ public record ProducerDecider(DataTables tables, long nowMillis) {
     return changes;
   }
 
-  /** A producer goes, with all that is remembered of it. */
+  /** Removes a producer with everything that is remembered of it. */
   static List<Change> forget(DataTables tables, ProducerRecord producer) {
     List<Change> changes = new ArrayList<>();
     tables.ringsOf(producer.id()).keySet().forEach(k -> changes.add(Change.removeRing(k)));

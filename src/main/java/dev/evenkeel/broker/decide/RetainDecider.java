@@ -18,9 +18,9 @@ import java.util.Map;
 import java.util.function.Predicate;
 
 /**
- * Decides what may go: whole batches that every group consumed long enough ago, what a limit that
- * the user switched on no longer allows, and producers that have been silent for too long. For how
- * long is told by {@link dev.evenkeel.broker.state.LogTime}.
+ * Decides what retention drops: whole batches that every group consumed long enough ago, batches
+ * over a limit that the user switched on, and producers that were silent for too long. {@link
+ * dev.evenkeel.broker.state.LogTime} measures the times.
  */
 public final class RetainDecider {
   /** Producers kept; those used longest ago go first. */
@@ -75,7 +75,10 @@ public final class RetainDecider {
     return tables.leasesOn(shard).stream().mapToLong(Lease::floor).min().orElse(-1);
   }
 
-  /** Notes the floor from time to time; answers one that is old enough to drop what lies below. */
+  /**
+   * Notes the floor from time to time. Returns the offset below which everything was consumed long
+   * enough ago.
+   */
   private long consumed(Shard shard, long floor, long retentionMillis) {
     RetentionMarks marks = tables.marks(shard);
     RetentionMarks known = tables.isFirstLevel() ? marks : marks.upTo(timeMillis);
@@ -87,7 +90,7 @@ public final class RetainDecider {
     if (!next.equals(marks)) {
       changes.add(Change.putMarks(shard, next));
     }
-    // A group that came later, or was set back, may need what all had consumed then.
+    // A group that came later, or was reset, may need messages that all groups had consumed then.
     return old == null ? 0 : Math.min(old.floor(), floor);
   }
 
@@ -123,7 +126,7 @@ public final class RetainDecider {
     List<ProducerRecord> kept = new ArrayList<>();
     for (ProducerRecord each : tables.producers()) {
       if (each.publisherOf() != null) {
-        // It goes with its group or its input, however long it is silent.
+        // A publisher is removed with its group or input shard, however long it is silent.
         continue;
       }
       if (timeMillis - each.usedMillis() > PRODUCER_IDLE_MILLIS_MAX) {

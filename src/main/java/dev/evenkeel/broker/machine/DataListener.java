@@ -4,7 +4,7 @@ import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 
-/** Hears of what was applied. Called on the applying thread: it must return at once. */
+/** Is called when the state has changed, on the applying thread: it must return at once. */
 public interface DataListener {
   /** The shard has a new start or end, or is gone. */
   void shardChanged(Shard shard);

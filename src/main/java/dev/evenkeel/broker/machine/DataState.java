@@ -41,7 +41,7 @@ import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
 /**
- * State machine of a data group: shards, leases and what is remembered of producers.
+ * State machine of a data log group: shards, leases and what is remembered of producers.
  *
  * <p>It keeps views of the entries that it appends from (see {@link TailCache}): an entry's bytes
  * must stay as they are after {@link #apply}, as long as something refers to them.
@@ -133,7 +133,10 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     }
   }
 
-  /** What this group has entries of is read by all, also before this node knows the rest. */
+  /**
+   * All nodes read the level of the entries that are here, even before this node knows the
+   * cluster's level.
+   */
   @Override
   public int levelOfCluster() {
     return Math.max(level(), levelOfCluster.getAsInt());
@@ -218,7 +221,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
 
   @Override
   void show(List<Change> changes) {
-    // The batches first: who sees a shard's new end must find them.
+    // The batches first: whoever sees a shard's new end must find them.
     tail.follow(changes);
     long due = tables.delays().nextDueMillis();
     for (Change change : changes) {

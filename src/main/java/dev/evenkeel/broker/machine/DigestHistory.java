@@ -6,8 +6,8 @@ import java.util.TreeMap;
 
 /**
  * Sums up the digests of the entries that are applied, and remembers the sum at places that are the
- * same on all replicas, so that they can be compared while they are not equally far. The applying
- * thread alone changes it; any thread may look.
+ * same on all replicas, so that replicas can be compared while one lags. Only the applying thread
+ * changes it; any thread may read.
  */
 final class DigestHistory {
   /**
@@ -19,7 +19,7 @@ final class DigestHistory {
   /** The distance between two places, in entries. */
   static final long ENTRIES_BETWEEN = 1_024;
 
-  /** Replicas that are further apart cannot be compared until they are closer again. */
+  /** Replicas further apart than this cannot be compared until the lag is smaller. */
   static final int PLACES_KEPT = 16;
 
   // Guarded by this.
@@ -29,9 +29,9 @@ final class DigestHistory {
   private long appliedIndex = -1;
 
   /**
-   * Goes on where a state stands.
+   * Continues from a state that was opened.
    *
-   * @param known of that state; null: nothing is known of what it came from
+   * @param known the digest of that state; null: nothing is known of its history
    */
   synchronized void begin(long index, StateNote.Digest known) {
     sums.clear();
@@ -40,7 +40,7 @@ final class DigestHistory {
     appliedIndex = index;
   }
 
-  /** What the state has to remember once another entry with that digest is applied. */
+  /** The digest to be stored with the next entry, whose own digest is given. */
   synchronized StateNote.Digest with(long digest) {
     return new StateNote.Digest(since, sum + digest);
   }

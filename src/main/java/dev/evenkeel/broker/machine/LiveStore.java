@@ -12,8 +12,8 @@ import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Function;
 
 /**
- * The store that a state machine works on. Readers of other threads hold a lock, so that a snapshot
- * can take the store's place, or the node stop, without closing it under them.
+ * The store that a state machine works on. Readers on other threads hold a lock, so that neither a
+ * snapshot that replaces the store nor a stopping node closes it while they read.
  */
 final class LiveStore {
   private final Path directory;

@@ -22,7 +22,8 @@ import java.nio.file.Path;
 import java.util.List;
 
 /**
- * State machine of the meta group: topics, groups and their leases, moves, and ids of producers.
+ * State machine of the meta log group: topics, groups and their leases, moves, and ids of
+ * producers.
  */
 public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   private volatile MetaTables tables = new MetaTables();

@@ -5,13 +5,13 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 
 /**
- * What the store keeps beside the applied position: {@code u8 level, u8 form, i64 since, i64 sum}.
- * The first builds wrote nothing here, later ones only the level. Both ignore what follows and do
- * not write it again, so a state that such a build has changed has no digest.
+ * The note that the store keeps beside the applied position: {@code u8 level, u8 form, i64 since,
+ * i64 sum}. The first builds wrote nothing here, later ones only the level. Both ignore what
+ * follows and do not write it again, so a state that such a build has changed has no digest.
  *
  * @param level the highest {@link FeatureLevel} of all entries applied: a node needs it to read the
  *     state
- * @param digest null: nothing is known, or it has another form
+ * @param digest null: unknown, or in another form
  */
 record StateNote(int level, Digest digest) {
   private static final int BYTES = 18;

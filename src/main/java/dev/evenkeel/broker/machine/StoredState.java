@@ -29,11 +29,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What both state machines share: an entry is decided, its changes are written together with its
- * position in one write, and only then do they show in memory. A write that fails leaves memory as
- * it was, and the log stops.
+ * The common part of both state machines. It decides about an entry, writes the changes together
+ * with the entry's position in one write, and only then shows them in memory. If a write fails,
+ * memory does not change, and the log stops.
  *
- * <p>What can go wrong with an entry, and what it comes to:
+ * <p>What can go wrong with an entry, and what happens then:
  *
  * <pre>
  * of a feature level that this node does not read   the node stops, its position does not move
@@ -75,14 +75,14 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   }
 
   /**
-   * From now on {@code handler} hears when what is on disk is found damaged, with a line for
-   * people; on any thread that may wait for a disk.
+   * Calls {@code handler} when data on disk is found damaged, with a line for people, on any thread
+   * that may wait for a disk.
    */
   public final void onDamage(Consumer<String> handler) {
     onDamage = handler;
   }
 
-  /** Something that was read from the store is not what had been written. */
+  /** Reports that the store returned something else than was written. */
   public final void damaged(String detail) {
     onDamage.accept(detail);
   }
@@ -107,7 +107,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     }
   }
 
-  /** What an entry came to. */
+  /** The outcome of an entry: its changes and its reply. */
   record Outcome<X>(List<X> changes, ByteBuffer reply) {
     static <X> Outcome<X> of(List<X> changes, Reply reply) {
       return new Outcome<>(changes, ByteBuffer.wrap(ReplyCodec.encode(reply)));
@@ -220,8 +220,8 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   }
 
   /**
-   * The log begins again behind what a state on disk has applied. An entry of another term shows
-   * that the state has an entry that was never agreed on.
+   * After a restart the log replays entries that the state has applied. An entry of another term
+   * shows that the state has applied an entry that was never committed.
    */
   private void checkTerm(long term, long index) {
     if (index == appliedIndex && term != appliedTerm) {
@@ -273,7 +273,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     try {
       return decide(store, index, nowMillis, command);
     } catch (MalformedException malformed) {
-      // Not the command, which was read before, but what this node's store holds.
+      // The command was readable, so a record in this node's store is not.
       damaged("a record of the state cannot be read: " + malformed.getMessage());
       throw new IllegalStateException("a record of the state cannot be read", malformed);
     } catch (RefusedException refused) {

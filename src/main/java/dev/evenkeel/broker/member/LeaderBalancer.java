@@ -76,7 +76,7 @@ final class LeaderBalancer {
   /**
    * @param nodes ids of all nodes, sorted
    * @param answers of those that answer, this one included
-   * @param groups meta first, then the data groups in their order
+   * @param groups meta first, then the data log groups in their order
    * @return null if nothing is to move now
    */
   Move next(

@@ -176,7 +176,7 @@ public final class BrokerNode implements AutoCloseable {
     log.all().forEach(group -> group.eligibility().set(Reason.DISK_FULL, low));
   }
 
-  /** Writes a retention entry to each data group that this node leads; called every minute. */
+  /** Writes a retention entry to each data log group that this node leads; called every minute. */
   public void retain() {
     for (LogGroup group : log.data()) {
       if (group.leadership().ready()) {
@@ -228,7 +228,7 @@ public final class BrokerNode implements AutoCloseable {
     return meta;
   }
 
-  /** States of the data groups, in their order. */
+  /** States of the data log groups, in their order. */
   public List<DataState> data() {
     return data;
   }

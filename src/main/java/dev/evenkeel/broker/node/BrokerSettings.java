@@ -18,7 +18,7 @@ import java.util.function.LongSupplier;
  *
  * @param log what the logs need; their directory is {@code raft} in {@code dataDirectory}
  * @param dataDirectory holds {@code raft} (logs) and {@code live} (state); made if it is missing
- * @param tailBytesMax newest batches held in memory for each data group
+ * @param tailBytesMax newest batches held in memory for each data log group
  * @param diskFreeBytesMin below this much free space, appends are refused DISK_FULL
  * @param clockMillis milliseconds since 1970
  * @param diskFreeBytes free space of the disk, or null to ask the file system

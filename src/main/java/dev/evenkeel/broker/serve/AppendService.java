@@ -78,7 +78,7 @@ public final class AppendService {
     }
   }
 
-  /** What waits in each data group, in their order. */
+  /** What waits in each data log group, in their order. */
   List<Appender.Queue> queues() {
     return appenders.stream().map(Appender::queue).toList();
   }

@@ -29,7 +29,7 @@ final class BrokerMetrics {
   /**
    * Queues of the broker's context.
    *
-   * @param appends of the data groups, in their order
+   * @param appends of the data log groups, in their order
    */
   record Queues(List<Appender.Queue> appends, int fetchesWaiting) {}
 

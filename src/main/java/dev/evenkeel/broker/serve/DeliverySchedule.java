@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.serve;
 
 /**
- * When the leader of a data group next has due messages delivered: given when the next one is due
- * and when it last did so. It reads no clock.
+ * When the leader of a data log group next has due messages delivered: given when the next one is
+ * due and when it last did so. It reads no clock.
  */
 final class DeliverySchedule {
   /** Nothing waits; who adds something will tell. */

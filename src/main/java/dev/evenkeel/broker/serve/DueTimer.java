@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has delayed messages of a data group delivered when they are due, while this node leads it. One
- * command is on its way at a time; when to send one is said by {@link DeliverySchedule}.
+ * Has delayed messages of a data log group delivered when they are due, while this node leads it.
+ * One command is on its way at a time; when to send one is said by {@link DeliverySchedule}.
  *
  * <p>Runs on one context, but for {@link #tell}.
  */

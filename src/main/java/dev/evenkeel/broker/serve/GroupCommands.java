@@ -22,7 +22,7 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Gets commands about shards into the data groups, wherever those are led. The commands may be
+ * Gets commands about shards into the data log groups, wherever those are led. The commands may be
  * repeated, so every failure that may pass is tried again until a deadline.
  */
 final class GroupCommands {
@@ -50,7 +50,7 @@ final class GroupCommands {
   }
 
   /**
-   * The reply of the data group; fails with the last refusal after {@code withinMillis}.
+   * The reply of the data log group; fails with the last refusal after {@code withinMillis}.
    *
    * @param withinMillis on a monotonic clock
    */

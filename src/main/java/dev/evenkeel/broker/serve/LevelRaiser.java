@@ -16,8 +16,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * On the leader of meta: raises the {@link FeatureLevel} of the cluster when every node has said
- * that it reads a higher one. On the leader of a data group: brings the group to the level of the
- * cluster, so that its entries have the outcomes of that level. Runs on one context.
+ * that it reads a higher one. On the leader of a data log group: brings the group to the level of
+ * the cluster, so that its entries have the outcomes of that level. Runs on one context.
  */
 final class LevelRaiser {
   private static final Logger LOG = LoggerFactory.getLogger(LevelRaiser.class);
@@ -81,7 +81,7 @@ final class LevelRaiser {
             });
   }
 
-  /** Brings the data groups that this node leads to the level of the cluster. */
+  /** Brings the data log groups that this node leads to the level of the cluster. */
   void bringGroups() {
     int level = meta.tables().featureLevel();
     for (LogGroupServer group : serve.groups()) {

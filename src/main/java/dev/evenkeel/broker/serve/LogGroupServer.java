@@ -12,7 +12,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 
-/** A data group with its log and state. */
+/** A data log group with its log and state. */
 record LogGroupServer(String nodeId, LogGroup log, DataState state) {
 
   /**

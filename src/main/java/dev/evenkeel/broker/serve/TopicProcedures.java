@@ -35,9 +35,9 @@ import org.slf4j.LoggerFactory;
  * interrupted.
  *
  * <pre>
- * CREATING   open its shards in each data group, then activate
- * ACTIVE     give its settings to each data group that has others
- * DELETING   drop its shards in each data group, then remove
+ * CREATING   open its shards in each data log group, then activate
+ * ACTIVE     give its settings to each data log group that has others
+ * DELETING   drop its shards in each data log group, then remove
  * </pre>
  *
  * Runs on one context.

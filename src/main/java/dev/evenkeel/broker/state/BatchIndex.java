@@ -4,7 +4,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.storage.Store;
 import java.util.function.Predicate;
 
-/** Finds batches of a shard in the store by what {@link IndexEntry} says of them. */
+/** Finds batches of a shard in the store by their {@link IndexEntry}. */
 public final class BatchIndex {
   private BatchIndex() {}
 
@@ -17,7 +17,7 @@ public final class BatchIndex {
     }
   }
 
-  /** Where the batch lies that holds {@code offset}, in bytes ever appended to the shard. */
+  /** The position of the batch that holds {@code offset}, in bytes ever appended to the shard. */
   public static long position(Store store, Shard shard, ShardRecord record, long offset) {
     if (offset >= record.end()) {
       return record.endPosition();

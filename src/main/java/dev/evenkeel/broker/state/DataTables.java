@@ -19,9 +19,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * A data group's state in memory, all but the batches and the states of leases. Only {@link Change}
- * alters it, on the applying thread. Topics, shards, leases and failures may be read from any
- * thread; what concerns producers and marks only from the applying one.
+ * A data log group's state in memory: everything but the batches and the states of leases. Only
+ * {@link Change} alters it, on the applying thread. Topics, shards, leases and failures may be read
+ * from any thread; what concerns producers and marks only from the applying one.
  */
 public final class DataTables {
   final Map<Integer, TopicRecord> topics = new ConcurrentHashMap<>();
@@ -32,7 +32,7 @@ public final class DataTables {
   final DelayTable delays = new DelayTable();
   final Map<Shard, RetentionMarks> marks = new HashMap<>();
 
-  // Sorted, as is all that deciders walk over: the order in which a hash table gives its keys
+  // Sorted, like everything that deciders iterate over. The order of a hash table's keys
   // depends on what was in it before, which a replica that has started again does not know.
   final NavigableMap<Long, ProducerRecord> producers = new TreeMap<>();
   final NavigableMap<LeaseKey, Long> publishers = new TreeMap<>();
@@ -199,14 +199,14 @@ public final class DataTables {
     return FeatureLevel.isFirst(level);
   }
 
-  /** No lease that was ever removed here had a higher epoch, and every new one begins above it. */
+  /** No removed lease had a higher epoch, and every new lease begins above it. */
   public long epochFloor() {
     return epochFloor;
   }
 
   /**
-   * Every new lease begins with a generation of this number: members that live may remember what
-   * became of messages before the group forgot the topic.
+   * Every new lease begins with a generation of this number: live members may remember what became
+   * of messages before the group forgot the topic.
    */
   public long generationFloor() {
     return generationFloor;
@@ -226,12 +226,12 @@ public final class DataTables {
     return leases.keySet().stream().filter(key -> key.group().equals(group)).toList();
   }
 
-  /** What waits in the queues of groups and shards; only for the applying thread. */
+  /** Offsets that wait in the queues of keys; only for the applying thread. */
   public WaitingOffsets queues() {
     return queues;
   }
 
-  /** How much the group has of failures on the shard; from any thread. */
+  /** Counts of the group's failures on the shard; from any thread. */
   public FailureCounts failures(LeaseKey key) {
     return failures.getOrDefault(key, FailureCounts.NONE);
   }
@@ -271,7 +271,7 @@ public final class DataTables {
     return id == null ? null : producers.get(id);
   }
 
-  /** Whose handlers publish here; a live view. */
+  /** The groups and shards whose handlers publish here; a live view. */
   public Set<LeaseKey> publishers() {
     return Collections.unmodifiableSet(publishers.keySet());
   }

@@ -3,11 +3,12 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.wire.Codec;
 
 /**
- * How much a shard has of delayed messages: all that is in memory of them.
+ * Counts of a shard's delayed messages, and which batch is due first. Memory holds nothing else of
+ * them.
  *
  * @param bytes of the batches
  * @param dueMillis when the first batch is due
- * @param serial of that batch; reading begins there, and not among rows that have gone
+ * @param serial of that batch; reading begins there, so that it skips deleted rows
  * @param nextSerial for the next batch that comes
  */
 public record DelayCounts(

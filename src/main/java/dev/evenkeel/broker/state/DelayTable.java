@@ -9,8 +9,8 @@ import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 
 /**
- * Which shards of a data group have delayed messages, and which of them is due first: a few numbers
- * a shard. Altered on the applying thread, read from any.
+ * Which shards of a data log group have delayed messages, and which of them is due first: a few
+ * numbers a shard. Altered on the applying thread, read from any.
  */
 public final class DelayTable {
   private record Due(long millis, Shard shard) implements Comparable<Due> {

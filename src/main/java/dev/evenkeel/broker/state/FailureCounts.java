@@ -3,14 +3,14 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.wire.Codec;
 
 /**
- * How much a group has of failures on a shard.
+ * Counts of a group's failures on a shard.
  *
  * @param waiting moved messages that wait for an attempt
- * @param parked moved messages that wait behind another of their queue
+ * @param parked moved messages that wait behind another one of their key
  * @param held messages that wait in the owner's window
  * @param dead dead letters
  * @param marks offsets above the committed one that have left the window
- * @param bytes of the copies of what waits and is parked
+ * @param bytes of the copies of waiting and parked messages
  */
 public record FailureCounts(int waiting, int parked, int held, int dead, int marks, long bytes) {
   static final Codec<FailureCounts> CODEC = Codec.record(FailureCounts.class);

@@ -7,7 +7,7 @@ import dev.evenkeel.protocol.wire.Codec;
  *
  * @param attempts that have failed so far
  * @param dueMillis {@link LogTime} from which the next one may begin; of no meaning while parked
- * @param keyHash whose order it keeps, or 0
+ * @param keyHash hash of the key whose order it keeps; 0: it keeps none
  * @param firstFailedMillis when the first attempt failed; 0: none has
  * @param lastFailedMillis when the last attempt failed
  * @param bytes of its copy; 0 for one that is held
@@ -28,17 +28,17 @@ public record FailureEntry(
     HELD,
     /** Here, until it is due. */
     WAITING,
-    /** Here, until those of its queue before it are gone. */
+    /** Here, until the earlier messages of its key are gone. */
     PARKED
   }
 
-  /** May be tried from {@code nowMillis} on: nothing of its queue is before it any more. */
+  /** Waiting from {@code nowMillis} on: no earlier message of its key is left. */
   public FailureEntry promoted(long nowMillis) {
     return new FailureEntry(
         Kind.WAITING, attempts, nowMillis, keyHash, firstFailedMillis, lastFailedMillis, bytes);
   }
 
-  /** Something of its queue is before it. */
+  /** Parked: an earlier message of its key waits. */
   public FailureEntry behind() {
     return new FailureEntry(
         Kind.PARKED, attempts, dueMillis, keyHash, firstFailedMillis, lastFailedMillis, bytes);

@@ -9,13 +9,13 @@ import java.nio.ByteBuffer;
  * 1 offset       entry: a message that waits
  * 2 offset       the copy of a message that was moved
  * 3 due offset   (empty) a waiting entry, by when it is due
- * 4 queue offset  (empty) a moved message that has a queue
+ * 4 queue offset  (empty) a moved message that has a key
  * 5 offset       (empty) mark: it has left the window
  * 6 offset       dead letter
  * </pre>
  *
- * How much there is of all that is in table LEASES. Offsets and times are never negative, so that
- * they sort as they count; queues sort somehow.
+ * The counts of all these are in table LEASES. Offsets and times are never negative, so that they
+ * sort as they count; hashes of keys sort in any order.
  */
 public final class FailureKeys {
   public static final int ENTRY = 1;
@@ -73,7 +73,7 @@ public final class FailureKeys {
     return ByteBuffer.wrap(key).getLong(key.length - 8);
   }
 
-  /** The number before that: a time or a queue. */
+  /** The number before that: a time, or the hash of a key. */
   public static long first(byte[] key) {
     return ByteBuffer.wrap(key).getLong(key.length - 16);
   }

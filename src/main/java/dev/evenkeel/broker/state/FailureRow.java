@@ -1,8 +1,8 @@
 package dev.evenkeel.broker.state;
 
 /**
- * A row of table FAILURES as it shall be.
+ * The new value of a row of table FAILURES.
  *
- * @param value null: the row goes
+ * @param value null: deletes the row
  */
 public record FailureRow(byte[] key, byte[] value) {}

@@ -9,23 +9,23 @@ import java.util.Arrays;
  * Keys of the store. Numbers are big-endian and never negative, so that they sort as they count.
  *
  * <pre>
- * META       'T' topicId            topic of a data group, or of the meta group
+ * META       'T' topicId            topic of a data log group, or of the meta log group
  *            'S' topicId shard      shard
  *            'R' topicId shard      retention marks
- *            'D' topicId shard      how much there is of delayed messages
+ *            'D' topicId shard      counts of delayed messages
  *            'C'                    time of the log
- *            'E'                    the highest epoch of a lease that was removed
- *            'G'                    the lowest generation of a lease that is made
- *            'G' name               group             (meta group)
- *            'L' name               lease of a group  (meta group)
- *            'P' name               named producer    (meta group)
- *            'N'                    next ids and other numbers that only grow (meta group)
- *            'M' number             move              (meta group)
+ *            'E'                    the highest epoch of a removed lease
+ *            'G'                    the lowest generation of a new lease
+ *            'G' name               group             (meta log group)
+ *            'L' name               lease of a group  (meta log group)
+ *            'P' name               named producer    (meta log group)
+ *            'N'                    next ids and other growing numbers (meta log group)
+ *            'M' number             move              (meta log group)
  * BATCHES    topicId shard offset   batch as it came
  * INDEX      topicId shard offset   index entry
  * LEASES     group 0 topicId shard 0   lease without its state
  *            group 0 topicId shard 1   the state's bytes
- *            group 0 topicId shard 2   how much there is of failures
+ *            group 0 topicId shard 2   counts of failures
  * FAILURES   see FailureKeys
  * DELAYED    topicId shard due serial   delayed batch as it came, see DelayedKey
  * PRODUCERS  producerId                   producer

@@ -4,8 +4,8 @@ import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 
 /**
- * The time of a log group. It goes on with the clocks of the leaders that write entries, but by no
- * more than {@link #STEP_MILLIS_MAX} from one entry to the next, and never back. A leader writes an
+ * The time of a log group. It follows the clocks of the leaders that write entries, but by no more
+ * than {@link #STEP_MILLIS_MAX} from one entry to the next, and never goes back. A leader writes an
  * entry each minute at least. So this time stands still while nobody leads, and no clock, however
  * wrong, can move it by more than a step when it jumps or when another leads.
  *
@@ -13,12 +13,12 @@ import dev.evenkeel.protocol.wire.Bytes;
  * retries that wait. It begins at the clock of the group's first entry, but is not to be compared
  * with a clock.
  *
- * @param millis what has passed, on top of the first entry's clock
+ * @param millis the time that has passed, added to the first entry's clock
  * @param clockMillis the clock of the last entry's leader, in milliseconds since 1970: for people,
  *     and for what is due by the clock
  */
 public record LogTime(long millis, long clockMillis) {
-  /** Longest step from one entry to the next: a minute, and what may delay the next entry. */
+  /** Longest step from one entry to the next: a minute, and the longest delay of the next entry. */
   public static final long STEP_MILLIS_MAX = 120_000;
 
   /** The time of an entry whose leader's clock says {@code nowMillis}. */

@@ -15,7 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The meta group's state. Only {@link MetaChange} alters it, on the applying thread; topics,
+ * The meta log group's state. Only {@link MetaChange} alters it, on the applying thread; topics,
  * groups, their leases and moves may be read from any.
  */
 public final class MetaTables {
@@ -31,7 +31,7 @@ public final class MetaTables {
   private volatile int level = FeatureLevel.FIRST;
 
   /**
-   * Numbers that only grow.
+   * Numbers that only grow, never twice the same id.
    *
    * @param nextTopicId to be given out next; never one twice
    * @param nextProducerId to be given out next; never one twice
@@ -67,7 +67,9 @@ public final class MetaTables {
           nextTopicId, nextProducerId, activeMillis, epochFloor, Math.max(termFloor, term));
     }
 
-    /** In the first form as long as all but the ids is 0, as it is at the first feature level. */
+    /**
+     * Writes the first form while everything but the ids is 0, as it is at the first feature level.
+     */
     byte[] encode() {
       Bytes out = new Bytes(36).i32(nextTopicId).i64(nextProducerId);
       if (activeMillis != 0 || epochFloor != 0 || termFloor != 0) {
@@ -76,7 +78,7 @@ public final class MetaTables {
       return out.toArray();
     }
 
-    /** Also in the first form, which had the ids alone. */
+    /** Also reads the first form, which has the ids alone. */
     static Counters decode(ByteReader in) {
       int topic = in.i32();
       long producer = in.i64();

@@ -5,22 +5,22 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
 
 /**
- * A producer as a data group knows it.
+ * A producer as a data log group knows it.
  *
  * @param epoch lower ones are fenced
  * @param formerEpoch the epoch known before, or -1
  * @param usedMillis {@link LogTime} when it last appended or opened an epoch here
- * @param publisherOf whose handlers publish under it, or null: an ordinary producer. The sequences
- *     of such a one have gaps, and go on from epoch to epoch
+ * @param publisherOf the group and shard whose handlers publish under it; null: an ordinary
+ *     producer. A publisher's sequences have gaps and continue from epoch to epoch
  */
 public record ProducerRecord(
     long id, int epoch, int formerEpoch, long usedMillis, LeaseKey publisherOf) {
-  /** One that nobody has heard of. */
+  /** A producer that was unknown until now. */
   public static ProducerRecord fresh(long id, int epoch, long nowMillis) {
     return new ProducerRecord(id, epoch, -1, nowMillis, null);
   }
 
-  /** One under which the handlers of a group on a shard begin to publish. */
+  /** A producer under which the handlers of a group on a shard begin to publish. */
   public static ProducerRecord publisher(long id, int epoch, LeaseKey of, long nowMillis) {
     return new ProducerRecord(id, epoch, -1, nowMillis, of);
   }

@@ -8,7 +8,7 @@ import java.util.Arrays;
 /**
  * The last batches of a producer in a shard. Immutable.
  *
- * <p>A ring of an epoch other than the producer's holds nothing that counts; it stays only to tell
+ * <p>A ring of another epoch than the producer's no longer counts. It stays only because it knows
  * the last sequence of the former epoch.
  */
 public final class RecentSequences {
@@ -33,14 +33,14 @@ public final class RecentSequences {
    * The ring in which an epoch begins.
    *
    * @param former the producer's ring until now, or null
-   * @param formerEpoch the producer's epoch before this one; an older ring tells nothing of it
+   * @param formerEpoch the producer's epoch before this one; an older ring knows nothing of it
    */
   public static RecentSequences begin(int epoch, RecentSequences former, int formerEpoch) {
     long formerLast = former != null && former.epoch == formerEpoch ? former.next - 1 : NONE;
     return new RecentSequences(epoch, 0, formerLast, new long[0]);
   }
 
-  /** Of a producer whose sequences have gaps: only the highest counts. */
+  /** The ring of a producer whose sequences have gaps: only the highest one counts. */
   public static RecentSequences upTo(int epoch, long next) {
     return new RecentSequences(epoch, next, NONE, new long[0]);
   }

@@ -40,12 +40,12 @@ public record RetentionMarks(List<Mark> list) {
     return found;
   }
 
-  /** Without those before {@code millis}, which a newer one stands for. */
+  /** Without marks before {@code millis}: a newer one replaces them. */
   public RetentionMarks since(long millis) {
     return new RetentionMarks(list.stream().filter(mark -> mark.millis() >= millis).toList());
   }
 
-  /** Without those after {@code millis}: written by a clock that was ahead. */
+  /** Without marks after {@code millis}: a clock that was ahead wrote them. */
   public RetentionMarks upTo(long millis) {
     return new RetentionMarks(list.stream().filter(mark -> mark.millis() <= millis).toList());
   }

@@ -15,8 +15,9 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * Reads the failures of a group on a shard. A read that is not on the applying thread may see rows
- * of several moments: what has gone meanwhile is left out, and repeated outcomes change nothing.
+ * Reads the failures of a group on a shard. A read on another thread than the applying one may see
+ * rows of several moments. It leaves out what was deleted meanwhile, and repeated outcomes change
+ * nothing.
  */
 public final class StoredFailures {
   private final Store store;
@@ -76,9 +77,7 @@ public final class StoredFailures {
     return new RetryAnswer(next, due, known);
   }
 
-  /**
-   * A message and those parked behind it in its queue, {@code max} of them at most, and one more.
-   */
+  /** A message and those parked behind it in its key's queue: {@code max} at most, and one more. */
   private List<Long> run(long offset, FailureEntry head, int max) {
     if (head.keyHash() == Outcome.NO_KEY) {
       return List.of(offset);

@@ -10,8 +10,9 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
 /**
- * The last batches of a data group, as views of the log entries that they came in: most consumers
- * read what was just written. The oldest go first. One thread adds, any may read.
+ * The last batches of a data log group, as views of the log entries that brought them: most
+ * consumers read what was just written. The oldest batches are dropped first. One thread adds, any
+ * thread may read.
  */
 public final class TailCache {
   /**
@@ -30,7 +31,7 @@ public final class TailCache {
   private final ArrayDeque<Place> oldestFirst = new ArrayDeque<>();
   private long bytes;
 
-  /** The same for those who look from another thread. */
+  /** The same number for other threads. */
   private volatile long shownBytes;
 
   /**
@@ -75,8 +76,8 @@ public final class TailCache {
    * Batches from the one that holds {@code offset} on, without a gap: at least one, more only while
    * they fit into {@code bytesMax} and {@code messagesMax}. Empty if that batch is not held here.
    *
-   * @param end the shard's end as readers are shown it. What was added above it is not shown yet,
-   *     and who got it would next ask for an offset that is out of range
+   * @param end the shard's end as readers are shown it. Batches added above it are not shown yet:
+   *     whoever got them would next ask for an offset that is out of range
    */
   public List<Cached> read(Shard shard, long offset, long end, int bytesMax, int messagesMax) {
     ConcurrentSkipListMap<Long, Cached> of = shards.get(shard);

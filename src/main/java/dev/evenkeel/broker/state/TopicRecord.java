@@ -4,10 +4,10 @@ import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.Codec;
 
 /**
- * A topic as a data group knows it.
+ * A topic as a data log group knows it.
  *
- * @param dropped its shards are gone for good; kept so that a late request to open them, sent
- *     before the topic was deleted, cannot bring them back
+ * @param dropped its shards are deleted for good; the record stays so that a late request to open
+ *     them, sent before the topic was deleted, cannot bring them back
  */
 public record TopicRecord(int id, String name, TopicConfig config, boolean dropped) {
   static final Codec<TopicRecord> CODEC = Codec.record(TopicRecord.class);

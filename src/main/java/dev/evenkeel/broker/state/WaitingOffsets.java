@@ -8,14 +8,14 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Which messages wait in each queue, as the rows of table FAILURES have it. They are read all the
- * time from their beginning, where most have been deleted; the store would walk over all that was
- * deleted, each time. Only for the applying thread.
+ * The offsets that wait in each key's queue, a copy of rows of table FAILURES in memory. Queues are
+ * always read from their beginning, where most rows have been deleted: the store would step over
+ * all deleted rows each time. Only for the applying thread.
  */
 public final class WaitingOffsets {
   private final Map<LeaseKey, Map<Long, NavigableSet<Long>>> queues = new TreeMap<>();
 
-  /** Offsets of a queue, in their order; a view. */
+  /** Offsets of a key's queue, in their order; a view. */
   public NavigableSet<Long> of(LeaseKey key, long keyHash) {
     NavigableSet<Long> offsets = queues.getOrDefault(key, Map.of()).get(keyHash);
     return offsets == null
@@ -23,7 +23,7 @@ public final class WaitingOffsets {
         : Collections.unmodifiableNavigableSet(offsets);
   }
 
-  /** A row of table FAILURES is there, or has gone. */
+  /** Follows a row of table FAILURES that was written or deleted. */
   void row(LeaseKey key, FailureKeys keys, byte[] row, boolean there) {
     if (!keys.isOf(FailureKeys.QUEUE, row)) {
       return;

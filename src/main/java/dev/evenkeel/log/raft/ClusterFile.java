@@ -45,7 +45,7 @@ record ClusterFile(NodeInfo info) {
             dataGroups(settings)));
   }
 
-  /** The number of data groups that the settings ask for. */
+  /** The number of data log groups that the settings ask for. */
   static int dataGroups(LogSettings settings) {
     return settings.dataGroups() > 0
         ? settings.dataGroups()
@@ -53,8 +53,9 @@ record ClusterFile(NodeInfo info) {
   }
 
   /**
-   * How many data groups a new cluster of this many nodes gets unless told otherwise: three, which
-   * measured best on a lone node (decision 4), and at least one a node, so that each can lead one.
+   * How many data log groups a new cluster of this many nodes gets unless told otherwise: three,
+   * which measured best on a lone node (decision 4), and at least one a node, so that each can lead
+   * one.
    */
   static int defaultDataGroups(int nodes) {
     return Math.max(3, nodes);

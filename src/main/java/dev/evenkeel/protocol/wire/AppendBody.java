@@ -21,18 +21,18 @@ public final class AppendBody {
   /** Most batches of one request. */
   public static final int BATCHES_MAX = 4096;
 
-  /** What stands before each batch. */
+  /** Bytes before each batch: topic and shard. */
   public static final int SHARD_BYTES = 8;
 
   private AppendBody() {}
 
-  /** What stands before a delayed batch. */
+  /** Bytes before a delayed batch: topic, shard and due time. */
   public static final int DELAYED_SHARD_BYTES = 16;
 
   /**
    * A batch and where it goes.
    *
-   * @param dueMillis when it is to get its offsets, milliseconds since 1970; 0: at once
+   * @param dueMillis when the batch gets its offsets, milliseconds since 1970; 0: at once
    */
   public record Item(Shard shard, Batch batch, long dueMillis) {
     public Item(Shard shard, Batch batch) {

@@ -41,7 +41,7 @@ public record Batch(ByteBuffer bytes) {
   static final int VERSION = 1;
   static final int CRC_AT = 8;
 
-  /** Where that begins of which the bytes before it hold the checksum. */
+  /** The checksum in the header covers everything from here on. */
   public static final int CRC_FROM = 12;
 
   public static final int HEADER_BYTES = 52;
@@ -98,8 +98,8 @@ public record Batch(ByteBuffer bytes) {
   }
 
   /**
-   * Writes another place in a producer's sequence into the header, and the checksum that goes with
-   * it. The batch's own bytes change.
+   * Writes another producer, epoch and sequence into the header, and the new checksum. Changes the
+   * batch's own bytes.
    */
   public Batch stamped(long producerId, int epoch, long firstSequence) {
     bytes.putLong(12, producerId);

@@ -9,7 +9,7 @@ import java.util.Map;
  * Reads the messages of a batch in order.
  *
  * <p>If the batch's inside is malformed, {@link #next()} throws {@link MalformedException} at the
- * first message that it cannot read, and at each behind it: {@link #giveUp} passes over one.
+ * first message that it cannot read, and at each message behind it: {@link #giveUp} skips one.
  */
 public final class BatchReader {
   private final ByteReader in;
@@ -36,7 +36,7 @@ public final class BatchReader {
     return nextOffset;
   }
 
-  /** Passes over a message that cannot be read; nor can those behind it. */
+  /** Skips a message that cannot be read. The messages behind it cannot be read either. */
   public void giveUp() {
     nextOffset++;
   }

@@ -6,8 +6,8 @@ import dev.evenkeel.protocol.MalformedException;
 import java.nio.ByteBuffer;
 
 /**
- * A walk over the messages of a batch that looks at lengths alone. A broker does it once for every
- * batch that comes, so it makes no objects. It takes what {@link BatchReader} can read.
+ * Checks the messages of a batch by their lengths alone. A broker does this once for every batch
+ * that it receives, so it makes no objects. It accepts what {@link BatchReader} can read.
  */
 final class BatchWalk {
   private final byte[] bytes;

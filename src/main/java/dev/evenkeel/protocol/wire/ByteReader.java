@@ -88,7 +88,7 @@ public final class ByteReader {
     return bytes;
   }
 
-  /** A view of the next {@code length} bytes, which are then behind. */
+  /** Reads the next {@code length} bytes as a view. */
   public ByteBuffer slice(int length) {
     need(length);
     ByteBuffer slice = in.slice(in.position(), length);
@@ -96,7 +96,7 @@ public final class ByteReader {
     return slice;
   }
 
-  /** A view of all that is left, which is not read by that. */
+  /** A view of all that is left. Does not move the reader. */
   public ByteBuffer rest() {
     return in.slice();
   }
@@ -120,7 +120,7 @@ public final class ByteReader {
     return text;
   }
 
-  /** A count that is followed by at least one byte for each thing counted. */
+  /** A count. At least one byte must follow for each thing counted. */
   public int count() {
     int count = i32();
     if (count < 0 || count > in.remaining()) {

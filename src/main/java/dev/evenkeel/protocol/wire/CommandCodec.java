@@ -36,7 +36,7 @@ public final class CommandCodec {
           in -> GroupPolicy.of(in.text()),
           GroupPolicy.SHARDED::equals);
 
-  /** Logs of before there was a choice of assignors end here. */
+  /** Entries of versions without a choice of assignors end here. */
   private static final Codec<String> ASSIGNOR =
       Codec.of(Bytes::text, in -> in.remaining() == 0 ? null : in.text());
 

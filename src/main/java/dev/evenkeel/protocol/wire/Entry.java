@@ -23,7 +23,7 @@ public record Entry(int type, long nowMillis, ByteBuffer body) {
   public static final int DATA_COMMAND = 2;
   public static final int META_COMMAND = 3;
 
-  /** What stands before a body that every build reads. */
+  /** The bytes before a body that every build can read. */
   public static byte[] header(int type, long nowMillis) {
     return begin(FeatureLevel.FIRST, type, nowMillis).toArray();
   }

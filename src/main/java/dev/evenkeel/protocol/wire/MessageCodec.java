@@ -12,7 +12,7 @@ import java.util.Objects;
 
 /**
  * Bytes of one message apart from any batch: {@code u8 version (1)}, timestamp, key, headers and
- * payload. It is how retries and dead letters keep their copy.
+ * payload. Retries and dead letters keep their copies in this form.
  */
 public final class MessageCodec {
   private static final int VERSION = 1;
@@ -46,7 +46,7 @@ public final class MessageCodec {
   }
 
   /**
-   * Reads the copies of the messages, as those who get them later must.
+   * Checks that the copies of the messages can be read.
    *
    * @throws MalformedException if one cannot be read
    */

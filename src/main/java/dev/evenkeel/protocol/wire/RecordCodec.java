@@ -29,7 +29,7 @@ public final class RecordCodec {
   /** With a policy. */
   private static final int GROUP_FORM_POLICY = 3;
 
-  /** With when each topic was last subscribed to; that and when it was seen in active time. */
+  /** Also says when a member last subscribed to each topic; these times are active time. */
   private static final int GROUP_FORM = 4;
 
   /** With a group term; the first form begins with the group's name. */

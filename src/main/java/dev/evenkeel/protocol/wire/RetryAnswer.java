@@ -6,10 +6,11 @@ import java.util.List;
 /**
  * Messages whose next attempt is due.
  *
- * @param nextInMillis when another message, not among these and not in hand, is due: 0 now, -1 none
- *     is
- * @param due each queue's in its order: those behind the first may follow it
- * @param known what a new owner must know, or null if it was not asked for
+ * @param nextInMillis when the next message is due that is not among these and not with the owner;
+ *     0: now, -1: there is none
+ * @param due messages of one key are in their order, and those behind the first may be tried after
+ *     it
+ * @param known what a new owner must know; null if the request did not ask for it
  */
 public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
   /**
@@ -23,14 +24,14 @@ public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
   /** A message that waits in the owner's window. */
   public record Held(long offset, int attempts, long dueInMillis) {}
 
-  /** A queue: how many messages of it were moved, and the lowest offset of them. */
+  /** The messages of one key that wait in the log: how many, and the lowest offset. */
   public record KeyQueue(long keyHash, int messages, long firstOffset) {}
 
   /**
    * What a new owner must know.
    *
    * @param marks offsets that have left the window
-   * @param queues those with messages that were moved
+   * @param queues the keys with messages that wait in the log
    */
   public record Known(List<Long> marks, List<Held> held, List<KeyQueue> queues) {
     public static final Known NOTHING = new Known(List.of(), List.of(), List.of());

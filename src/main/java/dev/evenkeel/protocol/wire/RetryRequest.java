@@ -17,8 +17,8 @@ import java.util.List;
  * Asks for the messages of a shard whose next attempt is due. It never waits.
  *
  * @param epoch of the lease
- * @param first whether the owner also needs what it must know before it hands out anything
- * @param inHand offsets of retries that the owner has already: they are left out
+ * @param first whether the owner also asks for what it must know before it starts any handler
+ * @param inHand offsets of retries that the owner has already; the answer leaves them out
  * @param messagesMax most messages in the answer, at most {@link #MESSAGES_MAX}; 0: none
  * @param bytesMax at least one message is sent, more only within this
  */

@@ -10,7 +10,7 @@ import java.util.Map;
 
 /**
  * The bytes of a sealed type whose members are records: a tag, then the components. A record may
- * have several forms, each with a tag of its own; it is written in the first one that it fits.
+ * have several forms, each with its own tag; it is written in the first form that fits.
  */
 public final class Tagged<T> implements Codec<T> {
   private record Form<T>(int tag, RecordLayout<T> layout) {}
