@@ -48,21 +48,21 @@ import java.util.function.Function;
  * snapshotEveryBytes     536870912
  * segmentBytesMax        16777216, size of a log segment
  * tailBytesMax           16777216, newest batches held in memory, a log group
- * diskFreeBytesMin       268435456, below which appends are refused
+ * diskFreeBytesMin       268435456, the broker refuses appends below this
  * entriesInFlightMax     3, append entries on their way at a time, a log group
  * appendBytesWaitingMax  33554432, appends not answered yet, a log group
  * fetchesWaitingMax      20000, long polls that wait
  * procedureMillisMax     10000, for creating or deleting a topic
- * reconcileMillis        2000, how often unfinished topics are taken up
+ * reconcileMillis        2000, how often it continues unfinished topics
  * engines                class name of the Engines to take, if there are several
  * dispatcher             true, whether a dispatcher runs beside it, so that it may lead meta
  * </pre>
  *
- * Those from {@code entriesInFlightMax} to {@code reconcileMillis} count also for a verticle that
- * was given a node.
+ * A verticle that was given a node reads only those from {@code entriesInFlightMax} to {@code
+ * reconcileMillis}.
  */
 public final class BrokerVerticle extends VerticleBase {
-  /** How often everybody is told who leads what. */
+  /** How often the node announces who leads which log group. */
   private static final long LEADERS_MILLIS = 2_000;
 
   /** How often the states of all nodes are compared. */
@@ -75,7 +75,7 @@ public final class BrokerVerticle extends VerticleBase {
   private final List<MessageConsumer<?>> consumers = new ArrayList<>();
   private Engines engines;
 
-  /** Of a node that was opened here. */
+  /** Set if this verticle opened the node. */
   private Membership membership;
 
   private BrokerNode node;
@@ -96,10 +96,7 @@ public final class BrokerVerticle extends VerticleBase {
     this(null);
   }
 
-  /**
-   * Serves a node that somebody else opened, perhaps is still opening, and will close after this
-   * verticle was undeployed.
-   */
+  /** Serves a node that the caller opens, and closes after this verticle was undeployed. */
   public BrokerVerticle(CompletionStage<BrokerNode> node) {
     given = node;
   }
@@ -125,7 +122,7 @@ public final class BrokerVerticle extends VerticleBase {
     return membership.start().compose(listening -> onThread(settings));
   }
 
-  /** On a thread of its own: a new cluster of several waits here until all are there. */
+  /** Uses its own thread: a new cluster of several nodes waits here until all are there. */
   private Future<BrokerNode> onThread(BrokerSettings settings) {
     CompletableFuture<BrokerNode> opened = new CompletableFuture<>();
     Thread thread =
@@ -196,7 +193,9 @@ public final class BrokerVerticle extends VerticleBase {
                 address, message -> Answers.answer(message, handler, meters::refused)));
   }
 
-  /** Stops taking requests, answers who waits, and closes the node if it was opened here. */
+  /**
+   * Stops taking requests, answers waiting ones, and closes the node if this verticle opened it.
+   */
   @Override
   public Future<?> stop() {
     timers.forEach(vertx::cancelTimer);

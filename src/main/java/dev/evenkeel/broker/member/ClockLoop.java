@@ -9,7 +9,7 @@ import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Asks the other nodes for their clocks from time to time, and says when some differ. */
+/** Asks the other nodes for their clocks every two seconds, and logs when a clock differs. */
 final class ClockLoop {
   private static final Logger LOG = LoggerFactory.getLogger(ClockLoop.class);
 

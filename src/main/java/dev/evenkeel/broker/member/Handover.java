@@ -12,16 +12,16 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Gives every group that a node leads to another, before it stops. */
+/** Gives the leadership of every log group to another node before this node stops. */
 record Handover(PeerCalls calls, LogNode log) {
   static final long MILLIS_MAX = 4_000;
 
-  /** A follower that has not answered for this long is asked in vain. */
+  /** A follower that has not answered for this long is not asked. */
   static final long SILENT_MILLIS_MAX = 2_500;
 
   private static final Logger LOG = LoggerFactory.getLogger(Handover.class);
 
-  /** Completes when the groups are led by others, or could not be given away in time. */
+  /** Completes when other nodes lead the log groups, or when the time is over. */
   Future<Void> run() {
     List<LogGroup> led = led();
     if (led.isEmpty() || log.nodes().size() == 1) {
@@ -67,7 +67,7 @@ record Handover(PeerCalls calls, LogNode log) {
   }
 
   /**
-   * To whom a node that stops gives a group, best first.
+   * The nodes that may take a log group over, best first.
    *
    * @param answers of the nodes that answered, by id
    */
@@ -85,7 +85,7 @@ record Handover(PeerCalls calls, LogNode log) {
   }
 
   /**
-   * One that cannot be of use as the leader still keeps what was acknowledged, and passes it on.
+   * A node that should not lead still keeps everything acknowledged, and passes the leadership on.
    */
   private static boolean fit(Peer peer, String group) {
     return peer != null && peer.serving() && !peer.unfit().contains(group);

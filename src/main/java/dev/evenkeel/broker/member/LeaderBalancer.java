@@ -11,20 +11,21 @@ import java.util.Set;
 import java.util.TreeMap;
 
 /**
- * Decides when a node gives a log group to another.
+ * Decides when a node gives the leadership of a log group to another.
  *
- * <p>So that each node leads its share, group {@code d<i>} belongs to node i + 1 in the order of
- * their ids, meta to the first that may lead it. For this a group moves only to a node that is fit
- * to lead it and has (nearly) everything, only while all that answer serve and nothing has changed
- * for a while, and each node has turns of its own, so that one group moves at a time.
+ * <p>So that each node leads its share, log group {@code d<i>} belongs to node i + 1 in the order
+ * of their ids, and meta to the first node that may lead it. The leadership moves there only if
+ * that node is fit to lead and has nearly all entries, and only while all nodes that answer serve
+ * and nothing has changed for a while. Nodes take turns, so that one leadership moves at a time.
  *
- * <p>A node that is not fit to lead a group gives it away at once, to any node that is. If no other
- * node answers, this one may be cut off from their event bus; then whoever follows in the log gets
- * the group. If it comes back, the next one waits {@link #BLIND_MILLIS}, and each later one twice
- * as long as the one before, so that the lead does not wander while all nodes are cut off.
+ * <p>A node that is not fit to lead a log group hands it at once to any node that is. If no other
+ * node answers, this one may be cut off from the event bus; then a follower gets the leadership
+ * although nothing else is known of it. If the leadership comes back, the next such move waits
+ * {@link #BLIND_MILLIS}, and each later one twice as long as the one before, so that the leadership
+ * does not wander while all nodes are cut off.
  */
 final class LeaderBalancer {
-  /** Nothing moves to its home so soon after a node or a leadership came or went. */
+  /** No leadership moves to its home node this soon after a node or a leadership has changed. */
   static final long QUIET_MILLIS = 5_000;
 
   /** Length of a node's turn. */
@@ -36,26 +37,28 @@ final class LeaderBalancer {
   /** A follower that has not answered for this long may be gone. */
   static final long SILENT_MILLIS_MAX = 1_500;
 
-  /** A group goes no sooner than this to a node of which nothing is known for the second time. */
+  /** The first pause between moves to nodes of which nothing is known. */
   static final long BLIND_MILLIS = 10_000;
 
-  /** It goes there at least this often. */
+  /** The longest such pause. */
   static final long BLIND_MILLIS_MAX = 320_000;
 
-  /** When a group last went to a node of which nothing is known, and how long it then stays. */
+  /**
+   * When a log group was last handed to a node of which nothing is known, and the pause after it.
+   */
   private record Blind(long atMillis, long waitMillis) {}
 
-  /** By group, until another node answers. */
+  /** By log group; forgotten once another node answers. */
   private final Map<String, Blind> blinds = new HashMap<>();
 
   private Object before = List.of();
   private long changedAtMillis = Long.MIN_VALUE / 2;
 
   /**
-   * A node as it is known now.
+   * What is known of a node now.
    *
    * @param serving whether it says that it is ready; one that does not answer is not in the list
-   * @param unfit the groups that it should not lead
+   * @param unfit the log groups that it should not lead
    */
   record Node(boolean serving, Set<String> unfit) {}
 
@@ -67,7 +70,7 @@ final class LeaderBalancer {
       String name, String leader, boolean ready, long commitIndex, List<Follower> followers) {}
 
   /**
-   * Give this group to that node.
+   * Hands the leadership of a log group to a node.
    *
    * @param unfit because this node should not lead it
    */
@@ -77,7 +80,7 @@ final class LeaderBalancer {
    * @param nodes ids of all nodes, sorted
    * @param answers of those that answer, this one included
    * @param groups meta first, then the data log groups in their order
-   * @return null if nothing is to move now
+   * @return null if no leadership is to move now
    */
   Move next(
       long nowMillis,
@@ -121,7 +124,7 @@ final class LeaderBalancer {
     return null;
   }
 
-  /** The node to which a group belongs, or null. */
+  /** The node that should lead a log group, or null. */
   private static String home(
       int index, String group, List<String> nodes, Map<String, Node> answers) {
     return group.equals(LogNode.META)
@@ -129,7 +132,10 @@ final class LeaderBalancer {
         : nodes.get(index % nodes.size());
   }
 
-  /** Who takes a group that this node should not lead: its home, or who has most; or null. */
+  /**
+   * The node that takes a log group which this node should not lead: its home, or the one with the
+   * most entries; or null.
+   */
   private String successor(long nowMillis, String home, Map<String, Node> answers, Group group) {
     boolean blind = answers.size() == 1;
     Blind last = blinds.get(group.name());

@@ -17,8 +17,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Looks from time to time who leads, and at once when this node should not lead a group that it
- * leads; then does what {@link LeaderBalancer} decides.
+ * Checks every second who leads, and at once when this node leads a log group that it should not
+ * lead. Then it does what {@link LeaderBalancer} decides.
  */
 final class LeaderBalancerLoop {
   private static final Logger LOG = LoggerFactory.getLogger(LeaderBalancerLoop.class);
@@ -38,7 +38,7 @@ final class LeaderBalancerLoop {
   private boolean again;
 
   /**
-   * @param own what this node answers about itself
+   * @param own what this node reports about itself
    */
   LeaderBalancerLoop(PeerCalls calls, LogNode log, Supplier<Peer> own) {
     this.context = calls.vertx().getOrCreateContext();

@@ -36,11 +36,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A node's place among the others, on the event bus: before its logs are open the line by which it
- * forms a cluster or is taken into one, after that the replacement of others, the spread of
- * leaders, and the handover before it stops. It serves {@link Addresses#membership}.
+ * A node's part in the cluster, on the event bus. Before the node's logs are open, it forms a
+ * cluster with the other nodes or is taken into one. After that it replaces lost nodes, balances
+ * leaders, and hands over its leaderships before it stops. It serves {@link Addresses#membership}.
  *
- * <p>The bus may come later than the first question: what is asked then waits for it.
+ * <p>The event bus may start later than the first question, which then waits for it.
  */
 public final class Membership implements PeerLink {
   private static final Logger LOG = LoggerFactory.getLogger(Membership.class);
@@ -84,7 +84,10 @@ public final class Membership implements PeerLink {
     this.bus = bus;
   }
 
-  /** Called with one line when somebody has to do something so that the node can serve. */
+  /**
+   * Calls {@code handler} with one line when an operator has to do something so that the node can
+   * serve.
+   */
   public void onHint(Consumer<String> handler) {
     hints = handler;
   }
@@ -113,14 +116,14 @@ public final class Membership implements PeerLink {
     return Future.fromCompletionStage(registered);
   }
 
-  /** The logs are open: others may be replaced from here. */
+  /** The logs are open: this node may replace others from now on. */
   public void attach(BrokerNode opened) {
     broker = opened;
     clocks = new ClockLoop(calls, opened.clock(), opened.others());
     clocks.start();
   }
 
-  /** The node is ready: it may be given leaderships, and gives away what is another's. */
+  /** The node is ready: it may get leaderships, and hands those of other nodes over. */
   public void serve() {
     serving = true;
     readiness.setServing(true);
@@ -128,7 +131,7 @@ public final class Membership implements PeerLink {
     spread.start();
   }
 
-  /** Gives the leadership of every group away; completes within a few seconds in any case. */
+  /** Hands all leaderships over; completes within a few seconds in any case. */
   public Future<Void> handOver() {
     serving = false;
     readiness.setServing(false);
@@ -139,7 +142,7 @@ public final class Membership implements PeerLink {
     return opened == null ? Future.succeededFuture() : new Handover(calls, opened.log()).run();
   }
 
-  /** Ends waiting for the others, and serving the address. */
+  /** Stops waiting for the other nodes, and stops serving the address. */
   public void close() {
     synchronized (this) {
       closed = true;
@@ -275,7 +278,7 @@ public final class Membership implements PeerLink {
         .orElseThrow(() -> INVALID.error("no log group " + name));
   }
 
-  /** Answers in time, also if the change goes on: then it is asked for again. */
+  /** Answers in time even if the change is still running: then the asker asks again. */
   private Future<Buffer> change(CompletableFuture<Void> change) {
     Promise<Boolean> answer = Promise.promise();
     long timer = bus.join().setTimer(ANSWER_MILLIS_MAX, fired -> answer.tryComplete(false));

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.Set;
 
 /**
- * What a node answers about itself.
+ * What a node reports about itself.
  *
  * @param dispatcher whether it has the dispatcher role, so that it may lead meta
  * @param serving whether it is ready, and not about to stop
@@ -24,7 +24,7 @@ record Peer(NodeInfo info, boolean dispatcher, boolean serving, Set<String> inel
     ineligible = Set.copyOf(ineligible);
   }
 
-  /** The groups that it should not lead, for any reason. */
+  /** The log groups that it should not lead, for any reason. */
   Set<String> unfit() {
     Set<String> unfit = new HashSet<>(ineligible);
     if (!dispatcher) {

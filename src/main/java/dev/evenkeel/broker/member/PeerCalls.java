@@ -26,7 +26,7 @@ record PeerCalls(Vertx vertx) {
     return ask(node, new JsonObject().put("action", "card"), PEER_MILLIS_MAX).map(Peer::of);
   }
 
-  /** The answers of those who answer. */
+  /** The answers of the nodes that answer. */
   Future<Map<String, Peer>> peers(Collection<String> nodes) {
     Map<String, Peer> peers = new ConcurrentHashMap<>();
     return Future.join(

@@ -23,24 +23,24 @@ import org.slf4j.LoggerFactory;
  * One replacement of a lost node, on the node that leads meta:
  *
  * <ol>
- *   <li>each group's leader takes the lost voter out,
- *   <li>the empty node is told the cluster and opens its logs without any voters,
- *   <li>each group's leader brings it up to date and makes it a voter.
+ *   <li>the leader of each log group removes the lost voter,
+ *   <li>the empty node learns of the cluster and opens its logs without any voters,
+ *   <li>the leader of each log group brings it up to date and makes it a voter.
  * </ol>
  *
- * <p>Every step may be repeated, so a replacement that was interrupted is run again from the start.
- * The empty node opens nothing before the lost one is out: a leader of old that knows nothing of
- * this could take it for the lost one.
+ * <p>Every step may be repeated, so an interrupted replacement runs again from the start. The empty
+ * node opens nothing before the lost voter is removed: a former leader that knows nothing of the
+ * replacement could take it for the lost one.
  */
 final class Replacement {
   private static final Logger LOG = LoggerFactory.getLogger(Replacement.class);
   private static final long PAUSE_MILLIS = 500;
   private static final long STEP_MILLIS_MAX = 8_000;
 
-  /** Without any sign of progress a step ends after this. */
+  /** A step without any sign of progress fails after this time. */
   private static final long STUCK_MILLIS_MAX = 45_000;
 
-  /** How long a group may take to bring the node up to date. */
+  /** How long a log group may take to bring the node up to date. */
   private static final long CATCH_UP_MILLIS_MAX = 3_600_000;
 
   private final PeerCalls calls;
@@ -51,7 +51,7 @@ final class Replacement {
   private volatile String error;
 
   /**
-   * @param taken the empty node, or one that was taken in half way
+   * @param taken the empty node, or one whose replacement was interrupted
    */
   Replacement(PeerCalls calls, LogNode log, Peer taken) {
     this.calls = calls;
@@ -61,11 +61,11 @@ final class Replacement {
   }
 
   /**
-   * Refuses what cannot be replaced.
+   * Refuses a replacement that cannot be done.
    *
-   * @param voters names of all that have a vote in some group
-   * @param answer what the node says of itself, or null if it does not answer
-   * @param everywhere names of those that have a vote in every group
+   * @param voters names of all voters of any log group
+   * @param answer what the node reports about itself, or null if it does not answer
+   * @param everywhere names of the voters of every log group
    */
   static void check(
       String node,

@@ -1,12 +1,12 @@
 package dev.evenkeel.broker.member;
 
 /**
- * Judges whether this node is outside the cluster's view of members: for a while it has seen fewer
- * than half of the nodes there. The others have then expelled it, or it is in the smaller part of
- * the cluster; programs cannot reach it by the event bus. In the log it may lead all the same, by a
- * follower that still hears it.
+ * Decides whether this node is outside the cluster's view of members: it has seen fewer than half
+ * of the nodes there for a while. The other nodes have then expelled it, or it is in the smaller
+ * part of the cluster, and programs cannot reach it over the event bus. It may still lead log
+ * groups, because followers may still hear it.
  *
- * <p>Times are of a clock that does not go back.
+ * <p>Times are from a monotonic clock.
  */
 final class ViewWatch {
   /** A member that joins afresh sees itself alone for a moment. */

@@ -40,7 +40,7 @@ public final class BrokerNode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BrokerNode.class);
   private static final int READ_THREADS = 4;
 
-  /** Reads that may wait for a thread; past it they are refused OVERLOADED. */
+  /** Most reads that wait for a thread; more are refused OVERLOADED. */
   private static final int READS_WAITING_MAX = 4_096;
 
   private static final long DISK_CHECK_MILLIS = 1_000;
@@ -167,7 +167,10 @@ public final class BrokerNode implements AutoCloseable {
         TimeUnit.MILLISECONDS);
   }
 
-  /** Measures the free space, and what follows from it; called every second. */
+  /**
+   * Measures the free space, and refuses entries or leadership if there is too little; called every
+   * second.
+   */
   public void checkDisk() {
     disk.check();
     String exhausted = disk.exhausted();
@@ -193,7 +196,7 @@ public final class BrokerNode implements AutoCloseable {
     }
   }
 
-  /** What the cluster takes for the time, in milliseconds since 1970. */
+  /** The cluster's time, in milliseconds since 1970. */
   public long nowMillis() {
     return clock.millis();
   }
@@ -247,7 +250,7 @@ public final class BrokerNode implements AutoCloseable {
     return disk;
   }
 
-  /** Where the store may be read; refuses tasks when too many wait. */
+  /** Threads that may read the store; refuses tasks when too many wait. */
   public Executor readers() {
     return readers;
   }

@@ -8,25 +8,25 @@ import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 
 /**
- * The clock that a node writes into entries of the log: its own, as long as that agrees with the
- * clocks of most nodes, else the middle one of all. Of an even number the lower middle one: nothing
- * becomes due too early because one of two clocks is ahead.
+ * The clock that a node writes into log entries: its own clock if that agrees with the clocks of
+ * most nodes, else the median of all clocks. Of an even number it takes the lower middle one, so
+ * that nothing becomes due too early because one of two clocks is ahead.
  *
- * <p>A clock of another node is known to lie between the sending of a question and its answer. One
- * that may be within {@link #APART_MILLIS_MAX} of the own clock counts as agreeing. What was heard
- * of a node counts on when it can be reached no more: it is kept against a clock of this machine
- * that does not jump. May be used from any thread.
+ * <p>Another node has read its clock at some moment between the sending of the question and the
+ * arrival of the answer. A clock that may be within {@link #APART_MILLIS_MAX} of the own one agrees
+ * with it. What is known of a node's clock stays when the node cannot be reached any more: it is
+ * stored relative to a monotonic clock of this machine. May be used from any thread.
  */
 public final class ClusterClock {
   /** Clocks that differ by no more agree. */
   public static final long APART_MILLIS_MAX = 1_000;
 
-  /** How long the clocks of all nodes are waited for; then those that have answered decide. */
+  /** How long this node waits for the clocks of all nodes; then those that have answered decide. */
   static final long PATIENCE_MILLIS = 10_000;
 
   /**
-   * Between which values another node's clock is ahead of the clock of this machine that does not
-   * jump.
+   * By how much another node's clock is ahead of this machine's monotonic clock: at least and at
+   * most.
    */
   private record Ahead(long atLeast, long atMost) {
     long nearest(long millis) {
@@ -46,14 +46,14 @@ public final class ClusterClock {
 
   /**
    * @param clockMillis the node's clock, milliseconds since 1970
-   * @param steadyMillis a clock of this machine that does not jump
+   * @param steadyMillis a monotonic clock of this machine
    */
   public ClusterClock(LongSupplier clockMillis, LongSupplier steadyMillis) {
     this.clockMillis = clockMillis;
     this.steadyMillis = steadyMillis;
   }
 
-  /** Other nodes are asked for their clocks from now on. */
+  /** This node asks the others for their clocks from now on. */
   public void ask(int nodesInCluster) {
     patientUntilMillis = steadyMillis.getAsLong() + PATIENCE_MILLIS;
     nodes = nodesInCluster;
@@ -64,7 +64,7 @@ public final class ClusterClock {
     return clockMillis.getAsLong();
   }
 
-  /** The clock of this machine that does not jump. */
+  /** The monotonic clock of this machine. */
   public long steadyMillis() {
     return steadyMillis.getAsLong();
   }
@@ -79,7 +79,7 @@ public final class ClusterClock {
     others.put(node, new Ahead(itsMillis - steadyMillis.getAsLong(), itsMillis - askedMillis));
   }
 
-  /** What the cluster takes for the time, in milliseconds since 1970. */
+  /** The cluster's time, in milliseconds since 1970. */
   public long millis() {
     return ownMillis() + correctionMillis();
   }
@@ -99,8 +99,8 @@ public final class ClusterClock {
   }
 
   /**
-   * Whether the clocks of most nodes are known, or were asked for in vain for long enough. Before
-   * that nothing should be done early because of this clock.
+   * Whether the clocks of most nodes are known, or the node has waited long enough for them. Before
+   * that, nothing should happen early because of this clock.
    */
   public boolean settled() {
     return (others.size() + 1) * 2 > nodes || steadyMillis.getAsLong() >= patientUntilMillis;

@@ -16,9 +16,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Remembers in which log groups this node's copy was found damaged: a node that starts again has
- * the same files. Each has a file {@code damaged/GROUP} with a line for people, which goes with the
- * data directory when the node is replaced.
+ * Remembers the log groups whose copy on this node is damaged: after a restart the node has the
+ * same files. Each such log group has a file {@code damaged/GROUP} with a line for people. The file
+ * goes with the data directory when the node is replaced.
  */
 final class DamagedLogGroups {
   private static final Logger LOG = LoggerFactory.getLogger(DamagedLogGroups.class);
@@ -32,14 +32,14 @@ final class DamagedLogGroups {
   private final DirectoryForce force;
   private final Executor files;
 
-  /** What this process has noted, or read. */
+  /** The line for people, by log group. */
   private final Map<String, String> marks = new ConcurrentHashMap<>();
 
-  /** Of the groups that are open. */
+  /** By open log group. */
   private final Map<String, Eligibility> open = new ConcurrentHashMap<>();
 
   /**
-   * @param files where files may be written: for what is found by threads that must not wait
+   * @param files writes files for threads that must not wait for the disk
    */
   DamagedLogGroups(Path dataDirectory, DirectoryForce force, Executor files) {
     directory = dataDirectory.resolve("damaged");
@@ -47,14 +47,14 @@ final class DamagedLogGroups {
     this.files = files;
   }
 
-  /** Notes what was found, and that this node should not lead the group. Waits for the disk. */
+  /** Notes the damage, and that this node should not lead the log group. Waits for the disk. */
   void note(String group, String detail) {
     if (remember(group, detail)) {
       write(group, detail);
     }
   }
 
-  /** The same from any thread: the file is written elsewhere. */
+  /** The same from any thread: writes the file on another one. */
   private void noteSoon(String group, String detail) {
     if (remember(group, detail)) {
       files.execute(() -> write(group, detail));
@@ -62,7 +62,7 @@ final class DamagedLogGroups {
   }
 
   /**
-   * @return whether it is the first that was found
+   * @return whether it is the first damage of the log group
    */
   private boolean remember(String group, String detail) {
     if (marks.putIfAbsent(group, detail) != null) {
@@ -98,8 +98,8 @@ final class DamagedLogGroups {
   }
 
   /**
-   * From now on what is known of the group is among its reasons, and the other way round. A mark
-   * that cannot be read counts as one. Reads a file.
+   * Makes known damage a reason not to lead the log group, and notes damage that others find. A
+   * file that cannot be read counts as damage. Reads a file.
    */
   void watch(LogGroup group) {
     Eligibility eligibility = group.eligibility();
@@ -108,7 +108,7 @@ final class DamagedLogGroups {
     try {
       marks.putIfAbsent(group.name(), Files.readString(mark).strip());
     } catch (NoSuchFileException e) {
-      // Nothing was ever found.
+      // No damage was ever found.
     } catch (IOException e) {
       marks.putIfAbsent(group.name(), "the mark of earlier damage cannot be read: " + e);
       LOG.error(

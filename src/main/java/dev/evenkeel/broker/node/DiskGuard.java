@@ -12,8 +12,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Knows how much room there is on the disk for more messages, by the limit {@code
- * disk-free-min-bytes}:
+ * Watches the free space of the disk, by the limit {@code disk-free-min-bytes}:
  *
  * <pre>
  * below 5/4 of the limit   the node should not lead, until there is 3/2 of it
@@ -21,7 +20,7 @@ import org.slf4j.LoggerFactory;
  * below 1/2 of the limit   a follower takes no entries, until there is 3/4 of it
  * </pre>
  *
- * The last half is for what the node writes without new entries: what is in memory, compaction,
+ * The last half is for what the node writes without new entries: unflushed memory, compaction,
  * votes, snapshots.
  */
 public final class DiskGuard {
@@ -52,7 +51,7 @@ public final class DiskGuard {
     }
   }
 
-  /** Measures; of two at a time the later counts. May wait for the disk: never on an event loop. */
+  /** Measures the free space. May wait for the disk: never call it on an event loop. */
   synchronized void check() {
     long free;
     try {
@@ -88,13 +87,13 @@ public final class DiskGuard {
     return now;
   }
 
-  /** The limit in quarters, another one once it was undercut. */
+  /** The limit in quarters; another number once free space was below it. */
   private long limit(String before, int quarters, int quartersAfter) {
     int count = before == null ? quarters : quartersAfter;
     return freeBytesMin / 4 * count + freeBytesMin % 4 * count / 4;
   }
 
-  /** The line stays as it was while there is too little. */
+  /** The line does not change while there is too little space. */
   private String reason(String before, long free, long limit) {
     if (free >= limit) {
       return null;

@@ -8,7 +8,7 @@ import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
 
-/** How much the files of a directory take, looked at now and then. */
+/** The size of the files in a directory, measured at most every 30 s. */
 public final class DiskUse {
   private static final long FRESH_MILLIS = 30_000;
 
@@ -26,7 +26,8 @@ public final class DiskUse {
   }
 
   /**
-   * Measures, unless that was done within the last 30 s. Waits for the disk; one thread at a time.
+   * Measures, unless the last measurement is younger than 30 s. Waits for the disk; one thread at a
+   * time.
    */
   public void measure() {
     long now = System.nanoTime();
@@ -53,7 +54,7 @@ public final class DiskUse {
       return FileVisitResult.CONTINUE;
     }
 
-    /** Files come and go while one looks. */
+    /** Files may disappear during the walk. */
     @Override
     public FileVisitResult visitFileFailed(Path file, IOException gone) {
       return FileVisitResult.CONTINUE;

@@ -8,14 +8,14 @@ import java.util.TreeSet;
 
 /**
  * Compares the digest of this node's state of one log group with those of the other nodes, see ADR
- * 23. Sums that began at the same entry must be equal at the same place. Of those that did not, the
- * difference must stay what it was when they were compared first. May be used from any thread.
+ * 23. Sums that began at the same entry must be equal at the same place. For other sums the
+ * difference must stay what it was at the first comparison. May be used from any thread.
  */
 public final class ReplicaCheck {
   /**
-   * Where two states came apart.
+   * Where two states began to differ.
    *
-   * @param from index of the first entry that may have done it
+   * @param from index of the first entry that may be the cause
    * @param to of the last one
    */
   public record Place(long from, long to) {
@@ -25,7 +25,7 @@ public final class ReplicaCheck {
     }
   }
 
-  /** What a comparison brought to light. */
+  /** The news of a comparison. */
   public enum News {
     NONE,
     DIFFERS,
@@ -37,7 +37,7 @@ public final class ReplicaCheck {
     StateDigest own;
     StateDigest its;
 
-    /** Own sum less the other's, which stays the same while the states are equal; null: unknown. */
+    /** Own sum minus the other's, constant while the states are equal; null: unknown. */
     Long offset;
 
     /** They were equal here; -1: they were never compared. */
@@ -49,7 +49,7 @@ public final class ReplicaCheck {
 
   private final Map<String, Other> others = new TreeMap<>();
 
-  /** Another node has told its digest; the own one is of about the same time. */
+  /** Compares with the digest of another node; the own digest is of about the same time. */
   public synchronized News heard(String node, StateDigest own, StateDigest its) {
     Other other = others.get(node);
     boolean differed = other != null && other.differs != null;
@@ -65,7 +65,7 @@ public final class ReplicaCheck {
     return differs == differed ? News.NONE : differs ? News.DIFFERS : News.EQUAL_AGAIN;
   }
 
-  /** Otherwise one of them was made anew, and what was known of it counts no more. */
+  /** Otherwise one state was made anew, and earlier comparisons no longer count. */
   private static boolean sameBeginnings(Other other, StateDigest own, StateDigest its) {
     return begin(other.own, own) && begin(other.its, its);
   }
@@ -113,7 +113,7 @@ public final class ReplicaCheck {
     return other.own.sums().get(place) - other.its.sums().get(place);
   }
 
-  /** The nodes whose state differs from that of this node, and from where on. */
+  /** The nodes whose state differs from this node's, and where the difference began. */
   public synchronized Map<String, Place> differences() {
     Map<String, Place> differences = new TreeMap<>();
     others.forEach(
@@ -126,8 +126,8 @@ public final class ReplicaCheck {
   }
 
   /**
-   * Index of the last entry up to which this node's state was seen to be equal to that of every
-   * other; -1 if one was never compared.
+   * Index of the last entry up to which this node's state was found equal to that of every other
+   * node; -1 if one was never compared.
    */
   public synchronized long equalUpTo(Collection<String> nodes) {
     long least = Long.MAX_VALUE;
@@ -139,8 +139,8 @@ public final class ReplicaCheck {
   }
 
   /**
-   * Whether this node's state is the odd one: it differs from every other, and these, two at least,
-   * are equal to each other.
+   * Whether this node's state is the wrong one: it differs from all others, and these, at least
+   * two, are equal to each other.
    */
   public synchronized boolean odd(Collection<String> nodes) {
     StateDigest former = null;
