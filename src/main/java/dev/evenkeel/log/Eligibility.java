@@ -8,10 +8,10 @@ import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /**
- * Why this node should not lead one log group. While there is a reason, the node hands the
- * leadership to another that has none, at once; if it is elected all the same, it hands it on
- * before it serves. If no other can lead, it leads: a leader with a fault is better than none. May
- * be used from any thread.
+ * The reasons why this node should not lead one log group. While there is a reason, the node hands
+ * the leadership to another node without one, at once; if it is elected all the same, it hands it
+ * on before it serves. If no other node can lead, it leads: a leader with a fault is better than
+ * none. May be used from any thread.
  */
 public final class Eligibility {
   /** The names are part of the HTTP API and of the metrics. */
@@ -20,7 +20,9 @@ public final class Eligibility {
     DAMAGED,
     /** The disk is nearly full. */
     DISK_FULL,
-    /** This node's state differs from that of all others, which are equal to each other. */
+    /**
+     * This node's state differs from the states of all other nodes, which are equal to each other.
+     */
     DIVERGED,
     /** This node is not in the cluster's view of members, so that programs cannot reach it. */
     OUT_OF_VIEW
@@ -36,15 +38,15 @@ public final class Eligibility {
     return reasons.isEmpty();
   }
 
-  /** What is known, each reason with a line for people. */
+  /** The reasons, each with a line for people. */
   public Map<Reason, String> reasons() {
     return reasons;
   }
 
   /**
-   * Notes a reason, or that it is gone.
+   * Sets or removes a reason.
    *
-   * @param detail a line for people; null: the reason holds no longer
+   * @param detail a line for people; null: removes the reason
    */
   public void set(Reason reason, String detail) {
     synchronized (this) {

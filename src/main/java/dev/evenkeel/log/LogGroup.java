@@ -32,8 +32,8 @@ public interface LogGroup {
   }
 
   /**
-   * Waits until an entry that is committed is on the disk of every voter. Completes, on any thread,
-   * then or when the time is over, with how far it is. Fails with {@code RefusedException}:
+   * Waits until a committed entry is on the disk of every voter. Completes then, or when the time
+   * is over, on any thread, with how far the disks are. Fails with {@code RefusedException}:
    * NOT_LEADER as {@link #append}, OVERLOADED if too many wait.
    *
    * @param index of the entry; -1: the last one that is committed now
@@ -43,16 +43,16 @@ public interface LogGroup {
   Leadership leadership();
 
   /**
-   * Whether the state has had, at some moment since this node started, all that was committed until
-   * then. Before, what it lacks may have been there for long: without a leader a node that has
-   * started does not know what of its log is committed.
+   * Whether the state, at some moment since this node started, contained everything that was
+   * committed until then. Before that, it may lack entries that were committed long ago: without a
+   * leader, a node that has started does not know which entries of its log are committed.
    */
   boolean caughtUp();
 
   /** Called on each change, from any thread; it must return at once. */
   void onLeadership(Consumer<Leadership> listener);
 
-  /** Why this node should not lead this group; whoever finds a reason notes it there. */
+  /** The reasons why this node should not lead this log group; whoever finds one sets it there. */
   Eligibility eligibility();
 
   /** Asks another node to lead; fails if it does not within a few seconds. */
@@ -61,7 +61,7 @@ public interface LogGroup {
   /** Takes a snapshot now and purges the log up to it. Completes with the snapshot's index. */
   CompletableFuture<Long> snapshot();
 
-  /** How far this group is, for people to look at; figures may be a moment old. */
+  /** The status of this log group, for people; numbers may be a moment old. */
   LogStatus status();
 
   /** The followers, if this node leads; else none. */
@@ -71,9 +71,9 @@ public interface LogGroup {
   List<String> voters();
 
   /**
-   * Takes every voter of a node out, except the one named. Completes when a majority has agreed; at
-   * once if that had been done before. Fails like {@link #append}, with OVERLOADED while another
-   * change of voters is under way.
+   * Removes every voter of a node except the one named. Completes when a majority has agreed, at
+   * once if that was done before. Fails like {@link #append}, with OVERLOADED while another change
+   * of voters is under way.
    *
    * @param except one voter to be kept, or null
    */
@@ -81,7 +81,7 @@ public interface LogGroup {
 
   /**
    * Adds a voter, whose node must have opened the group without any voters. Completes when it has
-   * caught up and a majority has agreed; at once if it had been added before. Fails like {@link
+   * caught up and a majority has agreed, at once if it was added before. Fails like {@link
    * #removeVoters}, and UNAVAILABLE if it does not answer.
    */
   CompletableFuture<Void> addVoter(String voter);

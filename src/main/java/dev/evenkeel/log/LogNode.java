@@ -34,11 +34,11 @@ public interface LogNode extends AutoCloseable {
   }
 
   /**
-   * While there is a reason, for lack of disk space, this node takes no entries and no snapshots
-   * from leaders. It votes and knows who leads as ever, and falls behind. Where it leads, large
-   * entries are refused DISK_FULL.
+   * Stops or resumes taking entries, for lack of disk space. While there is a reason, this node
+   * takes no entries and no snapshots from leaders and falls behind, but still votes and knows who
+   * leads. Where it leads, large entries are refused DISK_FULL.
    *
-   * @param reason a line for people; null: it takes them again
+   * @param reason a line for people; null: the node takes entries again
    */
   default void refuseEntries(String reason) {}
 

@@ -3,7 +3,7 @@ package dev.evenkeel.log;
 import java.util.Map;
 
 /**
- * What one log group looks like from this node.
+ * The status of one log group as this node sees it.
  *
  * @param group name of the group
  * @param leadership who leads it

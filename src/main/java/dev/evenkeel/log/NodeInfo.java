@@ -3,15 +3,16 @@ package dev.evenkeel.log;
 import java.util.List;
 
 /**
- * What a node tells the others about the cluster that its directory belongs to.
+ * What a node tells the other nodes about itself and the cluster that its data directory belongs
+ * to.
  *
  * @param node its id
- * @param incarnation of its data directory, made at random before anybody knew of it
+ * @param incarnation random id of its data directory, made before any other node knew of it
  * @param stage how far it is
  * @param clusterId the cluster's id, or null while it knows none
  * @param voters names of the first voters (see {@link VoterId}), sorted; empty while it knows none,
  *     and for a node that was taken in later
- * @param peers ids of all nodes, sorted, as it was told by its settings
+ * @param peers ids of all nodes, sorted, from its settings
  * @param dataGroups how many data log groups the cluster has or is to have
  */
 public record NodeInfo(
@@ -29,15 +30,15 @@ public record NodeInfo(
    * the disk says, which for WAITING is EMPTY.
    */
   public enum Stage {
-    /** Nothing on disk: it has never agreed to anything. */
+    /** The disk holds nothing: the node has never agreed to anything. */
     EMPTY,
-    /** Empty, but there is a cluster that must take it in. */
+    /** The node is empty, but there is a cluster that must take it in. */
     WAITING,
-    /** It knows the cluster's id and voters, and has opened nothing. */
+    /** The node knows the cluster's id and voters, and has opened nothing. */
     AGREED,
-    /** It may have voted. */
+    /** The node may have voted. */
     OPENING,
-    /** All its logs have once been open: none may be missing from now on. */
+    /** All its logs were open once: none may be missing from now on. */
     FORMED;
 
     /** Whether a node of this stage may have taken part in a vote. */

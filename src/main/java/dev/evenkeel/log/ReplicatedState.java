@@ -5,7 +5,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * What a log group is applied to. One thread at a time calls it, in log order. It must be
+ * The state machine of a log group. One thread at a time calls it, in log order. It must be
  * deterministic: the same entries give the same state and replies on every node.
  */
 public interface ReplicatedState {
@@ -14,7 +14,7 @@ public interface ReplicatedState {
   void open() throws IOException;
 
   /**
-   * Looks at an entry that this node is about to append as the leader. Called on the appending
+   * Checks an entry that this node is about to append as the leader. Called on the appending
    * thread, before the entry is in the log; it must return at once.
    *
    * @param head the first part of the entry; the whole entry unless it is a joined one

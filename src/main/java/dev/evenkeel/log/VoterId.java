@@ -1,9 +1,9 @@
 package dev.evenkeel.log;
 
 /**
- * Under which name a node votes: its id and, in a cluster of several nodes, the incarnation of its
- * data directory ({@code n2@1f0c9a7be2d4}). People see the node id only. A directory that was lost
- * takes its incarnation with it, so that nobody can ever vote in its place.
+ * The name under which a node votes: its id and, in a cluster of several nodes, the incarnation of
+ * its data directory ({@code n2@1f0c9a7be2d4}). People see the node id only. A lost directory takes
+ * its incarnation with it, so no other directory can ever vote in its place.
  */
 public final class VoterId {
   private static final char SEPARATOR = '@';

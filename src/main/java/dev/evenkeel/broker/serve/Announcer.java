@@ -12,8 +12,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /**
- * Carries what a data log group's state tells, on the applying thread, to the fetches that wait and
- * to whoever listens on the event bus. Many changes of shards become one turn of the context.
+ * Passes changes of a data log group's state on, from the applying thread to waiting fetches and to
+ * listeners on the event bus. Joins many changes of shards into one turn of the context.
  */
 final class Announcer implements DataListener {
   private final ServeContext serve;

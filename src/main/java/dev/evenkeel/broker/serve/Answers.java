@@ -27,15 +27,15 @@ public final class Answers {
 
   private Answers() {}
 
-  /** Answers a message with what {@code handler} makes of it; every failure is an answer too. */
+  /** Answers a message with the result of {@code handler}. Every failure becomes an answer too. */
   public static void answer(Message<Object> message, Function<Buffer, Future<Buffer>> handler) {
     answer(message, handler, refusal -> {});
   }
 
   /**
-   * The same, for one who counts.
+   * The same, and counts refusals.
    *
-   * @param refused told of each refusal
+   * @param refused called with each refusal
    */
   public static void answer(
       Message<Object> message,
@@ -63,7 +63,7 @@ public final class Answers {
         });
   }
 
-  /** The failure itself, without what the JDK wraps around it. */
+  /** The failure itself, without the exception that the JDK wraps around it. */
   public static Throwable unwrap(Throwable failure) {
     return failure instanceof CompletionException && failure.getCause() != null
         ? failure.getCause()
@@ -73,7 +73,7 @@ public final class Answers {
   /**
    * Runs {@code task} on {@code executor}; the future completes on the caller's context.
    *
-   * @return fails OVERLOADED if the executor takes no more
+   * @return fails OVERLOADED if the executor takes no more tasks
    */
   static <T> Future<T> on(Vertx vertx, Executor executor, Callable<T> task) {
     Promise<T> promise = Promise.promise();

@@ -15,7 +15,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks append requests, once and for all that comes after, and hands them to their group. */
+/** Checks append requests, so that nothing behind it has to, and hands them to their log group. */
 public final class AppendService {
   private final ServeContext serve;
   private final List<LogGroupServer> groups;
@@ -56,7 +56,7 @@ public final class AppendService {
     }
     LogGroupServer group = groups.get(asked.dataGroup());
     if (asked.logIndex() < 0) {
-      // Before that it may not know of all that is committed.
+      // Before it is ready, it may not know all committed entries.
       group.requireReady();
     } else {
       group.requireLeader();
@@ -78,7 +78,7 @@ public final class AppendService {
     }
   }
 
-  /** What waits in each data log group, in their order. */
+  /** The queue of each data log group, in their order. */
   List<Appender.Queue> queues() {
     return appenders.stream().map(Appender::queue).toList();
   }

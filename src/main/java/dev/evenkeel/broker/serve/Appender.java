@@ -21,8 +21,8 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Joins the append requests of one log group into entries. While as many entries as allowed are on
- * their way, requests gather; an idle group takes the next one at once. Bodies are not copied.
+ * Joins the append requests of one log group into entries. Requests gather while as many entries as
+ * allowed are in flight; an idle log group takes the next request at once. Bodies are not copied.
  *
  * <p>Runs on one context.
  */

@@ -20,8 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a broker is like at the moment, read when somebody looks: queues on the broker's context,
- * all that may wait (engines, disk) on a thread for figures. Between looks it costs nothing.
+ * Metrics of a broker, read when they are asked for: queues on the broker's context, everything
+ * that may wait (engines, disk) on a thread for metrics. They cost nothing in between.
  */
 final class BrokerMetrics {
   private static final Logger LOG = LoggerFactory.getLogger(BrokerMetrics.class);
@@ -154,7 +154,7 @@ final class BrokerMetrics {
     return asked.future().compose(done -> scope.blocking(this::readWaiting));
   }
 
-  /** One figure that fails does not hold up the others: its part is then unknown. */
+  /** A metric that fails is unknown, and does not hold up the others. */
   private Void readWaiting() {
     Rows lag = new Rows(1_000);
     for (LogMetrics each : logs) {

@@ -41,8 +41,8 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /**
- * Answers what comes to the control address. A command is decoded and checked before it is logged:
- * nothing malformed gets into a log.
+ * Answers requests to the control address. It decodes and checks each command before it is logged,
+ * so nothing malformed gets into a log.
  */
 public final class ControlService {
   private final ServeContext serve;
@@ -120,12 +120,15 @@ public final class ControlService {
             commands.append(group.log(), Entry.of(readable(command, group), node.nowMillis())));
   }
 
-  /** While a node of a former version is there, shards must find owners all the same. */
+  /**
+   * Nodes of a former version cannot read a grant with a timeout, and shards must find owners all
+   * the same.
+   */
   private static DataCommand readable(DataCommand command, LogGroupServer group) {
     if (!(command instanceof DataCommand.Grant grant)) {
       return command;
     }
-    // Before, it has not applied what may say which level all read.
+    // Before it is ready, it may not have applied the entry that raises the level.
     group.requireReady();
     return group.state().levelOfCluster() < FeatureLevel.OWNER_TIMEOUT
         ? grant.withUsualTimeout()
@@ -246,7 +249,7 @@ public final class ControlService {
     return config;
   }
 
-  /** All that the meta log group has of a kind. */
+  /** All records of a kind in the meta log group. */
   private <T> Future<Buffer> readMeta(
       ByteReader in, Codec<T> codec, Function<MetaTables, Collection<T>> known) {
     in.end();

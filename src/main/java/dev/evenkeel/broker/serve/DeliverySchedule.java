@@ -1,11 +1,11 @@
 package dev.evenkeel.broker.serve;
 
 /**
- * When the leader of a data log group next has due messages delivered: given when the next one is
- * due and when it last did so. It reads no clock.
+ * Computes when the leader of a data log group next delivers due messages, from the next due time
+ * and the time of the last delivery. It reads no clock.
  */
 final class DeliverySchedule {
-  /** Nothing waits; who adds something will tell. */
+  /** Nothing waits; whoever adds a delayed message will call again. */
   static final long NOTHING = -1;
 
   /**

@@ -21,7 +21,9 @@ import java.util.List;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Reads batches that are no longer in memory, and checks each: a damaged one is never served. */
+/**
+ * Reads batches that are no longer in memory, and checks each one: a damaged batch is never served.
+ */
 final class DiskReader {
   private static final Logger LOG = LoggerFactory.getLogger(DiskReader.class);
 
@@ -44,7 +46,7 @@ final class DiskReader {
               .state()
               .read(store -> read(store, group, shard, offset, end, bytesMax, messagesMax));
     } catch (UncheckedIOException e) {
-      // The store keeps checksums of its own, and misses its files. It has told of that.
+      // The store has checksums of its own and notices missing files. It has reported the damage.
       DamagedStoreException damage = DamagedStoreException.in(e);
       if (damage == null) {
         throw UNAVAILABLE.error(e.getCause().getMessage());
@@ -96,7 +98,7 @@ final class DiskReader {
     return found;
   }
 
-  /** The batch; if it is damaged, null where others go before it, else the refusal. */
+  /** The batch, or null if it is damaged and not the first. */
   private static Cached checked(
       LogGroupServer group, Shard shard, long offset, byte[] bytes, boolean first) {
     try {

@@ -12,8 +12,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Has delayed messages of a data log group delivered when they are due, while this node leads it.
- * One command is on its way at a time; when to send one is said by {@link DeliverySchedule}.
+ * Delivers delayed messages of a data log group when they are due, while this node leads it. One
+ * command is in flight at a time; {@link DeliverySchedule} says when to send the next.
  *
  * <p>Runs on one context, but for {@link #tell}.
  */
@@ -32,7 +32,7 @@ final class DueTimer {
   private final ServeContext serve;
   private final LogGroupServer group;
 
-  /** Which messages are due by, as long as this node leads. */
+  /** The clock by which messages are due, while this node leads. */
   private final ClusterClock clock;
 
   private final AtomicBoolean told = new AtomicBoolean();
@@ -48,7 +48,10 @@ final class DueTimer {
     clock = serve.node().clock();
   }
 
-  /** Something may be due earlier, or this node may lead now. From any thread; many are one. */
+  /**
+   * Looks again soon: something may be due earlier, or this node may lead now. From any thread;
+   * several calls become one look.
+   */
   void tell() {
     if (told.compareAndSet(false, true)) {
       serve.run(
@@ -59,7 +62,7 @@ final class DueTimer {
     }
   }
 
-  /** Delivers, or sets the timer for when it is to look again. */
+  /** Delivers, or sets the timer for the next look. */
   void look() {
     if (timer != NO_TIMER) {
       serve.vertx().cancelTimer(timer);
@@ -67,7 +70,7 @@ final class DueTimer {
     }
     Leadership leadership = group.log().leadership();
     if (closed || underWay || !group.nodeId().equals(leadership.leader())) {
-      // The answer, or the news of a leader, brings it here again.
+      // The answer, or a change of leader, calls this again.
       return;
     }
     if (!leadership.ready() || !clock.settled()) {
@@ -125,7 +128,7 @@ final class DueTimer {
     look();
   }
 
-  /** On the context: sends nothing more. */
+  /** Sends nothing more; call it on the context. */
   void close() {
     closed = true;
     if (timer != NO_TIMER) {

@@ -23,7 +23,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/** Answers what is asked about retries and dead letters. Runs on one context. */
+/** Answers requests about retries and dead letters. Runs on one context. */
 record FailureService(ServeContext serve) {
   private static final int LETTERS_MAX = 1_000;
 
@@ -85,9 +85,9 @@ record FailureService(ServeContext serve) {
   }
 
   /**
-   * What groups have of failures on a shard.
+   * Counts of the failures of groups on a shard.
    *
-   * @param only of that group; null: of all
+   * @param only of this group; null: of all groups
    */
   static List<FailureFigures> on(LogGroupServer group, Shard shard, String only) {
     DataTables tables = group.state().tables();

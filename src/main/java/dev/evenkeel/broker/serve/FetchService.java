@@ -29,13 +29,13 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
- * Answers fetches, and keeps those for which there is nothing yet. Runs on one context.
+ * Answers fetches, and keeps those for which there are no messages yet. Runs on one context.
  *
  * <p>A waiting fetch is looked at again whenever its shard, its lease or the leadership changes,
  * with the same checks as when it came.
  */
 public final class FetchService {
-  /** For what goes before the batches, in the answer and around it. */
+  /** Room for the bytes around the batches of an answer. */
   private static final int ANSWER_SPARE_BYTES = 4_096;
 
   private final ServeContext serve;
@@ -61,8 +61,8 @@ public final class FetchService {
   }
 
   /**
-   * Answers a BROWSE request, perhaps later. One that may wait comes from a consumer, who needs no
-   * lease in mode broadcast, and counts as a fetch.
+   * Answers a BROWSE request, perhaps later. One that may wait comes from a consumer in mode
+   * broadcast, which needs no lease, and counts as a fetch.
    */
   Future<Buffer> browse(Buffer body) {
     FetchRequest request = FetchRequest.decode(Frames.body(body)).browse();
@@ -107,7 +107,7 @@ public final class FetchService {
           || request.failuresKnown() == FetchRequest.FAILURES_UNKNOWN) {
         return null;
       }
-      // An owner that does not know of retries must not find out only when a message comes.
+      // The owner must learn of retries now, not only when the next message arrives.
       return Future.succeededFuture(waitedInVain(request));
     }
     long startNanos = System.nanoTime();
@@ -132,8 +132,8 @@ public final class FetchService {
   }
 
   /**
-   * A little less than is asked for: buffers on the way grow by doubling, and what is above a power
-   * of two by some bytes makes each of them twice as large.
+   * A little less than the request asks for: buffers on the way grow by doubling, so a few bytes
+   * above a power of two would make each of them twice as large.
    */
   private static int batchBytesMax(FetchRequest request) {
     int asked = request.bytesMax();
@@ -207,11 +207,11 @@ public final class FetchService {
     self[0] = new Waiting(request, promise, timer);
     waiting.computeIfAbsent(shard, any -> new LinkedHashSet<>()).add(self[0]);
     waitingCount++;
-    // What was applied between the look and the wait has announced itself already, or will.
+    // An entry applied between the look and the wait has been announced already, or will be.
     return promise.future();
   }
 
-  /** An owner that asks again has given up its former fetch, whose answer would go nowhere. */
+  /** An owner that asks again has given up its former fetch: nobody waits for that answer. */
   private void endFormer(FetchRequest request) {
     if (!request.group().isEmpty()) {
       answerNothing(request.shard(), request.group());
@@ -270,7 +270,7 @@ public final class FetchService {
     }
   }
 
-  /** Answers those of a group that wait for a shard: it has retries that its owner did not add. */
+  /** Answers waiting fetches of a group: the shard has retries that its owner did not add. */
   void retriesAdded(LeaseKey key) {
     answerNothing(key.shard(), key.group());
   }
@@ -280,7 +280,7 @@ public final class FetchService {
     return waitingCount;
   }
 
-  /** Answers everybody who waits: this node stops. */
+  /** Answers all waiting fetches: this node stops. */
   void close() {
     RefusedException stopping = UNAVAILABLE.error("this node is stopping");
     for (Set<Waiting> of : List.copyOf(waiting.values())) {

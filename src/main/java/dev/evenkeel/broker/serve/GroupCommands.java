@@ -22,8 +22,8 @@ import java.util.List;
 import java.util.function.LongSupplier;
 
 /**
- * Gets commands about shards into the data log groups, wherever those are led. The commands may be
- * repeated, so every failure that may pass is tried again until a deadline.
+ * Submits commands about shards to the data log groups, on whichever node leads them. The commands
+ * may be repeated, so it retries every failure that may pass, until a deadline.
  */
 final class GroupCommands {
   private static final long PAUSE_MILLIS = 100;
@@ -78,7 +78,7 @@ final class GroupCommands {
         REQUEST_MILLIS_MAX);
   }
 
-  /** The logs themselves know who leads. */
+  /** Leaders as this node's logs know them. */
   private final class Logs implements LeaderClient.Leaders {
     @Override
     public int dataGroups() {

@@ -37,12 +37,12 @@ final class LevelRaiser {
     meta = serve.node().meta();
   }
 
-  /** Whether it needs to know what the other nodes read. */
+  /** Whether it needs to know the levels that the other nodes read. */
   boolean asks() {
     return log.leadership().ready() && FeatureLevel.reads() > meta.tables().featureLevel();
   }
 
-  /** Looks at what the other nodes have said; those who did not answer are not among them. */
+  /** Raises the level if all nodes read a higher one; nodes that did not answer are missing. */
   void look(Map<String, NodeLogs> answers) {
     if (!asks()) {
       return;

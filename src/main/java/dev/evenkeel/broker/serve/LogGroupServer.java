@@ -23,7 +23,7 @@ record LogGroupServer(String nodeId, LogGroup log, DataState state) {
   }
 
   /**
-   * Beyond leading: what is read here is current.
+   * Requires that this node leads, and that its state is current.
    *
    * @throws RefusedException NOT_LEADER with the leader's id, or UNAVAILABLE
    */

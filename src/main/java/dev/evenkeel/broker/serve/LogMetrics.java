@@ -15,7 +15,7 @@ import java.util.function.DoubleSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.ToDoubleFunction;
 
-/** Figures of one log group and of the store beside it. */
+/** Metrics of one log group and of its store. */
 final class LogMetrics {
   private final LogGroup log;
   private final MeterScope scope;
@@ -122,7 +122,7 @@ final class LogMetrics {
     lastTerm = now.term();
   }
 
-  /** The log goes on telling of leaders after its broker ended. */
+  /** Stops counting: the log reports leaders even after its broker has ended. */
   synchronized void close() {
     closed = true;
   }

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Compares this node's state of each log group with what the other nodes tell of theirs, says when
- * they differ, and keeps the node from leading a group in which its state is the odd one. Runs on
+ * Compares this node's state of each log group with the states of the other nodes, and logs when
+ * they differ. Keeps the node from leading a log group in which its state alone differs. Runs on
  * one context.
  */
 final class ReplicaComparison {
@@ -26,7 +26,7 @@ final class ReplicaComparison {
     others = node.others();
   }
 
-  /** Looks at what the other nodes have said; those who did not answer are not among them. */
+  /** Compares with the answers of the other nodes; nodes that did not answer are missing. */
   void look(Map<String, NodeLogs> answers) {
     for (LogGroup log : node.log().all()) {
       if (node.state(log.name()).digest() == null) {

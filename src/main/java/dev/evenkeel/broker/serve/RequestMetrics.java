@@ -22,7 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * What a broker counts while it serves: a few additions a request or batch, never anything a
+ * Metrics that a broker counts while it serves: a few additions per request or batch, never per
  * message. May be used from any thread.
  */
 public final class RequestMetrics {
@@ -101,7 +101,7 @@ public final class RequestMetrics {
     appendRequests.increment();
   }
 
-  /** An entry with so many batches goes to the log. */
+  /** An entry with this number of batches goes to the log. */
   void joined(int batches) {
     entryBatches.record(batches);
   }

@@ -11,7 +11,7 @@ import java.util.concurrent.Callable;
 import java.util.function.Function;
 
 /**
- * What the parts of a serving broker share.
+ * The objects that the parts of a serving broker share.
  *
  * @param groups the data log groups, in their order
  * @param context on which the parts run
@@ -36,7 +36,7 @@ record ServeContext(
   }
 
   /**
-   * The same, if what is read there is current and it knows the shard.
+   * The same, if its state is current and it has the shard.
    *
    * @throws dev.evenkeel.protocol.RefusedException as {@link LogGroupServer#requireReady} and
    *     {@link LogGroupServer#shard} do

@@ -25,7 +25,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
-/** All that a broker answers. Made and used on one context. */
+/** Answers all requests to a broker. Made and used on one context. */
 public final class Service {
   private static final long PEER_MILLIS_MAX = 1_500;
 
@@ -43,7 +43,7 @@ public final class Service {
   private final ReplicaComparison comparison;
   private boolean asking;
 
-  /** The log goes on telling of leaders after the verticle's context has ended. */
+  /** The log reports leaders even after the verticle's context has ended. */
   private volatile boolean closed;
 
   /**
@@ -96,12 +96,12 @@ public final class Service {
                       () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
                 }
               });
-      // What was due while nobody served.
+      // Messages may have become due while nobody served.
       due.tell();
     }
   }
 
-  /** Whoever waits for a leader should not have to ask for it again and again. */
+  /** Clients that wait for a leader should not have to ask again and again. */
   private void announce(int group, Leadership leadership) {
     if (!closed && node.nodeId().equals(leadership.leader())) {
       LeaderChange leader = new LeaderChange(group, node.nodeId(), leadership.term());
@@ -114,9 +114,8 @@ public final class Service {
   }
 
   /**
-   * Tells everybody who leads what, for those who missed it; called from time to time. It also
-   * keeps the event bus's knowledge of who listens fresh for the moment when this node begins to
-   * lead.
+   * Announces all leaders, for clients that missed a change; called from time to time. It also
+   * keeps the event bus's list of listeners fresh for the moment when this node begins to lead.
    */
   public void tellLeaders() {
     ClusterView view = view();
@@ -133,7 +132,7 @@ public final class Service {
     return new BrokerMetrics.Queues(appends.queues(), fetches.waiting());
   }
 
-  /** Answers what comes to the data address. */
+  /** Answers a request to the data address. */
   public Future<Buffer> data(Buffer request) {
     Op op = Frames.op(request);
     return switch (op) {
@@ -145,12 +144,12 @@ public final class Service {
     };
   }
 
-  /** Answers what comes to the control address. */
+  /** Answers a request to the control address. */
   public Future<Buffer> control(Buffer request) {
     return control.handle(request);
   }
 
-  /** Who leads what, as far as this node knows, and the active topics. */
+  /** The leaders that this node knows, and the active topics. */
   public ClusterView view() {
     LogNode log = node.log();
     List<String> leaders = new ArrayList<>();
@@ -161,7 +160,7 @@ public final class Service {
       terms.add(leadership.term());
     }
     Leadership meta = log.meta().leadership();
-    // Before the topics are read, which are at least as new then.
+    // Read before the topics, so that the topics are at least as new.
     boolean caughtUp = log.meta().caughtUp();
     long metaIndex = log.meta().status().appliedIndex();
     List<TopicInfo> active =
@@ -181,7 +180,7 @@ public final class Service {
         metaIndex);
   }
 
-  /** Takes up what was left undone; called from time to time. */
+  /** Continues what was left undone; called from time to time. */
   public void reconcile() {
     topics.reconcile();
     levels.bringGroups();
@@ -201,7 +200,10 @@ public final class Service {
             });
   }
 
-  /** What the other nodes tell of their logs: the answers of those who answer, by node. */
+  /**
+   * Asks the other nodes about their logs. Completes with the answers by node; nodes that do not
+   * answer are missing.
+   */
   private Future<Map<String, NodeLogs>> askPeers() {
     Map<String, NodeLogs> answers = new TreeMap<>();
     List<Future<?>> asked = new ArrayList<>();
@@ -218,14 +220,14 @@ public final class Service {
     return Future.join(asked).transform(done -> Future.succeededFuture(answers));
   }
 
-  /** Asks the other nodes what their states are like; called from time to time. */
+  /** Compares the states of all nodes; called from time to time. */
   public void compareReplicas() {
     if (!closed) {
       askPeers().onComplete(answers -> comparison.look(answers.result()));
     }
   }
 
-  /** Stops listening to the state, and answers who waits. */
+  /** Stops listening to the state, and answers all waiting requests. */
   public void close() {
     closed = true;
     figures.close();

@@ -15,7 +15,8 @@ import java.util.Map;
 import java.util.function.ToLongFunction;
 
 /**
- * Figures of topics, over the shards that this node leads: the sum over all nodes is the topic's.
+ * Metrics of topics, over the shards that this node leads: the sum over all nodes is the topic's
+ * value.
  */
 final class TopicMetrics {
   /** A shard that this node leads. */

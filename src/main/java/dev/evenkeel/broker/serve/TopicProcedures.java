@@ -30,9 +30,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What takes a topic through all log groups, on the leader of meta. Each step may be repeated, and
- * the topic's state in meta says which steps are left: {@link #reconcile} takes up what a crash
- * interrupted.
+ * Creates, configures and deletes topics in all log groups, on the leader of meta. Each step may be
+ * repeated, and the topic's state in meta says which steps are left: {@link #reconcile} continues
+ * what a crash interrupted.
  *
  * <pre>
  * CREATING   open its shards in each data log group, then activate
@@ -51,7 +51,7 @@ final class TopicProcedures {
   private final List<LogGroupServer> groups;
   private final GroupCommands commands;
 
-  /** Topics that a procedure works on; the next one for the same topic waits for it. */
+  /** Topics with a procedure in progress; the next procedure for the same topic waits. */
   private final Map<Integer, Future<Reply>> underWay = new HashMap<>();
 
   TopicProcedures(ServeContext serve, GroupCommands commands) {
@@ -94,7 +94,10 @@ final class TopicProcedures {
     return submit(command).compose(reply -> drive(topicOf(reply), what));
   }
 
-  /** Takes up what was left undone; called from time to time, does nothing unless leading meta. */
+  /**
+   * Continues what was left undone; called from time to time, does nothing unless this node leads
+   * meta.
+   */
   void reconcile() {
     if (!metaLog.leadership().ready()) {
       return;
@@ -114,7 +117,7 @@ final class TopicProcedures {
         .map(answer -> ReplyCodec.decode(Frames.answerBody(answer)));
   }
 
-  /** Goes on only with a topic: what the log refused is refused here. */
+  /** The topic in the reply; throws what the log refused. */
   private static TopicInfo topicOf(Reply reply) {
     if (reply instanceof Reply.OfTopic of) {
       return of.topic();
@@ -165,7 +168,10 @@ final class TopicProcedures {
     };
   }
 
-  /** The numbers of the answers, 0 for others, when all have answered. */
+  /**
+   * Completes when all have answered, with the numbers in the answers; 0 for answers of another
+   * kind.
+   */
   private Future<List<Long>> each(List<Integer> indexes, IntFunction<DataCommand> command) {
     List<Future<Long>> all = new ArrayList<>();
     for (int group : indexes) {
@@ -191,7 +197,10 @@ final class TopicProcedures {
         .toList();
   }
 
-  /** Groups whose copy here has other settings: it may lag, and then they get the same again. */
+  /**
+   * Data log groups whose copy here has other settings. The copy may lag; then they get the same
+   * settings again.
+   */
   private List<Integer> groupsWithOther(TopicInfo topic) {
     return groupsOf(topic).stream()
         .filter(
