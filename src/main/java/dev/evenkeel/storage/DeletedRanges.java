@@ -5,11 +5,11 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Deleted ranges whose files are still to be dropped. A range that goes on where an earlier one of
- * the table ends is joined with it, as trimming a shard again and again does. Not thread-safe.
+ * Deleted ranges whose files are still to be dropped. Joins a range with an earlier one of the
+ * table that it continues, as when a shard is trimmed again and again. Not thread-safe.
  */
 final class DeletedRanges {
-  /** Past this the oldest is forgotten: its space then comes back by compaction. */
+  /** Above this number the oldest range is forgotten: compaction then frees its space. */
   static final int RANGES_MAX = 1024;
 
   private final List<DeletedRange> ranges = new ArrayList<>();

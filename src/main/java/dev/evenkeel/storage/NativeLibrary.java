@@ -11,14 +11,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Loads RocksDB's native library and leaves no file of it. By itself RocksDB unpacks 17 MB into the
- * temporary directory and removes them at an orderly exit only, which a kill is not, nor an end by
- * signal with a status of our own: every start would leave one more.
+ * Loads RocksDB's native library and leaves no file behind. RocksDB itself unpacks 17 MB into the
+ * temporary directory and removes them only at an orderly exit. After a kill, or an exit by signal
+ * with our own status, every start would leave another copy.
  */
 final class NativeLibrary {
   private static final Logger LOG = LoggerFactory.getLogger(NativeLibrary.class);
 
-  /** With it, users tell RocksDB where to unpack; there it takes the place of the former one. */
+  /** Users set it to tell RocksDB where to unpack; there the library replaces the former one. */
   private static final String DIRECTORY_VARIABLE = "ROCKSDB_SHAREDLIB_DIR";
 
   private static boolean loaded;

@@ -9,8 +9,8 @@ import org.rocksdb.RocksIterator;
 import org.rocksdb.Slice;
 
 /**
- * A cursor that its store can end from another thread: an iterator used after its database is
- * closed would crash the JVM, so every step holds this object's lock and looks first.
+ * A cursor that its store can close from another thread. An iterator used after its database is
+ * closed would crash the JVM, so every step holds this object's lock and checks first.
  */
 final class RocksCursor implements Store.Cursor {
   private final RocksStore store;

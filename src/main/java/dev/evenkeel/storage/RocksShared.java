@@ -9,9 +9,9 @@ import org.rocksdb.LRUCache;
 import org.rocksdb.WriteBufferManager;
 
 /**
- * What all stores of one process share, so that their memory has one bound however many log groups
- * a node has: one block cache, one budget for unflushed writes, one set of background threads.
- * Close it after the last store.
+ * Resources that all stores of one process share, so that their memory has one limit however many
+ * log groups a node has: one block cache, one budget for unflushed writes, one set of background
+ * threads. Close it after the last store.
  */
 public final class RocksShared implements AutoCloseable {
   /** Blocks of index, filter and small records kept in memory, over all stores. */
@@ -59,7 +59,7 @@ public final class RocksShared implements AutoCloseable {
     return env;
   }
 
-  /** Runs what takes long and nobody waits for, one task after another, over all stores. */
+  /** Runs long tasks that nobody waits for, one after another, over all stores. */
   Executor background() {
     return background;
   }

@@ -25,9 +25,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * A store in one RocksDB database. It has no write-ahead log of its own: the replicated log is the
- * log. After a crash it stands at some earlier moment, all tables at the same one, and {@link
- * #appliedIndex()} tells at which, so that the entries after it can be applied again.
+ * A store in one RocksDB database. It has no write-ahead log: the replicated log is the log. After
+ * a crash the store is at some earlier moment, the same one for all tables. {@link #appliedIndex()}
+ * says which, so that the entries after it can be applied again.
  *
  * <p>Every method blocks for the disk; none may be called on an event loop. After {@link #close()},
  * which ends open cursors, every method throws {@link IllegalStateException}.
@@ -313,7 +313,7 @@ public final class RocksStore implements Store {
    */
   @Override
   public void close() throws IOException {
-    // A compaction may take seconds; what it leaves undone, later ones do.
+    // A compaction may take seconds; a later one finishes what this one leaves undone.
     synchronized (compacting) {
       closing = true;
       if (compacting.get() != null) {

@@ -6,8 +6,8 @@ import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
- * An ordered key-value state of one log group. Keys compare as unsigned bytes. Writing is done by
- * one thread; reading may happen from any, and sees whole writes only.
+ * An ordered key-value store with the state of one log group. Keys compare as unsigned bytes.
+ * Writing is done by one thread; reading may happen from any, and sees whole writes only.
  */
 public interface Store extends Closeable {
 

@@ -33,8 +33,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a broker is apart from the event bus: its logs, state machines, disk guard, threads and
- * periodic tasks. The verticle {@code BrokerVerticle} serves it.
+ * A broker without the event bus: its logs, state machines, disk guard, threads and periodic tasks.
+ * The verticle {@code BrokerVerticle} serves it.
  */
 public final class BrokerNode implements AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(BrokerNode.class);

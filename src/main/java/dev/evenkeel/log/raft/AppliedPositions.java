@@ -14,12 +14,12 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The last entry that each group had applied a moment ago, in a small file beside the logs. A log
- * that lacks it has lost entries: to the engine a segment that was cut off looks like a write that
- * a crash had torn.
+ * Stores the last entry that each log group has applied, in a small file beside the logs. A log
+ * that lacks this entry has lost entries: to the engine, a truncated segment looks like a write
+ * that a crash interrupted.
  *
- * <p>The file is replaced without being flushed. After a power cut it may be an older one, whose
- * marks are lower, which is no false alarm.
+ * <p>The file is replaced without a flush. After a power cut it may be an older one. Its positions
+ * are lower, so they raise no false alarm.
  */
 final class AppliedPositions {
   private static final Logger LOG = LoggerFactory.getLogger(AppliedPositions.class);
@@ -32,14 +32,14 @@ final class AppliedPositions {
     file = directory.resolve(FILE);
   }
 
-  /** The marks of the last run by group; empty if there are none that can be read. */
+  /** The positions of the last run, by log group; empty if none can be read. */
   Map<String, TermIndex> read() throws IOException {
     Map<String, TermIndex> marks = new HashMap<>();
     if (!Files.exists(file)) {
       return marks;
     }
     List<String> lines = Files.readAllLines(file);
-    // The last line tells that the file is whole.
+    // The last line shows that the file is complete.
     if (lines.isEmpty() || !lines.get(lines.size() - 1).equals("end")) {
       LOG.warn("{} is not whole and counts for nothing", file);
       return marks;
@@ -56,7 +56,7 @@ final class AppliedPositions {
     return marks;
   }
 
-  /** Notes how far the groups are, if that has changed. */
+  /** Writes the positions of the log groups, if they have changed. */
   void write(List<RaftLogGroup> groups) {
     Map<String, TermIndex> now = new LinkedHashMap<>();
     groups.forEach(group -> now.put(group.name(), group.adapter().applied()));
@@ -72,7 +72,7 @@ final class AppliedPositions {
       Files.move(next, file, StandardCopyOption.ATOMIC_MOVE);
       written = now;
     } catch (IOException e) {
-      // A full disk, say. The former marks stay, and are true as well.
+      // The disk may be full. The former positions stay, and are still true.
       LOG.debug("cannot write {}", file, e);
     }
   }

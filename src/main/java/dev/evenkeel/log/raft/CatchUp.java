@@ -7,23 +7,25 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 
 /**
- * Whether a division has, since its start, once had applied all that was committed until then.
+ * Finds out whether a division, at some moment since its start, had applied everything committed
+ * until then.
  *
- * <p>A leader has once it is ready. A follower has when it has applied an entry of the leader's
- * term, before which all entries of earlier terms are, and then as much as the leader had committed
- * when this is first looked at: in the same term entries may have been committed while it was away.
+ * <p>A leader has when it is ready. A follower has when it has applied an entry of the leader's
+ * term, which all entries of earlier terms precede, and also everything that the leader had
+ * committed at the first look: entries of the same term may have been committed while the follower
+ * was away.
  */
 final class CatchUp {
   private volatile boolean done;
 
-  /** What the leader had committed; −1: not known yet. */
+  /** What the leader had committed at the first look; −1: not known yet. */
   private volatile long committed = -1;
 
   boolean done() {
     return done;
   }
 
-  /** Looks once more. On any thread; does not block. */
+  /** Looks again. On any thread; does not block. */
   boolean look(RaftServer.Division division) {
     DivisionInfo info = division.getInfo();
     if (info.isLeader() ? info.isLeaderReady() : hasApplied(info, division)) {

@@ -18,8 +18,8 @@ import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
- * What a data directory belongs to, as {@code cluster.json} tells. It is written before any log, so
- * that a directory whose logs were lost is told from a new one.
+ * The file {@code cluster.json}: the cluster that a data directory belongs to. It is written before
+ * any log, so that a directory whose logs were lost differs from a new one.
  *
  * @param info what the other nodes are told, at stage AGREED, OPENING or FORMED; its incarnation is
  *     empty for a lone node. The ids of the log groups follow from the cluster's id
@@ -28,10 +28,13 @@ record ClusterFile(NodeInfo info) {
   static final String NAME = "cluster.json";
   private static final int FORMAT = 2;
 
-  /** Of lone nodes only: {@code formed} instead of the stage, no incarnations. */
+  /**
+   * The form of former versions for lone nodes: {@code formed} instead of the stage, no
+   * incarnations.
+   */
   private static final int FORMAT_LONE = 1;
 
-  /** What the directory of a new lone node is told. */
+  /** The file of a new lone node. */
   static ClusterFile alone(LogSettings settings) {
     List<String> peers = ids(settings);
     return new ClusterFile(
@@ -84,7 +87,7 @@ record ClusterFile(NodeInfo info) {
         (info.clusterId() + "/" + group).getBytes(StandardCharsets.UTF_8));
   }
 
-  /** Refuses settings that do not fit what the directory was made for. */
+  /** Refuses settings that differ from those the directory was made for. */
   void check(LogSettings settings) throws LogStartException {
     Path directory = settings.directory();
     if (!info.node().equals(settings.nodeId())) {

@@ -10,7 +10,10 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 
-/** Keeps a second process off a data directory. The system frees it when the process dies. */
+/**
+ * Keeps a second process from using a data directory. The operating system frees the lock when the
+ * process dies.
+ */
 final class DirectoryLock implements AutoCloseable {
   private final FileChannel channel;
 

@@ -19,7 +19,7 @@ final class DurableFiles {
 
   private DurableFiles() {}
 
-  /** Replaces a file by new content: after a crash there is the old one or the new one. */
+  /** Replaces a file's content: after a crash the file is the old or the new one. */
   static void write(Path file, String content) throws IOException {
     Path temp = file.resolveSibling(file.getFileName() + ".tmp");
     try (FileChannel channel =
@@ -74,7 +74,7 @@ final class DurableFiles {
     }
   }
 
-  /** What is in a directory; nothing if it does not exist. */
+  /** The content of a directory; empty if it does not exist. */
   static List<Path> list(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
       return List.of();

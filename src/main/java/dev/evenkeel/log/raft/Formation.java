@@ -9,8 +9,8 @@ import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /**
- * How several empty nodes become one cluster: given what this node is and what the others answered,
- * what to do next. The node with the lowest id leads the way:
+ * Decides how several empty nodes form one cluster: from this node's stage and the answers of the
+ * others, what to do next. The node with the lowest id begins:
  *
  * <pre>
  * lowest  EMPTY    every other is empty (or AGREED to something nobody opened)  → AGREED, with a new
@@ -33,7 +33,7 @@ final class Formation {
 
   /** What to do next. */
   sealed interface Step {
-    /** Write this down, then tell the others. */
+    /** Write this to disk, then tell the other nodes. */
     record Become(NodeInfo info) implements Step {}
 
     /** Open the logs. */
@@ -42,20 +42,20 @@ final class Formation {
     /**
      * Ask again after a pause.
      *
-     * @param reason who is waited for, for people
+     * @param reason which nodes are missing, for people
      */
     record Wait(String reason) implements Step {}
 
     /** A cluster has formed without this directory: ask again, and wait to be taken in. */
     record AwaitReplacement(String reason) implements Step {}
 
-    /** A person made a mistake. */
+    /** The settings are wrong. */
     record Refuse(String message) implements Step {}
   }
 
   /**
-   * @param answers of the other nodes by id; who did not answer is missing
-   * @param newClusterId makes an id that nobody has used
+   * @param answers of the other nodes by id; nodes that did not answer are missing
+   * @param newClusterId makes a new id
    */
   static Step next(NodeInfo self, Map<String, NodeInfo> answers, Supplier<String> newClusterId) {
     if (self.stage().mayHaveVoted()) {
@@ -127,7 +127,7 @@ final class Formation {
         : new Step.Wait("waiting for node " + lowestId + " to hear from every node");
   }
 
-  /** What keeps the two from ever forming one cluster, or null. */
+  /** Why the two nodes can never form one cluster, or null. */
   private static String difference(NodeInfo self, NodeInfo other) {
     if (!self.peers().equals(other.peers())) {
       return String.format(

@@ -16,7 +16,10 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 
-/** Asks, decides by {@link Formation}, writes down and tells, until the logs may be opened. */
+/**
+ * Forms the cluster: asks the other nodes, does what {@link Formation} decides, and repeats, until
+ * the logs may be opened.
+ */
 final class FormationLoop {
   private static final long PAUSE_MILLIS = 250;
   private static final int INCARNATION_BYTES = 6;
@@ -53,7 +56,7 @@ final class FormationLoop {
     return HexFormat.of().formatHex(bytes);
   }
 
-  /** Blocks until the logs may be opened, as what is then on the disk says. */
+  /** Blocks until the logs may be opened. Returns what the disk then says. */
   ClusterFile run() throws LogStartException, IOException, InterruptedException {
     NodeInfo told = self;
     while (true) {
@@ -115,7 +118,7 @@ final class FormationLoop {
           answers.put(each.getKey(), info);
         }
       } catch (ExecutionException e) {
-        // No answer is what the decision takes it for.
+        // The decision treats a failure as no answer.
         continue;
       }
     }

@@ -12,8 +12,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Looks at the files of a log group before they are opened. The engine formats a missing or empty
- * directory without a word, and a node that has voted must never come back without its log: it
+ * Checks the files of a log group before the engine opens them. The engine silently formats a
+ * missing or empty directory, but a node that has voted must never come back without its log: it
  * could help to elect a leader that lacks acknowledged entries.
  */
 final class LogGroupFiles {
@@ -28,7 +28,7 @@ final class LogGroupFiles {
     }
   }
 
-  /** Refuses directories that belong to no group: they are logs of something else. */
+  /** Refuses directories that belong to no log group: they hold logs of something else. */
   static void checkNoOthers(Path raft, Set<String> expected) throws LogStartException {
     try {
       for (Path entry : DurableFiles.list(raft)) {
@@ -46,7 +46,7 @@ final class LogGroupFiles {
     }
   }
 
-  /** Refuses a group that has lost its directory, or files that can be seen to be missing. */
+  /** Refuses a log group whose directory is missing, or visibly lacks files. */
   static void check(String group, Path directory) throws LogStartException {
     Path current = directory.resolve("current");
     if (!Files.isDirectory(directory)) {
@@ -78,8 +78,8 @@ final class LogGroupFiles {
     }
     segments.sort(Comparator.comparingLong(Segment::start));
     long snapshot = SnapshotFiles.latestIndex(directory.resolve("sm"));
-    // A follower that was never reached by a leader has neither, and that is no loss: no entry was
-    // ever in its log. A log that was written to keeps its configuration beside it.
+    // A follower that no leader has reached yet has neither, and that is no loss: its log never had
+    // an entry. A log with entries keeps its configuration beside it.
     boolean written = Files.exists(current.resolve("raft-meta.conf"));
     if (segments.isEmpty() && snapshot < 0 && written) {
       throw lost(group, directory, "has no log file and no snapshot");
@@ -95,8 +95,8 @@ final class LogGroupFiles {
   }
 
   /**
-   * Finishes what installing a snapshot did not come to: log files from before it, with a hole
-   * after them that the snapshot covers, would keep the engine from opening the log.
+   * Finishes an interrupted installation of a snapshot: log files from before the snapshot,
+   * followed by a gap that the snapshot covers, would keep the engine from opening the log.
    */
   private static void dropCovered(List<Segment> segments, long snapshot) throws IOException {
     int covered = 0;

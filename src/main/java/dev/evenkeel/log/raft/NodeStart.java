@@ -38,11 +38,11 @@ import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.SnapshotInfo;
 import org.apache.ratis.util.LifeCycle;
 
-/** The steps of starting a node, from the checks of its directory to the last group. */
+/** Starts a node, from the checks of its directory to the last log group. */
 final class NodeStart {
   private static final long VOTING_CHECK_MILLIS = 200;
 
-  /** Taking a node in may go on for long, but has begun by then. */
+  /** The cluster may take long to take a node in, but has begun by then. */
   private static final long VOTING_HINT_MILLIS = 20_000;
 
   private final LogSettings settings;
@@ -141,7 +141,7 @@ final class NodeStart {
   private ClusterFile openDirectory() throws LogStartException, IOException, InterruptedException {
     ClusterFile cluster = ClusterFile.read(directory);
     if (cluster == null || !cluster.info().stage().mayHaveVoted()) {
-      // Logs without the file that tells whose they are belong to nobody.
+      // Logs without cluster.json belong to no known cluster.
       LogGroupFiles.checkNoOthers(raft, Set.of());
       if (cluster != null) {
         cluster.check(settings);
@@ -206,8 +206,8 @@ final class NodeStart {
   }
 
   private void addGroups(RaftServer server, RaftLogNode node) throws LogStartException {
-    // What the log and its files say about the voters counts before this. A node that was taken in
-    // later must not think anything of its own.
+    // Voters in the log and its files override these. A node that was taken in later must not
+    // assume any.
     List<RaftPeer> peers = node.firstVoters().stream().map(node::peer).toList();
     List<RaftLogGroup> groups = node.groups();
     ClientId client = ClientId.randomId();
@@ -219,7 +219,8 @@ final class NodeStart {
               GroupManagementRequest.newAdd(
                   client, server.getId(), i, group, /* format= */ false)));
     }
-    // All are waited for before the first failure is told, so that none is opened behind its back.
+    // Waits for all before it throws the first failure, so that none is opened later in the
+    // background.
     LogStartException refusal = null;
     for (int i = 0; i < groups.size(); i++) {
       Throwable failure = failure(replies.get(i));
@@ -249,7 +250,9 @@ final class NodeStart {
     }
   }
 
-  /** A group that is there, runs, and has not lost what its state has applied. */
+  /**
+   * Checks that a log group was opened, runs, and has not lost entries that its state has applied.
+   */
   private void check(RaftServer server, RaftLogGroup group) throws LogStartException, IOException {
     boolean known = false;
     for (RaftGroupId id : server.getGroupIds()) {
@@ -260,7 +263,7 @@ final class NodeStart {
     }
     RaftServer.Division division = server.getDivision(group.id());
     LifeCycle.State state = division.getInfo().getLifeCycleState();
-    // One that nobody has made a voter yet goes on starting until a leader does.
+    // A division that is no voter yet stays in state STARTING until a leader makes it one.
     if (state != LifeCycle.State.RUNNING
         && (state != LifeCycle.State.STARTING || votes(division))) {
       throw new LogStartException(
@@ -286,7 +289,7 @@ final class NodeStart {
     return division.getRaftConf().getPeer(division.getId()) != null;
   }
 
-  /** A node that is taken in can be of use once every group counts it. */
+  /** Waits until the node is a voter of every log group. */
   private void awaitVoting(RaftLogNode node) throws LogStartException, InterruptedException {
     long begun = System.nanoTime();
     while (!node.groups().stream().allMatch(group -> group.voters().contains(node.voter()))) {
@@ -306,7 +309,7 @@ final class NodeStart {
       throws LogStartException {
     SnapshotInfo snapshot = division.getStateMachine().getLatestSnapshot();
     long covered = snapshot == null ? -1 : snapshot.getIndex();
-    // By term and index: the node may lead already, and have written new entries of its own.
+    // Compares term and index: the node may lead already and have written new entries.
     if (applied != null
         && applied.getIndex() > covered
         && !applied.equals(division.getRaftLog().getTermIndex(applied.getIndex()))) {

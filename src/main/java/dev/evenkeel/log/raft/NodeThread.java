@@ -7,11 +7,11 @@ import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The one thread on which a node tells about leadership and sends rare requests. */
+/** The thread on which a node reports leadership and sends rare requests. */
 final class NodeThread implements Executor, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(NodeThread.class);
 
-  /** Tasks are short; one that hangs must not hold up the end. */
+  /** Tasks are short; one that hangs must not delay the end. */
   private static final long CLOSE_MILLIS_MAX = 10_000;
 
   private final ScheduledThreadPoolExecutor executor;
@@ -29,7 +29,7 @@ final class NodeThread implements Executor, AutoCloseable {
             });
   }
 
-  /** Runs a task soon; after {@link #close()} not at all. */
+  /** Runs a task soon; not at all after {@link #close()}. */
   @Override
   public void execute(Runnable task) {
     try {
@@ -52,9 +52,9 @@ final class NodeThread implements Executor, AutoCloseable {
   }
 
   /**
-   * Returns when no task is under way, so that nothing is written any more, say: but for the one
-   * that closes it, and one that hangs for 10 s. An interrupt is kept for the caller, and does not
-   * end the wait.
+   * Waits until no task runs any more, so that nothing is written afterwards. It does not wait for
+   * the task that calls it, nor for a task that hangs for 10 s. An interrupt does not end the wait;
+   * the caller finds it set.
    */
   @Override
   public void close() {

@@ -17,13 +17,13 @@ import org.apache.ratis.thirdparty.io.grpc.Status;
 import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
 
 /**
- * Lets nothing in that is meant for another voter. A replaced node has the address of the one it
- * replaces, and the engine does not look whom a request is for: without this it would acknowledge
- * entries in the name of the lost one.
+ * Refuses requests that are meant for another voter. A replacement has the address of the lost
+ * node, and the engine does not check whom a request is for: without this guard the new node would
+ * acknowledge entries in the name of the lost one.
  *
- * <p>And nothing from another voter before all groups were started: the engine takes a vote or
- * entries that come while it starts a group for a second start of it, and gives the group up. Who
- * is turned away comes again, as if this node were not up yet.
+ * <p>Also refuses requests of other voters until all log groups have started: if a vote or entries
+ * arrive while the engine starts a log group, it takes them for a second start and gives the log
+ * group up. The sender tries again, as if this node were not up yet.
  */
 final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   private final RaftPeerId self;
@@ -33,7 +33,7 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
     this.self = self;
   }
 
-  /** All groups were started. */
+  /** All log groups have started. */
   void open() {
     open = true;
   }
@@ -70,7 +70,7 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
     };
   }
 
-  /** Null: it may pass. */
+  /** Why the request is refused; null: it may pass. */
   private Status refusal(Object message) {
     if (isForAnother(message)) {
       return Status.PERMISSION_DENIED.withDescription("this is " + self + ", not who is asked");

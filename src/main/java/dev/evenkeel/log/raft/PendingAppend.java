@@ -8,9 +8,9 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
 
 /**
- * One append on its way. It is the message that the engine carries, so that the moment in which it
- * enters the log can be noted on it: the engine answers "not leader" also for entries that are in
- * its log and may still be committed.
+ * One append in flight. It is the message that the engine carries, so that it can record the moment
+ * when it enters the log: the engine answers "not leader" even for entries that are in its log and
+ * may still be committed.
  */
 final class PendingAppend implements Message {
   private final List<ByteBuffer> parts;
@@ -41,9 +41,9 @@ final class PendingAppend implements Message {
   }
 
   /**
-   * The entry as one piece. A single part is used as it is. Several are joined by one copy here, on
-   * the submitting thread: kept apart, they would be joined when the entry is applied, and then
-   * stay in memory twice, once in the log's cache and once with the state.
+   * The entry as one piece. A single part is used as it is. Several parts are joined by one copy
+   * here, on the submitting thread: otherwise they would be joined when the entry is applied, and
+   * stay in memory twice, in the log's cache and with the state.
    */
   @Override
   public ByteString getContent() {

@@ -57,7 +57,7 @@ final class RaftLogGroup
   /** Without room on the disk larger entries are refused: progress and retention go on. */
   private static final int SMALL_BYTES = 4_096;
 
-  /** For so long a new leader that should not lead does not serve, but looks for another. */
+  /** For this time a new leader that should not lead does not serve, but looks for another. */
   private static final long YIELD_NANOS = TimeUnit.SECONDS.toNanos(3);
 
   private final String name;
@@ -89,8 +89,7 @@ final class RaftLogGroup
   private volatile String stopped;
 
   /**
-   * @param executor one thread: listeners are told there, one after another; requests other than
-   *     appends are sent from there
+   * @param executor one thread, which calls listeners and sends requests other than appends
    */
   RaftLogGroup(String name, UUID id, StateAdapter adapter, RaftLogNode node, Executor executor) {
     this.name = name;
@@ -241,7 +240,7 @@ final class RaftLogGroup
   @Override
   public Leadership leadership() {
     Leadership known = leadership;
-    // Stopping counts at once, also before it is told.
+    // Stopping counts at once, even before the listeners hear of it.
     return stopped == null ? known : new Leadership(null, known.term(), false);
   }
 
@@ -276,7 +275,7 @@ final class RaftLogGroup
     snapshot();
   }
 
-  /** Looks at who leads, and tells when it is another than before. On the executor only. */
+  /** Finds out who leads, and calls the listeners if that has changed. On the executor only. */
   void refresh() {
     Leadership now = leadershipNow();
     if (now.equals(leadership)) {
@@ -340,7 +339,7 @@ final class RaftLogGroup
     return running == null || running.getInfo().isAlive();
   }
 
-  /** Answers all that is pending, and takes no more. */
+  /** Answers all pending appends, and takes no more. */
   void stop(String reason) {
     stopped = reason;
     submitter.stop(reason);
@@ -457,7 +456,7 @@ final class RaftLogGroup
     return VoterId.node(peer.toString());
   }
 
-  /** Who votes now, as far as this node knows. */
+  /** The current voters, as far as this node knows. */
   private Collection<RaftPeer> current() {
     RaftServer.Division running = division;
     return running == null ? List.of() : running.getRaftConf().getCurrentPeers();
@@ -487,7 +486,7 @@ final class RaftLogGroup
         });
   }
 
-  /** Asks also when nothing is to change: the leader knows whether that has been committed. */
+  /** Asks even if nothing changes: the leader knows whether the voters are committed. */
   private CompletableFuture<Void> changeVoters(Consumer<List<RaftPeer>> change) {
     return ask(() -> {
           List<RaftPeer> before = List.copyOf(current());

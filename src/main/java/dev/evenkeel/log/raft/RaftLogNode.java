@@ -22,10 +22,10 @@ import org.slf4j.LoggerFactory;
 /**
  * The log groups of one node on an embedded Raft server.
  *
- * <p>{@link #failure()} tells when the node cannot go on: its disk refuses a write, its state
- * refuses an entry, the engine stopped. By then all appends are answered (INDETERMINATE if they may
- * be in the log) and no group is ready any more. The process should exit; a start finds everything
- * that was acknowledged.
+ * <p>{@link #failure()} completes when the node cannot continue: its disk refuses a write, its
+ * state refuses an entry, or the engine stopped. By then all appends are answered (INDETERMINATE if
+ * they may be in the log) and no log group is ready any more. The process should exit; the next
+ * start finds everything that was acknowledged.
  */
 public final class RaftLogNode implements LogNode {
   private static final Logger LOG = LoggerFactory.getLogger(RaftLogNode.class);
@@ -81,7 +81,7 @@ public final class RaftLogNode implements LogNode {
     return new NodeStart(settings, states, link).run();
   }
 
-  /** Completes when the node cannot go on, with the cause. */
+  /** Completes with the cause when the node cannot continue. */
   public CompletableFuture<Throwable> failure() {
     return failure.copy();
   }
@@ -138,7 +138,7 @@ public final class RaftLogNode implements LogNode {
     return cluster.info().voter();
   }
 
-  /** Who votes before the log says otherwise. */
+  /** The first voters, until the log says otherwise. */
   List<String> firstVoters() {
     return cluster.info().voters();
   }

@@ -19,7 +19,7 @@ final class RaftSettings {
   /** Largest entry in the engine's own form. */
   static final int ENTRY_BYTES_MAX = 4 << 20;
 
-  /** What of that is left for the entry's content. */
+  /** The part of that which an entry's content may take. */
   static final int CONTENT_BYTES_MAX = ENTRY_BYTES_MAX - 1024;
 
   private static final int SNAPSHOTS_KEPT = 2;

@@ -6,8 +6,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 
 /**
- * Decides when a leader's copy of the log counts as damaged: when it could not read what a follower
- * needs several times in a row. Belongs to one log group. May be used from any thread.
+ * Decides when a leader's copy of the log counts as damaged: when it failed several times in a row
+ * to read what a follower needs. Belongs to one log group. May be used from any thread.
  */
 final class ReadFailures {
   /** One failure is no damage: the segment may just have been purged. */
@@ -44,7 +44,7 @@ final class ReadFailures {
     int failures = inARow ? last.failures() + 1 : 1;
     rows.put(follower, new Row(failures, nowNanos));
     String reason = Refusals.reason(failure);
-    // Too many open files say nothing about the one that could not be opened.
+    // If too many files are open, the file that could not be opened need not be damaged.
     if (failures >= DAMAGED && !reason.contains("Too many open files")) {
       damaged.accept("an entry of the log that " + follower + " needs cannot be read: " + reason);
     }

@@ -14,7 +14,7 @@ import org.apache.ratis.protocol.exceptions.NotLeaderException;
 import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.protocol.exceptions.ResourceUnavailableException;
 
-/** What the engine's failures mean to whoever appended. */
+/** Turns the engine's failures into refusals. */
 final class Refusals {
   private Refusals() {}
 
@@ -54,7 +54,7 @@ final class Refusals {
     return cause;
   }
 
-  /** The innermost message, which is the one that names the file or the fault. */
+  /** The innermost message, which names the file or the fault. */
   static String reason(Throwable failure) {
     String reason = failure.toString();
     for (Throwable cause = failure; cause != null; cause = cause.getCause()) {

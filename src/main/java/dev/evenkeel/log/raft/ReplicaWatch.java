@@ -15,9 +15,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Those who wait for an entry of one group to be on the disks of all voters. However many wait, the
- * engine is asked for one entry at a time, the lowest: when it is everywhere, so may be others.
- * Their number is bounded, and so is the time of each. May be used from any thread.
+ * Requests that wait until an entry of one log group is on the disks of all voters. However many
+ * wait, it asks the engine for one entry at a time, the lowest: when that is everywhere, others may
+ * be too. Their number and the time of each are limited. May be used from any thread.
  */
 final class ReplicaWatch {
   static final int WAITERS_MAX = 4_096;
@@ -33,7 +33,10 @@ final class ReplicaWatch {
      */
     CompletableFuture<?> watch(long index);
 
-    /** By node id, the last entry on the disks of all its voters, or -1; null: does not lead. */
+    /**
+     * By node id, the last entry on the disks of all its voters, or -1; null: this node does not
+     * lead.
+     */
     Map<String, Long> marks();
 
     /** Who leads, or empty. */
@@ -98,7 +101,7 @@ final class ReplicaWatch {
     return waiter;
   }
 
-  /** How it stands now. */
+  /** The answer as of now. */
   private CompletableFuture<Replicas> answer(long index) {
     Map<String, Long> marks = engine.marks();
     if (marks == null) {
@@ -119,7 +122,7 @@ final class ReplicaWatch {
     return marks.values().stream().mapToLong(mark -> mark).min().orElse(-1);
   }
 
-  /** Has the engine watch for the lowest, unless it does. */
+  /** Makes the engine watch for the lowest entry, unless it does already. */
   private void look() {
     long index;
     synchronized (this) {
@@ -146,7 +149,7 @@ final class ReplicaWatch {
     if (failure == null && !done.isEmpty()) {
       look();
     } else {
-      // It gave up, or its word and its marks differ for a moment.
+      // The engine gave up, or its answer and its marks differ for a moment.
       later.execute(this::look);
     }
   }

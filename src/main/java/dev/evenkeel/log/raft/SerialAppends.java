@@ -26,8 +26,9 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.ProtoUtils;
 
 /**
- * Gives a follower the entries of one log group one request after another: each when the one before
- * it is on disk or was refused. Chunks of a snapshot wait in the same line. Heartbeats do not wait.
+ * Gives a follower the entries of one log group one request after another: each request waits until
+ * the one before it is on disk or refused. Chunks of a snapshot wait in the same queue. Heartbeats
+ * do not wait.
  *
  * <p>Without it Ratis 3.3.0 loses what it has acknowledged. A follower that is still writing the
  * entries 10 to 12 takes a repeated request with the entries 10 to 15 for the same one, since both
@@ -71,7 +72,7 @@ final class SerialAppends implements InvocationHandler {
     this.refusing = refusing;
   }
 
-  /** The server as the wire shall see it. */
+  /** The server that the network sees. */
   static RaftServer before(RaftServer server, Supplier<String> refusing) {
     return (RaftServer)
         Proxy.newProxyInstance(
@@ -110,7 +111,7 @@ final class SerialAppends implements InvocationHandler {
         : request.toBuilder().setLeaderCommit(last).build();
   }
 
-  /** Takes the last place in the line of a group, and gives the one before it. */
+  /** Takes the last place in the queue of a log group. Returns the place before it. */
   private CompletableFuture<?> place(RaftRpcRequestProto request, CompletableFuture<?> mine) {
     return lines
         .computeIfAbsent(
@@ -173,7 +174,7 @@ final class SerialAppends implements InvocationHandler {
     }
   }
 
-  /** The leader sends again what is not acknowledged, if it is still the leader. */
+  /** A leader that is still the leader sends again what is not acknowledged. */
   private void acknowledge(
       AppendEntriesRequestProto request,
       AppendEntriesReplyProto reply,

@@ -62,9 +62,9 @@ public final class SerialRpc implements RpcType {
   }
 
   /**
-   * Sends a leader's log to one follower, and tells when the log cannot be read. The engine only
-   * starts such an appender again, at once and for ever; each start leaves a stream behind, until
-   * the memory is full. So this one waits before it ends.
+   * Sends a leader's log to one follower, and reports when the log cannot be read. The engine
+   * restarts such an appender at once, for ever, and each start leaks a stream until the memory is
+   * full. So this one waits before it ends.
    */
   private static final class WatchedAppender extends GrpcLogAppender {
     private final ReadFailures failures;

@@ -70,7 +70,7 @@ final class StateAdapter extends BaseStateMachine {
 
     boolean hasFailed();
 
-    /** So much was applied since the last snapshot that one should be taken. */
+    /** A snapshot is due: enough was applied since the last one. */
     void snapshotDue();
   }
 
@@ -150,7 +150,7 @@ final class StateAdapter extends BaseStateMachine {
   private void countTowardsSnapshot(int bytes) {
     bytesSinceSnapshot += bytes;
     if (bytesSinceSnapshot >= snapshotEveryBytes) {
-      // Counts anew also if the snapshot fails: it is tried again after as many bytes.
+      // Starts again from 0 even if the snapshot fails: the next try comes after as many bytes.
       bytesSinceSnapshot = 0;
       events.snapshotDue();
     }
@@ -175,7 +175,7 @@ final class StateAdapter extends BaseStateMachine {
       bytesSinceSnapshot = 0;
       return position.getIndex();
     } catch (IOException | RuntimeException e) {
-      // The log just stays longer. The engine would try again after every single entry.
+      // Only the log stays longer. Without the pause, the engine would try again after every entry.
       snapshotFailed = true;
       snapshotFailedAtNanos = System.nanoTime();
       LOG.warn("log group {}: cannot take a snapshot at {}: {}", group, position, e.toString());

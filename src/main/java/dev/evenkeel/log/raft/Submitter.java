@@ -16,9 +16,9 @@ import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Hands the appends of one group to the engine, one after another on a thread of its own, because
- * submitting blocks and the order of submitting is the order in the log. It also knows every append
- * that has no answer yet: their number and size are bounded, and when the group cannot go on they
- * all get one.
+ * submitting blocks and the order of submitting is the order in the log. It also tracks every
+ * append without an answer: their number and size are limited, and when the log group stops, it
+ * answers them all.
  */
 final class Submitter {
   static final int PENDING_ENTRIES_MAX = 4096;
@@ -130,7 +130,7 @@ final class Submitter {
     }
   }
 
-  /** True for the one who answers it. */
+  /** Returns true to the caller that must answer it. */
   private boolean settle(PendingAppend append) {
     if (!pending.remove(append)) {
       return false;
