@@ -50,8 +50,7 @@ class ConsumerOptionsTest {
     OptionsCheck.check(level().setOnFailure(ConsumerOptions.OnFailure.DEAD_LETTER));
     refuses(
         level().setOnFailure(ConsumerOptions.OnFailure.STOP),
-        "onFailure STOP in mode level: what fails there is dealt again to any member, use RETRY or"
-            + " DEAD_LETTER");
+        "onFailure STOP in mode level: only the other modes have it, use RETRY or DEAD_LETTER");
   }
 
   @Test

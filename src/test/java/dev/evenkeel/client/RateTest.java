@@ -88,7 +88,7 @@ class RateTest {
         "overRate drops together with dedup");
     refused(
         rated().setOverRate(ConsumerOptions.OverRate.DROP_NEWEST), "nothing passes one that waits");
-    refused(rated().setKeyRate(null).setRateBy(ConsumerOptions.RateBy.PAYLOAD), "about a keyRate");
+    refused(rated().setKeyRate(null).setRateBy(ConsumerOptions.RateBy.PAYLOAD), "need a keyRate");
     OptionsCheck.check(
         rated()
             .setOrder(ConsumerOptions.Order.KEY)

@@ -20,15 +20,7 @@ final class HotKeys {
   /** Most characters of a key's text. */
   static final int TEXT_MAX = 48;
 
-  private static final class Counter {
-    final String text;
-    long count;
-
-    Counter(String text, long count) {
-      this.text = text;
-      this.count = count;
-    }
-  }
+  private record Counter(String text, long count) {}
 
   private final Map<DedupKey, Counter> counters = new HashMap<>();
 
@@ -36,9 +28,8 @@ final class HotKeys {
     Counter counter = counters.get(key);
     if (counter == null) {
       counter = new Counter(text(bytes), counters.size() < KEYS ? 0 : removeSmallest());
-      counters.put(key, counter);
     }
-    counter.count++;
+    counters.put(key, new Counter(counter.text, counter.count + 1));
   }
 
   private long removeSmallest() {

@@ -23,6 +23,7 @@ import io.vertx.core.buffer.Buffer;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.ObjLongConsumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
@@ -36,19 +37,13 @@ import org.slf4j.event.Level;
 final class ActionRunner implements Performer {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
-  /** A fetch that awaits its answer. */
-  private static final class PendingFetch {
-    final OwnedShard owned;
-    final FetchRequest request;
-
-    /** The node that got the request last, or null. */
-    String node;
-
-    PendingFetch(OwnedShard owned, FetchRequest request) {
-      this.owned = owned;
-      this.request = request;
-    }
-  }
+  /**
+   * A fetch that awaits its answer.
+   *
+   * @param node the node that got the request last, or null
+   */
+  private record PendingFetch(
+      OwnedShard owned, FetchRequest request, AtomicReference<String> node) {}
 
   /** At most one a shard, and those of shards that are gone until they are answered. */
   private final Set<PendingFetch> fetches = new HashSet<>();
@@ -74,10 +69,10 @@ final class ActionRunner implements Performer {
 
   @Override
   public void fetch(OwnedShard owned, FetchRequest request) {
-    PendingFetch pending = new PendingFetch(owned, request);
+    PendingFetch pending = new PendingFetch(owned, request, new AtomicReference<>());
     fetches.add(pending);
     on(
-        calls.fetch(request, node -> pending.node = node),
+        calls.fetch(request, pending.node::set),
         (answer, now) -> {
           fetches.remove(pending);
           owned.fetched(request, answer, now);
@@ -94,8 +89,9 @@ final class ActionRunner implements Performer {
    */
   void checkLeaders(long now) {
     for (PendingFetch pending : List.copyOf(fetches)) {
+      String node = pending.node.get();
       String leader = calls.leaderOf(pending.request.shard());
-      if (leader != null && pending.node != null && !leader.equals(pending.node)) {
+      if (leader != null && node != null && !leader.equals(node)) {
         fetches.remove(pending);
         RefusedException changed =
             new RefusedException(Refusal.INDETERMINATE, "the leader has changed");

@@ -72,7 +72,17 @@ public final class Consumers {
     }
     String made = HOST + "-" + instance.substring(0, Math.min(6, instance.length()));
     if (own.getMode() == Mode.BROADCAST) {
-      return broadcast(link, directory, own, handler, instance, made);
+      // Failed messages wait in the window: the log does not know this member.
+      own.setHoldFailed(true);
+      return link.vertx()
+          .executeBlocking(() -> StoredPositions.open(link.vertx(), own, made), false)
+          .compose(
+              offsets -> {
+                own.setMember(offsets.positions().member());
+                return new ConsumerShell(
+                        link, directory, own, handler, instance, HOST, offsets, any -> null)
+                    .start();
+              });
     }
     if (own.getMember() == null) {
       own.setMember(made);
@@ -87,26 +97,6 @@ public final class Consumers {
     }
     return new ConsumerShell(link, directory, own, handler, instance, HOST, null, automataOf)
         .start();
-  }
-
-  private static Future<Consumer> broadcast(
-      Link link,
-      ClusterDirectory directory,
-      ConsumerOptions options,
-      ConsumerHandler handler,
-      String instance,
-      String memberByDefault) {
-    // Failed messages wait in the window: the log does not know this member.
-    options.setHoldFailed(true);
-    return link.vertx()
-        .executeBlocking(() -> StoredPositions.open(link.vertx(), options, memberByDefault), false)
-        .compose(
-            offsets -> {
-              options.setMember(offsets.positions().member());
-              return new ConsumerShell(
-                      link, directory, options, handler, instance, HOST, offsets, any -> null)
-                  .start();
-            });
   }
 
   /** The name of this machine, without characters that a member's name must not contain. */

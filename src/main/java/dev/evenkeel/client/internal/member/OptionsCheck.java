@@ -100,35 +100,32 @@ public final class OptionsCheck {
         "mode broadcast needs a directory of its own for its offsets");
     refuseIf(
         options.getOnFailure() == OnFailure.DEAD_LETTER,
-        "onFailure DEAD_LETTER in mode broadcast: there are no dead letters, use RETRY, which"
-            + " passes over what fails in the end, or STOP");
+        "onFailure DEAD_LETTER in mode broadcast: there are no dead letters, use RETRY or STOP");
   }
 
   private static void failures(ConsumerOptions options) {
     refuseIf(options.getOnFailure() == null, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
     refuseIf(
         options.getMode() == Mode.LEVEL && options.getOnFailure() == OnFailure.STOP,
-        "onFailure STOP in mode level: what fails there is dealt again to any member, use RETRY"
-            + " or DEAD_LETTER");
+        "onFailure STOP in mode level: only the other modes have it, use RETRY or DEAD_LETTER");
   }
 
   private static void rates(ConsumerOptions options) {
     boolean drops = options.getOverRate() != OverRate.WAIT;
     refuseIf(
         options.getKeyRate() == null && (drops || options.getRateBy() != RateBy.KEY),
-        "rateBy and overRate are about a keyRate: set one, or leave them out");
+        "rateBy and overRate need a keyRate: set one, or leave them out");
     if (options.getRate() != null || options.getKeyRate() != null) {
       refuseIf(
           options.getMode() == Mode.LEVEL,
-          "rates in mode level: all other modes have them, leave them out");
+          "rates in mode level: only the other modes have them, leave them out");
       refuseIf(
           drops && options.getDedup() != Dedup.OFF,
-          "overRate drops together with dedup: a message that waits stands for those that dedup"
-              + " declines, so use WAIT");
+          "overRate drops together with dedup: messages must wait for dedup, use WAIT");
       refuseIf(
           drops && options.getOrder() == Order.SHARD,
-          "overRate drops nothing with order SHARD, in which nothing passes one that waits: use KEY"
-              + " or NONE");
+          "overRate drops nothing with order SHARD: nothing passes one that waits, use KEY or"
+              + " NONE");
     }
   }
 
@@ -142,7 +139,7 @@ public final class OptionsCheck {
     refuseIf(
         options.getMode() != Mode.SHARDED,
         delivery,
-        "only mode sharded has it, in others use at-least-once");
+        "only mode sharded has it, use at-least-once in others");
     refuseIf(
         options.getDedup() != Dedup.OFF,
         delivery,
@@ -171,26 +168,24 @@ public final class OptionsCheck {
     refuseIf(
         context && atMostOnce,
         delivery,
-        "what the handler publishes would be lost, use at-least-once");
+        "messages that the handler publishes would be lost, use at-least-once");
     refuseIf(
         state && atMostOnce,
         delivery,
-        "a state begins at its own offset again, use effectively-once");
+        "the state would begin again at its own offset, use effectively-once");
     if (delivery == DeliveryPolicy.EFFECTIVELY_ONCE) {
       refuseIf(
           !context && !(state && handler.givesState()),
           delivery,
-          "the handler must publish through its context, or make use of state; else use"
-              + " at-least-once");
+          "the handler must publish through its context or keep state, or use at-least-once");
       refuseIf(
           state && options.getOrder() != Order.SHARD,
           delivery,
-          "a state stands for all below an offset, use order shard");
+          "the state stands for all messages below an offset, use order shard");
     }
     refuseIf(
         options.getMode() == Mode.BROADCAST && state && handler.givesState(),
-        "a handler with state in mode broadcast, in which shards go to nobody else: let"
-            + " keepsState answer false");
+        "a handler with state in mode broadcast: let its keepsState return false");
   }
 
   private static void refuseIf(boolean wrong, DeliveryPolicy delivery, String text) {

@@ -12,6 +12,7 @@ import io.vertx.core.Future;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
 /**
@@ -19,19 +20,12 @@ import java.util.stream.IntStream;
  * RefusedException}.
  */
 final class PublishCalls {
-  /** A producer id that this run of the member has got for a lease that named none. */
-  private static final class Fresh {
-    final long epoch;
-    final long producerId;
-
-    /** The lease names the id: a data group that does not know it has forgotten it. */
-    volatile boolean named;
-
-    Fresh(long epoch, long producerId) {
-      this.epoch = epoch;
-      this.producerId = producerId;
-    }
-  }
+  /**
+   * A producer id that this run of the member has got for a lease that named none.
+   *
+   * @param named the lease names the id: a data group that does not know it has forgotten it
+   */
+  private record Fresh(long epoch, long producerId, AtomicBoolean named) {}
 
   private final PublishLog calls;
   private final String group;
@@ -66,7 +60,7 @@ final class PublishCalls {
     return fresh(input, epoch)
         .compose(
             one ->
-                everywhere(input, epoch, one.producerId, !one.named)
+                everywhere(input, epoch, one.producerId, !one.named.get())
                     .compose(done -> name(input, one))
                     .map(done -> one.producerId));
   }
@@ -86,7 +80,9 @@ final class PublishCalls {
               return fresh.compute(
                   input,
                   (shard, present) ->
-                      present != null && present.epoch >= epoch ? present : new Fresh(epoch, id));
+                      present != null && present.epoch >= epoch
+                          ? present
+                          : new Fresh(epoch, id, new AtomicBoolean()));
             })
         .compose(
             one ->
@@ -105,7 +101,7 @@ final class PublishCalls {
               if (named != one.producerId) {
                 throw new RefusedException(Refusal.UNAVAILABLE, "the lease names another producer");
               }
-              one.named = true;
+              one.named.set(true);
               return reply;
             });
   }
