@@ -178,8 +178,8 @@ final class OwnNodes implements AutoCloseable {
       } catch (IOException e) {
         throw CommandFailure.failed("cannot start node " + id + ": " + e.getMessage(), e);
       }
-      CompletableFuture<String> told = new CompletableFuture<>();
-      ready = told;
+      CompletableFuture<String> reported = new CompletableFuture<>();
+      ready = reported;
       process =
           ChildProcess.start(
               "node " + id,
@@ -187,9 +187,9 @@ final class OwnNodes implements AutoCloseable {
               ProcessBuilder.Redirect.appendTo(errors().toFile()),
               line -> {
                 if (line == null) {
-                  told.completeExceptionally(new IOException("it ended before it was ready"));
+                  reported.completeExceptionally(new IOException("it ended before it was ready"));
                 } else if (line.startsWith("evenkeel ready")) {
-                  told.complete(line);
+                  reported.complete(line);
                 }
               });
       process.closeInput();

@@ -253,8 +253,8 @@ final class RebalanceBench extends Benchmark {
       TimeUnit.MILLISECONDS.sleep(warmUpMillis.get());
       for (int repeat = 0; repeat < repeats.get(); repeat++) {
         for (Kind kind : new LinkedHashSet<>(kinds.get())) {
-          measured(Kind.JOIN);
-          measured(kind);
+          measureChange(Kind.JOIN);
+          measureChange(kind);
         }
       }
       sending.finish(SETTLE_SECONDS_MAX);
@@ -284,7 +284,7 @@ final class RebalanceBench extends Benchmark {
     return new Member(name, process);
   }
 
-  private void measured(Kind kind) throws InterruptedException {
+  private void measureChange(Kind kind) throws InterruptedException {
     long begin = micros();
     handlings.begin(begin - BEFORE_MICROS);
     Member victim = null;

@@ -79,20 +79,20 @@ final class RebalanceMember implements Callable<Integer> {
 
   private Future<Void> handle(Vertx vertx, Delivery delivery) {
     if (workMillis.get() == 0) {
-      tell(delivery);
+      print(delivery);
       return Future.succeededFuture();
     }
     Promise<Void> done = Promise.promise();
     vertx.setTimer(
         workMillis.get(),
         timer -> {
-          tell(delivery);
+          print(delivery);
           done.complete();
         });
     return done.future();
   }
 
-  private static synchronized void tell(Delivery delivery) {
+  private static synchronized void print(Delivery delivery) {
     System.out.println(
         HandledLine.format(
             delivery.shard(), delivery.offset(), delivery.epoch(), delivery.message().payload()));

@@ -131,13 +131,13 @@ final class ClusterCommand extends CommandGroup {
     HttpApi api = options.api();
     String path = "/api/cluster/nodes/" + HttpApi.segment(node) + "/replace";
     JsonObject answer = api.call("POST", path, null);
-    String told = "";
+    String shown = "";
     while ("RUNNING".equals(answer.getString("state"))) {
       String now = progress(answer);
-      if (!now.equals(told)) {
+      if (!now.equals(shown)) {
         spec.commandLine().getErr().println(now);
         spec.commandLine().getErr().flush();
-        told = now;
+        shown = now;
       }
       Thread.sleep(POLL_MILLIS);
       answer = api.get(path);

@@ -21,9 +21,9 @@ final class ExecWork {
   private static final byte[] NOTHING = new byte[0];
   private static final String CUT = "the command was ended, as the consumer leaves";
 
-  private record Held(String topic, int shard, long epoch) {
-    static Held of(ShardContext shard) {
-      return new Held(shard.topic(), shard.shard(), shard.epoch());
+  private record ShardEpoch(String topic, int shard, long epoch) {
+    static ShardEpoch of(ShardContext shard) {
+      return new ShardEpoch(shard.topic(), shard.shard(), shard.epoch());
     }
   }
 
@@ -43,7 +43,7 @@ final class ExecWork {
   private boolean cut;
 
   /** The running commands for state, at most one for each shard and epoch. */
-  private final Map<Held, CompletableFuture<?>> running = new HashMap<>();
+  private final Map<ShardEpoch, CompletableFuture<?>> running = new HashMap<>();
 
   /**
    * @param runner of commands for messages
@@ -108,7 +108,7 @@ final class ExecWork {
     return Future.<Void>fromCompletionStage(command, context)
         .onComplete(ended -> working.remove(command))
         .recover(failure -> Future.failedFuture(cut ? new GivenBackException(CUT) : failure))
-        .onFailure(failure -> tell(delivery, failure));
+        .onFailure(failure -> report(delivery, failure));
   }
 
   /**
@@ -121,9 +121,9 @@ final class ExecWork {
     List.copyOf(running.values()).forEach(command -> command.cancel(true));
   }
 
-  private void tell(Delivery delivery, Throwable failure) {
+  private void report(Delivery delivery, Throwable failure) {
     if (!(failure instanceof GivenBackException)) {
-      onFailure.accept(told(delivery, failure));
+      onFailure.accept(failureLine(delivery, failure));
     }
   }
 
@@ -150,20 +150,20 @@ final class ExecWork {
 
   /** Kills the command for the state of a shard that another member owns now. */
   void lost(ShardContext shard) {
-    CompletableFuture<?> command = running.remove(Held.of(shard));
+    CompletableFuture<?> command = running.remove(ShardEpoch.of(shard));
     if (command != null) {
       command.cancel(true);
     }
   }
 
   private <T> Future<T> ofState(ShardContext shard, CompletableFuture<T> command) {
-    running.put(Held.of(shard), command);
+    running.put(ShardEpoch.of(shard), command);
     return Future.fromCompletionStage(command, context)
-        .onComplete(ended -> running.remove(Held.of(shard), command))
+        .onComplete(ended -> running.remove(ShardEpoch.of(shard), command))
         .recover(failure -> Future.failedFuture(cut ? new ExecRunner.ExecFailed(CUT) : failure));
   }
 
-  private String told(Delivery delivery, Throwable failure) {
+  private String failureLine(Delivery delivery, Throwable failure) {
     Throwable cause =
         failure instanceof CompletionException && failure.getCause() != null
             ? failure.getCause()

@@ -34,7 +34,7 @@ final class LineOutput implements AutoCloseable {
   private List<Promise<Void>> waiting = new ArrayList<>();
   private boolean writing;
   private IOException failure;
-  private boolean failureTold;
+  private boolean failureReported;
 
   /**
    * @param context where futures complete
@@ -48,7 +48,7 @@ final class LineOutput implements AutoCloseable {
 
   /** Adds a complete line; completes when the line is written. */
   synchronized Future<Void> write(Consumer<Bytes> line) {
-    if (failureTold) {
+    if (failureReported) {
       return Future.failedFuture(failure);
     }
     Promise<Void> promise = Promise.promise();
@@ -105,7 +105,7 @@ final class LineOutput implements AutoCloseable {
           onFailure.accept(e);
           List<Promise<Void>> all = new ArrayList<>(lines);
           synchronized (this) {
-            failureTold = true;
+            failureReported = true;
             all.addAll(waiting);
             waiting.clear();
           }

@@ -23,7 +23,7 @@ final class PeerNames {
   static final long OTHERS_MILLIS_MAX = 20_000;
 
   private static final long PAUSE_MILLIS = 200;
-  private static final long TELL_EVERY_MILLIS = 10_000;
+  private static final long LOG_EVERY_MILLIS = 10_000;
 
   private final String own;
   private final List<String> others;
@@ -52,7 +52,7 @@ final class PeerNames {
 
   private void waitForThem() {
     long started = System.nanoTime();
-    long told = started;
+    long loggedNanos = started;
     try {
       while (!known.isDone()) {
         List<String> missing = missing();
@@ -64,8 +64,8 @@ final class PeerNames {
           known.complete(null);
           return;
         }
-        if (TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - told) >= TELL_EVERY_MILLIS) {
-          told = System.nanoTime();
+        if (TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - loggedNanos) >= LOG_EVERY_MILLIS) {
+          loggedNanos = System.nanoTime();
           LOG.info("waiting until names have an address: {}", missing);
         }
         TimeUnit.MILLISECONDS.sleep(PAUSE_MILLIS);

@@ -77,12 +77,12 @@ final class ServeCommand implements Callable<Integer> {
 
   /** Runs the node, and restarts it whenever it must leave the cluster and join again. */
   private static int runOn(NodeConfig config) throws InterruptedException {
-    AtomicBoolean said = new AtomicBoolean();
+    AtomicBoolean printed = new AtomicBoolean();
     // Not in a field: commands are created before the log levels are set.
     Logger log = LoggerFactory.getLogger(ServeCommand.class);
-    ServeRun.Guest sayReady =
+    ServeRun.Guest printReady =
         (vertx, httpPort, teardown, end) -> {
-          if (said.getAndSet(true)) {
+          if (printed.getAndSet(true)) {
             log.warn("node {} is ready again", config.node());
             return;
           }
@@ -93,7 +93,7 @@ final class ServeCommand implements Callable<Integer> {
         };
     while (true) {
       try {
-        return new ServeRun(config, sayReady, new Teardown()).run();
+        return new ServeRun(config, printReady, new Teardown()).run();
       } catch (ServeRun.Unfit e) {
         log.error("node {} starts anew: {}", config.node(), e.getMessage());
       }

@@ -93,7 +93,7 @@ public final class ServeRun {
       start();
       get(end);
       status = ExitStatus.DONE;
-    } catch (Ended e) {
+    } catch (Stopped e) {
       status = ExitStatus.DONE;
     } finally {
       teardown.run(END_MILLIS_MAX);
@@ -132,20 +132,20 @@ public final class ServeRun {
   }
 
   /** The node was stopped while it was starting. */
-  private static final class Ended extends Exception {
+  private static final class Stopped extends Exception {
     private static final long serialVersionUID = 1L;
 
-    Ended() {
+    Stopped() {
       super(null, null, false, false);
     }
   }
 
-  private void start() throws InterruptedException, Ended {
+  private void start() throws InterruptedException, Stopped {
     CompletableFuture<Void> names = new PeerNames(config).await();
     end.whenComplete((ended, failure) -> names.complete(null));
     await(names);
     if (end.isDone()) {
-      throw new Ended();
+      throw new Stopped();
     }
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
@@ -239,7 +239,7 @@ public final class ServeRun {
       ClusterMember member,
       Membership membership,
       NodeMeters meters)
-      throws InterruptedException, Ended {
+      throws InterruptedException, Stopped {
     LocalObjects.put(vertx, ClusterMember.class, member);
     LocalObjects.put(vertx, NodesInSight.class, member::dataMembers);
     CompletableFuture<String> webId = undeployed(vertx, "web");
@@ -278,7 +278,7 @@ public final class ServeRun {
 
   private void deploy(
       Vertx vertx, Deployable verticle, JsonObject json, CompletableFuture<String> id)
-      throws InterruptedException, Ended {
+      throws InterruptedException, Stopped {
     DeploymentOptions options = new DeploymentOptions().setConfig(json);
     id.complete(await(vertx.deployVerticle(verticle, options).toCompletionStage()));
   }
@@ -290,7 +290,7 @@ public final class ServeRun {
     return id;
   }
 
-  private void awaitReady(Vertx vertx) throws InterruptedException, Ended {
+  private void awaitReady(Vertx vertx) throws InterruptedException, Stopped {
     CompletableFuture<Void> ready = new CompletableFuture<>();
     askReady(vertx, ready);
     await(ready);
@@ -312,11 +312,11 @@ public final class ServeRun {
   }
 
   /** Waits for a result, unless the node is stopped first. */
-  private <T> T await(CompletionStage<T> stage) throws InterruptedException, Ended {
+  private <T> T await(CompletionStage<T> stage) throws InterruptedException, Stopped {
     CompletableFuture<T> future = stage.toCompletableFuture();
     get(CompletableFuture.anyOf(future, end));
     if (!future.isDone()) {
-      throw new Ended();
+      throw new Stopped();
     }
     return get(future);
   }

@@ -87,7 +87,7 @@ final class DemoMemberCommand implements Callable<Integer> {
     Consumer consumer =
         ClientConnection.await(client.consumer(options, new CountingHandler(client.vertx())));
     consumer.onEnd(end::completeExceptionally);
-    tell("joined");
+    print("joined");
     try {
       end.get();
     } catch (ExecutionException e) {
@@ -108,7 +108,7 @@ final class DemoMemberCommand implements Callable<Integer> {
     }
   }
 
-  private static synchronized void tell(String line) {
+  private static synchronized void print(String line) {
     System.out.println(line);
     System.out.flush();
   }
@@ -145,7 +145,7 @@ final class DemoMemberCommand implements Callable<Integer> {
     public Future<Void> onAssign(ShardContext shard, Buffer state) {
       long count = state == null || state.length() == 0 ? 0 : Long.parseLong(state.toString());
       counts.put(shard.shard(), count);
-      tell("arrived " + shard.shard() + " " + count);
+      print("arrived " + shard.shard() + " " + count);
       return Future.succeededFuture();
     }
 

@@ -89,7 +89,7 @@ final class DemoRun {
           .completeOnTimeout(null, FLUSH_MILLIS_MAX, TimeUnit.MILLISECONDS)
           .exceptionally(failure -> null)
           .join();
-      say(
+      print(
           LocalTime.now(),
           String.format(Locale.ROOT, "the demo ends; %,d orders were sent", sent.acknowledged()));
     } else {
@@ -124,7 +124,7 @@ final class DemoRun {
     }
     facts.newMoves();
     members.takeArrived();
-    say(time, names + " share the " + SHARDS + " shards");
+    print(time, names + " share the " + SHARDS + " shards");
   }
 
   /** Waits for the next event, and reports processes that others end; false: the demo ends. */
@@ -143,7 +143,7 @@ final class DemoRun {
           long since = System.nanoTime();
           LocalTime time = LocalTime.now();
           members.forget(process);
-          tell(time, null, process, awaitSettled(process.name(), false, since));
+          report(time, null, process, awaitSettled(process.name(), false, since));
         }
       }
     }
@@ -165,7 +165,7 @@ final class DemoRun {
         members.kill(process);
       }
     }
-    tell(time, event, process, awaitSettled(process.name(), event == Event.JOIN, since));
+    report(time, event, process, awaitSettled(process.name(), event == Event.JOIN, since));
   }
 
   /**
@@ -186,7 +186,7 @@ final class DemoRun {
     return null;
   }
 
-  private void tell(LocalTime time, Event event, DemoProcess process, Long settledMillis) {
+  private void report(LocalTime time, Event event, DemoProcess process, Long settledMillis) {
     if (stopping.getCount() == 0) {
       return;
     }
@@ -196,14 +196,14 @@ final class DemoRun {
     for (DemoStory.Move move : moves) {
       carried += arrived.getOrDefault(move.shard(), 0L);
     }
-    say(
+    print(
         time,
         DemoStory.line(
             new DemoStory.Outcome(
                 event, process.name(), process.process().pid(), moves, carried, settledMillis)));
   }
 
-  private void say(LocalTime time, String line) {
+  private void print(LocalTime time, String line) {
     out.println(CLOCK.format(time) + "  " + line);
     out.flush();
   }

@@ -30,7 +30,7 @@ public final class DemoScript {
   }
 
   private final RandomGenerator random;
-  private int told;
+  private int events;
   private int sinceKill;
 
   public DemoScript(RandomGenerator random) {
@@ -41,8 +41,8 @@ public final class DemoScript {
    * @param consumers how many there are now: any number, because users can start and kill some
    */
   public Event next(int consumers) {
-    Event event = told < OPENING.size() ? OPENING.get(told) : byChance();
-    told++;
+    Event event = events < OPENING.size() ? OPENING.get(events) : byChance();
+    events++;
     if (consumers <= CONSUMERS_MIN) {
       event = Event.JOIN;
     } else if (consumers >= CONSUMERS_MAX && event == Event.JOIN) {

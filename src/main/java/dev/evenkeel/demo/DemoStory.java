@@ -43,16 +43,16 @@ public final class DemoStory {
   private DemoStory() {}
 
   public static String line(Outcome outcome) {
-    String told = event(outcome);
+    String text = event(outcome);
     List<Move> own = own(outcome);
     String other = others(outcome.moves().size() - own.size());
     if (outcome.settledMillis() == null) {
-      return told + ": not every shard has an owner yet; see evenkeel group describe";
+      return text + ": not every shard has an owner yet; see evenkeel group describe";
     }
     if (own.isEmpty()) {
-      return told + ": no shard of its own travels" + other;
+      return text + ": no shard of its own travels" + other;
     }
-    return told + ": " + travel(outcome, own) + carried(outcome.carried()) + pauses(own) + other;
+    return text + ": " + travel(outcome, own) + carried(outcome.carried()) + pauses(own) + other;
   }
 
   private static String event(Outcome outcome) {
