@@ -802,7 +802,7 @@ class ConsumerCoreTest {
     tick(1_200);
     core.finished(next(0), now);
     assertThat(core.environment.flow.messages).isZero();
-    assertThat(((OwnedShard) fetch.owned()).window().committed()).isEqualTo(4);
+    assertThat(fetch.owned().window().committed()).isEqualTo(4);
   }
 
   @Test
