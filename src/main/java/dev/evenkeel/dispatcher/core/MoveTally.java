@@ -57,18 +57,19 @@ public final class MoveTally {
     if (move.releaseMillis() != null) {
       add(releases, move.releaseMillis());
     }
-    if (move.pauseMillis() != null) {
-      add(pauses, move.pauseMillis());
-    }
-    redelivered += move.redelivered() == null ? 0 : move.redelivered();
+    learned(null, move);
   }
 
-  /** Figures of a move became known. */
+  /**
+   * Figures of a move became known.
+   *
+   * @param before what was known of it; null: nothing
+   */
   void learned(MoveRecord before, MoveRecord now) {
-    if (before.pauseMillis() == null && now.pauseMillis() != null) {
+    if (now.pauseMillis() != null && (before == null || before.pauseMillis() == null)) {
       add(pauses, now.pauseMillis());
     }
-    long counted = before.redelivered() == null ? 0 : before.redelivered();
+    long counted = before == null || before.redelivered() == null ? 0 : before.redelivered();
     if (now.redelivered() != null) {
       // A counter cannot go back.
       redelivered += Math.max(0, now.redelivered() - counted);
