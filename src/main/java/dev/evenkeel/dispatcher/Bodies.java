@@ -30,7 +30,7 @@ final class Bodies {
         return new JsonObject(text);
       }
     } catch (DecodeException | ClassCastException e) {
-      throw new RefusedException(Refusal.INVALID, "the body is no JSON object");
+      throw new RefusedException(Refusal.INVALID, "the body is not a JSON object");
     }
     throw new RefusedException(Refusal.INVALID, "the body must be a JSON object");
   }

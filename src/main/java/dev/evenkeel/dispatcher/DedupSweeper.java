@@ -40,7 +40,7 @@ final class DedupSweeper {
             (evicted, failure) -> {
               sweeping = false;
               if (failure != null) {
-                LOG.debug("the automata could not be swept", failure);
+                LOG.debug("the dedup map could not be swept", failure);
               } else {
                 meters.swept.add(evicted);
               }

@@ -41,19 +41,18 @@ final class DispatcherMeters {
         "evenkeel.dispatcher.active",
         "1 if this node's dispatcher is the active one",
         () -> active.getAsBoolean() ? 1 : 0);
-    heartbeats = scope.counter("evenkeel.dispatcher.heartbeats", "Heartbeats that came");
+    heartbeats = scope.counter("evenkeel.dispatcher.heartbeats", "Heartbeats received");
     activations =
-        scope.counter("evenkeel.dispatcher.activations", "Times of becoming the active one");
-    plans =
         scope.counter(
-            "evenkeel.dispatcher.plans", "Planning steps: targets of one group made anew");
+            "evenkeel.dispatcher.activations", "How often this dispatcher became the active one");
+    plans = scope.counter("evenkeel.dispatcher.plans", "Plans made, each of one group");
     for (Cause cause : Cause.values()) {
       moves.put(cause, moves(scope, cause.word()));
     }
     movesOfUnknownCause = moves(scope, UNKNOWN);
     release =
         scope.timer(
-            "evenkeel.handover.release", "From telling an owner to let go to its having let go");
+            "evenkeel.handover.release", "From asking an owner to release a shard to the release");
     pause =
         scope.timer(
             "evenkeel.handover.pause",
@@ -61,10 +60,10 @@ final class DispatcherMeters {
     redelivered =
         scope.counter(
             "evenkeel.handover.redelivered",
-            "Messages that a new owner got again, as far as it is known");
+            "Messages that a new owner got again, as far as known");
     capped =
         scope.counter(
-            "evenkeel.handover.capped", "Moves whose old owner did not let go before the cap");
+            "evenkeel.handover.capped", "Moves whose old owner did not release the shard in time");
     scope.gauge(
         "evenkeel.dispatcher.moves.unwritten",
         "Moves, or figures of moves, that wait to be recorded",
@@ -72,11 +71,11 @@ final class DispatcherMeters {
     unrecorded =
         scope.counter(
             "evenkeel.dispatcher.moves.unrecorded",
-            "Moves, or figures of moves, that did not get into the history");
+            "Moves, or figures of moves, that could not be recorded");
     swept =
         scope.counter(
             "evenkeel.dispatcher.dedup.swept",
-            "Places in the dedup map taken from the dead and from the overdue");
+            "Keys in the dedup map freed because their member died or was overdue");
     refusals =
         scope.counters(
             "evenkeel.dispatcher.refusals",

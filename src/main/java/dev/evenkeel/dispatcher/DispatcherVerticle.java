@@ -325,7 +325,7 @@ public final class DispatcherVerticle extends VerticleBase {
     } catch (ClassCastException e) {
       message.reply(
           Frames.refusal(
-              Refusal.INVALID, "group, rebalances and live are texts, limit is a number"));
+              Refusal.INVALID, "group, rebalances and live must be strings, and limit a number"));
     } catch (IllegalArgumentException | NullPointerException e) {
       message.reply(Frames.refusal(Refusal.INVALID, "malformed question: " + e.getMessage()));
     }

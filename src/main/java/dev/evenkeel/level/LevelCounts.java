@@ -230,7 +230,7 @@ public final class LevelCounts {
       throw new IllegalStateException(member + " is live already");
     }
     if (entries.size() == MEMBERS_MAX) {
-      throw new IllegalStateException(MEMBERS_MAX + " members are the most");
+      throw new IllegalStateException(MEMBERS_MAX + " members: that is the limit");
     }
     int slot = entries.size();
     if (slot == finished.length) {

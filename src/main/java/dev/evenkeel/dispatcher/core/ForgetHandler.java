@@ -110,7 +110,7 @@ final class ForgetHandler {
       return refused(Refusal.GROUP_ACTIVE, tooMany(name, topic, readers));
     }
     if (leaves) {
-      return waits("'" + leaver + "' has not told the dispatcher yet that it unsubscribes");
+      return waits("'" + leaver + "' still subscribes, by its last heartbeat");
     }
     for (UnheardMember run : group.members().unheard()) {
       if (topic == null || run.mayRead(topic)) {
@@ -125,7 +125,7 @@ final class ForgetHandler {
         return waits(
             "'"
                 + lease.owner()
-                + "' has not let go of shard "
+                + "' has not released shard "
                 + state.topics().name(lease.shard())
                 + " yet");
       }

@@ -220,7 +220,7 @@ final class Forgetting {
   /** A step failed. The rest is tried again when the group is tended. */
   private void failed(Deletion deletion, Reply.Refused refused) {
     refused(deletion.group, deletion.topic, refused);
-    for (WaitingHeartbeats.Held each : state.waiting.ofGroup(deletion.group.name())) {
+    for (WaitingHeartbeats.Arrival each : state.waiting.ofGroup(deletion.group.name())) {
       state.out.refuse(
           each.request(),
           Refusal.UNAVAILABLE,

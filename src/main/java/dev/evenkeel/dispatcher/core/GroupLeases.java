@@ -138,7 +138,7 @@ final class GroupLeases {
     for (GroupState group : state.groups()) {
       if (group.holder() != null && group.holderTerm() == 0 && mayAsk(group, nowMillis)) {
         write(group, group.holder(), nowMillis);
-      } else if (!group.heldAsAWhole()
+      } else if (!group.ownedAsAWhole()
           && retryAt.containsKey(group.name())
           && mayAsk(group, nowMillis)) {
         retryAt.remove(group.name());

@@ -326,7 +326,7 @@ final class GroupPlan {
     } else if (lease != null && lease.groupTerm() > group.grantTerm()) {
       // What is known of the group's lease is old, or the lease is of before the group was
       // forgotten. The meta log answers with the lease or a higher term; that makes a new plan.
-      if (needsLease == null && !group.heldAsAWhole()) {
+      if (needsLease == null && !group.ownedAsAWhole()) {
         needsLease = member;
       }
       wakeAt(shard, nowMillis + state.settings.retryMillis());

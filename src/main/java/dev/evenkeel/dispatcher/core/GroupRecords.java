@@ -103,7 +103,7 @@ final class GroupRecords {
     }
     read();
     boolean mismatch = refused.refusal() == Refusal.GROUP_MISMATCH;
-    for (WaitingHeartbeats.Held each : state.waiting.ofGroup(group.name())) {
+    for (WaitingHeartbeats.Arrival each : state.waiting.ofGroup(group.name())) {
       state.out.refuse(
           each.request(),
           mismatch ? refused.refusal() : Refusal.UNAVAILABLE,

@@ -211,11 +211,11 @@ public final class GroupState {
    * meta log is known to have given. A shard whose lease has a higher one is not granted.
    */
   long grantTerm() {
-    return heldAsAWhole() ? holderTerm : lease.term();
+    return ownedAsAWhole() ? holderTerm : lease.term();
   }
 
   /** Whether one run owns all shards, and members own none. */
-  boolean heldAsAWhole() {
+  boolean ownedAsAWhole() {
     return info != null && info.policy().isLevel();
   }
 

@@ -63,7 +63,7 @@ final class HeartbeatHandler {
     if (beat.leaving()) {
       leave(request, beat, nowMillis);
     } else {
-      admit(new WaitingHeartbeats.Held(request, beat.withMarks(List.of()), false), nowMillis);
+      admit(new WaitingHeartbeats.Arrival(request, beat.withMarks(List.of()), false), nowMillis);
     }
   }
 
@@ -105,14 +105,14 @@ final class HeartbeatHandler {
   }
 
   void topicsUnreadable(long id) {
-    for (WaitingHeartbeats.Held each : state.waiting.topicsRead(id)) {
+    for (WaitingHeartbeats.Arrival each : state.waiting.topicsRead(id)) {
       state.out.refuse(
           each.request(), Refusal.UNAVAILABLE, "the topics cannot be read now: try again");
     }
   }
 
   /** A heartbeat that waited goes through all checks again: things may have changed. */
-  private void admit(WaitingHeartbeats.Held arrival, long nowMillis) {
+  private void admit(WaitingHeartbeats.Arrival arrival, long nowMillis) {
     try {
       checkAndTake(arrival, nowMillis);
     } catch (RefusedException e) {
@@ -120,7 +120,7 @@ final class HeartbeatHandler {
     }
   }
 
-  private void checkAndTake(WaitingHeartbeats.Held arrival, long nowMillis) {
+  private void checkAndTake(WaitingHeartbeats.Arrival arrival, long nowMillis) {
     Heartbeat beat = arrival.beat();
     long request = arrival.request();
     if (state.endings.of(beat.instance()) == Cause.LEAVE) {
@@ -215,12 +215,12 @@ final class HeartbeatHandler {
     }
   }
 
-  private void declare(WaitingHeartbeats.Held arrival, boolean force) {
+  private void declare(WaitingHeartbeats.Arrival arrival, boolean force) {
     refuseDropped(state.waiting.forGroup(arrival));
     records.declare(arrival.beat(), force);
   }
 
-  private void refuseDropped(WaitingHeartbeats.Held dropped) {
+  private void refuseDropped(WaitingHeartbeats.Arrival dropped) {
     if (dropped != null) {
       state.out.refuse(
           dropped.request(), Refusal.OVERLOADED, "too many members join at once: try again");

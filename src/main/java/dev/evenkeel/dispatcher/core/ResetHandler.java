@@ -48,7 +48,7 @@ final class ResetHandler {
     // Only the dispatcher's own run may own shards of a group in mode level: nobody would miss
     // them.
     boolean memberless =
-        group.heldAsAWhole() && group.members().live().isEmpty() && group.settled();
+        group.ownedAsAWhole() && group.members().live().isEmpty() && group.settled();
     boolean forced = force || memberless;
     for (Shard shard : shards) {
       if (!state.topics().has(shard)) {

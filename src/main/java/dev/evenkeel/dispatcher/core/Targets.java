@@ -37,7 +37,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     if (group.ownsNothing()) {
       return none();
     }
-    if (group.heldAsAWhole()) {
+    if (group.ownedAsAWhole()) {
       return new Targets(whole(group, topics), Map.of());
     }
     if (group.leading().applies()) {
@@ -191,7 +191,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   /** Numbers of the topics that each member reads, by its name. */
   private static Map<String, Set<Integer>> subscriptions(GroupState group, Topics topics) {
     Map<String, Set<Integer>> subscriptions = new TreeMap<>();
-    if (group.heldAsAWhole()) {
+    if (group.ownedAsAWhole()) {
       if (group.holder() != null) {
         subscriptions.put(group.holder().name(), topics.ids(group.topicNames()));
       }

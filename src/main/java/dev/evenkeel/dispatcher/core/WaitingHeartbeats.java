@@ -15,9 +15,9 @@ final class WaitingHeartbeats {
   /**
    * @param topicsFresh the topics have been read since it came
    */
-  record Held(long request, Heartbeat beat, boolean topicsFresh) {
-    Held fresh() {
-      return new Held(request, beat, true);
+  record Arrival(long request, Heartbeat beat, boolean topicsFresh) {
+    Arrival fresh() {
+      return new Arrival(request, beat, true);
     }
   }
 
@@ -25,35 +25,35 @@ final class WaitingHeartbeats {
    * @param notReadBy a read of topics that began before the heartbeat came, and so does not count;
    *     null: the next one does
    */
-  private record Waiting(Held held, boolean forGroup, Long notReadBy) {}
+  private record Waiting(Arrival arrival, boolean forGroup, Long notReadBy) {}
 
   static final int MAX = 10_000;
 
   private final Map<String, Waiting> byInstance = new LinkedHashMap<>();
-  private final List<Held> ready = new ArrayList<>();
+  private final List<Arrival> ready = new ArrayList<>();
 
   /**
    * @return the heartbeat that gives way to it, or null
    */
-  Held forTopics(Held arrival, Long readInFlight) {
+  Arrival forTopics(Arrival arrival, Long readInFlight) {
     return put(new Waiting(arrival, false, readInFlight));
   }
 
-  Held forGroup(Held arrival) {
+  Arrival forGroup(Arrival arrival) {
     return put(new Waiting(arrival, true, null));
   }
 
-  private Held put(Waiting waiting) {
-    String instance = waiting.held().beat().instance();
+  private Arrival put(Waiting waiting) {
+    String instance = waiting.arrival().beat().instance();
     if (byInstance.size() >= MAX && !byInstance.containsKey(instance)) {
-      return waiting.held();
+      return waiting.arrival();
     }
     Waiting former = byInstance.put(instance, waiting);
-    return former == null ? null : former.held();
+    return former == null ? null : former.arrival();
   }
 
   /** Those that waited for this read of the topics. */
-  List<Held> topicsRead(long id) {
+  List<Arrival> topicsRead(long id) {
     return take(each -> !each.forGroup() && (each.notReadBy() == null || each.notReadBy() != id));
   }
 
@@ -63,8 +63,8 @@ final class WaitingHeartbeats {
   }
 
   /** Those that waited for the record of this group. */
-  List<Held> ofGroup(String group) {
-    return take(each -> each.forGroup() && each.held().beat().group().equals(group));
+  List<Arrival> ofGroup(String group) {
+    return take(each -> each.forGroup() && each.arrival().beat().group().equals(group));
   }
 
   /** The group is recorded, or gone: heartbeats that waited for that are to be looked at again. */
@@ -73,19 +73,19 @@ final class WaitingHeartbeats {
   }
 
   /** Those to be looked at again. */
-  List<Held> takeReady() {
-    List<Held> taken = List.copyOf(ready);
+  List<Arrival> takeReady() {
+    List<Arrival> taken = List.copyOf(ready);
     ready.clear();
     return taken;
   }
 
-  List<Held> all() {
+  List<Arrival> all() {
     return take(each -> true);
   }
 
-  private List<Held> take(Predicate<Waiting> which) {
+  private List<Arrival> take(Predicate<Waiting> which) {
     List<Waiting> taken = byInstance.values().stream().filter(which).toList();
     byInstance.values().removeAll(taken);
-    return taken.stream().map(Waiting::held).toList();
+    return taken.stream().map(Waiting::arrival).toList();
   }
 }

@@ -407,7 +407,8 @@ public final class LevelDispatcher implements ConsumerHandler {
     } else if (action instanceof LevelAction.Failed failed) {
       ((Promise<Void>) failed.ticket()).tryFail(new HandlerFailure(failed.error()));
     } else if (action instanceof LevelAction.GivenBack back) {
-      ((Promise<Void>) back.ticket()).tryFail(new GivenBackException("its shard goes elsewhere"));
+      ((Promise<Void>) back.ticket())
+          .tryFail(new GivenBackException("its shard gets another owner"));
     } else if (action instanceof LevelAction.SendStart start) {
       ask(start.instance(), Op.LEVEL_START, start.body().encode())
           .map(SessionState::decode)

@@ -33,7 +33,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * it is loaded from the disk when its turn has come. A run's epoch is opened when all before it is
  * acknowledged, and that is in the spool, so nothing is ever sent in an epoch that has been closed.
  */
-final class SpoolSender extends BatchSender<SpoolSender.Held> {
+final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   /** How often the spool records what is acknowledged. */
   private static final long NOTE_MILLIS = 100;
 
@@ -45,7 +45,7 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
    * @param endSequence after its last message, within its run
    * @param tokens of the messages whose senders wait
    */
-  record Held(long frame, int shard, long endSequence, List<Token<Promise<Position>>> tokens) {
+  record SentBatch(long frame, int shard, long endSequence, List<Token<Promise<Position>>> tokens) {
     void acked(long baseOffset) {
       for (Token<Promise<Position>> token : tokens) {
         long offset =
@@ -164,35 +164,36 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
       long first = item.batch().firstSequence();
       long end = first + item.batch().count();
       long base = epochs.base(item.shard());
-      Held held =
-          new Held(frame.number(), item.shard(), end, tokens == null ? List.of() : tokens.get(i));
+      SentBatch sent =
+          new SentBatch(
+              frame.number(), item.shard(), end, tokens == null ? List.of() : tokens.get(i));
       if (core.endedBy() != null) {
-        held.failed(core.endedBy());
+        sent.failed(core.endedBy());
       } else if (end <= base) {
-        acked(held, item.batch().count(), item.batch().length(), Result.OFFSET_FORGOTTEN);
+        acked(sent, item.batch().count(), item.batch().length(), Result.OFFSET_FORGOTTEN);
       } else {
         item.batch().stamped(core.producerId(), core.epoch(), first - base);
         epochs.sending(item.shard(), first);
-        core.addStamped(item.shard(), item.batch(), item.dueMillis(), held);
+        core.addStamped(item.shard(), item.batch(), item.dueMillis(), sent);
       }
     }
   }
 
   @Override
-  protected void report(List<BatchResult<Held>> outcomes) {
+  protected void report(List<BatchResult<SentBatch>> outcomes) {
     if (ended) {
       return;
     }
-    for (BatchResult<Held> outcome : outcomes) {
-      Held held = outcome.tokens().get(0);
+    for (BatchResult<SentBatch> outcome : outcomes) {
+      SentBatch sent = outcome.tokens().get(0);
       if (outcome.refused() == null) {
         acked(
-            held,
+            sent,
             outcome.batch().batch.count(),
             outcome.batch().batch.length(),
             outcome.baseOffset());
       } else {
-        held.failed(outcome.refused());
+        sent.failed(outcome.refused());
         core.end(outcome.refused());
       }
     }
@@ -222,12 +223,12 @@ final class SpoolSender extends BatchSender<SpoolSender.Held> {
     }
   }
 
-  private void acked(Held held, int messages, int bytes, long baseOffset) {
+  private void acked(SentBatch sent, int messages, int bytes, long baseOffset) {
     window.release(bytes);
-    prefix.acked(held.frame());
-    epochs.taken(held.shard(), held.endSequence() - messages, held.endSequence());
+    prefix.acked(sent.frame());
+    epochs.taken(sent.shard(), sent.endSequence() - messages, sent.endSequence());
     ackedMessages = ackedMessages + messages;
-    held.acked(baseOffset);
+    sent.acked(baseOffset);
   }
 
   /** Records in the spool what is acknowledged. */

@@ -405,7 +405,7 @@ public final class ProducerCore<T> {
                 + Limits.DELAYED_BYTES_MAX
                 + " bytes of them, may wait";
       } else if (refusal == Refusal.INVALID) {
-        text = "a delay of more than 30 days by the broker's clock";
+        text = "the delay is more than 30 days by the broker's clock: use a shorter one";
       }
     }
     return new RefusedException(refusal, text == null ? refusal.usualWords() : text);

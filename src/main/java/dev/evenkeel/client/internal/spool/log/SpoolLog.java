@@ -144,7 +144,8 @@ public final class SpoolLog {
   private void take(SpoolRecord record, boolean begun) {
     if (begun == record instanceof SpoolRecord.Snapshot) {
       throw new RefusedException(
-          Refusal.CORRUPT, begun ? "a state in its middle" : "it does not begin with a state");
+          Refusal.CORRUPT,
+          begun ? "a state record in its middle" : "it does not begin with a state record");
     }
     if (state == null) {
       state = ((SpoolRecord.Snapshot) record).state();
