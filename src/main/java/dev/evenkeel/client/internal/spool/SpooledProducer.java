@@ -191,9 +191,7 @@ final class SpooledProducer implements SpoolingProducer {
     if (Context.isOnEventLoopThread()) {
       throw new IllegalStateException("spoolAll() blocks: not on an event loop");
     }
-    for (Message message : messages) {
-      message.checkLimits();
-    }
+    messages.forEach(Message::checkLimits);
     long dueMillis = dueMillis(due);
     synchronized (this) {
       while (endedBy == null && closing == null && isFull()) {
@@ -201,9 +199,7 @@ final class SpooledProducer implements SpoolingProducer {
       }
       checkOpen();
       long now = nowMillis();
-      for (Message message : messages) {
-        intake.add(message, dueMillis, null, now);
-      }
+      messages.forEach(message -> intake.add(message, dueMillis, null, now));
       if (after != null) {
         intake.reached(after, now);
       }
@@ -324,36 +320,27 @@ final class SpooledProducer implements SpoolingProducer {
   }
 
   /** The topic has so many shards. On the context, as all that the sender calls. */
-  void shards(int count) {
-    synchronized (this) {
-      intake.shards(count);
-    }
+  synchronized void shards(int count) {
+    intake.shards(count);
   }
 
   /** The spool has become smaller, or messages are acknowledged. */
   void progress() {
-    long frame = sender.acknowledged().frame();
-    List<Promise<Void>> done;
-    synchronized (this) {
-      done = flushedUpTo(frame);
-    }
-    done.forEach(Promise::tryComplete);
+    flushedUpTo(sender.acknowledged().frame()).forEach(Promise::tryComplete);
     roomAgain();
   }
 
-  /** Takes out flushes that need not wait any more. Under the lock; complete them outside of it. */
-  private List<Promise<Void>> flushedUpTo(long ackedFrame) {
+  /** Takes out flushes that need not wait any more, to be completed outside of the lock. */
+  private synchronized List<Promise<Void>> flushedUpTo(long ackedFrame) {
     List<Promise<Void>> done = new ArrayList<>();
     flushes.entrySet().removeIf(each -> each.getValue() <= ackedFrame && done.add(each.getKey()));
     return done;
   }
 
   /** Nothing is on its way: what is in memory may be written and sent at once. */
-  void idle() {
-    synchronized (this) {
-      senderIdle = true;
-      seeDue(nowMillis());
-    }
+  synchronized void idle() {
+    senderIdle = true;
+    seeDue(nowMillis());
   }
 
   /** The sender has ended. */
@@ -475,13 +462,11 @@ final class SpooledProducer implements SpoolingProducer {
   }
 
   @Override
-  public long pendingMessages() {
-    synchronized (this) {
-      return window.spooledMessages()
-          + intake.messages()
-          + room.waitingSends()
-          - sender.ackedMessages();
-    }
+  public synchronized long pendingMessages() {
+    return window.spooledMessages()
+        + intake.messages()
+        + room.waitingSends()
+        - sender.ackedMessages();
   }
 
   @Override

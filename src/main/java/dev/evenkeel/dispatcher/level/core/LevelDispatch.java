@@ -15,6 +15,8 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * Decides what the level dispatcher of one group does next, in one term. Deliveries come in, each
@@ -177,11 +179,9 @@ public final class LevelDispatch {
 
   /** Takes all live members of the group. Those that are not named have left. */
   public void members(List<LiveMember> live, long now) {
-    Map<String, LiveMember> named = new HashMap<>();
-    live.forEach(each -> named.put(each.name(), each));
+    Set<String> instances = live.stream().map(LiveMember::instance).collect(Collectors.toSet());
     for (MemberSlot slot : List.copyOf(members.all())) {
-      LiveMember same = named.get(slot.name);
-      if (same == null || !same.instance().equals(slot.instance)) {
+      if (!instances.contains(slot.instance)) {
         members.remove(slot);
         leave(slot);
       }
@@ -383,13 +383,11 @@ public final class LevelDispatch {
 
   private byte[] checkpoint(MemberSlot slot) {
     long joined = members.counts().joinedOf(slot.name);
-    List<Long> younger = new ArrayList<>();
-    for (MemberSlot each : members.inTurn()) {
-      long other = members.counts().joinedOf(each.name);
-      if (other > joined) {
-        younger.add(other);
-      }
-    }
+    List<Long> younger =
+        members.inTurn().stream()
+            .map(each -> members.counts().joinedOf(each.name))
+            .filter(other -> other > joined)
+            .toList();
     return new MemberCheckpoint(members.counts().checkpoint(slot.name), term, changes, younger)
         .encode();
   }
@@ -511,13 +509,11 @@ public final class LevelDispatch {
   /** How level the group is. O(members²). */
   public LevelFigures figures(long now) {
     List<LevelFigures.Bar> bars = new ArrayList<>();
-    int inHand = 0;
     for (MemberSlot slot : members.all()) {
       boolean level = slot.state == MemberSlot.State.LIVE;
       long position = level ? members.counts().positionOf(slot.name) : 0;
       long finished = level ? members.counts().finishedOf(slot.name) : 0;
       bars.add(new LevelFigures.Bar(slot.name, level, position, finished, slot.items()));
-      inHand += slot.items();
     }
     LevelCounts.Holder holder = stalls.holder(now);
     return new LevelFigures(
@@ -530,7 +526,7 @@ public final class LevelDispatch {
         holder == null ? 0 : holder.heldMillis(),
         setAside,
         deliveries.waiting(),
-        inHand,
+        members.all().stream().mapToInt(MemberSlot::items).sum(),
         bars);
   }
 }
