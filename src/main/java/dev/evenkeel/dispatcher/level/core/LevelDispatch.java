@@ -15,8 +15,6 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.stream.Collectors;
 
 /**
  * Decides what the level dispatcher of one group does next, in one term. Deliveries come in, each
@@ -179,9 +177,10 @@ public final class LevelDispatch {
 
   /** Takes all live members of the group. Those that are not named have left. */
   public void members(List<LiveMember> live, long now) {
-    Set<String> instances = live.stream().map(LiveMember::instance).collect(Collectors.toSet());
+    Map<String, String> instances = new HashMap<>();
+    live.forEach(each -> instances.put(each.name(), each.instance()));
     for (MemberSlot slot : List.copyOf(members.all())) {
-      if (!instances.contains(slot.instance)) {
+      if (!slot.instance.equals(instances.get(slot.name))) {
         members.remove(slot);
         leave(slot);
       }
