@@ -49,7 +49,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     for (Outcome outcome : command.outcomes()) {
       // A message behind one that found no room may have the same key, and must not overtake it.
       boolean passes = outcome instanceof Outcome.Parked && !noRoom.isEmpty();
-      if (passes || !taken(failures, outcome, lease)) {
+      if (passes || !applied(failures, outcome, lease)) {
         noRoom.add(outcome.offset());
       }
     }
@@ -86,7 +86,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
   }
 
   /** Applies an outcome. Returns false if there is no room for it. */
-  private boolean taken(FailureUpdate failures, Outcome outcome, Lease lease) {
+  private boolean applied(FailureUpdate failures, Outcome outcome, Lease lease) {
     long offset = outcome.offset();
     FailureEntry entry = failures.entry(offset);
     if (outcome instanceof Outcome.Settled) {
@@ -113,33 +113,33 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
       return true;
     }
     return switch (failed.way()) {
-      case DEAD -> failures.die(failed, entry, lease.floor(), time);
+      case DEAD -> failures.makeDeadLetter(failed, entry, lease.floor(), time);
       // Below the committed offset nothing is held: a report that comes late would stay for ever.
       case HELD -> offset < lease.committed() || failures.hold(failed, entry, time);
       case MOVED ->
           moved
-              ? failures.again(offset, entry, failed.delayMillis(), time)
+              ? failures.failAgain(offset, entry, failed.delayMillis(), time)
               : failed.copy() == null || failures.move(failed, entry, time);
     };
   }
 
   /** Puts dead letters back. */
   public Decision<Change> replay(DataCommand.ReplayDeadLetters command) {
-    return letters(command, command.offsets(), true, this::revived);
+    return letters(command, command.offsets(), true, this::retried);
   }
 
   /** Returns false if there is no room. */
-  private boolean revived(FailureUpdate failures, DeadLetter letter) {
+  private boolean retried(FailureUpdate failures, DeadLetter letter) {
     if (failures.entry(letter.offset()) != null) {
       // After a reset it came again, and is being tried already.
-      failures.bury(letter.offset());
+      failures.removeDeadLetter(letter.offset());
       return true;
     }
     if (!failures.hasRoom(letter.copy().length)) {
       return false;
     }
-    failures.bury(letter.offset());
-    failures.revive(letter, time);
+    failures.removeDeadLetter(letter.offset());
+    failures.retryDeadLetter(letter, time);
     return true;
   }
 
@@ -150,7 +150,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
         command.offsets(),
         false,
         (failures, letter) -> {
-          failures.bury(letter.offset());
+          failures.removeDeadLetter(letter.offset());
           return true;
         });
   }

@@ -133,7 +133,7 @@ final class FailureUpdate {
   }
 
   /** Counts another failed attempt of one that waits here. */
-  boolean again(long offset, FailureEntry entry, long delayMillis, LogTime time) {
+  boolean failAgain(long offset, FailureEntry entry, long delayMillis, LogTime time) {
     take(offset, entry);
     long dueMillis = time.millis() + delayMillis;
     FailureEntry next = entry.failed(dueMillis, time.clockMillis());
@@ -144,7 +144,7 @@ final class FailureUpdate {
   /** Counts a failed attempt of one that waits in the owner's window. */
   boolean hold(Outcome.Failed failed, FailureEntry before, LogTime time) {
     if (before != null) {
-      return again(failed.offset(), before, failed.delayMillis(), time);
+      return failAgain(failed.offset(), before, failed.delayMillis(), time);
     }
     put(
         failed.offset(),
@@ -160,7 +160,7 @@ final class FailureUpdate {
   }
 
   /** Makes it a dead letter. Returns false if there is no room. */
-  boolean die(Outcome.Failed failed, FailureEntry before, long floor, LogTime time) {
+  boolean makeDeadLetter(Outcome.Failed failed, FailureEntry before, long floor, LogTime time) {
     long offset = failed.offset();
     if (dead >= Limits.DEAD_LETTERS_MAX) {
       return false;
@@ -209,7 +209,7 @@ final class FailureUpdate {
   }
 
   /** Removes a dead letter that is there. */
-  void bury(long offset) {
+  void removeDeadLetter(long offset) {
     rows.delete(keys.at(FailureKeys.DEAD, offset));
     dead--;
   }
@@ -218,7 +218,7 @@ final class FailureUpdate {
    * Puts a dead letter back among the waiting messages. It keeps no order: its key's queue has
    * moved on.
    */
-  void revive(DeadLetter letter, LogTime time) {
+  void retryDeadLetter(DeadLetter letter, LogTime time) {
     put(
         letter.offset(),
         new FailureEntry(

@@ -227,7 +227,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     for (Change change : changes) {
       Lease former = former(change);
       change.show(tables);
-      tell(change, former);
+      callListeners(change, former);
     }
     if (tables.delays().nextDueMillis() != due) {
       listeners.forEach(DataListener::nextDueChanged);
@@ -245,7 +245,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     return null;
   }
 
-  private void tell(Change change, Lease former) {
+  private void callListeners(Change change, Lease former) {
     if (change instanceof Change.PutShard put) {
       each(DataListener::shardChanged, put.shard());
     } else if (change instanceof Change.RemoveShard removed) {

@@ -33,14 +33,14 @@ final class LiveStore {
       store = opener.open(directory);
     } catch (IOException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
-      IOException told =
+      IOException failure =
           new IOException(
               String.format(
                   "cannot open %s (%s): if it is damaged, delete it, and it is made again from "
                       + "the snapshot and the log; if these are damaged too, replace the node",
                   directory, cause.getMessage()));
-      told.addSuppressed(e);
-      throw told;
+      failure.addSuppressed(e);
+      throw failure;
     } finally {
       lock.writeLock().unlock();
     }

@@ -87,7 +87,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     onDamage.accept(detail);
   }
 
-  private void tellIfDamaged(Throwable failure) {
+  private void reportIfDamaged(Throwable failure) {
     DamagedStoreException damage = DamagedStoreException.in(failure);
     if (damage != null) {
       damaged(damage.getMessage());
@@ -102,7 +102,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     try {
       work.run();
     } catch (IOException | RuntimeException e) {
-      tellIfDamaged(e);
+      reportIfDamaged(e);
       throw e;
     }
   }
@@ -214,7 +214,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     try {
       return applyNew(term, index, bytes);
     } catch (UncheckedIOException e) {
-      tellIfDamaged(e);
+      reportIfDamaged(e);
       throw e;
     }
   }
@@ -391,7 +391,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     try {
       return live.read(reader);
     } catch (UncheckedIOException e) {
-      tellIfDamaged(e);
+      reportIfDamaged(e);
       throw e;
     }
   }

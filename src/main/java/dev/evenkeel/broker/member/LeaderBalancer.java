@@ -46,10 +46,10 @@ final class LeaderBalancer {
   /**
    * When a log group was last handed to a node of which nothing is known, and the pause after it.
    */
-  private record Blind(long atMillis, long waitMillis) {}
+  private record BlindMove(long atMillis, long waitMillis) {}
 
   /** By log group; forgotten once another node answers. */
-  private final Map<String, Blind> blinds = new HashMap<>();
+  private final Map<String, BlindMove> blindMoves = new HashMap<>();
 
   private Object before = List.of();
   private long changedAtMillis = Long.MIN_VALUE / 2;
@@ -96,7 +96,7 @@ final class LeaderBalancer {
       changedAtMillis = nowMillis;
     }
     if (answers.size() > 1) {
-      blinds.clear();
+      blindMoves.clear();
     }
     boolean whole = answers.values().stream().allMatch(Node::serving);
     long turn = Math.floorMod(nowMillis / TURN_MILLIS, nodes.size());
@@ -138,7 +138,7 @@ final class LeaderBalancer {
    */
   private String successor(long nowMillis, String home, Map<String, Node> answers, Group group) {
     boolean blind = answers.size() == 1;
-    Blind last = blinds.get(group.name());
+    BlindMove last = blindMoves.get(group.name());
     if (last != null && nowMillis - last.atMillis() < last.waitMillis()) {
       return null;
     }
@@ -154,7 +154,7 @@ final class LeaderBalancer {
             .orElse(null);
     if (blind && next != null) {
       long wait = last == null ? BLIND_MILLIS : Math.min(BLIND_MILLIS_MAX, 2 * last.waitMillis());
-      blinds.put(group.name(), new Blind(nowMillis, wait));
+      blindMoves.put(group.name(), new BlindMove(nowMillis, wait));
     }
     return next;
   }

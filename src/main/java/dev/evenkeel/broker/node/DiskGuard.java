@@ -64,13 +64,13 @@ public final class DiskGuard {
     lastFreeBytes = free;
     low = reason(low, free, limit(low, 5, 6));
     exhausted =
-        told(
+        logged(
             exhausted,
             reason(exhausted, free, limit(exhausted, 2, 3)),
             "this node takes no entries from other leaders: {}",
             "there is room again in {}: this node takes entries");
     full =
-        told(
+        logged(
             full,
             free >= freeBytesMin ? null : text(free),
             "appends are refused: {}",
@@ -78,7 +78,7 @@ public final class DiskGuard {
   }
 
   /** Logs that there is a reason now, or none any more. Returns {@code now}. */
-  private String told(String before, String now, String begun, String ended) {
+  private String logged(String before, String now, String begun, String ended) {
     if (now != null && before == null) {
       LOG.error(begun, now);
     } else if (now == null && before != null) {

@@ -91,12 +91,12 @@ final class Announcer implements DataListener {
 
   @Override
   public void nextDueChanged() {
-    due.tell();
+    due.lookSoon();
   }
 
   @Override
   public void everythingChanged() {
-    due.tell();
+    due.lookSoon();
     serve.run(() -> fetches.changed(shard -> true));
   }
 }

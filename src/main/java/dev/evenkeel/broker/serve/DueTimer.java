@@ -15,7 +15,7 @@ import org.slf4j.LoggerFactory;
  * Delivers delayed messages of a data log group when they are due, while this node leads it. One
  * command is in flight at a time; {@link DeliverySchedule} says when to send the next.
  *
- * <p>Runs on one context, but for {@link #tell}.
+ * <p>Runs on one context, but for {@link #lookSoon}.
  */
 final class DueTimer {
   private static final Logger LOG = LoggerFactory.getLogger(DueTimer.class);
@@ -35,7 +35,7 @@ final class DueTimer {
   /** The clock by which messages are due, while this node leads. */
   private final ClusterClock clock;
 
-  private final AtomicBoolean told = new AtomicBoolean();
+  private final AtomicBoolean lookScheduled = new AtomicBoolean();
   private long timer = NO_TIMER;
   private long lastNanos = System.nanoTime() - 1_000_000_000L;
   private int failuresInRow;
@@ -52,11 +52,11 @@ final class DueTimer {
    * Looks again soon: something may be due earlier, or this node may lead now. From any thread;
    * several calls become one look.
    */
-  void tell() {
-    if (told.compareAndSet(false, true)) {
+  void lookSoon() {
+    if (lookScheduled.compareAndSet(false, true)) {
       serve.run(
           () -> {
-            told.set(false);
+            lookScheduled.set(false);
             look();
           });
     }

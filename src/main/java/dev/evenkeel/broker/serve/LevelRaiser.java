@@ -29,7 +29,7 @@ final class LevelRaiser {
   /** Log groups with an entry on its way. */
   private final Set<String> underWay = ConcurrentHashMap.newKeySet();
 
-  private String told = "";
+  private String lastLogged = "";
 
   LevelRaiser(ServeContext serve) {
     this.serve = serve;
@@ -60,8 +60,8 @@ final class LevelRaiser {
     }
     if (all > level) {
       raise(all);
-    } else if (!behind.toString().equals(told)) {
-      told = behind.toString();
+    } else if (!behind.toString().equals(lastLogged)) {
+      lastLogged = behind.toString();
       LOG.info(
           "the cluster stays at feature level {} until these nodes say that they read more: {}",
           level,

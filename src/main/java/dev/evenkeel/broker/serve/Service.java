@@ -90,14 +90,14 @@ public final class Service {
               leadership -> {
                 announce(index, leadership);
                 if (!closed) {
-                  due.tell();
+                  due.lookSoon();
                   serve.run(levels::bringGroups);
                   serve.run(
                       () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
                 }
               });
       // Messages may have become due while nobody served.
-      due.tell();
+      due.lookSoon();
     }
   }
 

@@ -58,31 +58,31 @@ final class FormationLoop {
 
   /** Blocks until the logs may be opened. Returns what the disk then says. */
   ClusterFile run() throws LogStartException, IOException, InterruptedException {
-    NodeInfo told = self;
+    NodeInfo announced = self;
     while (true) {
-      link.tell(told);
+      link.tell(announced);
       Formation.Step step = Formation.next(self, ask(), () -> UUID.randomUUID().toString());
       if (step instanceof Formation.Step.Open) {
         link.waitingFor(null, false);
         return new ClusterFile(self);
       } else if (step instanceof Formation.Step.Become become) {
         write(become.info());
-        told = self;
+        announced = self;
       } else if (step instanceof Formation.Step.Refuse refuse) {
         throw new LogStartException(refuse.message());
       } else if (step instanceof Formation.Step.Wait wait) {
-        told = self;
-        link.tell(told);
+        announced = self;
+        link.tell(announced);
         link.waitingFor(wait.reason(), false);
         link.awaitInvitation(PAUSE_MILLIS);
       } else if (step instanceof Formation.Step.AwaitReplacement await) {
-        told = self.with(Stage.WAITING);
-        link.tell(told);
+        announced = self.with(Stage.WAITING);
+        link.tell(announced);
         link.waitingFor(await.reason(), true);
         PeerLink.Invitation invitation = link.awaitInvitation(PAUSE_MILLIS);
         if (invitation != null && invitation.incarnation().equals(self.incarnation())) {
           takenIn(invitation);
-          told = self;
+          announced = self;
         }
       } else {
         throw new AssertionError(step);

@@ -52,7 +52,7 @@ final class NodeStart {
   private final PeerLink link;
 
   /** The last entry that each group had applied in the last run. */
-  private Map<String, TermIndex> marks = Map.of();
+  private Map<String, TermIndex> positions = Map.of();
 
   NodeStart(LogSettings settings, Function<String, ReplicatedState> states, PeerLink link) {
     this.settings = settings;
@@ -74,7 +74,7 @@ final class NodeStart {
     try {
       ClusterFile cluster = openDirectory();
       link.tell(cluster.info());
-      marks = new AppliedPositions(directory).read();
+      positions = new AppliedPositions(directory).read();
       checkPort(own);
       node = new RaftLogNode(settings, cluster, lock, states);
       startServer(node, own);
@@ -273,7 +273,7 @@ final class NodeStart {
     // may have committed what this node's disk had not taken yet; they send it again.)
     if (settings.peers().size() == 1) {
       checkHolds(division, group.name(), group.adapter().atStart());
-      checkHolds(division, group.name(), marks.get(group.name()));
+      checkHolds(division, group.name(), positions.get(group.name()));
     }
     group.started(server, division);
   }

@@ -37,7 +37,7 @@ public final class RaftLogNode implements LogNode {
   private final DirectoryLock lock;
   private final NodeThread thread;
   private final List<RaftLogGroup> groups;
-  private final AppliedPositions marks;
+  private final AppliedPositions positions;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final AtomicBoolean failed = new AtomicBoolean();
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -55,7 +55,7 @@ public final class RaftLogNode implements LogNode {
     this.cluster = cluster;
     this.lock = lock;
     thread = new NodeThread("log-node-" + settings.nodeId());
-    marks = new AppliedPositions(settings.directory().toAbsolutePath());
+    positions = new AppliedPositions(settings.directory().toAbsolutePath());
     List<RaftLogGroup> made = new ArrayList<>();
     for (String name : cluster.groups()) {
       StateAdapter adapter =
@@ -183,7 +183,7 @@ public final class RaftLogNode implements LogNode {
       }
       group.refresh();
     }
-    marks.write(groups);
+    positions.write(groups);
   }
 
   boolean hasFailed() {

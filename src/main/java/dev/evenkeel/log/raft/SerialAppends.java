@@ -62,7 +62,7 @@ final class SerialAppends implements InvocationHandler {
   private final RaftServer server;
 
   /** Log group → the last request that came. */
-  private final Map<ByteString, AtomicReference<CompletableFuture<?>>> lines =
+  private final Map<ByteString, AtomicReference<CompletableFuture<?>>> queues =
       new ConcurrentHashMap<>();
 
   private final Supplier<String> refusing;
@@ -86,10 +86,10 @@ final class SerialAppends implements InvocationHandler {
     Object request = args == null || args.length != 1 ? null : args[0];
     if (method.getName().equals(APPEND) && request instanceof AppendEntriesRequestProto append) {
       AppendEntriesRequestProto bounded = bounded(append);
-      return bounded.getEntriesCount() > 0 ? inLine(bounded) : server.appendEntriesAsync(bounded);
+      return bounded.getEntriesCount() > 0 ? queued(bounded) : server.appendEntriesAsync(bounded);
     }
     if (method.getName().equals(SNAPSHOT) && request instanceof InstallSnapshotRequestProto chunk) {
-      return inLine(chunk);
+      return queued(chunk);
     }
     try {
       return method.invoke(server, args);
@@ -113,21 +113,21 @@ final class SerialAppends implements InvocationHandler {
 
   /** Takes the last place in the queue of a log group. Returns the place before it. */
   private CompletableFuture<?> place(RaftRpcRequestProto request, CompletableFuture<?> mine) {
-    return lines
+    return queues
         .computeIfAbsent(
             request.getRaftGroupId().getId(),
             group -> new AtomicReference<>(CompletableFuture.completedFuture(null)))
         .getAndSet(mine);
   }
 
-  private CompletableFuture<AppendEntriesReplyProto> inLine(AppendEntriesRequestProto request) {
+  private CompletableFuture<AppendEntriesReplyProto> queued(AppendEntriesRequestProto request) {
     CompletableFuture<AppendEntriesReplyProto> mine = new CompletableFuture<>();
     place(request.getServerRequest(), mine).whenComplete((reply, failure) -> append(request, mine));
     return mine;
   }
 
   /** Blocks, as the engine does while it installs a snapshot. */
-  private InstallSnapshotReplyProto inLine(InstallSnapshotRequestProto chunk) throws IOException {
+  private InstallSnapshotReplyProto queued(InstallSnapshotRequestProto chunk) throws IOException {
     CompletableFuture<Void> mine = new CompletableFuture<>();
     CompletableFuture<?> before = place(chunk.getServerRequest(), mine);
     try {
