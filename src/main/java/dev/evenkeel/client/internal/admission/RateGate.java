@@ -84,7 +84,7 @@ public final class RateGate implements MessageSource<Task> {
   /**
    * @param before the step whose messages come here; the core, if there is none
    * @param keysMax keys whose rate is known at once: {@link #KEYS_MAX}, in tests fewer
-   * @param onDropped is given each message that is finished without its handler
+   * @param onDropped gets each message that is finished without its handler
    */
   public RateGate(
       ConsumerCore core,

@@ -404,7 +404,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     lead(lead);
     environment.releaseWithin(Math.min(withinMillis, options.getLockTimeMillis()));
     if (shards.count() > 0) {
-      // The sooner the dispatcher knows, the sooner others are chosen for what is given away.
+      // The sooner the dispatcher knows, the sooner it chooses new owners.
       actions.add(Performer::heartbeatNow);
     }
     shards.all().forEach(shard -> shard.draining(true, now));

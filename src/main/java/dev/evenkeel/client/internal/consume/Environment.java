@@ -113,7 +113,7 @@ final class Environment {
   }
 
   /** Whether the application wants messages: it has not paused the consumer. */
-  boolean pulls() {
+  boolean fetches() {
     return !paused;
   }
 

@@ -1,19 +1,19 @@
 package dev.evenkeel.client.internal.consume;
 
 /**
- * Decides when to pull: not any more once so many messages or bytes are pending in the whole
- * consumer, and again below half of both limits.
+ * Decides when a consumer may fetch. It stops fetching once the limit of pending messages or bytes
+ * is reached over all shards, and resumes below half of both.
  *
- * <p>A shard with nothing pending may pull even then. Otherwise one shard that waits through the
- * retries of a message would stall all others. So what is pending is at most the limit and one
- * batch a shard. {@link #fetchBytes} and {@link #fetchMessages} keep the sum of all answers near
- * half of the limit, so that little is fetched that cannot be taken.
+ * <p>A shard with nothing pending may fetch even then: otherwise one shard that waits through the
+ * retries of a message would stall all others. So at most the limit and one batch a shard are
+ * pending. {@link #fetchBytes} and {@link #fetchMessages} keep the sum of all answers near half of
+ * the limit, so that little is fetched that there is no room for.
  */
 final class FlowControl {
-  /** Answers are not made smaller than this however many shards there are: 64 KiB. */
+  /** The smallest answer that a fetch asks for, however many shards there are: 64 KiB. */
   static final int FETCH_BYTES_MIN = 64 << 10;
 
-  /** Nor than this: a shard that gets much beside many that get little need not ask for each. */
+  /** The same in messages: among many shards with little traffic, a busy one need not ask often. */
   static final int FETCH_MESSAGES_MIN = 128;
 
   private final long messagesMax;
@@ -35,7 +35,7 @@ final class FlowControl {
     }
   }
 
-  /** Returns whether pulling may go on now and could not before. */
+  /** Returns whether fetching may go on now and could not before. */
   boolean removed(long fewerMessages, long fewerBytes) {
     messages -= fewerMessages;
     bytes -= fewerBytes;
@@ -49,12 +49,12 @@ final class FlowControl {
   /**
    * @param shardMessages messages pending in the shard that wants to pull
    */
-  boolean mayPull(long shardMessages) {
+  boolean mayFetch(long shardMessages) {
     return !paused || shardMessages == 0;
   }
 
   /**
-   * Whether there is room for another batch; if not, pulling pauses.
+   * Whether there is room for another batch; if not, fetching pauses.
    *
    * @param shardMessages messages pending in its shard
    */

@@ -6,7 +6,7 @@ import dev.evenkeel.client.Delivery;
  * Gives the messages of a consumer to its handler, and learns how they ended. All calls come from
  * one thread at a time; {@code now} is a monotonic clock in milliseconds.
  *
- * @param <T> a message on its way through a handler
+ * @param <T> a message for a handler
  */
 public interface MessageSource<T extends MessageSource.Handed> {
   /** A message for a handler. */

@@ -343,6 +343,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** The lease was read. */
   public void leaseRead(Lease lease, long now) {
     busy = false;
     if (state != ATTACHING) {
@@ -363,9 +364,10 @@ public final class OwnedShard implements Task.Owner {
     givenState = given && !empty ? lease.state() : null;
     // The empty state stands where the first owner that keeps state begins: after a crash the next
     // owner needs all messages from there. Once the log has it, the log keeps it.
-    boolean marks = handler.keepsState() && (handler.givesState() || environment.effectivelyOnce);
+    boolean keepsEmpty =
+        handler.keepsState() && (handler.givesState() || environment.effectivelyOnce);
     emptyStateOffset =
-        empty ? lease.stateOffset() : marks && lease.state() == null ? lease.committed() : -1;
+        empty ? lease.stateOffset() : keepsEmpty && lease.state() == null ? lease.committed() : -1;
     leaseCommitted = lease.committed();
     generation = lease.generation().number();
     beginOffset = given ? lease.stateOffset() : lease.committed();
@@ -378,6 +380,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** The lease could not be read. */
   public void leaseFailed(RefusedException refused, long now) {
     busy = false;
     if (state == ATTACHING && !fenced(refused, now)) {
@@ -398,6 +401,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** The epoch could not be opened for publishing. */
   public void publisherFailed(RefusedException refused, long now) {
     busy = false;
     if (state != ATTACHING) {
@@ -495,6 +499,7 @@ public final class OwnedShard implements Task.Owner {
     return state == RUNNING || state == DRAINING;
   }
 
+  /** A fetch was answered. */
   public void fetched(FetchRequest request, FetchAnswer answer, long now) {
     if (fetch.ended(request) && state == RUNNING) {
       if (fetch.accept(answer, now)) {
@@ -504,6 +509,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** A fetch failed. */
   public void fetchFailed(FetchRequest request, RefusedException refused, long now) {
     if (fetch.ended(request) && state == RUNNING && !fenced(refused, now)) {
       fetch.failed(refused, now);
@@ -511,6 +517,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** The log has taken a commit. */
   public void committed(long offset) {
     commitInDoubt = false;
     commits.taken(offset);
@@ -520,6 +527,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** A commit failed, or its answer was lost. */
   public void commitFailed(RefusedException refused, long now) {
     commits.ended();
     commitInDoubt |= mayBeTaken(refused);
@@ -546,6 +554,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** Outcomes could not be recorded, or the answer was lost. */
   public void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
     failures.recordEnded();
     spent |= mayBeTaken(refused);
@@ -554,6 +563,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** A request for retries was answered. */
   public void retriesFetched(RetryRequest request, RetryAnswer answer, long now) {
     if (state == RUNNING) {
       failures.retriesFetched(request, answer, now);
@@ -562,6 +572,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** A request for retries failed. */
   public void retriesFailed(RetryRequest request, RefusedException refused, long now) {
     if (state == RUNNING && !fenced(refused, now)) {
       failures.retriesFailed(request, now);
@@ -722,6 +733,7 @@ public final class OwnedShard implements Task.Owner {
     publish(now);
   }
 
+  /** What handlers published was refused, or the answer was lost. */
   public void publishFailed(PublishRequest request, RefusedException refused, long now) {
     if (state.over()) {
       return;
@@ -856,6 +868,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** The log has taken the release. */
   public void released(long now) {
     busy = false;
     if (state == RELEASING) {
@@ -865,6 +878,7 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** The release failed, or its answer was lost. */
   public void releaseFailed(RefusedException refused, long now) {
     busy = false;
     spent |= mayBeTaken(refused);

@@ -41,7 +41,7 @@ final class ShardCommits {
   /** Where the empty state stands that this owner began with, if the log has none yet; else -1. */
   private long emptyStateOffset = -1;
 
-  /** The handler's last state, and the offset that it stands for; -1: none. */
+  /** The handler's last state, and the offset up to which it counts; -1: there is none. */
   private byte[] state;
 
   private long stateOffset = -1;
@@ -57,7 +57,7 @@ final class ShardCommits {
   /** onRelease has ended. */
   private boolean releaseReady;
 
-  /** How often the release was sent, for all that is known in vain. */
+  /** How often the release was sent. */
   private int releaseTries;
 
   /** A release may have been taken: then the log needs nothing more of this owner. */
@@ -66,7 +66,7 @@ final class ShardCommits {
   /** What onRelease gave, or null. */
   private byte[] givenState;
 
-  /** The handler could not give its state, or its state does not stand for the released offset. */
+  /** The handler could not give its state, or the state does not belong to the released offset. */
   private boolean stateMissing;
 
   ShardCommits(OwnedShard shard) {

@@ -87,7 +87,7 @@ final class ShardFailures {
       recordsInFlight++;
       environment.act(by -> by.recordOutcomes(shard, command));
     }
-    if (state == OwnedShardState.RUNNING && environment.pulls()) {
+    if (state == OwnedShardState.RUNNING && environment.fetches()) {
       RetryRequest request = retries.ask(options.getGroup(), options.getFetchBytesMax(), now);
       if (request != null) {
         environment.act(by -> by.fetchRetries(shard, request));

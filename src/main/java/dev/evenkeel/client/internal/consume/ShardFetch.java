@@ -57,10 +57,10 @@ final class ShardFetch {
   /** Fetches if the limits allow it. */
   void step(long now) {
     if (request != null
-        || !environment.pulls()
+        || !environment.fetches()
         || !environment.linkUp()
         || now < notBeforeMillis
-        || !environment.flow.mayPull(messages.pending())) {
+        || !environment.flow.mayFetch(messages.pending())) {
       return;
     }
     askedMillis = now;

@@ -53,7 +53,7 @@ final class ShardRetries {
   /** The highest offset that left the window under a former owner, or -1. */
   private long lastLeftOffset = -1;
 
-  /** What the log has of each key, with what is on its way there. */
+  /** The messages of each key that the log has, or that are being sent there. */
   private final Map<Long, InLog> keys = new HashMap<>();
 
   /** Keys whose first message in the log waits for its time. */

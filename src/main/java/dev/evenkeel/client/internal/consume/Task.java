@@ -8,7 +8,7 @@ import dev.evenkeel.protocol.RefusedException;
 import java.util.Iterator;
 import java.util.Set;
 
-/** A message on its way through a handler, with all its attempts. */
+/** A message with all its attempts, until its handler has ended. */
 public final class Task implements MessageSource.Handed {
   private static final long FNV_OFFSET = 0xcbf29ce484222325L;
   private static final long FNV_PRIME = 0x100000001b3L;

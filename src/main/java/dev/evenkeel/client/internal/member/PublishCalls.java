@@ -15,10 +15,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
 
-/**
- * The requests that publish what handlers want published. Every failure is a {@link
- * RefusedException}.
- */
+/** The requests that publish messages of handlers. Every failure is a {@link RefusedException}. */
 final class PublishCalls {
   /**
    * A producer id that this run of the member has got for a lease that named none.

@@ -22,7 +22,7 @@ class FlowControlTest {
     long bytes = 0;
     boolean paused = false;
     for (int i = 0; i < 2000; i++) {
-      if (pending.isEmpty() || flow.mayPull(pending.size()) && random.nextInt(3) > 0) {
+      if (pending.isEmpty() || flow.mayFetch(pending.size()) && random.nextInt(3) > 0) {
         int more = random.nextInt(200);
         flow.added(1, more);
         pending.add(more);
@@ -37,8 +37,8 @@ class FlowControlTest {
         paused &= !below;
       }
       assertThat(flow.paused).isEqualTo(paused);
-      assertThat(flow.mayPull(1)).isEqualTo(!paused);
-      assertThat(flow.mayPull(0)).isTrue();
+      assertThat(flow.mayFetch(1)).isEqualTo(!paused);
+      assertThat(flow.mayFetch(0)).isTrue();
       assertThat(flow.messages).isEqualTo(pending.size());
       assertThat(flow.bytes).isEqualTo(bytes);
     }
