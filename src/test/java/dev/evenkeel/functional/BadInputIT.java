@@ -62,6 +62,24 @@ class BadInputIT {
     return Jar.run(node.directory, args);
   }
 
+  /** With a spool, the time to connect is that to deliver. */
+  @Test
+  void noNodeAnswers() throws IOException {
+    String line = Files.writeString(directory.resolve("unsent"), "hello\n").toString();
+    String spool = directory.resolve("spool").toString();
+    assertOneLine(
+        command(
+            "produce",
+            "good",
+            "--cluster=127.0.0.1:1",
+            "--spool=" + spool,
+            "--delivery-timeout=2s",
+            line),
+        1,
+        "within 2000 ms",
+        "--cluster HOST:PORT");
+  }
+
   @Test
   void unknownTopic() throws IOException {
     Path line = Files.writeString(directory.resolve("line"), "hello\n");
