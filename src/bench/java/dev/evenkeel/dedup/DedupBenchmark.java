@@ -83,7 +83,7 @@ public class DedupBenchmark {
       worker = new Worker("m", thread, 0);
       unique = thread << 40;
       SplittableRandom random = new SplittableRandom(thread);
-      Zipf draw = new Zipf(HOT_KEYS);
+      Zipf draw = new Zipf(HOT_KEYS, 1);
       DedupKey[] keys = new DedupKey[HOT_KEYS];
       for (int i = 0; i < HOT_KEYS; i++) {
         keys[i] = new DedupKey(i * 0x9e3779b97f4a7c15L, i);
