@@ -251,7 +251,7 @@ final class OwnNodes implements AutoCloseable {
         List<String> lines = Files.readAllLines(errors(), StandardCharsets.ISO_8859_1);
         return lines.subList(Math.max(0, lines.size() - ERROR_LINES_SHOWN_MAX), lines.size());
       } catch (IOException e) {
-        return List.of("nothing that could be read: " + e.getMessage());
+        return List.of("no readable output: " + e.getMessage());
       }
     }
   }

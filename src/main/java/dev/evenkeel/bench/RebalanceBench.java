@@ -143,7 +143,7 @@ final class RebalanceBench extends Benchmark {
       delete(errors);
       return status(sent.sent(), sent.failed(), sent.firstFailure());
     } catch (CommandFailure e) {
-      complain("what the consumers said is in " + errors);
+      complain("the output of the consumers is in " + errors);
       throw e;
     }
   }
@@ -350,7 +350,7 @@ final class RebalanceBench extends Benchmark {
       }
       if (System.nanoTime() > until) {
         throw CommandFailure.failed(
-            "the group did not come to rest within %s s: %s consumers, owners %s%s"
+            "the group did not settle within %s s: %s consumers, owners %s%s"
                 .formatted(
                     SETTLE_SECONDS_MAX,
                     count,

@@ -165,8 +165,8 @@ public record ClusterView(
         Refusal.UNAVAILABLE,
         "node "
             + node
-            + " does not know the topics yet: it has started, and no leader of the meta log has"
-            + " told it what it missed; try again, and if it stays so start the other nodes");
+            + " does not know the topics yet: it has just started and has not heard from the leader"
+            + " of the meta log; try again, and start the other nodes if that does not help");
   }
 
   public JsonObject toJson() {

@@ -12,53 +12,70 @@ import static dev.evenkeel.bus.GroupFigure.Section.RATES;
  * all follow from these declarations.
  */
 public enum GroupFigure {
-  DEDUP_ACCEPTED(DEDUP, "accepted", "dedup.accepted", "Dedup: handlers that could begin at once"),
-  DEDUP_BLOCKED(DEDUP, "blocked", "dedup.blocked", "Dedup: messages that waited for their turn"),
-  DEDUP_DECLINED(DEDUP, "declined", "dedup.declined", "Dedup: messages finished without a handler"),
-  DEDUP_EVICTED(DEDUP, "evicted", "dedup.evicted", "Dedup: claims found overdue"),
-  DEDUP_LOST(DEDUP, "lost", "dedup.lost", "Dedup: runs that may have overlapped with another"),
+  DEDUP_ACCEPTED(DEDUP, "accepted", "dedup.accepted", "Dedup: messages accepted without waiting"),
+  DEDUP_BLOCKED(
+      DEDUP,
+      "blocked",
+      "dedup.blocked",
+      "Dedup: messages that waited for another with the same key"),
+  DEDUP_DECLINED(
+      DEDUP,
+      "declined",
+      "dedup.declined",
+      "Dedup: messages declined, which means finished without being handled"),
+  DEDUP_EVICTED(DEDUP, "evicted", "dedup.evicted", "Dedup: claims that timed out and were freed"),
+  DEDUP_LOST(
+      DEDUP,
+      "lost",
+      "dedup.lost",
+      "Dedup: handlers that lost their claim and may have overlapped with another"),
   DEDUP_UNGUARDED(
       DEDUP,
       "unguarded",
       "dedup.unguarded",
-      "Dedup: runs that went ahead because the cluster did not answer"),
-  DEDUP_PROCESSING(DEDUP, "processing", "dedup.processing", "Dedup: handlers at work", GAUGE),
+      "Dedup: messages handled without a claim because the cluster did not answer"),
+  DEDUP_PROCESSING(DEDUP, "processing", "dedup.processing", "Dedup: messages being handled", GAUGE),
   DEDUP_WAITING(
-      DEDUP, "waiting", "dedup.waiting", "Dedup: messages that wait for their turn", GAUGE),
+      DEDUP,
+      "waiting",
+      "dedup.waiting",
+      "Dedup: messages waiting for another with the same key",
+      GAUGE),
 
-  RATE_DELAYED(RATES, "delayed", "rate.delayed", "Messages that waited for a token of their key"),
-  RATE_DROPPED(RATES, "dropped", "rate.dropped", "Messages over the rate of their key, dropped"),
-  RATE_WAITING(RATES, "waiting", "rate.waiting", "Messages that wait for their rate", GAUGE),
+  RATE_DELAYED(
+      RATES,
+      "delayed",
+      "rate.delayed",
+      "Messages that waited because of the rate limit of their key"),
+  RATE_DROPPED(
+      RATES, "dropped", "rate.dropped", "Messages dropped because of the rate limit of their key"),
+  RATE_WAITING(RATES, "waiting", "rate.waiting", "Messages waiting because of a rate limit", GAUGE),
   RATE_SHARDS_WAITING(
       RATES,
       "shardsWaiting",
       "rate.shards.waiting",
-      "Shards of which no more messages may wait for their rate",
+      "Shards that are not fetched because too many messages wait for a rate limit",
       GAUGE),
 
   RETRIES_WAITING(
-      FAILURES,
-      "retriesWaiting",
-      "retries.waiting",
-      "Messages that wait for another attempt",
-      WHOLE_GAUGE),
+      FAILURES, "retriesWaiting", "retries.waiting", "Messages waiting for a retry", WHOLE_GAUGE),
   RETRIES_PARKED(
       FAILURES,
       "parked",
       "retries.parked",
-      "Messages that wait behind another of their key",
+      "Messages parked behind a failed message with the same key",
       WHOLE_GAUGE),
   SHARDS_RETRYING(
       FAILURES,
       "shardsWaiting",
       "shards.retrying",
-      "Shards that wait for a retry, or for room to park",
+      "Shards blocked by a retry, or because no more messages can be parked",
       WHOLE_GAUGE),
   DEAD_LETTERS(
       FAILURES,
       "deadLetters",
       "dead.letters",
-      "Messages of which every attempt failed",
+      "Dead letters: messages whose attempts have all failed",
       WHOLE_GAUGE),
 
   LEVEL_RANGE(
@@ -77,34 +94,33 @@ public enum GroupFigure {
       LEVEL,
       "round",
       "level.round",
-      "Mode level: how often the member that finished least got ahead by the range",
+      "Mode level: rounds, which count how often the slowest member advanced by the range",
       GAUGE),
   LEVEL_HELD_SECONDS(
       "level.held.seconds",
-      "Mode level: for how long one member has held up the others; 0 if none does",
+      "Mode level: how long one member has blocked the others; 0 if none does",
       GAUGE),
   LEVEL_SET_ASIDE(
       LEVEL,
       "setAside",
       "level.set.aside",
-      "Mode level: how often a member was set aside for holding the others up"),
+      "Mode level: how often a member was set aside because it blocked the others"),
 
-  MEMBERS("members", "Members heard of in time", GAUGE),
-  SHARDS("shards", "Shards of the topics that it reads", GAUGE),
+  MEMBERS("members", "Live members, as their heartbeats show", GAUGE),
+  SHARDS("shards", "Shards of the topics that the group reads", GAUGE),
   SHARDS_UNOWNED("shards.unowned", "Shards without a live owner", GAUGE),
-  SHARDS_DRAINING("shards.draining", "Shards whose owner was told to let go", GAUGE),
+  SHARDS_DRAINING("shards.draining", "Shards that their owner is releasing", GAUGE),
   SHARDS_STUCK(
       "shards.stuck",
-      "Shards on which a live member finishes nothing of what it has in hand",
+      "Stuck shards: the live owner finishes none of the messages that it is handling",
       GAUGE),
-  BREAKERS_OPEN("breakers.open", "Members that pause, for most of their messages fail", GAUGE),
+  BREAKERS_OPEN(
+      "breakers.open", "Members whose circuit breaker is open because most messages fail", GAUGE),
   BROADCAST_LAG(
-      "broadcast.lag.messages",
-      "Messages that the last member in mode broadcast has not consumed",
-      GAUGE),
+      "broadcast.lag.messages", "Mode broadcast: lag of the member that is furthest behind", GAUGE),
   REPETITION_SHARE(
       "repetition.share",
-      "Part of the messages that dedup would decline or declines, on or off",
+      "Share of the messages that dedup declines, or would decline if it were on",
       GAUGE),
 
   /** By topic. */

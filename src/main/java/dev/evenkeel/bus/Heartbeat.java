@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.Objects;
 
 /**
  * A message by which a member tells the dispatcher that it is alive and what it wants. Each one
@@ -124,13 +125,14 @@ public record Heartbeat(
             .unless("stallTimeoutMillis", null)
             .unless("order", null)
             // It reads one more than is allowed, so that the check sees that there are too many.
-            .list(
-                "retryDelaysMillis",
-                Limits.RETRY_DELAYS_MAX + 1,
-                delay -> delay,
-                JsonArray::getLong)
+            .list("retryDelaysMillis", Limits.RETRY_DELAYS_MAX + 1, delay -> delay, Wishes::delay)
             .unless("retryDelaysMillis", null)
             .unless("resignedTerm", null);
+
+    /** Fails for null, as for anything that is not a number. */
+    private static Long delay(JsonArray delays, int index) {
+      return Objects.requireNonNull(delays.getLong(index));
+    }
 
     /** The same wishes of a member that resigned at that term; null: it has not resigned. */
     public Wishes resignedAt(Long term) {

@@ -68,9 +68,7 @@ public final class LeaderWatch {
 
   /** A node did not answer a probe that was sent at {@code askedMillis}. */
   void silent(String node, long askedMillis) {
-    end(
-        each -> each.node.equals(node) && each.sinceMillis < askedMillis,
-        "which answers nothing now");
+    end(each -> each.node.equals(node) && each.sinceMillis < askedMillis, "which does not answer");
   }
 
   /** A node leads the log group now. */

@@ -54,7 +54,7 @@ public final class VertxLink implements Link {
   public static RefusedException notConnected(State state) {
     return new RefusedException(
         Refusal.UNAVAILABLE,
-        state == State.CLOSED ? "the link is closed" : "no node of the cluster is in sight");
+        state == State.CLOSED ? "the link is closed" : "no node of the cluster can be reached");
   }
 
   /** Sends a request over the event bus of {@code vertx}. Fails as {@link Link#request} says. */

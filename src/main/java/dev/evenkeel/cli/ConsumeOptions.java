@@ -104,7 +104,7 @@ final class ConsumeOptions {
             "--range",
             "N",
             Integer.class,
-            Integer::valueOf,
+            OptionFormats::wholeNumber,
             null,
             "Mode level: the largest difference between two members in finished messages, 1 to"
                 + " 1,000,000; small keeps them closer, large lets more be in flight (default:"

@@ -93,7 +93,7 @@ final class NodeMeters implements AutoCloseable {
         engines::memtableBytes);
     Timer lag =
         scope.timer(
-            "evenkeel.event.loop.lag", "How late event loops come to a task that is due, sampled");
+            "evenkeel.event.loop.lag", "How late event loops run a task that is due, sampled");
     for (EventExecutor loop : ((VertxInternal) vertx).nettyEventLoopGroup()) {
       lagSamples.add(
           loop.scheduleWithFixedDelay(

@@ -4,6 +4,7 @@ import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.stream.Stream;
+import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 
 /**
@@ -63,6 +64,14 @@ public final class OptionFormats {
         .filter(each -> each.name().equalsIgnoreCase(text.replace('-', '_')))
         .findFirst()
         .orElseThrow(() -> new IllegalArgumentException(text));
+  }
+
+  static Integer wholeNumber(String text) {
+    try {
+      return Integer.valueOf(text);
+    } catch (NumberFormatException e) {
+      throw new CommandLine.TypeConversionException("'" + text + "' is not an int");
+    }
   }
 
   /**

@@ -8,6 +8,7 @@ import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.RefusedException;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -122,13 +123,14 @@ final class ProduceCommand implements Callable<Integer> {
             Duration.ofMillis(deliverAfterMillis.get()));
     ProducerOptions options =
         new ProducerOptions().setTopic(topic).setDeliveryTimeoutMillis(deliveryTimeoutMillis.get());
-    OptionFormats.checked(
-        () -> {
-          Names.check("topic", topic);
-          if (name.get() != null && !name.get().isEmpty()) {
-            options.setName(Names.check("producer", name.get()));
-          }
-        });
+    try {
+      Names.check("topic", topic);
+      if (name.get() != null && !name.get().isEmpty()) {
+        options.setName(Names.check("producer", name.get()));
+      }
+    } catch (RefusedException e) {
+      throw CommandFailure.usage(e.getMessage());
+    }
     spool.apply(options);
     Logging.client();
     try (InputStream in = open()) {

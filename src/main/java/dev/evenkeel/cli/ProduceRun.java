@@ -145,10 +145,12 @@ abstract class ProduceRun {
         submit(false);
       }
       read.complete(null);
-    } catch (IOException | RefusedException | InterruptedException e) {
-      read.completeExceptionally(e);
     } catch (Stopped e) {
       read.complete(null);
+    } catch (Throwable e) {
+      // Whatever it is, such as a stack overflow in a pattern: who waits for the end must hear of
+      // it.
+      read.completeExceptionally(e);
     }
   }
 
@@ -258,6 +260,12 @@ abstract class ProduceRun {
         stopped.thenRunAsync(
             () -> {}, CompletableFuture.delayedExecutor(stopMillisMax, TimeUnit.MILLISECONDS));
     settled(CompletableFuture.anyOf(read, ended(), late), Long.MAX_VALUE, TimeUnit.NANOSECONDS);
+    Throwable failure =
+        read.isCompletedExceptionally() ? read.handle((none, thrown) -> thrown).join() : null;
+    if (failure instanceof IOException unreadable && start != null) {
+      // What is in the spool stays there; nobody needs to wait for it.
+      throw unreadable;
+    }
     CompletableFuture<?> over = CompletableFuture.anyOf(answered(), ended(), late);
     long quietMillis = 0;
     long before = -1;
@@ -266,9 +274,12 @@ abstract class ProduceRun {
       before = acked();
     }
     boolean nothingLeft = finish();
-    if (read.isCompletedExceptionally()
-        && read.handle((none, failure) -> failure).join() instanceof IOException failure) {
-      throw failure;
+    if (failure instanceof IOException unreadable) {
+      throw unreadable;
+    }
+    if (failure != null && !(failure instanceof RefusedException)) {
+      show("reading failed after line %s: %s".formatted(linesRead, failure));
+      return false;
     }
     return nothingLeft && acked() == linesRead;
   }

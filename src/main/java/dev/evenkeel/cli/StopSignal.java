@@ -66,9 +66,9 @@ public final class StopSignal {
       onStop.run();
       status = ended.get(millisMax, TimeUnit.MILLISECONDS);
     } catch (TimeoutException e) {
-      System.err.println("evenkeel: could not end in good order within " + millisMax + " ms");
+      System.err.println("evenkeel: could not stop cleanly within " + millisMax + " ms");
     } catch (Exception e) {
-      System.err.println("evenkeel: could not end in good order: " + e);
+      System.err.println("evenkeel: could not stop cleanly: " + e);
     }
     if (status != ExitStatus.DONE) {
       // Commands of handlers must not outlive this program.

@@ -60,7 +60,7 @@ public final class Teardown {
         Thread.currentThread().interrupt();
         return;
       } catch (Exception e) {
-        LOG.warn("{} did not end in good order: {}", step.name(), e.toString());
+        LOG.warn("{} did not stop cleanly: {}", step.name(), e.toString());
       }
       long took = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
       if (took >= SLOW_MILLIS) {

@@ -39,7 +39,7 @@ public final class ClientJoin {
    * the same is closed. Does nothing once the member is there.
    */
   public void cancel() {
-    if (promise.tryFail(new RefusedException(Refusal.UNAVAILABLE, "joining was called off"))) {
+    if (promise.tryFail(new RefusedException(Refusal.UNAVAILABLE, "joining was cancelled"))) {
       cancelled.countDown();
     }
   }

@@ -32,7 +32,7 @@ final class DemoMembers {
     private final ChildProcess process;
     private final CountDownLatch joinedOrEnded = new CountDownLatch(1);
     private volatile boolean joined;
-    private volatile String lastError = "it ended without a word";
+    private volatile String lastError = "it ended without an error message";
 
     /**
      * Starts the process.

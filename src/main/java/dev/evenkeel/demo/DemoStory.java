@@ -62,7 +62,7 @@ public final class DemoStory {
     }
     return switch (outcome.event()) {
       case JOIN -> who + " joins";
-      case LEAVE -> who + " leaves in good order";
+      case LEAVE -> who + " leaves cleanly";
       case KILL -> who + " is killed by SIGKILL";
     };
   }

@@ -45,28 +45,29 @@ final class DispatcherMeters {
     activations =
         scope.counter(
             "evenkeel.dispatcher.activations", "How often this dispatcher became the active one");
-    plans = scope.counter("evenkeel.dispatcher.plans", "Plans made, each of one group");
+    plans = scope.counter("evenkeel.dispatcher.plans", "Assignment plans made, each for one group");
     for (Cause cause : Cause.values()) {
       moves.put(cause, moves(scope, cause.word()));
     }
     movesOfUnknownCause = moves(scope, UNKNOWN);
     release =
         scope.timer(
-            "evenkeel.handover.release", "From asking an owner to release a shard to the release");
+            "evenkeel.handover.release",
+            "Time from asking an owner to release a shard until the release");
     pause =
         scope.timer(
             "evenkeel.handover.pause",
-            "From the end of the old owner's last handler to the new owner's first fetch");
+            "Time from the end of the old owner's last handler to the new owner's first fetch");
     redelivered =
         scope.counter(
             "evenkeel.handover.redelivered",
-            "Messages that a new owner got again, as far as known");
+            "Messages that a new owner received again, as far as known");
     capped =
         scope.counter(
             "evenkeel.handover.capped", "Moves whose old owner did not release the shard in time");
     scope.gauge(
         "evenkeel.dispatcher.moves.unwritten",
-        "Moves, or figures of moves, that wait to be recorded",
+        "Moves, or figures of moves, waiting to be recorded",
         () -> active.getAsBoolean() ? unwritten : 0);
     unrecorded =
         scope.counter(
@@ -79,7 +80,7 @@ final class DispatcherMeters {
     refusals =
         scope.counters(
             "evenkeel.dispatcher.refusals",
-            "Heartbeats and questions refused",
+            "Heartbeats and queries refused",
             "kind",
             Refusal.class);
   }

@@ -40,8 +40,8 @@ final class ClusterCalls {
   static final int ATTEMPTS_MAX = 8;
   private static final long PAUSE_MILLIS = 250;
 
-  /** Most requests of one {@link #forEach} at once. */
-  private static final int AT_ONCE_MAX = 64;
+  /** Most requests of one {@link #forEach} at once; a cluster has at most 256 data groups. */
+  private static final int AT_ONCE_MAX = 256;
 
   private static final long REQUEST_TIMEOUT_MILLIS = 10_000;
 

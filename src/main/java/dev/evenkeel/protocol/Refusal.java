@@ -7,13 +7,15 @@ package dev.evenkeel.protocol;
  */
 public enum Refusal {
   /** The request is malformed or breaks a rule; the detail says which. */
-  INVALID(false, "the request breaks a rule that the node did not name: see the node's log"),
+  INVALID(false, "the request is invalid and the node did not say why: see the node's log"),
   /** This node does not lead the log group; the detail is the leader's node id, if known. */
   NOT_LEADER(true, "the log group has no leader at the moment: try again"),
   /** It is unknown whether the request took effect; repeating it with the same sequence is safe. */
-  INDETERMINATE(true, "no answer: whether it happened is not known, so look before you repeat it"),
+  INDETERMINATE(
+      true,
+      "no answer came in time, so the request may have taken effect: check before you repeat it"),
   /** The epoch named is not the lease's, or the lease has no owner. */
-  FENCED(false, "another owner has the shard since: give up what was begun"),
+  FENCED(false, "the shard has a new owner: stop work on it"),
   /** There is no topic with this name. */
   UNKNOWN_TOPIC(false, "there is no such topic: create it, or correct its name"),
   /** The topic has fewer shards, or was deleted. */
@@ -23,29 +25,31 @@ public enum Refusal {
   /** The topic to be created exists. */
   TOPIC_EXISTS(false, "the topic exists: choose another name"),
   /** Payload, key, headers, state or batch over its limit. */
-  TOO_LARGE(false, "larger than its limit: send less at once"),
+  TOO_LARGE(false, "a part of the request is over its size limit: send less at once"),
   /** A checksum does not match. */
-  CORRUPT(false, "a checksum does not match: send it again, and see the node's log if it stays"),
+  CORRUPT(
+      false,
+      "a checksum does not match: send the data again; if that fails too, see the node's log"),
   /** A frame or batch of a version that this node does not speak. */
-  WRONG_VERSION(false, "of a version that the node does not read: upgrade it"),
+  WRONG_VERSION(false, "the node does not support this format version: upgrade the node"),
   /** Free disk space is below the limit; fetches and commits go on. */
   DISK_FULL(true, "the disk of the node that leads the shard is nearly full: make room on it"),
   /** Too much is pending; try again after a pause. */
-  OVERLOADED(true, "too much is pending: try again after a pause"),
+  OVERLOADED(true, "too many requests are pending: try again after a pause"),
   /** A batch's first sequence is ahead of the next expected one, which the answer names. */
-  SEQUENCE_GAP(true, "messages that come before this one are missing: try again"),
+  SEQUENCE_GAP(true, "earlier messages of this producer are missing: try again"),
   /** The log does not remember this producer; it must open a new epoch. */
   UNKNOWN_PRODUCER(
       false,
-      "the cluster has forgotten the producer, which was silent for too long: open a new one"),
+      "the producer was silent for too long and the cluster has forgotten it: open a new one"),
   /** A later epoch of this producer exists. */
-  PRODUCER_FENCED(false, "another producer has taken this one's name: give each its own"),
+  PRODUCER_FENCED(false, "a newer producer uses this name: give each producer a name of its own"),
   /** The offset lies before the first kept or after the next message. */
-  OFFSET_OUT_OF_RANGE(false, "the shard does not have this offset: choose one that it has"),
+  OFFSET_OUT_OF_RANGE(false, "the shard does not contain this offset: choose another one"),
   /** Another member with the same name has taken this one's place. */
-  MEMBER_REPLACED(false, "another member has taken this one's name: give each its own"),
+  MEMBER_REPLACED(false, "a newer member uses this name: give each member a name of its own"),
   /** The member's mode or settings differ from those its group runs with. */
-  GROUP_MISMATCH(false, "the group runs with other settings: use the same"),
+  GROUP_MISMATCH(false, "the group uses other settings: use the same"),
   /** The node is starting, stopping, or has no majority. */
   UNAVAILABLE(true, "the node is starting, stopping, or has no majority: try again"),
   /** The group has live members, which forbids the request. */
@@ -54,9 +58,9 @@ public enum Refusal {
    * The message is in the log, committed by a majority, but was not known to be on every replica in
    * time; the detail names the nodes that are missing.
    */
-  REPLICAS_MISSING(false, "committed, but not on every replica in time"),
+  REPLICAS_MISSING(false, "the message is committed, but not every replica had it in time"),
   /** A bug: the node could not decide about the request. Nothing changed. */
-  INTERNAL(false, "a bug: the node could not decide, and changed nothing; see its log");
+  INTERNAL(false, "a bug in the node: it could not decide and changed nothing; see its log");
 
   private static final Refusal[] VALUES = values();
 

@@ -68,7 +68,7 @@ public record StartAt(Kind kind, long value) {
       return timestamp(Math.max(0, millis));
     } catch (DateTimeException e) {
       throw INVALID.error(
-          "'%s' is no place: write earliest, latest, an offset like 12345, or a time "
+          "'%s' is not a position: write earliest, latest, an offset like 12345, or a time "
               + "like 2026-01-31T12:00:00Z",
           text);
     }

@@ -1,11 +1,13 @@
 package dev.evenkeel.bus;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Collections;
 import java.util.List;
@@ -86,6 +88,8 @@ class HeartbeatTest {
     Heartbeat greedy = beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, null, many, null));
     assertThat(Heartbeat.fromJson(greedy.toJson()).wishes().retryDelaysMillis())
         .hasSize(Limits.RETRY_DELAYS_MAX + 1);
+    JsonObject missing = wishing.toJson().put("retryDelaysMillis", new JsonArray().addNull());
+    assertThatThrownBy(() -> Heartbeat.fromJson(missing)).isInstanceOf(NullPointerException.class);
   }
 
   @Test

@@ -104,6 +104,7 @@ class UsageTest {
         single("--assignor in --mode singleton: one member has all", "--assignor=sticky"),
         single("--range 10 in --mode singleton: only --mode level has one", "--range=10"),
         level("--range 0: it must be 1 to 1000000", "--range=0"),
+        level("Invalid value for option '--range': 'abc' is not an int", "--range=abc"),
         level("--range 1000001", "--range=1000001"),
         level("--range", "--range=many"),
         level("--strategy", "--strategy=throw"),

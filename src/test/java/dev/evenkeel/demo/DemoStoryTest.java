@@ -52,7 +52,7 @@ class DemoStoryTest {
                 move(1, "c4", "c1", 2L, 5L, null),
                 move(2, "c3", "c1", 9L, 5L, null)))
         .isEqualTo(
-            "c4 (pid 4711) leaves in good order: its 2 shards travel to c1, with the counts of 5"
+            "c4 (pid 4711) leaves cleanly: its 2 shards travel to c1, with the counts of 5"
                 + " messages; paused 2 ms; 1 more to even things out");
   }
 

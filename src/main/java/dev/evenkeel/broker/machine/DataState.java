@@ -202,7 +202,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.RaiseFeatureLevel) {
       return new Decision<>(List.of(), Reply.DONE);
     }
-    throw new IllegalStateException("nobody decides about " + command);
+    throw new IllegalStateException("no decider handles " + command);
   }
 
   @Override

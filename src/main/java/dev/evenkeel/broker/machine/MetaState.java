@@ -112,7 +112,7 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
     } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
       return new ClusterDecider(tables).raise(c);
     }
-    throw new IllegalStateException("nobody decides about " + command);
+    throw new IllegalStateException("no decider handles " + command);
   }
 
   @Override

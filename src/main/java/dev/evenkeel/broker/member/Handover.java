@@ -51,7 +51,7 @@ record Handover(PeerCalls calls, LogNode log) {
 
   private Future<Void> tryNext(LogGroup group, List<String> successors, int index) {
     if (index >= successors.size()) {
-      LOG.warn("log group {}: nobody could take the leadership over", group.name());
+      LOG.warn("log group {}: no other node could take over the leadership", group.name());
       return Future.succeededFuture();
     }
     String next = successors.get(index);

@@ -81,7 +81,7 @@ final class LeaderBalancerLoop {
     int nodes = log.nodes().size();
     boolean outside = view.outside(seen, nodes, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     String why =
-        "the cluster's view of members has %s of %s nodes here: repair the network between the nodes"
+        "this node sees %s of the %s nodes: repair the network between the nodes"
             .formatted(seen, nodes);
     log.all().forEach(group -> group.eligibility().set(Reason.OUT_OF_VIEW, outside ? why : null));
   }
@@ -143,8 +143,8 @@ final class LeaderBalancerLoop {
         groups.stream().filter(each -> each.name().equals(move.group())).findFirst().orElseThrow();
     String why =
         move.unfit()
-            ? "for this node should not lead it " + group.eligibility().reasons()
-            : "whose share it is";
+            ? "because this node should not lead it " + group.eligibility().reasons()
+            : "to balance the load";
     LOG.info("log group {}: giving the leadership to {}, {}", move.group(), move.node(), why);
     return Future.fromCompletionStage(group.handLeadershipTo(move.node()), context)
         // There may be more that this node should not lead.

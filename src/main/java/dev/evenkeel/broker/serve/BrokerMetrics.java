@@ -72,7 +72,7 @@ final class BrokerMetrics {
     clockSkew =
         scope.table(
             "evenkeel.clock.skew.seconds",
-            "By how much the clock of another node is ahead of this node's",
+            "How far the clock of another node is ahead of the clock of this node",
             "node");
     for (int i = 0; i < groups.size(); i++) {
       LogGroupServer group = groups.get(i);
@@ -88,7 +88,7 @@ final class BrokerMetrics {
     TailCache tail = group.state().tail();
     queueFigure(
         "evenkeel.append.waiting.requests",
-        "Append requests that wait to be joined into an entry",
+        "Append requests waiting to be joined into a log entry",
         name,
         index,
         Appender.Queue::requests);
@@ -100,7 +100,7 @@ final class BrokerMetrics {
         Appender.Queue::bytes);
     queueFigure(
         "evenkeel.append.inflight.entries",
-        "Append entries on their way through the log",
+        "Append entries that the log has not answered yet",
         name,
         index,
         Appender.Queue::entriesInFlight);
@@ -124,11 +124,13 @@ final class BrokerMetrics {
         FeatureLevel::reads);
     scope.gauge(
         "evenkeel.clock.correction.seconds",
-        "What this node adds to its clock, because it differs from those of most nodes",
+        "Correction that this node adds to its clock, which differs from the clocks of most nodes",
         () -> node.clock().correctionMillis() / 1e3);
     scope.gauge(
-        "evenkeel.fetch.waiting", "Long polls that wait", () -> lastQueues.fetchesWaiting());
-    scope.gauge("evenkeel.reads.waiting", "Reads that wait for a disk thread", node::readsWaiting);
+        "evenkeel.fetch.waiting",
+        "Long polls waiting for messages",
+        () -> lastQueues.fetchesWaiting());
+    scope.gauge("evenkeel.reads.waiting", "Reads waiting for a disk thread", node::readsWaiting);
     scope.gauge("evenkeel.disk.free.bytes", "Free space where the data is", node.disk()::freeBytes);
     scope.gauge(
         "evenkeel.disk.free.min.bytes",

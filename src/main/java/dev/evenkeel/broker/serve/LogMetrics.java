@@ -34,7 +34,7 @@ final class LogMetrics {
     storeBytes = state::bytesOnDisk;
     scope.counter(
         "evenkeel.log.failed.decisions",
-        "Log entries that every node refused because deciding about them failed: a bug",
+        "Log entries that every node refused because a bug kept it from deciding",
         state::failedDecisions,
         "log",
         name);

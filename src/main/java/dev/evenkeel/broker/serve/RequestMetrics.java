@@ -61,22 +61,25 @@ public final class RequestMetrics {
     appendBatches = scope.counter("evenkeel.append.batches", "Batches acknowledged to producers");
     appendBytes = scope.counter("evenkeel.append.bytes", "Bytes of the batches acknowledged");
     append =
-        scope.timer("evenkeel.append", "From an append request's arrival to its answer by the log");
+        scope.timer(
+            "evenkeel.append",
+            "Time from the arrival of an append request to the answer of the log");
     entryBatches =
         scope.sizes(
             "evenkeel.append.entry.batches", "Batches joined in one log entry", BATCH_STEPS);
     delayedMessages =
         scope.counter(
-            "evenkeel.delay.delivered.messages", "Delayed messages that were due and got offsets");
+            "evenkeel.delay.delivered.messages",
+            "Delayed messages that became due and got their offsets");
     delayLateness =
         scope.timer(
             "evenkeel.delay.lateness",
-            "How long ago the first message of a delivery was due when the leader began it");
+            "How late the first message of a delivery was when the leader began the delivery");
     fetchRequests = scope.counter("evenkeel.fetch.requests", "Fetch requests that came");
     fetchMessages = scope.counter("evenkeel.fetch.messages", "Messages handed to consumers");
     fetchBytes = scope.counter("evenkeel.fetch.bytes", "Bytes of the batches handed to consumers");
     fetchEmpty = scope.counter("evenkeel.fetch.empty", "Fetches answered without a message");
-    String fetchHelp = "From finding that there is something to read to the answer";
+    String fetchHelp = "Time from finding messages to read until the answer";
     fetchFromMemory = scope.timer("evenkeel.fetch", fetchHelp, "source", "memory");
     fetchFromDisk = scope.timer("evenkeel.fetch", fetchHelp, "source", "disk");
     Set.of("commit", "grant", "drain", "release", OTHER_COMMAND)
@@ -84,7 +87,7 @@ public final class RequestMetrics {
     refusals =
         scope.counters(
             "evenkeel.broker.refusals",
-            "Requests, or batches of them, that the broker or the log refused",
+            "Requests or batches that the broker or the log refused",
             "kind",
             Refusal.class);
   }
@@ -92,7 +95,7 @@ public final class RequestMetrics {
   private static Timer command(MeterScope scope, String name) {
     return scope.timer(
         "evenkeel.command",
-        "From a command's arrival, such as a commit, to its answer by the log",
+        "Time from the arrival of a command, such as a commit, to the answer of the log",
         "command",
         name);
   }

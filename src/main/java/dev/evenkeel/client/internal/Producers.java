@@ -56,7 +56,7 @@ public final class Producers {
         link,
         directory,
         options,
-        (opener, info, timeoutMillis) ->
+        (opener, own, info, timeoutMillis) ->
             opener
                 .first(timeoutMillis)
                 .compose(
@@ -66,7 +66,7 @@ public final class Producers {
                           none ->
                               made.complete(
                                   new BatchingProducer(
-                                      link, directory, options, router, opener, identity)));
+                                      link, directory, own, router, opener, identity)));
                       return made.future();
                     }));
   }
@@ -87,19 +87,23 @@ public final class Producers {
         link,
         directory,
         options,
-        (opener, info, timeoutMillis) ->
-            new SpoolStart(link, directory, options, router, source, opener)
+        (opener, own, info, timeoutMillis) ->
+            new SpoolStart(link, directory, own, router, source, opener)
                 .start(info, timeoutMillis));
   }
 
   /** Makes a producer once the topic is known. */
   private interface Maker<P> {
-    Future<P> make(EpochOpener opener, TopicInfo info, long timeoutMillis);
+    /**
+     * @param own a copy of the options, so that the caller can go on using its own
+     */
+    Future<P> make(EpochOpener opener, ProducerOptions own, TopicInfo info, long timeoutMillis);
   }
 
   private static <P> Future<P> prepare(
       Link link, ClusterDirectory directory, ProducerOptions options, Maker<P> maker) {
     long timeoutMillis;
+    ProducerOptions own;
     try {
       Names.check("topic", options.getTopic());
       if (!options.getName().isEmpty()) {
@@ -107,17 +111,18 @@ public final class Producers {
       }
       AckGate.check(options);
       options.check();
+      own = new ProducerOptions(options.toJson());
       timeoutMillis = Math.min(START_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis());
     } catch (RefusedException refused) {
       return Future.failedFuture(refused);
     }
-    EpochOpener opener = new EpochOpener(link, directory, options.getName());
+    EpochOpener opener = new EpochOpener(link, directory, own.getName());
     LeaderClient.Retry retry =
         LeaderClient.Retry.within(
             timeoutMillis, TOPIC_PAUSE_MILLIS, () -> link.state() == Link.State.CLOSED);
     return new LeaderClient(link, directory)
-        .repeat(retry, () -> topic(link, directory, options.getTopic(), TOPIC_LOOK_UPS))
-        .compose(info -> maker.make(opener, info, timeoutMillis));
+        .repeat(retry, () -> topic(link, directory, own.getTopic(), TOPIC_LOOK_UPS))
+        .compose(info -> maker.make(opener, own, info, timeoutMillis));
   }
 
   private static Future<TopicInfo> topic(

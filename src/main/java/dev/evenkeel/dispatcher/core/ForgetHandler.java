@@ -179,7 +179,7 @@ final class ForgetHandler {
             ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group.name() + "' any more")
             : obstacle(group, group.name(), wish.topic(), wish.leaver());
     if (obstacle == null && nowMillis - sinceMillis < LISTEN_MILLIS) {
-      obstacle = waits("the dispatcher has just begun, and may not have heard all members");
+      obstacle = waits("the dispatcher has just started and may not know all members yet");
     }
     if (obstacle == null) {
       boolean begins = underWay(wish) != null || !group.metaBusy();

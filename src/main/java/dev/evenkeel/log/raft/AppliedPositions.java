@@ -41,7 +41,7 @@ final class AppliedPositions {
     List<String> lines = Files.readAllLines(file);
     // The last line shows that the file is complete.
     if (lines.isEmpty() || !lines.get(lines.size() - 1).equals("end")) {
-      LOG.warn("{} is not whole and counts for nothing", file);
+      LOG.warn("{} is incomplete and is ignored", file);
       return marks;
     }
     for (String line : lines.subList(0, lines.size() - 1)) {
@@ -49,7 +49,7 @@ final class AppliedPositions {
       try {
         marks.put(parts[0], TermIndex.valueOf(Long.parseLong(parts[1]), Long.parseLong(parts[2])));
       } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
-        LOG.warn("{} has a line that is none of ours and counts for nothing: {}", file, line);
+        LOG.warn("{} has an unknown line and is ignored: {}", file, line);
         return Map.of();
       }
     }

@@ -194,7 +194,7 @@ public final class RaftLogNode implements LogNode {
     if (closing.get() || !failed.compareAndSet(false, true)) {
       return;
     }
-    LOG.error("this node cannot go on: {}", cause.getMessage());
+    LOG.error("this node must stop: {}", cause.getMessage());
     stopGroups("the log of this node has failed: " + cause.getMessage());
     failure.complete(cause);
     // On a thread of its own: this one may be the engine's, which closing waits for. Closing lets
@@ -243,7 +243,7 @@ public final class RaftLogNode implements LogNode {
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     } catch (Exception e) {
-      LOG.warn("the logs did not close in order: {}", e.toString());
+      LOG.warn("the logs did not close cleanly: {}", e.toString());
     }
     thread.close();
     lock.close();

@@ -60,6 +60,9 @@ public final class HandlerStream implements ConsumerStream {
   private long demand = Long.MAX_VALUE;
   private boolean ended;
 
+  /** Whether the handler is being called: what comes meanwhile waits until it has returned. */
+  private boolean handling;
+
   /** Computes the dedup key; null: as the options say. */
   private final Function<Message, byte[]> dedupKey;
 
@@ -206,9 +209,10 @@ public final class HandlerStream implements ConsumerStream {
       Waiting next;
       Handler<Delivery> to;
       synchronized (this) {
-        if (handler == null || demand == 0 || queue.isEmpty()) {
+        if (handling || handler == null || demand == 0 || queue.isEmpty()) {
           return;
         }
+        handling = true;
         next = queue.poll();
         to = handler;
         if (demand != Long.MAX_VALUE) {
@@ -226,8 +230,14 @@ public final class HandlerStream implements ConsumerStream {
       } catch (Throwable e) {
         settled(next.delivery());
         next.end().tryFail(e);
+      } finally {
+        handled();
       }
     }
+  }
+
+  private synchronized void handled() {
+    handling = false;
   }
 
   private void scheduleDrain() {

@@ -147,7 +147,8 @@ public final class LeaderHandler implements ConsumerHandler {
     boolean wanted = !assigning.isEmpty() || !waiting.isEmpty() && latest == begun;
     if (phase == Phase.STANDBY && wanted) {
       if (handsOver()) {
-        takeAll(assigning.values()).forEach(promise -> promise.fail("another is to lead"));
+        takeAll(assigning.values())
+            .forEach(promise -> promise.fail("another member becomes the leader"));
         cut(waiting);
       } else {
         inaugurate();
@@ -322,7 +323,7 @@ public final class LeaderHandler implements ConsumerHandler {
     try {
       result = method.get();
       if (result == null) {
-        throw new NullPointerException("the career returned null instead of a future");
+        throw new NullPointerException("the leader's work returned null instead of a future");
       }
     } catch (Throwable e) {
       result = Future.failedFuture(e);

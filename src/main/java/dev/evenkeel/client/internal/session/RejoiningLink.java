@@ -217,7 +217,7 @@ public final class RejoiningLink implements Link {
           if (session != which || state == State.CLOSED) {
             return;
           }
-          LOG.info("lost sight of the cluster: leaving it, and joining again when a node answers");
+          LOG.info("lost the connection to the cluster; joining again when a node answers");
           session = null;
           change(State.LOST);
           which

@@ -168,10 +168,11 @@ final class DirectoryStorage implements SpoolStorage, AutoCloseable {
 
   @Override
   public void close() throws IOException {
-    for (FileChannel channel : open.values()) {
-      channel.close();
+    try (lock) {
+      for (FileChannel channel : open.values()) {
+        channel.close();
+      }
+      open.clear();
     }
-    open.clear();
-    lock.close();
   }
 }

@@ -104,7 +104,7 @@ public final class LevelDispatch {
    */
   public void begin(long term, long now) {
     if (begun) {
-      throw new IllegalStateException("begun already, with term " + this.term);
+      throw new IllegalStateException("already started, with term " + this.term);
     }
     begun = true;
     this.term = term;

@@ -108,6 +108,29 @@ class ConsumerStreamTest {
   }
 
   @Test
+  void theHandlerIsNotCalledFromWithinACallThatFinishesAMessage() throws Exception {
+    ConsumerStream stream = stream(ConsumerStream.Finishing.MANUAL);
+    stream.pause();
+    List<Long> seen = new CopyOnWriteArrayList<>();
+    AtomicInteger calls = new AtomicInteger();
+    AtomicInteger mostAtOnce = new AtomicInteger();
+    stream.handler(
+        delivery -> {
+          mostAtOnce.accumulateAndGet(calls.incrementAndGet(), Math::max);
+          seen.add(delivery.offset());
+          stream.finish(delivery);
+          calls.decrementAndGet();
+        });
+    append(0, 20);
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> taken.get() == 4);
+    stream.resume();
+    Awaitility.await().until(() -> seen.size() == 20);
+    assertThat(mostAtOnce).hasValue(1);
+    await(stream.close());
+  }
+
+  @Test
   void whatTheHandlerThrowsIsTriedAgain() throws Exception {
     ConsumerStream stream = stream(ConsumerStream.Finishing.AUTOMATIC);
     List<Integer> attempts = new CopyOnWriteArrayList<>();
