@@ -191,7 +191,7 @@ class UsageTest {
         List.of("--retention 'x'", "topic", "create", "t", "--shards=1", "--retention=x"),
         List.of("unknown command 'reshard'", "topic", "reshard", "t"),
         List.of("--to", "group", "reset", "g"),
-        List.of("'soon' is no place", "group", "reset", "g", "--to", "soon"),
+        List.of("'soon' is not a position", "group", "reset", "g", "--to", "soon"),
         List.of("shards count from 0", "group", "reset", "g", "--to", "7", "--shard", "-1"),
         List.of("list, describe, rebalances, reset, delete or dead-letters", "group"),
         List.of(

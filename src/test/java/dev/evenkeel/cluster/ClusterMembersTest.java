@@ -129,7 +129,7 @@ class ClusterMembersTest {
   void joiningCanBeCalledOff() {
     ClientJoin joining = ClusterMembers.joining(ClientSettings.local(TestPorts.take(3)));
     joining.cancel();
-    assertThatThrownBy(() -> result(joining.member())).hasMessageContaining("called off");
+    assertThatThrownBy(() -> result(joining.member())).hasMessageContaining("cancelled");
   }
 
   @Test

@@ -52,7 +52,7 @@ class OwnLauncherIT {
               + place.getLong("offset"));
 
       Jar.Result stopped = launcher.stop();
-      assertThat(stopped.err()).doesNotContain("could not end");
+      assertThat(stopped.err()).doesNotContain("could not stop");
     }
     try (Jar.Running launcher = launch("second", port, httpPort)) {
       awaitOut(launcher, "launcher ready");
