@@ -309,7 +309,7 @@ public final class LeaderClient {
     }
   }
 
-  /** The refusal UNAVAILABLE: nobody knows who leads a log group. */
+  /** The refusal UNAVAILABLE: the leader of a log group is not known. */
   public static final class NoLeader extends RefusedException {
     private static final long serialVersionUID = 1L;
 

@@ -13,7 +13,7 @@ import io.vertx.core.json.JsonArray;
  * @param fetchedAgoMillis time since its first fetch under the epoch; null if there was none, or if
  *     it was long ago
  * @param endedAgoMillis time since it stopped handling the shard: since its last handler ended, or
- *     since it was told to stop if none ran then; null if it goes on
+ *     since the request to stop if no handler ran then; null while it handles the shard
  * @param stalledMillis for how long it has had messages of the shard in hand without finishing one;
  *     null if it has none in hand. For a lost shard, only while handlers still run
  */

@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 /** The link between a node that starts and the other nodes. May be used from any thread. */
 public interface PeerLink {
 
-  /** Sets what the other nodes are told from now on. */
+  /** Sets what this node answers when another node asks about it. */
   void tell(NodeInfo info);
 
   /** Asks a node; fails within about a second if it does not answer. */

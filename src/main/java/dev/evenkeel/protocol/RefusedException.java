@@ -93,8 +93,9 @@ public class RefusedException extends RuntimeException {
   }
 
   /**
-   * INDETERMINATE: the producer sent a message and gave up waiting for an answer. Whether the log
-   * took it is known once the producer has its next epoch; its {@code epochHandler} is told.
+   * INDETERMINATE: the producer sent a message and gave up waiting for an answer. The producer
+   * learns whether the log took it when it has its next epoch, and then calls its {@code
+   * epochHandler}.
    */
   public static final class GivenUp extends RefusedException {
     private static final long serialVersionUID = 1L;

@@ -72,6 +72,23 @@ class ProduceRunTest {
     assertThat(run.linesRead()).isGreaterThan(0);
   }
 
+  /** As a pattern can overflow the stack on a long line. */
+  @Test
+  void anErrorWhileReadingEndsTheRunAndIsShown() throws Exception {
+    ProduceRun run = run(message -> Future.succeededFuture(null));
+    run.read(
+        new InputStream() {
+          @Override
+          public int read() {
+            throw new StackOverflowError("too deep");
+          }
+        });
+    assertThat(run.await(10_000, Long.MAX_VALUE)).isFalse();
+    assertThat(err.toString(StandardCharsets.UTF_8))
+        .startsWith("evenkeel produce: reading failed after line 0: ")
+        .contains("too deep");
+  }
+
   @Test
   void aTopicThatIsGoneIsToldInOneLineAndEndsTheReading() throws Exception {
     RefusedException gone = new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted");

@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -44,31 +45,32 @@ final class ClassArchive {
     } catch (InterruptedException e) {
       throw new AssertionError(e);
     }
-    return Files.exists(archive) ? List.of("-XX:SharedArchiveFile=" + archive) : List.of();
+    if (!Files.exists(archive)) {
+      System.err.println("programs start without a class archive");
+      return List.of();
+    }
+    return List.of("-XX:SharedArchiveFile=" + archive);
   }
 
-  /** Runs a node until it can serve, and lets its JVM write down what it has loaded. */
+  /** Runs a node until it can serve, and makes an archive of what its JVM has loaded. */
   private static void make(Path jar, Path archive) throws IOException, InterruptedException {
     Path directory = Files.createTempDirectory("evenkeel-archive-");
     Path out = directory.resolve("out");
+    Path loaded = directory.resolve("loaded");
     Path made = archive.resolveSibling("evenkeel.jsa.new");
-    Files.deleteIfExists(made);
     Process node =
-        new ProcessBuilder(
-                JAVA_HOME.resolve("bin/java").toString(),
-                "-XX:+RecordDynamicDumpInfo",
-                "-jar",
-                jar.toString(),
-                "serve",
-                "--port",
-                String.valueOf(TestPorts.take(3)),
-                "--http-port",
-                String.valueOf(TestPorts.take(1)),
-                "--data",
-                directory.resolve("data").toString())
-            .redirectErrorStream(true)
-            .redirectOutput(out.toFile())
-            .start();
+        java(
+            out,
+            "-XX:DumpLoadedClassList=" + loaded,
+            "-jar",
+            jar.toString(),
+            "serve",
+            "--port",
+            String.valueOf(TestPorts.take(3)),
+            "--http-port",
+            String.valueOf(TestPorts.take(1)),
+            "--data",
+            directory.resolve("data").toString());
     try {
       long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(START_SECONDS_MAX);
       while (!Files.readString(out).contains("evenkeel ready")) {
@@ -77,23 +79,37 @@ final class ClassArchive {
         }
         node.waitFor(50, TimeUnit.MILLISECONDS);
       }
-      Process dump =
-          new ProcessBuilder(
-                  JAVA_HOME.resolve("bin/jcmd").toString(),
-                  String.valueOf(node.pid()),
-                  "VM.cds",
-                  "dynamic_dump",
-                  made.toString())
-              .redirectErrorStream(true)
-              .redirectOutput(ProcessBuilder.Redirect.appendTo(out.toFile()))
-              .start();
-      if (!dump.waitFor(START_SECONDS_MAX, TimeUnit.SECONDS)) {
-        dump.destroyForcibly();
-      } else if (Files.exists(made)) {
-        Files.move(made, archive, StandardCopyOption.ATOMIC_MOVE);
-      }
+      node.destroy();
+      node.waitFor(START_SECONDS_MAX, TimeUnit.SECONDS);
     } finally {
       node.destroyForcibly().waitFor();
     }
+    // Some JVMs of Java 17 crash while they write the classes of lambdas to an archive.
+    List<String> classes =
+        Files.readAllLines(loaded).stream().filter(line -> !line.startsWith("@")).toList();
+    Files.write(loaded, classes);
+    Process dump =
+        java(
+            out,
+            "-Xshare:dump",
+            "-XX:SharedClassListFile=" + loaded,
+            "-XX:SharedArchiveFile=" + made,
+            "-cp",
+            jar.toString());
+    if (!dump.waitFor(START_SECONDS_MAX, TimeUnit.SECONDS)) {
+      dump.destroyForcibly().waitFor();
+    } else if (dump.exitValue() == 0) {
+      Files.move(made, archive, StandardCopyOption.ATOMIC_MOVE);
+    }
+  }
+
+  private static Process java(Path out, String... args) throws IOException {
+    List<String> command = new ArrayList<>();
+    command.add(JAVA_HOME.resolve("bin/java").toString());
+    command.addAll(List.of(args));
+    return new ProcessBuilder(command)
+        .redirectErrorStream(true)
+        .redirectOutput(ProcessBuilder.Redirect.appendTo(out.toFile()))
+        .start();
   }
 }

@@ -10,7 +10,8 @@ public final class StallGuard {
   public static final long STALL_MILLIS = 2_000;
 
   /**
-   * After a stall, no member is given up for so long: enough to read the heartbeats that waited.
+   * For this time after a stall, the dispatcher declares no member dead, so that it can first read
+   * the heartbeats that waited.
    */
   public static final long GRACE_MILLIS = 500;
 

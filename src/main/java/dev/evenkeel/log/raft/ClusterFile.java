@@ -21,8 +21,8 @@ import java.util.stream.Collectors;
  * The file {@code cluster.json}: the cluster that a data directory belongs to. It is written before
  * any log, so that a directory whose logs were lost differs from a new one.
  *
- * @param info what the other nodes are told, at stage AGREED, OPENING or FORMED; its incarnation is
- *     empty for a lone node. The ids of the log groups follow from the cluster's id
+ * @param info what this node tells the others, at stage AGREED, OPENING or FORMED; its incarnation
+ *     is empty for a lone node. The ids of the log groups follow from the cluster's id
  */
 record ClusterFile(NodeInfo info) {
   static final String NAME = "cluster.json";
