@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Set;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
@@ -115,16 +116,17 @@ class HandoverIT {
     Awaitility.await(member + " owns " + count)
         .atMost(Duration.ofSeconds(60))
         .pollInterval(Duration.ofMillis(50))
-        .until(
+        .untilAsserted(
             () -> {
+              List<JsonObject> shards = node.shards(group);
               Set<Integer> owned = new HashSet<>();
-              for (JsonObject shard : node.shards(group)) {
+              for (JsonObject shard : shards) {
                 if (member.equals(shard.getString("owner"))
                     && "OWNED".equals(shard.getString("state"))) {
                   owned.add(shard.getInteger("shard"));
                 }
               }
-              return owned.size() == count;
+              assertThat(owned).as(() -> shards.toString()).hasSize(count);
             });
   }
 }

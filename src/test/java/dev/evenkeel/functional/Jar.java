@@ -254,7 +254,7 @@ public final class Jar {
               .redirectError(err.toFile());
       builder.environment().keySet().removeIf(key -> key.startsWith("EVENKEEL_"));
       builder.environment().putAll(surroundings.variables());
-      return new Running(builder.start(), out, err);
+      return ProcessesOfTest.add(new Running(builder.start(), out, err));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
