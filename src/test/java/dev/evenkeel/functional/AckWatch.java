@@ -1,6 +1,7 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.Addresses;
@@ -124,13 +125,26 @@ final class AckWatch implements AutoCloseable {
     Awaitility.await("every shard is served again")
         .atMost(Duration.ofSeconds(150))
         .pollInterval(Duration.ofMillis(20))
-        .until(
-            () -> {
-              synchronized (acksNanos) {
-                return acksNanos.stream()
-                    .allMatch(acks -> acks.stream().anyMatch(at -> at - nanos > 500_000_000L));
-              }
-            });
+        .untilAsserted(() -> assertThat(unservedSince(nanos + 500_000_000L)).isEmpty());
+  }
+
+  /** A line for each shard without an acknowledgement since. */
+  private List<String> unservedSince(long nanos) {
+    long now = System.nanoTime();
+    List<String> unserved = new ArrayList<>();
+    synchronized (acksNanos) {
+      for (int shard = 0; shard < acksNanos.size(); shard++) {
+        List<Long> acks = acksNanos.get(shard);
+        if (acks.stream().noneMatch(at -> at > nanos)) {
+          String last =
+              acks.isEmpty() ? "none" : (now - acks.get(acks.size() - 1)) / 1_000_000 + " ms ago";
+          unserved.add(
+              "shard %s: acknowledgements %s, the last %s; producer: %s in flight, %s failed"
+                  .formatted(shard, acks.size(), last, producer.pendingMessages(), failures()));
+        }
+      }
+    }
+    return unserved;
   }
 
   /** By data group: the longest time without an acknowledgement that reaches behind that moment. */
