@@ -19,6 +19,15 @@ public final class ClientJoin {
   /** Pause between two rounds over the seeds. */
   private static final long PAUSE_MILLIS = 100;
 
+  /**
+   * Longest wait for one seed in the first round. A node that hangs must not keep the client from
+   * the next seed for long. Each round waits twice as long, up to {@link #SEED_SECONDS_MAX}: on an
+   * overloaded machine joining itself takes that long.
+   */
+  private static final int SEED_SECONDS_MIN = 4;
+
+  private static final int SEED_SECONDS_MAX = 16;
+
   private static final Logger LOG = LoggerFactory.getLogger(ClientJoin.class);
 
   private final ClientSettings settings;
@@ -48,16 +57,23 @@ public final class ClientJoin {
     long started = System.nanoTime();
     long limit = TimeUnit.MILLISECONDS.toNanos(settings.connectTimeoutMillis());
     String trouble = "nobody answers";
+    int seedSeconds = SEED_SECONDS_MIN;
     try {
       do {
+        boolean answered = false;
         for (HostPort seed : settings.seeds()) {
           String own = isCancelled() ? null : Ports.probe(seed);
           if (own != null) {
-            trouble = joinBy(seed, settings.host() == null ? own : settings.host());
+            answered = true;
+            String host = settings.host() == null ? own : settings.host();
+            trouble = joinBy(seed, host, seedSeconds);
           }
           if (isCancelled() || promise.future().isComplete()) {
             return;
           }
+        }
+        if (answered) {
+          seedSeconds = Math.min(SEED_SECONDS_MAX, 2 * seedSeconds);
         }
         if (System.nanoTime() - started > limit) {
           promise.tryFail(failure(trouble));
@@ -74,12 +90,12 @@ public final class ClientJoin {
   }
 
   /** Joins by one seed. Returns why it failed, or null. */
-  private String joinBy(HostPort seed, String host) {
+  private String joinBy(HostPort seed, String host, int seedSeconds) {
     HazelcastMember member;
     try {
       member =
           ClusterMembers.join(
-              HazelcastConfigs.client(settings, seed, host),
+              HazelcastConfigs.client(settings, seed, host, seedSeconds),
               new EventBusOptions().setHost(host).setPort(0));
     } catch (RefusedException e) {
       return e.getMessage();

@@ -51,13 +51,17 @@ final class HazelcastConfigs {
     return config;
   }
 
-  /** Joins by {@code seed} or not at all: with a required member it never forms a cluster. */
-  static Config client(ClientSettings settings, HostPort seed, String host) {
+  /**
+   * Joins by {@code seed} or not at all: with a required member it never forms a cluster.
+   *
+   * @param joinSecondsMax longest wait for the seed
+   */
+  static Config client(ClientSettings settings, HostPort seed, String host, int joinSecondsMax) {
     Config config = common(settings.clusterName(), host);
     config.setLiteMember(true);
     socket(config).setPort(0);
     config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig().setRequiredMember(seed.toString());
-    set(config, "hazelcast.max.join.seconds", 4);
+    set(config, "hazelcast.max.join.seconds", joinSecondsMax);
     return config;
   }
 
