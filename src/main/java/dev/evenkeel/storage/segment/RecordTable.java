@@ -1,0 +1,140 @@
+package dev.evenkeel.storage.segment;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.nio.file.StandardOpenOption;
+import java.util.Arrays;
+
+/**
+ * Where the records of one segment lie, in the order of their log indices. One thread adds; any may
+ * look up, and sees whole rows only.
+ *
+ * <p>The table of a sealed segment is a file beside it, which is mapped:
+ *
+ * <pre>
+ *  0  i32  magic 0xEB5E6101; its last byte is the version of the format
+ *  4  i32  CRC-32C of everything that follows
+ *  8  i64  length of the segment in bytes
+ * 16  i32  number of rows
+ * 20  i32  reserved, 0
+ * 24  ...  rows: i64 index of the log entry, i32 position of the record, i32 length of its body
+ * </pre>
+ */
+final class RecordTable {
+  private static final int MAGIC = 0xEB5E6101;
+  private static final int HEADER_BYTES = 24;
+  private static final int ROW_BYTES = 16;
+
+  /** Rows as in the file; replaced by a larger one when it is full, or by a mapped one. */
+  private volatile ByteBuffer rows;
+
+  private volatile int count;
+
+  RecordTable() {
+    this(ByteBuffer.allocate(64 * ROW_BYTES), 0);
+  }
+
+  private RecordTable(ByteBuffer rows, int count) {
+    this.rows = rows;
+    this.count = count;
+  }
+
+  /** Adds a record. Rows of its index and of higher ones are forgotten: it replaces them. */
+  void add(long index, int position, int length) {
+    int at = count;
+    if (at > 0 && index(at - 1) >= index) {
+      at = firstAtLeast(index);
+      // Whoever looks up now must not see a row that is half replaced.
+      ByteBuffer copy = ByteBuffer.allocate(rows.capacity());
+      copy.put(0, rows, 0, at * ROW_BYTES);
+      count = at;
+      rows = copy;
+    } else if ((at + 1) * ROW_BYTES > rows.capacity()) {
+      rows = ByteBuffer.wrap(Arrays.copyOf(rows.array(), 2 * rows.capacity()));
+    }
+    rows.putLong(at * ROW_BYTES, index);
+    rows.putInt(at * ROW_BYTES + 8, position);
+    rows.putInt(at * ROW_BYTES + 12, length);
+    count = at + 1;
+  }
+
+  int count() {
+    return count;
+  }
+
+  long index(int row) {
+    return rows.getLong(row * ROW_BYTES);
+  }
+
+  int position(int row) {
+    return rows.getInt(row * ROW_BYTES + 8);
+  }
+
+  int length(int row) {
+    return rows.getInt(row * ROW_BYTES + 12);
+  }
+
+  /** The row of an index, or -1. */
+  int row(long index) {
+    int row = firstAtLeast(index);
+    return row < count && index(row) == index ? row : -1;
+  }
+
+  /** The first row with this index or a higher one; the number of rows if there is none. */
+  int firstAtLeast(long index) {
+    int low = 0;
+    int high = count;
+    while (low < high) {
+      int middle = (low + high) >>> 1;
+      if (index(middle) < index) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return low;
+  }
+
+  /** Forgets all rows from this one on. */
+  void cut(int row) {
+    count = row;
+  }
+
+  /** Writes the table to a file, for a segment of this length, and maps it from now on. */
+  void seal(Path file, long segmentBytes) throws IOException {
+    ByteBuffer out = ByteBuffer.allocate(HEADER_BYTES + count * ROW_BYTES);
+    out.putInt(MAGIC).putInt(0).putLong(segmentBytes).putInt(count).putInt(0);
+    out.put(HEADER_BYTES, rows, 0, count * ROW_BYTES);
+    out.putInt(4, RecordHeader.crcOf(out.slice(8, out.capacity() - 8)));
+    Path temp = file.resolveSibling(file.getFileName() + ".tmp");
+    Files.write(temp, out.array());
+    Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE);
+    rows = map(file).slice(HEADER_BYTES, count * ROW_BYTES);
+  }
+
+  /** The table in a file, or null if it is not that of a segment of this length. */
+  static RecordTable load(Path file, long segmentBytes) throws IOException {
+    if (!Files.exists(file) || Files.size(file) < HEADER_BYTES) {
+      return null;
+    }
+    ByteBuffer in = map(file);
+    int count = in.getInt(16);
+    if (in.getInt(0) != MAGIC
+        || in.getLong(8) != segmentBytes
+        || in.capacity() != HEADER_BYTES + (long) count * ROW_BYTES
+        || in.getInt(4) != RecordHeader.crcOf(in.slice(8, in.capacity() - 8))) {
+      return null;
+    }
+    return new RecordTable(in.slice(HEADER_BYTES, count * ROW_BYTES), count);
+  }
+
+  private static ByteBuffer map(Path file) throws IOException {
+    try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
+      return channel.map(FileChannel.MapMode.READ_ONLY, 0, channel.size());
+    }
+  }
+}

@@ -1,0 +1,218 @@
+package dev.evenkeel.storage.segment;
+
+import java.io.Closeable;
+import java.io.EOFException;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
+import java.nio.channels.ClosedChannelException;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+
+/**
+ * One file of record after record, each a {@link RecordHeader} and a body. One thread writes; any
+ * may read what has been written.
+ */
+final class Segment implements Closeable {
+  static final String SUFFIX = ".seg";
+  private static final String TABLE_SUFFIX = ".idx";
+
+  private final long number;
+  private final Path path;
+  private final RecordTable table;
+  private final Path tablePath;
+  private volatile long bytes;
+  private volatile boolean sealed;
+  private volatile FileChannel channel;
+
+  private Segment(Path directory, long number, RecordTable table, long bytes) {
+    this.number = number;
+    path = directory.resolve(name(number));
+    tablePath = directory.resolve(String.format("%012d%s", number, TABLE_SUFFIX));
+    this.table = table == null ? new RecordTable() : table;
+    this.bytes = bytes;
+    sealed = table != null;
+  }
+
+  static String name(long number) {
+    return String.format("%012d%s", number, SUFFIX);
+  }
+
+  /** A new segment, open for writing. */
+  static Segment create(Path directory, long number) throws IOException {
+    Segment segment = new Segment(directory, number, null, 0);
+    segment.channel =
+        FileChannel.open(
+            segment.path,
+            StandardOpenOption.CREATE_NEW,
+            StandardOpenOption.READ,
+            StandardOpenOption.WRITE);
+    return segment;
+  }
+
+  /**
+   * Opens a segment of a former run. One without a table that fits is scanned: records whose header
+   * is damaged are not found, and those above {@code flushedIndex} must have the body that their
+   * header tells of.
+   */
+  static Segment open(Path directory, long number, long flushedIndex) throws IOException {
+    Path path = directory.resolve(name(number));
+    long bytes = Files.size(path);
+    Path tablePath = directory.resolve(String.format("%012d%s", number, TABLE_SUFFIX));
+    RecordTable table = RecordTable.load(tablePath, bytes);
+    Segment segment = new Segment(directory, number, table, bytes);
+    if (table == null) {
+      segment.scan(flushedIndex);
+    }
+    return segment;
+  }
+
+  private void scan(long flushedIndex) throws IOException {
+    if (bytes == 0) {
+      return;
+    }
+    try (FileChannel in = FileChannel.open(path, StandardOpenOption.READ)) {
+      ByteBuffer all = in.map(FileChannel.MapMode.READ_ONLY, 0, bytes);
+      int at = 0;
+      while (at + RecordHeader.BYTES <= bytes) {
+        RecordHeader header = RecordHeader.read(all, at);
+        if (header == null) {
+          at++;
+          continue;
+        }
+        int body = at + RecordHeader.BYTES;
+        boolean whole = header.length() <= bytes - body;
+        if (whole
+            && (header.index() <= flushedIndex
+                || RecordHeader.crcOf(all.slice(body, header.length())) == header.crc())) {
+          table.add(header.index(), at, header.length());
+          at = body + header.length();
+        } else {
+          at++;
+        }
+      }
+    }
+  }
+
+  long number() {
+    return number;
+  }
+
+  Path path() {
+    return path;
+  }
+
+  RecordTable table() {
+    return table;
+  }
+
+  /** Length of the file. */
+  long bytes() {
+    return bytes;
+  }
+
+  boolean sealed() {
+    return sealed;
+  }
+
+  long firstIndex() {
+    return table.index(0);
+  }
+
+  /** Appends records in one write. {@code buffers} are their headers and bodies, one by one. */
+  void write(ByteBuffer[] buffers) throws IOException {
+    FileChannel out = channel();
+    long at = bytes;
+    out.position(at);
+    long all = 0;
+    for (ByteBuffer buffer : buffers) {
+      all += buffer.remaining();
+    }
+    for (long written = 0; written < all; ) {
+      written += out.write(buffers);
+    }
+    bytes = at + all;
+  }
+
+  void force() throws IOException {
+    channel().force(false);
+  }
+
+  /** Writes the table beside the segment. No more is appended. Call {@link #force} before. */
+  void seal() throws IOException {
+    table.seal(tablePath, bytes);
+    sealed = true;
+  }
+
+  /** Drops all records behind those of the first {@code rows} rows, and what lies between. */
+  void cut(int rows) throws IOException {
+    bytes = rows == 0 ? 0 : end(rows - 1);
+    table.cut(rows);
+    channel().truncate(bytes);
+    channel().force(true);
+    Files.deleteIfExists(tablePath);
+    sealed = false;
+  }
+
+  private long end(int row) {
+    return (long) table.position(row) + RecordHeader.BYTES + table.length(row);
+  }
+
+  RecordHeader header(int row) throws IOException {
+    ByteBuffer header = ByteBuffer.allocate(RecordHeader.BYTES);
+    read(table.position(row), header);
+    return RecordHeader.read(header.flip(), 0);
+  }
+
+  /** Fills {@code into} with bytes of a body, beginning {@code offset} bytes into it. */
+  void readBody(int row, int offset, ByteBuffer into) throws IOException {
+    read(table.position(row) + RecordHeader.BYTES + (long) offset, into);
+  }
+
+  private void read(long from, ByteBuffer into) throws IOException {
+    long at = from;
+    while (into.hasRemaining()) {
+      int got;
+      try {
+        got = channel().read(into, at);
+      } catch (ClosedByInterruptException interrupted) {
+        throw interrupted;
+      } catch (ClosedChannelException closedMeanwhile) {
+        continue;
+      }
+      if (got < 0) {
+        throw new EOFException(path + " ends at " + at + ", " + into.remaining() + " bytes early");
+      }
+      at += got;
+    }
+  }
+
+  private FileChannel channel() throws IOException {
+    FileChannel open = channel;
+    return open != null && open.isOpen() ? open : reopen();
+  }
+
+  private synchronized FileChannel reopen() throws IOException {
+    if (channel == null || !channel.isOpen()) {
+      channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+    }
+    return channel;
+  }
+
+  /** Gives the file handle back; the next use opens it again. */
+  @Override
+  public synchronized void close() throws IOException {
+    if (channel != null) {
+      channel.close();
+      channel = null;
+    }
+  }
+
+  void delete() throws IOException {
+    close();
+    Files.deleteIfExists(tablePath);
+    Files.deleteIfExists(path);
+  }
+}
