@@ -10,6 +10,9 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Comparator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /**
  * One file of record after record, each a {@link RecordHeader} and a body. One thread writes; any
@@ -19,7 +22,35 @@ final class Segment implements Closeable {
   static final String SUFFIX = ".seg";
   private static final String TABLE_SUFFIX = ".idx";
 
-  private final long number;
+  /** What the name of a segment tells; a rewritten one keeps its number in the next generation. */
+  record Name(long number, int generation) implements Comparable<Name> {
+    private static final Pattern FORM = Pattern.compile("(\\d{12})-(\\d+)\\" + SUFFIX);
+    private static final Comparator<Name> ORDER =
+        Comparator.comparingLong(Name::number).thenComparingInt(Name::generation);
+
+    /** The name of a file, or null if it is not that of a segment. */
+    static Name of(Path file) {
+      Matcher matcher = FORM.matcher(file.getFileName().toString());
+      return matcher.matches()
+          ? new Name(Long.parseLong(matcher.group(1)), Integer.parseInt(matcher.group(2)))
+          : null;
+    }
+
+    Name next() {
+      return new Name(number, generation + 1);
+    }
+
+    Path in(Path directory, String suffix) {
+      return directory.resolve(String.format("%012d-%d%s", number, generation, suffix));
+    }
+
+    @Override
+    public int compareTo(Name other) {
+      return ORDER.compare(this, other);
+    }
+  }
+
+  private final Name name;
   private final Path path;
   private final RecordTable table;
   private final Path tablePath;
@@ -27,22 +58,18 @@ final class Segment implements Closeable {
   private volatile boolean sealed;
   private volatile FileChannel channel;
 
-  private Segment(Path directory, long number, RecordTable table, long bytes) {
-    this.number = number;
-    path = directory.resolve(name(number));
-    tablePath = directory.resolve(String.format("%012d%s", number, TABLE_SUFFIX));
+  private Segment(Path directory, Name name, RecordTable table, long bytes) {
+    this.name = name;
+    path = name.in(directory, SUFFIX);
+    tablePath = name.in(directory, TABLE_SUFFIX);
     this.table = table == null ? new RecordTable() : table;
     this.bytes = bytes;
     sealed = table != null;
   }
 
-  static String name(long number) {
-    return String.format("%012d%s", number, SUFFIX);
-  }
-
   /** A new segment, open for writing. */
-  static Segment create(Path directory, long number) throws IOException {
-    Segment segment = new Segment(directory, number, null, 0);
+  static Segment create(Path directory, Name name) throws IOException {
+    Segment segment = new Segment(directory, name, null, 0);
     segment.channel =
         FileChannel.open(
             segment.path,
@@ -57,12 +84,10 @@ final class Segment implements Closeable {
    * is damaged are not found, and those above {@code flushedIndex} must have the body that their
    * header tells of.
    */
-  static Segment open(Path directory, long number, long flushedIndex) throws IOException {
-    Path path = directory.resolve(name(number));
-    long bytes = Files.size(path);
-    Path tablePath = directory.resolve(String.format("%012d%s", number, TABLE_SUFFIX));
-    RecordTable table = RecordTable.load(tablePath, bytes);
-    Segment segment = new Segment(directory, number, table, bytes);
+  static Segment open(Path directory, Name name, long flushedIndex) throws IOException {
+    long bytes = Files.size(name.in(directory, SUFFIX));
+    RecordTable table = RecordTable.load(name.in(directory, TABLE_SUFFIX), bytes);
+    Segment segment = new Segment(directory, name, table, bytes);
     if (table == null) {
       segment.scan(flushedIndex);
     }
@@ -96,8 +121,8 @@ final class Segment implements Closeable {
     }
   }
 
-  long number() {
-    return number;
+  Name name() {
+    return name;
   }
 
   Path path() {
@@ -166,6 +191,15 @@ final class Segment implements Closeable {
     return RecordHeader.read(header.flip(), 0);
   }
 
+  /** Copies a record to the end of another segment, as it is. */
+  void copyTo(Segment target, int row) throws IOException {
+    ByteBuffer record = ByteBuffer.allocate(RecordHeader.BYTES + table.length(row));
+    read(table.position(row), record);
+    long position = target.bytes();
+    target.write(new ByteBuffer[] {record.flip()});
+    target.table.add(table.index(row), (int) position, table.length(row));
+  }
+
   /** Fills {@code into} with bytes of a body, beginning {@code offset} bytes into it. */
   void readBody(int row, int offset, ByteBuffer into) throws IOException {
     read(table.position(row) + RecordHeader.BYTES + (long) offset, into);
@@ -208,6 +242,12 @@ final class Segment implements Closeable {
       channel.close();
       channel = null;
     }
+  }
+
+  /** Links the files into another directory, as they are now; they must not be written to again. */
+  void link(Path target) throws IOException {
+    Files.createLink(name.in(target, SUFFIX), path);
+    Files.createLink(name.in(target, TABLE_SUFFIX), tablePath);
   }
 
   void delete() throws IOException {

@@ -5,14 +5,15 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentSkipListMap;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.function.LongPredicate;
 import java.util.stream.Stream;
 
 /**
@@ -26,8 +27,6 @@ import java.util.stream.Stream;
 public final class Segments implements Closeable {
   /** Positions in a segment are ints. */
   private static final long SEGMENT_BYTES_HARD_MAX = 1L << 30;
-
-  private static final Pattern NAME = Pattern.compile("(\\d{12})\\" + Segment.SUFFIX);
 
   private final Path directory;
   private final long segmentBytesMax;
@@ -85,37 +84,38 @@ public final class Segments implements Closeable {
     }
     Files.createDirectories(directory);
     Segments opened = new Segments(directory, segmentBytesMax);
-    for (long number : opened.numbers()) {
-      opened.openOne(number, flushedIndex);
+    for (Segment.Name name : opened.names()) {
+      opened.openOne(name, flushedIndex);
     }
     return opened;
   }
 
-  private List<Long> numbers() throws IOException {
-    List<Long> numbers = new ArrayList<>();
+  private List<Segment.Name> names() throws IOException {
     try (Stream<Path> files = Files.list(directory)) {
-      for (Path file : files.sorted().toList()) {
-        Matcher matcher = NAME.matcher(file.getFileName().toString());
-        if (matcher.matches()) {
-          numbers.add(Long.parseLong(matcher.group(1)));
-        }
-      }
+      return files.map(Segment.Name::of).filter(Objects::nonNull).sorted().toList();
     }
-    return numbers;
   }
 
-  private void openOne(long number, long flushedIndex) throws IOException {
-    Segment segment = Segment.open(directory, number, flushedIndex);
-    nextNumber = number + 1;
-    if (segment.table().count() == 0) {
+  private void openOne(Segment.Name name, long flushedIndex) throws IOException {
+    Segment segment = Segment.open(directory, name, flushedIndex);
+    nextNumber = name.number() + 1;
+    // A rewritten segment gets its table when all of it is on disk.
+    boolean whole = segment.sealed() || name.generation() == 0;
+    if (!whole || segment.table().count() == 0) {
       segment.delete();
       return;
+    }
+    for (Segment former : List.copyOf(segments.values())) {
+      if (former.name().number() == name.number()) {
+        segments.values().remove(former);
+        former.delete();
+      }
     }
     put(segment);
   }
 
   /** Segments whose records are all replaced by those of a new one go. */
-  private void put(Segment segment) throws IOException {
+  private synchronized void put(Segment segment) throws IOException {
     Map<Long, Segment> replaced = segments.tailMap(segment.firstIndex(), true);
     for (Segment each : List.copyOf(replaced.values())) {
       each.delete();
@@ -173,6 +173,9 @@ public final class Segments implements Closeable {
   }
 
   private void roll() throws IOException {
+    if (current != null && current.bytes() == 0) {
+      return;
+    }
     force();
     for (Segment segment : segments.descendingMap().values()) {
       if (segment.sealed()) {
@@ -180,7 +183,7 @@ public final class Segments implements Closeable {
       }
       segment.seal();
     }
-    current = Segment.create(directory, nextNumber++);
+    current = Segment.create(directory, new Segment.Name(nextNumber++, 0));
     forceDirectory();
     dirty = true;
   }
@@ -214,6 +217,28 @@ public final class Segments implements Closeable {
     return entry == null ? null : entry.getValue();
   }
 
+  private interface Lookup<T> {
+    T at(Segment segment, int row) throws IOException;
+  }
+
+  /** Looks up a record; once more if its segment has just given way to a rewritten one. */
+  private <T> T look(long index, T missing, Lookup<T> lookup) throws IOException {
+    while (true) {
+      Segment segment = of(index);
+      int row = segment == null ? -1 : segment.table().row(index);
+      if (row < 0) {
+        return missing;
+      }
+      try {
+        return lookup.at(segment, row);
+      } catch (NoSuchFileException gone) {
+        if (of(index) == segment) {
+          throw gone;
+        }
+      }
+    }
+  }
+
   /** Length of the body of an entry in bytes; 0 if there is none. */
   public int length(long index) {
     Segment segment = of(index);
@@ -223,10 +248,13 @@ public final class Segments implements Closeable {
 
   /** Whether the body of this entry is there; of its bytes only the header is read. */
   public boolean holds(long term, long index) throws IOException {
-    Segment segment = of(index);
-    int row = segment == null ? -1 : segment.table().row(index);
-    RecordHeader header = row < 0 ? null : segment.header(row);
-    return header != null && header.term() == term && header.index() == index;
+    return look(
+        index,
+        false,
+        (segment, row) -> {
+          RecordHeader header = segment.header(row);
+          return header != null && header.term() == term && header.index() == index;
+        });
   }
 
   /**
@@ -235,26 +263,130 @@ public final class Segments implements Closeable {
    * @return false if there is no such body, or it is shorter
    */
   public boolean read(long index, int offset, ByteBuffer into) throws IOException {
-    Segment segment = of(index);
-    int row = segment == null ? -1 : segment.table().row(index);
-    if (row < 0 || offset + into.remaining() > segment.table().length(row)) {
-      return false;
-    }
-    segment.readBody(row, offset, into);
-    return true;
+    int from = into.position();
+    return look(
+        index,
+        false,
+        (segment, row) -> {
+          if (offset + into.limit() - from > segment.table().length(row)) {
+            return false;
+          }
+          segment.readBody(row, offset, into.position(from));
+          return true;
+        });
   }
 
   /** Reads a whole body and compares it with its checksum; null if it is missing or damaged. */
   public ByteBuffer readVerified(long index) throws IOException {
-    Segment segment = of(index);
-    int row = segment == null ? -1 : segment.table().row(index);
-    RecordHeader header = row < 0 ? null : segment.header(row);
-    if (header == null || header.index() != index) {
-      return null;
+    return look(
+        index,
+        null,
+        (segment, row) -> {
+          RecordHeader header = segment.header(row);
+          if (header == null || header.index() != index) {
+            return null;
+          }
+          ByteBuffer body = ByteBuffer.allocate(header.length());
+          segment.readBody(row, 0, body);
+          return RecordHeader.crcOf(body.flip().slice()) == header.crc() ? body : null;
+        });
+  }
+
+  /**
+   * One segment, as it was when asked for.
+   *
+   * @param number its place among all
+   * @param bytes length of its file
+   * @param sealed whether nothing more is appended to it
+   */
+  public record Info(long number, long firstIndex, long lastIndex, long bytes, boolean sealed) {}
+
+  /** All segments, oldest first. */
+  public List<Info> list() {
+    List<Info> infos = new ArrayList<>();
+    for (Segment segment : segments.values()) {
+      RecordTable table = segment.table();
+      infos.add(
+          new Info(
+              segment.name().number(),
+              segment.firstIndex(),
+              table.index(table.count() - 1),
+              segment.bytes(),
+              segment.sealed()));
     }
-    ByteBuffer body = ByteBuffer.allocate(header.length());
-    segment.readBody(row, 0, body);
-    return RecordHeader.crcOf(body.flip().slice()) == header.crc() ? body : null;
+    return infos;
+  }
+
+  /** Told how many bytes a rewrite has read, so that it can wait; may throw to give up. */
+  public interface Pace {
+    void read(long bytes) throws IOException;
+  }
+
+  /**
+   * Writes a sealed segment anew, without the bodies that are not needed any more, and puts the new
+   * file in the place of the old one. Readers do not notice. On any thread that may wait for a
+   * disk, for one segment at a time.
+   *
+   * @param needed tells by the index of an entry whether its body is
+   * @return by how many bytes the files became smaller
+   */
+  public long rewrite(long number, LongPredicate needed, Pace pace) throws IOException {
+    Segment old = null;
+    for (Segment each : segments.values()) {
+      if (each.name().number() == number && each.sealed()) {
+        old = each;
+      }
+    }
+    if (old == null) {
+      return 0;
+    }
+    Segment copy = Segment.create(directory, old.name().next());
+    try {
+      for (int row = 0; row < old.table().count(); row++) {
+        long index = old.table().index(row);
+        if (of(index) == old && needed.test(index)) {
+          old.copyTo(copy, row);
+          pace.read(old.table().length(row));
+        }
+      }
+      copy.force();
+      copy.seal();
+      forceDirectory();
+    } catch (IOException | RuntimeException e) {
+      copy.delete();
+      throw e;
+    }
+    exchange(old, copy);
+    old.delete();
+    return old.bytes() - copy.bytes();
+  }
+
+  private synchronized void exchange(Segment old, Segment copy) throws IOException {
+    long first = old.firstIndex();
+    if (copy.table().count() == 0) {
+      copy.delete();
+      segments.remove(first, old);
+    } else if (copy.firstIndex() == first) {
+      segments.replace(first, old, copy);
+    } else {
+      // At no moment is a record that both have in neither.
+      segments.put(copy.firstIndex(), copy);
+      segments.remove(first, old);
+    }
+  }
+
+  /**
+   * Links all segments into another directory of the same file system, and begins a new one: the
+   * linked ones do not change any more. On the writing thread.
+   */
+  public void link(Path target) throws IOException {
+    Files.createDirectories(target);
+    if (!segments.isEmpty()) {
+      roll();
+    }
+    for (Segment segment : segments.values()) {
+      segment.link(target);
+    }
   }
 
   /** Length of all segments in bytes. */

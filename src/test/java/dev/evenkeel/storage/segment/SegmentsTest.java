@@ -53,7 +53,7 @@ class SegmentsTest {
       afterTheLoss();
     }
     segments.close();
-    deleteTree();
+    deleteTree(directory);
   }
 
   private void step() throws IOException {
@@ -67,9 +67,51 @@ class SegmentsTest {
       flushed = Math.min(flushed, from - 1);
       model.tailMap(from, true).clear();
       append(from);
+    } else if (kind == 2) {
+      rewrite();
+    } else if (kind == 3) {
+      link();
     } else {
       append((model.isEmpty() ? random.nextInt(5) : model.lastKey() + 1) + random.nextInt(2));
     }
+  }
+
+  private void rewrite() throws IOException {
+    for (Segments.Info info : segments.list()) {
+      if (info.sealed() && random.nextBoolean()) {
+        // Bodies that are not flushed stay: their entries may still be replaced.
+        model
+            .keySet()
+            .removeIf(
+                index ->
+                    index >= info.firstIndex()
+                        && index <= Math.min(info.lastIndex(), flushed)
+                        && random.nextInt(3) == 0);
+        segments.rewrite(info.number(), model::containsKey, bytes -> {});
+      }
+    }
+    noteSizesOfSealed();
+  }
+
+  private void noteSizesOfSealed() throws IOException {
+    List<Path> files = files();
+    for (Path file : files.subList(0, Math.max(0, files.size() - 1))) {
+      flushedBytes.put(file, Files.size(file));
+    }
+  }
+
+  private void link() throws IOException {
+    Path copy = directory.resolveSibling(directory.getFileName() + "-link");
+    segments.link(copy);
+    flushed = model.isEmpty() ? -1 : model.lastKey();
+    noteSizes(flushedBytes);
+    try (Segments linked = Segments.open(copy, 1000, flushed)) {
+      for (Map.Entry<Long, Stored> each : model.entrySet()) {
+        assertThat(linked.readVerified(each.getKey()))
+            .isEqualTo(ByteBuffer.wrap(each.getValue().bytes()));
+      }
+    }
+    deleteTree(copy);
   }
 
   private void append(long first) throws IOException {
@@ -159,8 +201,8 @@ class SegmentsTest {
     assertThat(segments.readVerified(index)).isEqualTo(ByteBuffer.wrap(stored.bytes()));
   }
 
-  private void deleteTree() throws IOException {
-    try (Stream<Path> all = Files.walk(directory)) {
+  private static void deleteTree(Path tree) throws IOException {
+    try (Stream<Path> all = Files.walk(tree)) {
       for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
         Files.delete(path);
       }
