@@ -22,7 +22,8 @@ final class LogGroupFiles {
 
   private LogGroupFiles() {}
 
-  private record Segment(Path file, long start, long end) {
+  /** One of the engine's log files. */
+  record Segment(Path file, long start, long end) {
     boolean open() {
       return end == Long.MAX_VALUE;
     }
@@ -62,8 +63,8 @@ final class LogGroupFiles {
     }
   }
 
-  private static void checkSegments(String group, Path directory, Path current)
-      throws IOException, LogStartException {
+  /** The log files in a directory, in the order of their entries. */
+  static List<Segment> segments(Path current) throws IOException {
     List<Segment> segments = new ArrayList<>();
     for (Path file : DurableFiles.list(current)) {
       String name = file.getFileName().toString();
@@ -77,6 +78,12 @@ final class LogGroupFiles {
       }
     }
     segments.sort(Comparator.comparingLong(Segment::start));
+    return segments;
+  }
+
+  private static void checkSegments(String group, Path directory, Path current)
+      throws IOException, LogStartException {
+    List<Segment> segments = segments(current);
     long snapshot = SnapshotFiles.latestIndex(directory.resolve("sm"));
     // A follower that no leader has reached yet has neither, and that is no loss: its log never had
     // an entry. A log with entries keeps its configuration beside it.

@@ -1,0 +1,174 @@
+package dev.evenkeel.log.raft;
+
+import dev.evenkeel.log.LogStartException;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.List;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.server.RaftServerConfigKeys.Log.CorruptionPolicy;
+import org.apache.ratis.server.raftlog.segmented.LogSegment;
+import org.apache.ratis.server.raftlog.segmented.LogSegmentPath;
+import org.apache.ratis.server.raftlog.segmented.SegmentedRaftLogFormat;
+import org.apache.ratis.thirdparty.com.google.protobuf.CodedOutputStream;
+import org.apache.ratis.util.SizeInBytes;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Cuts off what a crash left unfinished at the end of a log, before the engine opens it: an entry
+ * of which only a part is on disk, or whose body is missing, and everything behind it. None of that
+ * had been flushed, so nobody has been told of it.
+ *
+ * <p>An entry that had been flushed and cannot be read is no such end: the disk is at fault, and
+ * the node must not start, because it may have helped to commit the entry.
+ */
+final class LogTail {
+  private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
+  private static final int CRC_BYTES = 4;
+  private static final String OPEN_PREFIX = "log_inprogress_";
+
+  private final String group;
+  private final Path current;
+  private final long flushedIndex;
+  private final Bodies bodies;
+
+  /** Tells whether the body of an entry is on disk. */
+  interface Bodies {
+    boolean hold(long term, long index) throws IOException;
+  }
+
+  /**
+   * @param current the directory with the engine's log files
+   * @param flushedIndex entries up to this one had been flushed, maybe more; -1: not known of any
+   */
+  LogTail(String group, Path current, long flushedIndex, Bodies bodies) {
+    this.group = group;
+    this.current = current;
+    this.flushedIndex = flushedIndex;
+    this.bodies = bodies;
+  }
+
+  /**
+   * Cuts the log where its first entry is missing, if there is one.
+   *
+   * @return index of the last entry of the log, or -1 if it has none
+   * @throws LogStartException if that entry, or one behind it, had been flushed
+   */
+  long cut() throws IOException, LogStartException {
+    long last = -1;
+    List<LogGroupFiles.Segment> files = LogGroupFiles.segments(current);
+    for (int i = 0; i < files.size(); i++) {
+      Read read = new Read(files.get(i));
+      read.run();
+      last = read.last;
+      if (!read.whole()) {
+        refuseIfFlushed(last + 1);
+        LOG.info(
+            "log group {}: entry {} was not written to its end before the last stop, and is cut"
+                + " off",
+            group,
+            last + 1);
+        for (LogGroupFiles.Segment behind : files.subList(i + 1, files.size())) {
+          Files.delete(behind.file());
+        }
+        read.cut();
+        DurableFiles.force(current);
+        break;
+      }
+    }
+    return last;
+  }
+
+  private void refuseIfFlushed(long missing) throws LogStartException {
+    if (missing <= flushedIndex) {
+      throw new LogStartException(
+          String.format(
+              "the log of group '%s' in %s lacks entry %s, which had been written to disk: files "
+                  + "of the log are damaged, missing or cut off; restore the data directory from a "
+                  + "backup, or replace this node",
+              group, current, missing));
+    }
+  }
+
+  /** One file, read up to its first entry that is missing. */
+  private final class Read {
+    private final LogGroupFiles.Segment segment;
+    private long last;
+    private long bytes = SegmentedRaftLogFormat.getHeaderLength();
+    private boolean missing;
+
+    Read(LogGroupFiles.Segment segment) {
+      this.segment = segment;
+      last = segment.start() - 1;
+    }
+
+    void run() throws IOException {
+      if (Files.size(segment.file()) < bytes) {
+        missing = true;
+        return;
+      }
+      LogSegment.readSegmentFile(
+          segment.file().toFile(),
+          LogSegmentPath.matchLogSegment(segment.file()).getStartEnd(),
+          SizeInBytes.valueOf(RaftSettings.ENTRY_BYTES_MAX),
+          CorruptionPolicy.WARN_AND_RETURN,
+          null,
+          this::take);
+    }
+
+    private void take(LogEntryProto entry) {
+      try {
+        boolean hasBody =
+            entry.hasStateMachineLogEntry()
+                && entry.getStateMachineLogEntry().hasStateMachineEntry();
+        missing |= hasBody && !bodies.hold(entry.getTerm(), entry.getIndex());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      if (!missing) {
+        int size = entry.getSerializedSize();
+        bytes += CodedOutputStream.computeUInt32SizeNoTag(size) + size + CRC_BYTES;
+        last = entry.getIndex();
+      }
+    }
+
+    boolean whole() throws IOException {
+      return !missing && (segment.open() || last == segment.end()) && onlyPadding();
+    }
+
+    /** The engine writes zeros ahead of the entries. */
+    private boolean onlyPadding() throws IOException {
+      try (FileChannel in = FileChannel.open(segment.file(), StandardOpenOption.READ)) {
+        ByteBuffer part = ByteBuffer.allocate(1 << 16);
+        for (long at = bytes; in.read(part.clear(), at) > 0; at += part.limit()) {
+          part.flip();
+          while (part.hasRemaining()) {
+            if (part.get() != SegmentedRaftLogFormat.getTerminator()) {
+              return false;
+            }
+          }
+        }
+      }
+      return true;
+    }
+
+    void cut() throws IOException {
+      if (last < segment.start()) {
+        Files.delete(segment.file());
+        return;
+      }
+      try (FileChannel out = FileChannel.open(segment.file(), StandardOpenOption.WRITE)) {
+        out.truncate(bytes);
+        out.force(true);
+      }
+      if (!segment.open()) {
+        DurableFiles.move(segment.file(), current.resolve(OPEN_PREFIX + segment.start()));
+      }
+    }
+  }
+}
