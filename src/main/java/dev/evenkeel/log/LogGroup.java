@@ -11,8 +11,9 @@ public interface LogGroup {
   String name();
 
   /**
-   * Appends one entry made of {@code parts}, which must not be changed afterwards. Entries appended
-   * one after another by one thread are logged in that order.
+   * Appends one entry. The log keeps its head, and {@link ReplicatedState#bodies()} its body;
+   * neither must be changed afterwards. Entries appended one after another by one thread are logged
+   * in that order.
    *
    * <p>The future completes, on any thread, with the state's reply: then the entry is committed by
    * a majority, fsynced there, and applied here. It fails with {@code RefusedException}: NOT_LEADER
@@ -20,12 +21,12 @@ public interface LogGroup {
    * DISK_FULL or UNAVAILABLE (not in the log), TOO_LARGE (not in the log), INDETERMINATE (it may or
    * may not be), and, not in the log, with what {@link ReplicatedState#admit} refuses.
    */
-  CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts);
+  CompletableFuture<ByteBuffer> append(ByteBuffer head, List<ByteBuffer> body);
 
-  /** Appends an entry of one part; whatever goes wrong fails the future. */
+  /** Appends an entry without a body; whatever goes wrong fails the future. */
   default CompletableFuture<ByteBuffer> append(byte[] entry) {
     try {
-      return append(List.of(ByteBuffer.wrap(entry)));
+      return append(ByteBuffer.wrap(entry), List.of());
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -31,13 +31,27 @@ public interface ReplicatedState {
    * <p>An exception is a bug or a broken disk: the node stops, for it could only go on with a state
    * that differs from the others'. The applied position has not moved then.
    *
-   * @param entry a read-only view of the entry's bytes, which are never changed or used again: the
-   *     state may keep it or slices of it without copying. What it keeps holds the whole entry in
-   *     memory.
+   * @param head a read-only view of the entry's bytes, without its body, which are never changed or
+   *     used again: the state may keep it or slices of it without copying. What it keeps holds the
+   *     whole entry in memory.
+   * @param body of the entry, if it has one
    * @return the reply to whoever appended it
    * @throws UnreadableEntryException if another version of the program is needed to read the entry
    */
-  ByteBuffer apply(long term, long index, ByteBuffer entry);
+  ByteBuffer apply(long term, long index, ByteBuffer head, EntryBody body);
+
+  /** Applies an entry without a body. */
+  default ByteBuffer apply(long term, long index, ByteBuffer entry) {
+    return apply(term, index, entry, EntryBody.NONE);
+  }
+
+  /**
+   * Where the bodies of the entries are; null if no entry has one. The log opens it before {@link
+   * #open}, writes to it, and closes it after {@link #close}.
+   */
+  default EntryBodies bodies() {
+    return null;
+  }
 
   /** Index of the last entry applied, or -1. */
   long appliedIndex();

@@ -1,0 +1,66 @@
+package dev.evenkeel.log;
+
+import java.io.Closeable;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+
+/**
+ * Keeps the bodies of a log group's entries on disk, each written once. The log itself has the
+ * heads of the entries. {@link #open} comes first. One thread at a time writes; any may read.
+ */
+public interface EntryBodies extends Closeable {
+  /**
+   * The body of one entry.
+   *
+   * @param parts its bytes, in their order; never changed afterwards
+   */
+  record Body(long term, long index, List<ByteBuffer> parts) {}
+
+  /**
+   * Opens the files of the last run. Bodies above {@code flushedIndex} may be torn; such a body
+   * counts as missing.
+   *
+   * @param flushedIndex index of an entry up to which every body is known to have been on disk; -1:
+   *     not known of any
+   */
+  void open(long flushedIndex) throws IOException;
+
+  /**
+   * Writes bodies, in the order of the log. An index at or below one that is there replaces that
+   * body and all above it. Returns before they are on disk.
+   */
+  void append(List<Body> bodies) throws IOException;
+
+  /** Makes everything that was written survive a crash of the machine. */
+  void force() throws IOException;
+
+  /** Whether the body of this entry is there, as far as its header tells. */
+  boolean holds(long term, long index) throws IOException;
+
+  /** Drops the bodies of all entries above {@code index}. Before anything is appended. */
+  void cutAfter(long index) throws IOException;
+
+  /**
+   * Reads a part of a body, without a check of its bytes.
+   *
+   * @return false if there is no such body, or it ends before
+   */
+  boolean read(long index, int offset, ByteBuffer into) throws IOException;
+
+  /** A whole body, compared with its checksum; null if it is missing or damaged. */
+  ByteBuffer read(long index) throws IOException;
+
+  /**
+   * Links all bodies into a directory that does not exist yet, on the same file system. What is
+   * linked never changes.
+   */
+  void link(Path directory) throws IOException;
+
+  /**
+   * Adds the bodies that {@link #link} put into a directory, which stays as it is, where they are
+   * missing here.
+   */
+  void restore(Path directory) throws IOException;
+}
