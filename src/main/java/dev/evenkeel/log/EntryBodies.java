@@ -8,7 +8,14 @@ import java.util.List;
 
 /**
  * Keeps the bodies of a log group's entries on disk, each written once. The log itself has the
- * heads of the entries. {@link #open} comes first. One thread at a time writes; any may read.
+ * heads of the entries. {@link #open} comes first.
+ *
+ * <p>The log appends and forces on one thread. The applying thread calls {@link #link} and {@link
+ * #restore} meanwhile, and any thread may read.
+ *
+ * <p>Whoever keeps the files may delete a body when the state does not need it any more, but only
+ * of an entry below {@link LogGroup#firstIndex()}: the log sends the others to followers, and a
+ * leader that cannot read one counts as damaged. Bodies that a snapshot links stay in the snapshot.
  */
 public interface EntryBodies extends Closeable {
   /**
@@ -59,8 +66,12 @@ public interface EntryBodies extends Closeable {
   void link(Path directory) throws IOException;
 
   /**
-   * Adds the bodies that {@link #link} put into a directory, which stays as it is, where they are
-   * missing here.
+   * Takes over the bodies that {@link #link} put into a directory, here or on another node. The
+   * directory stays as it is. Bodies above {@code lastIndex} that are here stay, too; all others
+   * give way to those of the directory. After a crash in the middle it can be repeated.
+   *
+   * @param lastIndex last entry that the snapshot covers: the directory may hold bodies above it,
+   *     of entries that had not been applied, and these do not count
    */
-  void restore(Path directory) throws IOException;
+  void restore(Path directory, long lastIndex) throws IOException;
 }

@@ -62,6 +62,14 @@ public interface LogGroup {
   /** Takes a snapshot now and purges the log up to it. Completes with the snapshot's index. */
   CompletableFuture<Long> snapshot();
 
+  /**
+   * Index of the first entry that the log still has, and may send to a follower; one above the last
+   * if it has none. It never falls in the life of a node.
+   */
+  default long firstIndex() {
+    return 0;
+  }
+
   /** The status of this log group, for people; numbers may be a moment old. */
   LogStatus status();
 

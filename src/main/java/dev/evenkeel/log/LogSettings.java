@@ -14,7 +14,7 @@ import java.util.List;
  * @param snapshotEveryEntries a snapshot is taken after so many entries
  * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries, too: it bounds the
  *     log on disk, and what is read again at a start
- * @param segmentBytesMax size of a log segment
+ * @param segmentBytesMax size of a file of the log; with heads only, smaller files are used
  */
 public record LogSettings(
     String nodeId,

@@ -34,7 +34,8 @@ public interface ReplicatedState {
    * @param head a read-only view of the entry's bytes, without its body, which are never changed or
    *     used again: the state may keep it or slices of it without copying. What it keeps holds the
    *     whole entry in memory.
-   * @param body of the entry, if it has one
+   * @param body of the entry, if it has one. It can be read from {@link #bodies()} by then, too,
+   *     but need not have been forced
    * @return the reply to whoever appended it
    * @throws UnreadableEntryException if another version of the program is needed to read the entry
    */

@@ -14,9 +14,9 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Stores the last entry that each log group has applied, in a small file beside the logs. A log
- * that lacks this entry has lost entries: to the engine, a truncated segment looks like a write
- * that a crash interrupted.
+ * Stores the last entry that each log group has applied, and the last one that was flushed as well,
+ * in a small file beside the logs. A log that lacks one of these has lost entries: to the engine, a
+ * truncated segment looks like a write that a crash interrupted.
  *
  * <p>The file is replaced without a flush. After a power cut it may be an older one. Its positions
  * are lower, so they raise no false alarm.
@@ -25,16 +25,25 @@ final class AppliedPositions {
   private static final Logger LOG = LoggerFactory.getLogger(AppliedPositions.class);
   private static final String FILE = "applied";
 
+  /**
+   * How far a log group was.
+   *
+   * @param applied the last entry that it had applied; of a cluster, others may have it alone
+   * @param flushed index of the last entry that was applied and on this node's disk; -1: none, or
+   *     the file was written by a version that did not know it
+   */
+  record Position(TermIndex applied, long flushed) {}
+
   private final Path file;
-  private Map<String, TermIndex> written = Map.of();
+  private Map<String, Position> written = Map.of();
 
   AppliedPositions(Path directory) {
     file = directory.resolve(FILE);
   }
 
   /** The positions of the last run, by log group; empty if none can be read. */
-  Map<String, TermIndex> read() throws IOException {
-    Map<String, TermIndex> marks = new HashMap<>();
+  Map<String, Position> read() throws IOException {
+    Map<String, Position> marks = new HashMap<>();
     if (!Files.exists(file)) {
       return marks;
     }
@@ -47,7 +56,9 @@ final class AppliedPositions {
     for (String line : lines.subList(0, lines.size() - 1)) {
       String[] parts = line.split(" ");
       try {
-        marks.put(parts[0], TermIndex.valueOf(Long.parseLong(parts[1]), Long.parseLong(parts[2])));
+        TermIndex applied = TermIndex.valueOf(Long.parseLong(parts[1]), Long.parseLong(parts[2]));
+        long flushed = parts.length > 3 ? Long.parseLong(parts[3]) : -1;
+        marks.put(parts[0], new Position(applied, flushed));
       } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
         LOG.warn("{} has an unknown line and is ignored: {}", file, line);
         return Map.of();
@@ -58,13 +69,20 @@ final class AppliedPositions {
 
   /** Writes the positions of the log groups, if they have changed. */
   void write(List<RaftLogGroup> groups) {
-    Map<String, TermIndex> now = new LinkedHashMap<>();
-    groups.forEach(group -> now.put(group.name(), group.adapter().applied()));
+    Map<String, Position> now = new LinkedHashMap<>();
+    groups.forEach(
+        group ->
+            now.put(group.name(), new Position(group.adapter().applied(), group.flushedIndex())));
     if (now.equals(written)) {
       return;
     }
     List<String> lines = new ArrayList<>();
-    now.forEach((group, at) -> lines.add(group + " " + at.getTerm() + " " + at.getIndex() + "\n"));
+    now.forEach(
+        (group, at) ->
+            lines.add(
+                "%s %d %d %d\n"
+                    .formatted(
+                        group, at.applied().getTerm(), at.applied().getIndex(), at.flushed())));
     lines.add("end\n");
     Path next = file.resolveSibling(FILE + ".tmp");
     try {

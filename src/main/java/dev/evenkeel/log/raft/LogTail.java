@@ -8,6 +8,7 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.server.RaftServerConfigKeys.Log.CorruptionPolicy;
@@ -25,16 +26,17 @@ import org.slf4j.LoggerFactory;
  * had been flushed, so nobody has been told of it.
  *
  * <p>An entry that had been flushed and cannot be read is no such end: the disk is at fault, and
- * the node must not start, because it may have helped to commit the entry.
+ * the node must not start, because it may have helped to commit the entry. Flushed is what a mark
+ * of the last run says, and every file but the last: the engine begins one after a flush.
  */
 final class LogTail {
   private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
   private static final int CRC_BYTES = 4;
-  private static final String OPEN_PREFIX = "log_inprogress_";
 
   private final String group;
   private final Path current;
   private final long flushedIndex;
+  private final long snapshotIndex;
   private final Bodies bodies;
 
   /** Tells whether the body of an entry is on disk. */
@@ -44,48 +46,70 @@ final class LogTail {
 
   /**
    * @param current the directory with the engine's log files
-   * @param flushedIndex entries up to this one had been flushed, maybe more; -1: not known of any
+   * @param flushedIndex entries up to this one had been flushed and committed, maybe more; -1: not
+   *     known of any
+   * @param snapshotIndex the last entry of the newest snapshot, or -1. Up to it, bodies may have
+   *     been deleted.
    */
-  LogTail(String group, Path current, long flushedIndex, Bodies bodies) {
+  LogTail(String group, Path current, long flushedIndex, long snapshotIndex, Bodies bodies) {
     this.group = group;
     this.current = current;
     this.flushedIndex = flushedIndex;
+    this.snapshotIndex = snapshotIndex;
     this.bodies = bodies;
   }
 
   /**
    * Cuts the log where its first entry is missing, if there is one.
    *
-   * @return index of the last entry of the log, or -1 if it has none
+   * @return index of the last entry of the log or, if that is higher, of the snapshot; -1 if there
+   *     is neither
    * @throws LogStartException if that entry, or one behind it, had been flushed
    */
   long cut() throws IOException, LogStartException {
-    long last = -1;
-    List<LogGroupFiles.Segment> files = LogGroupFiles.segments(current);
+    long last = snapshotIndex;
+    List<LogGroupFiles.Segment> files = withoutCovered();
     for (int i = 0; i < files.size(); i++) {
       Read read = new Read(files.get(i));
       read.run();
-      last = read.last;
+      last = Math.max(snapshotIndex, read.last);
       if (!read.whole()) {
-        refuseIfFlushed(last + 1);
+        refuseIfFlushed(read.last + 1, i + 1 < files.size() || !files.get(i).open());
         LOG.info(
             "log group {}: entry {} was not written to its end before the last stop, and is cut"
                 + " off",
             group,
-            last + 1);
-        for (LogGroupFiles.Segment behind : files.subList(i + 1, files.size())) {
-          Files.delete(behind.file());
-        }
+            read.last + 1);
         read.cut();
-        DurableFiles.force(current);
         break;
       }
+      if (files.get(i).open()) {
+        // A process that was killed may have written it without a flush.
+        DurableFiles.force(files.get(i).file());
+      }
     }
+    refuseIfFlushed(last + 1, false);
     return last;
   }
 
-  private void refuseIfFlushed(long missing) throws LogStartException {
-    if (missing <= flushedIndex) {
+  /**
+   * Deletes files that the newest snapshot covers. The engine does so after each snapshot, but a
+   * crash may come first, and then bodies of their entries may be gone.
+   */
+  private List<LogGroupFiles.Segment> withoutCovered() throws IOException {
+    List<LogGroupFiles.Segment> kept = new ArrayList<>();
+    for (LogGroupFiles.Segment file : LogGroupFiles.segments(current)) {
+      if (kept.isEmpty() && file.end() <= snapshotIndex) {
+        Files.delete(file.file());
+      } else {
+        kept.add(file);
+      }
+    }
+    return kept;
+  }
+
+  private void refuseIfFlushed(long missing, boolean closed) throws LogStartException {
+    if (closed || missing <= flushedIndex) {
       throw new LogStartException(
           String.format(
               "the log of group '%s' in %s lacks entry %s, which had been written to disk: files "
@@ -123,10 +147,10 @@ final class LogTail {
 
     private void take(LogEntryProto entry) {
       try {
-        boolean hasBody =
-            entry.hasStateMachineLogEntry()
-                && entry.getStateMachineLogEntry().hasStateMachineEntry();
-        missing |= hasBody && !bodies.hold(entry.getTerm(), entry.getIndex());
+        missing |=
+            entry.getIndex() > snapshotIndex
+                && LogBodies.hasBody(entry)
+                && !bodies.hold(entry.getTerm(), entry.getIndex());
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -138,7 +162,7 @@ final class LogTail {
     }
 
     boolean whole() throws IOException {
-      return !missing && (segment.open() || last == segment.end()) && onlyPadding();
+      return !missing && (segment.open() ? onlyPadding() : last == segment.end());
     }
 
     /** The engine writes zeros ahead of the entries. */
@@ -157,17 +181,16 @@ final class LogTail {
       return true;
     }
 
+    /** Of the open file only: a closed one was flushed. */
     void cut() throws IOException {
       if (last < segment.start()) {
         Files.delete(segment.file());
+        DurableFiles.force(current);
         return;
       }
       try (FileChannel out = FileChannel.open(segment.file(), StandardOpenOption.WRITE)) {
         out.truncate(bytes);
         out.force(true);
-      }
-      if (!segment.open()) {
-        DurableFiles.move(segment.file(), current.resolve(OPEN_PREFIX + segment.start()));
       }
     }
   }

@@ -51,8 +51,8 @@ final class NodeStart {
   private final Path raft;
   private final PeerLink link;
 
-  /** The last entry that each group had applied in the last run. */
-  private Map<String, TermIndex> positions = Map.of();
+  /** How far each group was in the last run. */
+  private Map<String, AppliedPositions.Position> positions = Map.of();
 
   NodeStart(LogSettings settings, Function<String, ReplicatedState> states, PeerLink link) {
     this.settings = settings;
@@ -197,12 +197,28 @@ final class NodeStart {
       }
       throw new IOException(Refusals.reason(e), e);
     }
+    for (RaftLogGroup group : node.groups()) {
+      openBodies(group);
+    }
     addGroups(server, node);
     guard.open();
     for (RaftLogGroup group : node.groups()) {
       check(server, group);
     }
     checkAlive(node);
+  }
+
+  private void openBodies(RaftLogGroup group) throws LogStartException {
+    AppliedPositions.Position last = positions.get(group.name());
+    Path log = raft.resolve(group.id().getUuid().toString());
+    try {
+      group.adapter().openBodies(log, last == null ? -1 : last.flushed());
+    } catch (IOException e) {
+      throw new LogStartException(
+          "the files of entries of group '%s' cannot be opened: %s"
+              .formatted(group.name(), Refusals.reason(e)),
+          e);
+    }
   }
 
   private void addGroups(RaftServer server, RaftLogNode node) throws LogStartException {
@@ -273,7 +289,8 @@ final class NodeStart {
     // may have committed what this node's disk had not taken yet; they send it again.)
     if (settings.peers().size() == 1) {
       checkHolds(division, group.name(), group.adapter().atStart());
-      checkHolds(division, group.name(), positions.get(group.name()));
+      AppliedPositions.Position last = positions.get(group.name());
+      checkHolds(division, group.name(), last == null ? null : last.applied());
     }
     group.started(server, division);
   }

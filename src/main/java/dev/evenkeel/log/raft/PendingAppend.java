@@ -13,19 +13,23 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * may still be committed.
  */
 final class PendingAppend implements Message {
-  private final List<ByteBuffer> parts;
-  private final int bytes;
+  private final ByteString head;
+  private final ByteString body;
   private final CompletableFuture<ByteBuffer> reply = new CompletableFuture<>();
-  private ByteString content;
   private volatile boolean logged;
 
-  PendingAppend(List<ByteBuffer> parts, int bytes) {
-    this.parts = parts;
-    this.bytes = bytes;
+  /** Neither the head nor the parts of the body are copied. */
+  PendingAppend(ByteBuffer head, List<ByteBuffer> body) {
+    this.head = UnsafeByteOperations.unsafeWrap(head.duplicate());
+    ByteString joined = ByteString.EMPTY;
+    for (ByteBuffer part : body) {
+      joined = joined.concat(UnsafeByteOperations.unsafeWrap(part.duplicate()));
+    }
+    this.body = joined;
   }
 
   int bytes() {
-    return bytes;
+    return head.size() + body.size();
   }
 
   CompletableFuture<ByteBuffer> reply() {
@@ -40,22 +44,20 @@ final class PendingAppend implements Message {
     return logged;
   }
 
-  /**
-   * The entry as one piece. A single part is used as it is. Several parts are joined by one copy
-   * here, on the submitting thread: otherwise they would be joined when the entry is applied, and
-   * stay in memory twice, in the log's cache and with the state.
-   */
+  /** The part that the log keeps. */
   @Override
   public ByteString getContent() {
-    if (content == null) {
-      if (parts.size() == 1) {
-        content = UnsafeByteOperations.unsafeWrap(parts.get(0).duplicate());
-      } else {
-        ByteBuffer joined = ByteBuffer.allocate(bytes);
-        parts.forEach(part -> joined.put(part.duplicate()));
-        content = UnsafeByteOperations.unsafeWrap(joined.flip());
-      }
-    }
-    return content;
+    return head;
+  }
+
+  /** The part that {@link LogBodies} keeps; empty if there is none. */
+  ByteString body() {
+    return body;
+  }
+
+  /** By this the engine counts what is pending. */
+  @Override
+  public int size() {
+    return bytes();
   }
 }

@@ -138,10 +138,13 @@ final class RaftLogGroup
   }
 
   @Override
-  public CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts) {
-    long bytes = 0;
-    for (ByteBuffer part : parts) {
+  public CompletableFuture<ByteBuffer> append(ByteBuffer head, List<ByteBuffer> body) {
+    long bytes = head.remaining();
+    for (ByteBuffer part : body) {
       bytes += part.remaining();
+    }
+    if (bytes > head.remaining() && adapter.state().bodies() == null) {
+      throw new IllegalArgumentException("entries of the log group " + name + " have no bodies");
     }
     if (bytes > RaftSettings.CONTENT_BYTES_MAX) {
       return refused(
@@ -157,11 +160,11 @@ final class RaftLogGroup
       return refused(DISK_FULL, noRoom);
     }
     try {
-      adapter.state().admit(parts.get(0));
+      adapter.state().admit(head);
     } catch (RefusedException refused) {
       return CompletableFuture.failedFuture(refused);
     }
-    return submitter.submit(new PendingAppend(List.copyOf(parts), (int) bytes));
+    return submitter.submit(new PendingAppend(head, body));
   }
 
   @Override
@@ -331,6 +334,24 @@ final class RaftLogGroup
   @Override
   public Eligibility eligibility() {
     return eligibility;
+  }
+
+  @Override
+  public long firstIndex() {
+    RaftServer.Division running = division;
+    if (running == null) {
+      return 0;
+    }
+    long first = running.getRaftLog().getStartIndex();
+    return first < 0 ? running.getRaftLog().getNextIndex() : first;
+  }
+
+  /** What is known to be flushed here and committed, so that it never leaves the log; or -1. */
+  long flushedIndex() {
+    RaftServer.Division running = division;
+    return running == null
+        ? -1
+        : Math.min(running.getRaftLog().getFlushIndex(), adapter.applied().getIndex());
   }
 
   /** Whether the engine still runs this group. */

@@ -220,6 +220,7 @@ public final class RaftLogNode implements LogNode {
                 }
                 for (RaftLogGroup group : groups) {
                   group.adapter().close();
+                  group.adapter().closeBodies();
                 }
                 serverClosed.complete(null);
               } catch (Exception | Error e) {

@@ -23,8 +23,18 @@ final class RaftSettings {
   static final int CONTENT_BYTES_MAX = ENTRY_BYTES_MAX - 1024;
 
   private static final int SNAPSHOTS_KEPT = 2;
-  private static final long PREALLOCATED_BYTES = 4L << 20;
-  private static final long CACHED_BYTES_MAX = 32L << 20;
+
+  /**
+   * The log has heads only, so that a file of this size stands for 50 to 100 MiB of bodies, which
+   * cannot be deleted before it.
+   */
+  private static final long FILE_BYTES_MAX = 256L << 10;
+
+  /** Preallocating writes zeros: a larger step would write more of them than entries. */
+  private static final long PREALLOCATED_BYTES = 64L << 10;
+
+  private static final int FILES_CACHED_MAX = 8;
+  private static final long CACHED_BYTES_MAX = 16L << 20;
   private static final long SNAPSHOT_CHUNK_BYTES = 1L << 20;
   private static final int SNAPSHOT_CHUNKS_UNDER_WAY_MAX = 2;
 
@@ -69,18 +79,21 @@ final class RaftSettings {
   }
 
   private static void log(RaftProperties properties, LogSettings settings) {
-    long segment = settings.segmentBytesMax();
-    Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(segment));
-    Log.setPreallocatedSize(properties, SizeInBytes.valueOf(Math.min(PREALLOCATED_BYTES, segment)));
+    long file = Math.min(FILE_BYTES_MAX, settings.segmentBytesMax());
+    Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(file));
+    Log.setPreallocatedSize(properties, SizeInBytes.valueOf(PREALLOCATED_BYTES));
+    // The engine flushes heads and bodies side by side, and waits for both.
+    Log.StateMachineData.setSync(properties, false);
+    // LogBodies has the bodies; the engine must not keep them in memory a second time.
+    Log.StateMachineData.setCachingEnabled(properties, true);
     // The default waits for up to 5 s after a number of refusals, deaf to everything, and the
     // follower hears no heartbeat meanwhile.
     Log.Appender.setRetryPolicy(properties, "1ms,10, 100ms,1000000000");
     Log.Appender.setBufferByteLimit(properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX));
     // Direct memory, once a group; it must hold one largest entry with its frame.
     Log.setWriteBufferSize(properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX + (64 << 10)));
-    Log.setSegmentCacheNumMax(properties, 2);
-    Log.setSegmentCacheSizeMax(
-        properties, SizeInBytes.valueOf(Math.min(CACHED_BYTES_MAX, 2 * segment)));
+    Log.setSegmentCacheNumMax(properties, FILES_CACHED_MAX);
+    Log.setSegmentCacheSizeMax(properties, SizeInBytes.valueOf(CACHED_BYTES_MAX));
     Log.setCorruptionPolicy(properties, Log.CorruptionPolicy.EXCEPTION);
     // The commit index as an entry of its own would cost one more flush for many an entry, and
     // tells only what the leader tells anyway.

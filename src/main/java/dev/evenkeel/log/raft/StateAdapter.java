@@ -1,5 +1,8 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.log.EntryBody;
+import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
 import java.io.IOException;
@@ -11,13 +14,16 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
 import org.apache.ratis.protocol.Message;
+import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.LogProtoUtils;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.StateMachineStorage;
@@ -42,6 +48,8 @@ final class StateAdapter extends BaseStateMachine {
   private final SnapshotFiles snapshots = new SnapshotFiles();
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile boolean opened;
+  private EntryBodies files;
+  private volatile LogBodies bodies;
   private final long snapshotEveryBytes;
   private long bytesSinceSnapshot;
   private volatile TermIndex atStart = TermIndex.valueOf(0, -1);
@@ -72,6 +80,28 @@ final class StateAdapter extends BaseStateMachine {
 
     /** A snapshot is due: enough was applied since the last one. */
     void snapshotDue();
+  }
+
+  /**
+   * Opens the bodies of the entries, and cuts off what a crash left unfinished at the end of log
+   * and bodies. Before the engine opens the log.
+   *
+   * @param log the engine's directory of this group; may be missing
+   * @param flushedIndex entries up to this one had been flushed and committed, maybe more; -1: not
+   *     known of any
+   * @throws LogStartException if one of them is missing or damaged
+   */
+  void openBodies(Path log, long flushedIndex) throws IOException, LogStartException {
+    if (state.bodies() == null) {
+      return;
+    }
+    files = state.bodies();
+    files.open(flushedIndex);
+    long snapshot = SnapshotFiles.latestIndex(log.resolve("sm"));
+    long last =
+        new LogTail(group, log.resolve("current"), flushedIndex, snapshot, files::holds).cut();
+    files.cutAfter(last);
+    bodies = new LogBodies(group, files, cause -> events.failed(cannotWrite(cause)));
   }
 
   @Override
@@ -109,6 +139,28 @@ final class StateAdapter extends BaseStateMachine {
   }
 
   @Override
+  public DataApi data() {
+    LogBodies opened = bodies;
+    return opened == null ? DataApi.DEFAULT : opened;
+  }
+
+  @Override
+  public TransactionContext startTransaction(RaftClientRequest request) {
+    TransactionContext.Builder transaction =
+        TransactionContext.newBuilder().setStateMachine(this).setClientRequest(request);
+    if (request.getMessage() instanceof PendingAppend append && !append.body().isEmpty()) {
+      transaction.setLogData(append.getContent()).setStateMachineData(append.body());
+    }
+    return transaction.build();
+  }
+
+  /** Of a leader's entry the engine keeps the head until it is applied; the body is kept here. */
+  @Override
+  public TransactionContext startTransaction(LogEntryProto entry, RaftPeerRole role) {
+    return super.startTransaction(LogProtoUtils.removeStateMachineData(entry), role);
+  }
+
+  @Override
   public TransactionContext preAppendTransaction(TransactionContext transaction) {
     // From here on the entry may be in the log, whatever the answer is going to be.
     if (transaction.getClientRequest().getMessage() instanceof PendingAppend append) {
@@ -123,13 +175,17 @@ final class StateAdapter extends BaseStateMachine {
     long term = entry.getTerm();
     long index = entry.getIndex();
     try {
-      // A view without a copy: an appended entry is one piece of memory, one from the network or
+      // A view without a copy: an appended head is one piece of memory, one from the network or
       // from disk was read into an array of its own.
-      ByteBuffer data = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
-      ByteBuffer reply = state.apply(term, index, data);
+      ByteBuffer head = entry.getStateMachineLogEntry().getLogData().asReadOnlyByteBuffer();
+      EntryBody body = bodies == null ? EntryBody.NONE : bodies.toApply(entry);
+      ByteBuffer reply = state.apply(term, index, head, body);
       updateLastAppliedTermIndex(term, index);
       applied = TermIndex.valueOf(term, index);
-      countTowardsSnapshot(data.remaining());
+      if (bodies != null) {
+        bodies.applied(index);
+      }
+      countTowardsSnapshot(LogProtoUtils.getSerializedSize(entry));
       return CompletableFuture.completedFuture(
           reply == null ? Message.EMPTY : Message.valueOf(UnsafeByteOperations.unsafeWrap(reply)));
     } catch (Throwable e) {
@@ -223,6 +279,9 @@ final class StateAdapter extends BaseStateMachine {
     DurableFiles.force(latest.directory().getParent());
     LOG.info("log group {}: restoring the installed snapshot {}", group, latest.position());
     state.restore(latest.state());
+    if (bodies != null) {
+      bodies.applied(latest.position().getIndex());
+    }
     setLastAppliedTermIndex(latest.position());
   }
 
@@ -243,10 +302,12 @@ final class StateAdapter extends BaseStateMachine {
 
   @Override
   public void notifyLogFailed(Throwable cause, LogEntryProto entry) {
-    events.failed(
-        new IOException(
-            "log group " + group + ": the log cannot be written: " + Refusals.reason(cause),
-            cause));
+    events.failed(cannotWrite(cause));
+  }
+
+  private IOException cannotWrite(Throwable cause) {
+    return new IOException(
+        "log group " + group + ": the log cannot be written: " + Refusals.reason(cause), cause);
   }
 
   @Override
@@ -268,10 +329,20 @@ final class StateAdapter extends BaseStateMachine {
     return state;
   }
 
+  /** The engine calls this before it closes its log, which may still write to the bodies. */
   @Override
   public void close() throws IOException {
     if (opened && closed.compareAndSet(false, true)) {
       state.close();
+    }
+  }
+
+  /** After {@link #close}, and when the engine has closed its log. */
+  void closeBodies() throws IOException {
+    if (bodies != null) {
+      bodies.close();
+    } else if (files != null) {
+      files.close();
     }
   }
 }

@@ -24,7 +24,7 @@ final class Submitter {
   static final int PENDING_ENTRIES_MAX = 4096;
   static final long PENDING_BYTES_MAX = 64L << 20;
 
-  private static final PendingAppend END = new PendingAppend(List.of(), 0);
+  private static final PendingAppend END = new PendingAppend(ByteBuffer.allocate(0), List.of());
 
   private final LinkedBlockingQueue<PendingAppend> queue = new LinkedBlockingQueue<>();
   private final Set<PendingAppend> pending = ConcurrentHashMap.newKeySet();
