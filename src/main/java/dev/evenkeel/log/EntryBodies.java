@@ -62,16 +62,17 @@ public interface EntryBodies extends Closeable {
   /**
    * Links all bodies into a directory that does not exist yet, on the same file system. What is
    * linked never changes.
+   *
+   * @param lastIndex last entry that the state has applied. Bodies above it may be linked, too, but
+   *     do not count.
    */
-  void link(Path directory) throws IOException;
+  void link(Path directory, long lastIndex) throws IOException;
 
   /**
    * Takes over the bodies that {@link #link} put into a directory, here or on another node. The
-   * directory stays as it is. Bodies above {@code lastIndex} that are here stay, too; all others
-   * give way to those of the directory. After a crash in the middle it can be repeated.
-   *
-   * @param lastIndex last entry that the snapshot covers: the directory may hold bodies above it,
-   *     of entries that had not been applied, and these do not count
+   * directory stays as it is. Bodies above its last entry that are here stay, too; all others give
+   * way. After a crash in the middle it can be repeated: restore the bodies before the rest of the
+   * state.
    */
-  void restore(Path directory, long lastIndex) throws IOException;
+  void restore(Path directory) throws IOException;
 }

@@ -58,7 +58,8 @@ public final class StoreFiles {
     }
   }
 
-  private static void link(Path file, Path copy) throws IOException {
+  /** Links a file that never changes, or copies it and flushes the copy. */
+  public static void link(Path file, Path copy) throws IOException {
     try {
       Files.createLink(copy, file);
     } catch (IOException | UnsupportedOperationException e) {

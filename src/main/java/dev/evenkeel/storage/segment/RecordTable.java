@@ -110,8 +110,19 @@ final class RecordTable {
     out.putInt(MAGIC).putInt(0).putLong(segmentBytes).putInt(count).putInt(0);
     out.put(HEADER_BYTES, rows, 0, count * ROW_BYTES);
     out.putInt(4, RecordHeader.crcOf(out.slice(8, out.capacity() - 8)));
+    out.clear();
     Path temp = file.resolveSibling(file.getFileName() + ".tmp");
-    Files.write(temp, out.array());
+    try (FileChannel channel =
+        FileChannel.open(
+            temp,
+            StandardOpenOption.CREATE,
+            StandardOpenOption.TRUNCATE_EXISTING,
+            StandardOpenOption.WRITE)) {
+      while (out.hasRemaining()) {
+        channel.write(out);
+      }
+      channel.force(true);
+    }
     Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE);
     rows = map(file).slice(HEADER_BYTES, count * ROW_BYTES);
   }

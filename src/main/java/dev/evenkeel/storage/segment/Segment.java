@@ -1,5 +1,6 @@
 package dev.evenkeel.storage.segment;
 
+import dev.evenkeel.storage.StoreFiles;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
@@ -16,7 +17,7 @@ import java.util.regex.Pattern;
 
 /**
  * One file of record after record, each a {@link RecordHeader} and a body. One thread writes; any
- * may read what has been written.
+ * may read what has been written. A reader that is interrupted closes the file for readers only.
  */
 final class Segment implements Closeable {
   static final String SUFFIX = ".seg";
@@ -58,6 +59,9 @@ final class Segment implements Closeable {
   private volatile boolean sealed;
   private volatile FileChannel channel;
 
+  /** For writing; null if nothing has been written in this run. */
+  private FileChannel out;
+
   private Segment(Path directory, Name name, RecordTable table, long bytes) {
     this.name = name;
     path = name.in(directory, SUFFIX);
@@ -70,12 +74,8 @@ final class Segment implements Closeable {
   /** A new segment, open for writing. */
   static Segment create(Path directory, Name name) throws IOException {
     Segment segment = new Segment(directory, name, null, 0);
-    segment.channel =
-        FileChannel.open(
-            segment.path,
-            StandardOpenOption.CREATE_NEW,
-            StandardOpenOption.READ,
-            StandardOpenOption.WRITE);
+    segment.out =
+        FileChannel.open(segment.path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     return segment;
   }
 
@@ -148,7 +148,6 @@ final class Segment implements Closeable {
 
   /** Appends records in one write. {@code buffers} are their headers and bodies, one by one. */
   void write(ByteBuffer[] buffers) throws IOException {
-    FileChannel out = channel();
     long at = bytes;
     out.position(at);
     long all = 0;
@@ -162,21 +161,33 @@ final class Segment implements Closeable {
   }
 
   void force() throws IOException {
-    channel().force(false);
+    if (out != null) {
+      out.force(false);
+    }
   }
 
   /** Writes the table beside the segment. No more is appended. Call {@link #force} before. */
   void seal() throws IOException {
     table.seal(tablePath, bytes);
     sealed = true;
+    closeOut();
   }
 
-  /** Drops all records behind those of the first {@code rows} rows, and what lies between. */
+  /**
+   * Drops all records behind those of the first {@code rows} rows, and what lies between. Nothing
+   * is appended any more, so that other links to the file keep the records that stay.
+   */
   void cut(int rows) throws IOException {
-    bytes = rows == 0 ? 0 : end(rows - 1);
+    long end = rows == 0 ? 0 : end(rows - 1);
+    if (sealed && end == bytes) {
+      return;
+    }
+    try (FileChannel file = FileChannel.open(path, StandardOpenOption.WRITE)) {
+      file.truncate(end);
+      file.force(true);
+    }
+    bytes = end;
     table.cut(rows);
-    channel().truncate(bytes);
-    channel().force(true);
     Files.deleteIfExists(tablePath);
     sealed = false;
   }
@@ -230,24 +241,45 @@ final class Segment implements Closeable {
 
   private synchronized FileChannel reopen() throws IOException {
     if (channel == null || !channel.isOpen()) {
-      channel = FileChannel.open(path, StandardOpenOption.READ, StandardOpenOption.WRITE);
+      channel = FileChannel.open(path, StandardOpenOption.READ);
     }
     return channel;
   }
 
-  /** Gives the file handle back; the next use opens it again. */
+  private void closeOut() throws IOException {
+    if (out != null) {
+      out.close();
+      out = null;
+    }
+  }
+
+  /** Gives the file handles back; the next reader opens the file again. */
   @Override
   public synchronized void close() throws IOException {
+    closeOut();
     if (channel != null) {
       channel.close();
       channel = null;
     }
   }
 
+  /** Whether the file of this name in another directory is this one. */
+  boolean isLinkedIn(Path other) throws IOException {
+    Path there = name.in(other, SUFFIX);
+    return Files.exists(there) && Files.isSameFile(there, path);
+  }
+
+  /** Links the files of a segment that is not open. */
+  static void link(Path from, Name name, Path target) throws IOException {
+    new Segment(from, name, null, 0).link(target);
+  }
+
   /** Links the files into another directory, as they are now; they must not be written to again. */
   void link(Path target) throws IOException {
-    Files.createLink(name.in(target, SUFFIX), path);
-    Files.createLink(name.in(target, TABLE_SUFFIX), tablePath);
+    StoreFiles.link(path, name.in(target, SUFFIX));
+    if (Files.exists(tablePath)) {
+      StoreFiles.link(tablePath, name.in(target, TABLE_SUFFIX));
+    }
   }
 
   void delete() throws IOException {

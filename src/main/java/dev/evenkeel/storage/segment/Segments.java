@@ -3,18 +3,14 @@ package dev.evenkeel.storage.segment;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
-import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongPredicate;
-import java.util.stream.Stream;
+import java.util.zip.CRC32C;
 
 /**
  * The bodies of a log group's entries: append-only files, in the order of the log. An entry that is
@@ -22,20 +18,24 @@ import java.util.stream.Stream;
  * log does in which another leader's entries take the place of uncommitted ones; their bytes stay
  * behind as dead ones.
  *
- * <p>One thread writes; any may read.
+ * <p>Any thread may call any method. What changes the files is done one after another; reading
+ * waits for none of it.
  */
 public final class Segments implements Closeable {
   /** Positions in a segment are ints. */
-  private static final long SEGMENT_BYTES_HARD_MAX = 1L << 30;
+  static final long BYTES_HARD_MAX = 1L << 30;
 
-  private final Path directory;
   private final long segmentBytesMax;
+  private final SegmentList segments;
 
-  /** By the index of the first record. The last one is written to. */
-  private final ConcurrentSkipListMap<Long, Segment> segments = new ConcurrentSkipListMap<>();
+  /** Held while a segment is rewritten; taken before the monitor of this. */
+  private final ReentrantLock rewriting = new ReentrantLock();
 
+  private volatile boolean restoring;
+
+  /** The segment that is written to; null before the first body. */
   private Segment current;
-  private long nextNumber;
+
   private boolean dirty;
 
   /**
@@ -44,24 +44,20 @@ public final class Segments implements Closeable {
    * @param parts its bytes, one behind the other; at least one byte
    */
   public record Body(long term, long index, List<ByteBuffer> parts) {
-    int length() {
+    private RecordHeader header() {
+      CRC32C crc = new CRC32C();
       int length = 0;
       for (ByteBuffer part : parts) {
+        crc.update(part.duplicate());
         length += part.remaining();
       }
-      return length;
-    }
-
-    private RecordHeader header() {
-      java.util.zip.CRC32C crc = new java.util.zip.CRC32C();
-      parts.forEach(part -> crc.update(part.duplicate()));
-      return new RecordHeader(index, term, length(), (int) crc.getValue());
+      return new RecordHeader(index, term, length, (int) crc.getValue());
     }
   }
 
   private Segments(Path directory, long segmentBytesMax) {
-    this.directory = directory;
     this.segmentBytesMax = segmentBytesMax;
+    segments = new SegmentList(directory);
   }
 
   /**
@@ -74,58 +70,18 @@ public final class Segments implements Closeable {
    */
   public static Segments open(Path directory, long segmentBytesMax, long flushedIndex)
       throws IOException {
-    if (segmentBytesMax < 1 || segmentBytesMax > SEGMENT_BYTES_HARD_MAX) {
+    if (segmentBytesMax < 1 || segmentBytesMax > BYTES_HARD_MAX) {
       throw new IllegalArgumentException(
-          "segments of "
-              + segmentBytesMax
-              + " bytes: 1 to "
-              + SEGMENT_BYTES_HARD_MAX
-              + " are possible");
+          "segments of " + segmentBytesMax + " bytes: 1 to " + BYTES_HARD_MAX + " are possible");
     }
     Files.createDirectories(directory);
     Segments opened = new Segments(directory, segmentBytesMax);
-    for (Segment.Name name : opened.names()) {
-      opened.openOne(name, flushedIndex);
-    }
+    opened.segments.open(flushedIndex);
     return opened;
   }
 
-  private List<Segment.Name> names() throws IOException {
-    try (Stream<Path> files = Files.list(directory)) {
-      return files.map(Segment.Name::of).filter(Objects::nonNull).sorted().toList();
-    }
-  }
-
-  private void openOne(Segment.Name name, long flushedIndex) throws IOException {
-    Segment segment = Segment.open(directory, name, flushedIndex);
-    nextNumber = name.number() + 1;
-    // A rewritten segment gets its table when all of it is on disk.
-    boolean whole = segment.sealed() || name.generation() == 0;
-    if (!whole || segment.table().count() == 0) {
-      segment.delete();
-      return;
-    }
-    for (Segment former : List.copyOf(segments.values())) {
-      if (former.name().number() == name.number()) {
-        segments.values().remove(former);
-        former.delete();
-      }
-    }
-    put(segment);
-  }
-
-  /** Segments whose records are all replaced by those of a new one go. */
-  private synchronized void put(Segment segment) throws IOException {
-    Map<Long, Segment> replaced = segments.tailMap(segment.firstIndex(), true);
-    for (Segment each : List.copyOf(replaced.values())) {
-      each.delete();
-    }
-    replaced.clear();
-    segments.put(segment.firstIndex(), segment);
-  }
-
   /** Appends bodies, in the order of their indices or with lower ones that replace others. */
-  public void append(List<Body> bodies) throws IOException {
+  public synchronized void append(List<Body> bodies) throws IOException {
     int from = 0;
     while (from < bodies.size()) {
       from = appendSome(bodies, from);
@@ -151,25 +107,19 @@ public final class Segments implements Closeable {
       to++;
     }
     long position = current.bytes();
-    current.write(buffers.toArray(ByteBuffer[]::new));
     dirty = true;
+    current.write(buffers.toArray(ByteBuffer[]::new));
     for (RecordHeader header : headers) {
       boolean first = current.table().count() == 0;
       current.table().add(header.index(), (int) position, header.length());
       position += RecordHeader.BYTES + header.length();
       if (first) {
-        put(current);
+        segments.put(current);
       } else if (current.table().count() == 1) {
-        replaceFirst();
+        segments.move(current);
       }
     }
     return to;
-  }
-
-  /** The current segment's first record was replaced by one with a lower or the same index. */
-  private void replaceFirst() throws IOException {
-    segments.values().remove(current);
-    put(current);
   }
 
   private void roll() throws IOException {
@@ -177,19 +127,18 @@ public final class Segments implements Closeable {
       return;
     }
     force();
-    for (Segment segment : segments.descendingMap().values()) {
+    for (Segment segment : segments.newestFirst()) {
       if (segment.sealed()) {
         break;
       }
       segment.seal();
     }
-    current = Segment.create(directory, new Segment.Name(nextNumber++, 0));
-    forceDirectory();
-    dirty = true;
+    current = segments.create();
+    segments.forceDirectory();
   }
 
   /** Makes everything that was appended survive a crash of the machine. */
-  public void force() throws IOException {
+  public synchronized void force() throws IOException {
     if (dirty) {
       current.force();
       dirty = false;
@@ -197,24 +146,28 @@ public final class Segments implements Closeable {
   }
 
   /** Drops the bodies of all entries above {@code index}. */
-  public void cutAfter(long index) throws IOException {
-    for (Segment above : List.copyOf(segments.tailMap(index, false).values())) {
-      segments.values().remove(above);
-      above.delete();
+  public synchronized void cutAfter(long index) throws IOException {
+    endCurrent();
+    for (Segment above : segments.above(index)) {
+      segments.remove(above);
     }
-    Map.Entry<Long, Segment> last = segments.lastEntry();
+    Segment last = segments.of(index);
     if (last != null) {
-      Segment segment = last.getValue();
-      int kept = segment.table().firstAtLeast(index + 1);
-      segment.cut(kept);
+      last.cut(last.table().firstAtLeast(index + 1));
     }
-    current = null;
-    forceDirectory();
+    segments.forceDirectory();
   }
 
-  private Segment of(long index) {
-    Map.Entry<Long, Segment> entry = segments.floorEntry(index);
-    return entry == null ? null : entry.getValue();
+  /** Forces what was written. The next body begins a new segment. */
+  private void endCurrent() throws IOException {
+    force();
+    if (current != null) {
+      current.close();
+      if (current.bytes() == 0) {
+        current.delete();
+      }
+      current = null;
+    }
   }
 
   private interface Lookup<T> {
@@ -224,7 +177,7 @@ public final class Segments implements Closeable {
   /** Looks up a record; once more if its segment has just given way to a rewritten one. */
   private <T> T look(long index, T missing, Lookup<T> lookup) throws IOException {
     while (true) {
-      Segment segment = of(index);
+      Segment segment = segments.of(index);
       int row = segment == null ? -1 : segment.table().row(index);
       if (row < 0) {
         return missing;
@@ -232,7 +185,7 @@ public final class Segments implements Closeable {
       try {
         return lookup.at(segment, row);
       } catch (NoSuchFileException gone) {
-        if (of(index) == segment) {
+        if (segments.of(index) == segment) {
           throw gone;
         }
       }
@@ -241,7 +194,7 @@ public final class Segments implements Closeable {
 
   /** Length of the body of an entry in bytes; 0 if there is none. */
   public int length(long index) {
-    Segment segment = of(index);
+    Segment segment = segments.of(index);
     int row = segment == null ? -1 : segment.table().row(index);
     return row < 0 ? 0 : segment.table().length(row);
   }
@@ -304,7 +257,7 @@ public final class Segments implements Closeable {
   /** All segments, oldest first. */
   public List<Info> list() {
     List<Info> infos = new ArrayList<>();
-    for (Segment segment : segments.values()) {
+    for (Segment segment : segments.all()) {
       RecordTable table = segment.table();
       infos.add(
           new Info(
@@ -325,90 +278,117 @@ public final class Segments implements Closeable {
   /**
    * Writes a sealed segment anew, without the bodies that are not needed any more, and puts the new
    * file in the place of the old one. Readers do not notice. On any thread that may wait for a
-   * disk, for one segment at a time.
+   * disk.
    *
    * @param needed tells by the index of an entry whether its body is
-   * @return by how many bytes the files became smaller
+   * @return by how many bytes the files became smaller; 0 if there is no such segment, or it was
+   *     replaced meanwhile
    */
   public long rewrite(long number, LongPredicate needed, Pace pace) throws IOException {
-    Segment old = null;
-    for (Segment each : segments.values()) {
-      if (each.name().number() == number && each.sealed()) {
-        old = each;
-      }
-    }
-    if (old == null) {
-      return 0;
-    }
-    Segment copy = Segment.create(directory, old.name().next());
+    rewriting.lock();
     try {
-      for (int row = 0; row < old.table().count(); row++) {
-        long index = old.table().index(row);
-        if (of(index) == old && needed.test(index)) {
-          old.copyTo(copy, row);
-          pace.read(old.table().length(row));
-        }
+      Segment old = sealed(number);
+      if (old == null) {
+        return 0;
       }
-      copy.force();
-      copy.seal();
-      forceDirectory();
-    } catch (IOException | RuntimeException e) {
-      copy.delete();
-      throw e;
+      Segment copy = Segment.create(segments.directory(), old.name().next());
+      try {
+        for (int row = 0; row < old.table().count() && !restoring; row++) {
+          long index = old.table().index(row);
+          if (segments.of(index) == old && needed.test(index)) {
+            old.copyTo(copy, row);
+            pace.read(old.table().length(row));
+          }
+        }
+        copy.force();
+        return finish(old, copy) ? old.bytes() - copy.bytes() : 0;
+      } catch (IOException | RuntimeException e) {
+        copy.delete();
+        throw e;
+      }
+    } finally {
+      rewriting.unlock();
     }
-    exchange(old, copy);
-    old.delete();
-    return old.bytes() - copy.bytes();
   }
 
-  private synchronized void exchange(Segment old, Segment copy) throws IOException {
-    long first = old.firstIndex();
-    if (copy.table().count() == 0) {
+  private synchronized boolean finish(Segment old, Segment copy) throws IOException {
+    if (restoring || sealed(old.name().number()) != old) {
       copy.delete();
-      segments.remove(first, old);
-    } else if (copy.firstIndex() == first) {
-      segments.replace(first, old, copy);
-    } else {
-      // At no moment is a record that both have in neither.
-      segments.put(copy.firstIndex(), copy);
-      segments.remove(first, old);
+      return false;
     }
+    copy.seal();
+    segments.forceDirectory();
+    segments.exchange(old, copy);
+    return true;
+  }
+
+  private Segment sealed(long number) {
+    Segment segment = segments.numbered(number);
+    return segment == null || !segment.sealed() ? null : segment;
+  }
+
+  /**
+   * Deletes a sealed segment, none of whose bodies is needed any more.
+   *
+   * @return how many bytes it had; 0 if there is no such segment
+   */
+  public synchronized long delete(long number) throws IOException {
+    Segment segment = sealed(number);
+    if (segment == null) {
+      return 0;
+    }
+    segments.remove(segment);
+    return segment.bytes();
   }
 
   /**
    * Links all segments into another directory of the same file system, and begins a new one: the
-   * linked ones do not change any more. On the writing thread.
+   * linked ones do not change any more.
+   *
+   * @param lastIndex last entry that counts: bodies above it may be linked, too
    */
-  public void link(Path target) throws IOException {
+  public synchronized void link(Path target, long lastIndex) throws IOException {
     Files.createDirectories(target);
-    if (!segments.isEmpty()) {
+    if (!segments.all().isEmpty()) {
       roll();
     }
-    for (Segment segment : segments.values()) {
+    for (Segment segment : segments.all()) {
       segment.link(target);
+    }
+    SegmentRestore.writeLast(target, lastIndex);
+  }
+
+  /**
+   * Takes over the bodies that {@link #link} put into a directory, here or on another node. Bodies
+   * above its last entry that are here stay; all others give way. After a crash in the middle it
+   * can be repeated.
+   */
+  public void restore(Path from) throws IOException {
+    restoring = true;
+    rewriting.lock();
+    try {
+      synchronized (this) {
+        endCurrent();
+        new SegmentRestore(segments, from).run();
+      }
+    } finally {
+      restoring = false;
+      rewriting.unlock();
     }
   }
 
   /** Length of all segments in bytes. */
   public long bytes() {
     long bytes = 0;
-    for (Segment segment : segments.values()) {
+    for (Segment segment : segments.all()) {
       bytes += segment.bytes();
     }
     return bytes;
   }
 
-  private void forceDirectory() throws IOException {
-    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-      channel.force(true);
-    }
-  }
-
   @Override
-  public void close() throws IOException {
-    for (Segment segment : segments.values()) {
-      segment.close();
-    }
+  public synchronized void close() throws IOException {
+    segments.close();
     if (current != null) {
       current.close();
     }

@@ -102,7 +102,7 @@ class SegmentsTest {
 
   private void link() throws IOException {
     Path copy = directory.resolveSibling(directory.getFileName() + "-link");
-    segments.link(copy);
+    segments.link(copy, flushed);
     flushed = model.isEmpty() ? -1 : model.lastKey();
     noteSizes(flushedBytes);
     try (Segments linked = Segments.open(copy, 1000, flushed)) {
