@@ -115,6 +115,12 @@ public sealed interface DataCommand {
       return new Grant(group, shard, owner, instance, expectedEpoch, start, groupTerm, usual);
     }
 
+    /** The same grant with another place to begin at. */
+    public Grant startingAt(StartAt other) {
+      return new Grant(
+          group, shard, owner, instance, expectedEpoch, other, groupTerm, ownerTimeoutMillis);
+    }
+
     @Override
     public void check() {
       checkLease(group, shard);

@@ -13,12 +13,6 @@ import org.rocksdb.RocksDB;
 
 /** The settings of one database; they own native memory and outlive the database. */
 final class RocksOptions implements AutoCloseable {
-  /** Values at least this large live in blob files, which compaction does not rewrite. */
-  static final long BLOB_BYTES_MIN = 4096;
-
-  private static final long BLOB_FILE_BYTES_MAX = 64L << 20;
-  private static final long TABLE_FILE_BYTES = 1L << 20;
-  private static final long LARGE_WRITE_BUFFER_BYTES = 16L << 20;
   private static final long SMALL_WRITE_BUFFER_BYTES = 4L << 20;
   private static final long ARENA_BLOCK_BYTES = 256L << 10;
   private static final int OPEN_FILES_MAX = 512;
@@ -49,14 +43,8 @@ final class RocksOptions implements AutoCloseable {
     // The engine wants its default family; the applied position lives there, apart from the tables.
     describe(RocksDB.DEFAULT_COLUMN_FAMILY, small(shared));
     for (Store.Table table : Store.Table.values()) {
-      describe(
-          table.name().getBytes(java.nio.charset.StandardCharsets.US_ASCII),
-          holdsBatches(table) ? batches(shared) : small(shared));
+      describe(table.name().getBytes(java.nio.charset.StandardCharsets.US_ASCII), small(shared));
     }
-  }
-
-  private static boolean holdsBatches(Store.Table table) {
-    return table == Store.Table.BATCHES || table == Store.Table.DELAYED;
   }
 
   DBOptions database() {
@@ -80,27 +68,6 @@ final class RocksOptions implements AutoCloseable {
         .setMaxWriteBufferNumber(3)
         .setCompressionType(CompressionType.LZ4_COMPRESSION)
         .setTableFormatConfig(tables(shared).setFilterPolicy(bloom));
-  }
-
-  private ColumnFamilyOptions batches(RocksShared shared) {
-    return new ColumnFamilyOptions()
-        .setWriteBufferSize(LARGE_WRITE_BUFFER_BYTES)
-        .setArenaBlockSize(ARENA_BLOCK_BYTES)
-        .setMaxWriteBufferNumber(3)
-        // Batches come compressed or not as the producer chose; packing them again costs the CPU
-        // that the log needs.
-        .setCompressionType(CompressionType.NO_COMPRESSION)
-        // The table files hold only keys here: small ones can be dropped whole when data is
-        // trimmed.
-        .setTargetFileSizeBase(TABLE_FILE_BYTES)
-        .setEnableBlobFiles(true)
-        .setMinBlobSize(BLOB_BYTES_MIN)
-        .setBlobFileSize(BLOB_FILE_BYTES_MAX)
-        .setBlobCompressionType(CompressionType.NO_COMPRESSION)
-        .setEnableBlobGarbageCollection(true)
-        .setBlobGarbageCollectionAgeCutoff(0.25)
-        .setBlobGarbageCollectionForceThreshold(0.5)
-        .setTableFormatConfig(tables(shared));
   }
 
   private static BlockBasedTableConfig tables(RocksShared shared) {

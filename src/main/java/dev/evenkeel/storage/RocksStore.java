@@ -44,7 +44,7 @@ public final class RocksStore implements Store {
   private final RocksDB database;
   private final List<ColumnFamilyHandle> families;
   private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
-  private final DirectScratch scratch = new DirectScratch();
+
   private final DeletedRanges deletedRanges = new DeletedRanges();
   private final Set<RocksCursor> cursors = ConcurrentHashMap.newKeySet();
 
@@ -133,8 +133,7 @@ public final class RocksStore implements Store {
     checkOpen();
     WriteBatch batch = spareBatch;
     spareBatch = null;
-    return new RocksWrite(
-        this, batch == null ? new WriteBatch(BATCH_RESERVED_BYTES) : batch, scratch);
+    return new RocksWrite(this, batch == null ? new WriteBatch(BATCH_RESERVED_BYTES) : batch);
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.evenkeel.storage;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import org.rocksdb.RocksDBException;
@@ -12,21 +11,12 @@ import org.rocksdb.WriteBatch;
 final class RocksWrite implements Store.Write {
   private final RocksStore store;
   private final WriteBatch batch;
-  private final DirectScratch scratch;
   private List<DeletedRange> ranges = List.of();
   private boolean done;
 
-  RocksWrite(RocksStore store, WriteBatch batch, DirectScratch scratch) {
+  RocksWrite(RocksStore store, WriteBatch batch) {
     this.store = store;
     this.batch = batch;
-    this.scratch = scratch;
-  }
-
-  @Override
-  public void put(Store.Table table, byte[] key, ByteBuffer value) {
-    // The engine takes whole arrays or direct buffers. A slice goes by one copy into a direct
-    // buffer that is used again, rather than into a new array and from there into native memory.
-    collect(() -> batch.put(store.family(table), scratch.key(key), scratch.value(value)));
   }
 
   @Override

@@ -2,7 +2,6 @@ package dev.evenkeel.storage;
 
 import java.io.Closeable;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Path;
 
 /**
@@ -11,13 +10,13 @@ import java.nio.file.Path;
  */
 public interface Store extends Closeable {
 
-  /** Parts of the state. The order is part of the format on disk: append only. */
+  /** Parts of the state. The order is part of the format on disk. */
   enum Table {
     /** Small records of the state machine: topics, groups, shards, settings. */
     META,
-    /** (shard, base offset) → batch as it came. Large values. */
-    BATCHES,
-    /** (shard, base offset) → what is needed to find a batch without reading it. */
+    /**
+     * (shard, base offset) → where the batch is, and what is needed to find it without reading it.
+     */
     INDEX,
     /** (group, shard) → lease. */
     LEASES,
@@ -25,7 +24,7 @@ public interface Store extends Closeable {
     PRODUCERS,
     /** (group, shard) → retries, dead letters, and what belongs to them. */
     FAILURES,
-    /** (shard, due, serial) → delayed batch as it came. Large values. */
+    /** (shard, due, serial) → header of the delayed batch, and where it is. */
     DELAYED
   }
 
@@ -59,10 +58,8 @@ public interface Store extends Closeable {
   /** Bytes on disk, roughly. */
   long bytesOnDisk();
 
-  /** Changes that belong to one log entry. Not thread-safe. Values may be buffers of any kind. */
+  /** Changes that belong to one log entry. Not thread-safe. */
   interface Write extends AutoCloseable {
-    void put(Table table, byte[] key, ByteBuffer value);
-
     void put(Table table, byte[] key, byte[] value);
 
     void delete(Table table, byte[] key);

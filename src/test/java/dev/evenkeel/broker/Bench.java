@@ -44,6 +44,7 @@ import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -57,6 +58,10 @@ final class Bench implements AutoCloseable {
   final Map<String, BrokerNode> nodes = new LinkedHashMap<>();
   private boolean statesDiffer;
   final AtomicLong now = new AtomicLong(1_000_000);
+
+  /** Data directories of the nodes. */
+  final Map<String, Path> directories = new TreeMap<>();
+
   final AtomicLong diskFree = new AtomicLong(Long.MAX_VALUE);
 
   /** Has the figures; of several brokers, those of the first. */
@@ -69,6 +74,7 @@ final class Bench implements AutoCloseable {
       Path directory =
           Files.createTempDirectory(
               Files.createDirectories(Path.of("target", "bench")), "evenkeel-broker");
+      directories.put(name, directory);
       BrokerSettings settings =
           new BrokerSettings(
               new LogSettings(

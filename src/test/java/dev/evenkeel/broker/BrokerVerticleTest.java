@@ -10,7 +10,8 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.node.BrokerNode;
-import dev.evenkeel.broker.state.Keys;
+import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
@@ -49,8 +50,6 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
-import dev.evenkeel.storage.MemoryStore;
-import dev.evenkeel.storage.Store;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
@@ -455,19 +454,9 @@ class BrokerVerticleTest {
         .extracting(FetchAnswer.Placed::baseOffset)
         .containsExactly(2L, 4L, 6L, 8L);
 
-    byte[] key = Keys.batch(shard, 6);
-    bench
-        .nodes
-        .get("n1")
-        .data()
-        .get(0)
-        .read(
-            store -> {
-              byte[] bytes = store.get(Store.Table.BATCHES, key);
-              bytes[bytes.length - 1] ^= 1;
-              ((MemoryStore) store).overwrite(Store.Table.BATCHES, key, bytes);
-              return null;
-            });
+    DataState state = bench.nodes.get("n1").data().get(0);
+    IndexEntry entry = state.read(store -> BatchIndex.at(store, shard, 6));
+    Damage.endOf(state.bytes(entry), bench.directories.get("n1").resolve("bodies"));
     assertThat(get(bench.fetch("g", shard, 1, 0, 0)).batches())
         .extracting(FetchAnswer.Placed::baseOffset)
         .containsExactly(0L, 2L, 4L);
@@ -652,10 +641,7 @@ class BrokerVerticleTest {
     bench.nodes.get("n1").retain();
     FakeCluster.Group log = bench.cluster.group("d0");
     await()
-        .until(
-            () ->
-                log.entries.stream()
-                    .anyMatch(e -> Entry.read(ByteBuffer.wrap(e)).body().get(0) == 10));
+        .until(() -> log.entries.stream().anyMatch(e -> Entry.read(e.head()).body().get(0) == 10));
   }
 
   @Test

@@ -1,6 +1,8 @@
 package dev.evenkeel.broker;
 
 import dev.evenkeel.log.Eligibility;
+import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
@@ -11,7 +13,6 @@ import dev.evenkeel.log.Replicas;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -59,10 +60,25 @@ public final class FakeCluster implements AutoCloseable {
     groups.values().forEach(group -> group.applying.shutdown());
   }
 
+  /** An entry of a log. */
+  record Logged(ByteBuffer head, List<ByteBuffer> body) {
+    ByteBuffer applyTo(ReplicatedState state, long term, long index) {
+      try {
+        if (!body.isEmpty()) {
+          state.bodies().append(List.of(new EntryBodies.Body(term, index, body)));
+        }
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+      EntryBody inMemory = body.isEmpty() ? EntryBody.NONE : new EntryBody(body);
+      return state.apply(term, index, head.asReadOnlyBuffer(), inMemory);
+    }
+  }
+
   /** One log, shared by all nodes. */
   static final class Group {
     final String name;
-    final List<byte[]> entries = new CopyOnWriteArrayList<>();
+    final List<Logged> entries = new CopyOnWriteArrayList<>();
     private final Map<String, ReplicatedState> states = new ConcurrentHashMap<>();
     private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
     private final ExecutorService applying = Executors.newSingleThreadExecutor();
@@ -79,12 +95,15 @@ public final class FakeCluster implements AutoCloseable {
 
     LogGroup join(String nodeId, ReplicatedState state) {
       try {
+        if (state.bodies() != null) {
+          state.bodies().open(-1);
+        }
         state.open();
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
       for (int i = 0; i < entries.size(); i++) {
-        state.apply(1, i, ByteBuffer.wrap(entries.get(i)));
+        entries.get(i).applyTo(state, 1, i);
       }
       states.put(nodeId, state);
       return new View(nodeId);
@@ -134,7 +153,7 @@ public final class FakeCluster implements AutoCloseable {
       }
 
       @Override
-      public CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts) {
+      public CompletableFuture<ByteBuffer> append(ByteBuffer head, List<ByteBuffer> body) {
         CompletableFuture<ByteBuffer> future = new CompletableFuture<>();
         if (!nodeId.equals(leader)) {
           future.completeExceptionally(
@@ -142,18 +161,12 @@ public final class FakeCluster implements AutoCloseable {
           return future;
         }
         try {
-          states.get(nodeId).admit(parts.get(0).duplicate());
+          states.get(nodeId).admit(head.duplicate());
         } catch (RefusedException refused) {
           future.completeExceptionally(refused);
           return future;
         }
-        ByteArrayOutputStream joined = new ByteArrayOutputStream();
-        for (ByteBuffer part : parts) {
-          byte[] bytes = new byte[part.remaining()];
-          part.duplicate().get(bytes);
-          joined.writeBytes(bytes);
-        }
-        run(() -> apply(joined.toByteArray(), future));
+        run(() -> apply(new Logged(head, body), future));
         return future;
       }
 
@@ -188,13 +201,12 @@ public final class FakeCluster implements AutoCloseable {
         throw new UnsupportedOperationException();
       }
 
-      private void apply(byte[] entry, CompletableFuture<ByteBuffer> future) {
+      private void apply(Logged entry, CompletableFuture<ByteBuffer> future) {
         try {
           entries.add(entry);
           ByteBuffer reply = null;
           for (Map.Entry<String, ReplicatedState> each : states.entrySet()) {
-            ByteBuffer entryView = ByteBuffer.wrap(entry).asReadOnlyBuffer();
-            ByteBuffer own = each.getValue().apply(term, entries.size() - 1, entryView);
+            ByteBuffer own = entry.applyTo(each.getValue(), term, entries.size() - 1);
             reply = each.getKey().equals(nodeId) ? own : reply;
           }
           future.complete(reply);

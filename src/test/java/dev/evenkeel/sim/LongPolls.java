@@ -2,7 +2,7 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.state.BatchIndex;
-import dev.evenkeel.broker.state.Keys;
+import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache;
@@ -110,14 +110,14 @@ final class LongPolls {
     List<TailCache.Cached> found =
         state.tail().read(shard, request.offset(), end, request.bytesMax(), request.messagesMax());
     return found.isEmpty()
-        ? state.read(store -> List.of(stored(store, shard, request.offset())))
+        ? state.read(store -> List.of(stored(state, store, shard, request.offset())))
         : found;
   }
 
-  private static TailCache.Cached stored(Store store, Shard shard, long offset) {
-    long base = BatchIndex.at(store, shard, offset).base();
-    byte[] bytes = store.get(Store.Table.BATCHES, Keys.batch(shard, base));
-    return new TailCache.Cached(base, Batch.next(ByteBuffer.wrap(bytes)).verified());
+  private static TailCache.Cached stored(DataState state, Store store, Shard shard, long offset) {
+    IndexEntry entry = BatchIndex.at(store, shard, offset);
+    byte[] bytes = state.bytes(entry);
+    return new TailCache.Cached(entry.base(), Batch.next(ByteBuffer.wrap(bytes)).verified());
   }
 
   private static int failures(DataState state, FetchRequest request) {

@@ -1,6 +1,8 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.Entries;
+import dev.evenkeel.broker.machine.HeapBodies;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.protocol.StateDigest;
 import dev.evenkeel.storage.MemoryStore;
@@ -32,6 +34,7 @@ final class Replica {
 
   boolean down;
   private final MemoryStore.Disk disk = new MemoryStore.Disk();
+  private final HeapBodies bodies;
   private final Path directory;
   private final Consumer<Replica> opened;
   private final Bug bug;
@@ -43,18 +46,21 @@ final class Replica {
   private int applied = -1;
 
   /**
+   * @param bodies of the log's committed entries, which all replicas share
    * @param opened hears of each state that takes the place of the one before
    * @param digests of all replicas of the log group
    */
   Replica(
       int number,
       SimNode node,
+      HeapBodies bodies,
       Path directory,
       Consumer<Replica> opened,
       Bug bug,
       Map<Integer, Long> digests) {
     this.number = number;
     this.node = node;
+    this.bodies = bodies;
     this.directory = directory;
     this.opened = opened;
     this.bug = bug;
@@ -81,7 +87,7 @@ final class Replica {
 
   private void open() {
     try {
-      state = States.data(directory.resolve("state"), disk::open, TAIL_BYTES);
+      state = States.data(directory.resolve("state"), disk::open, bodies, TAIL_BYTES);
       state.open();
       opened.accept(this);
     } catch (IOException e) {
@@ -99,7 +105,7 @@ final class Replica {
     if (skipped != null) {
       return skipped;
     }
-    ByteBuffer reply = state.apply(entry.term(), applied, ByteBuffer.wrap(entry.bytes()));
+    ByteBuffer reply = Entries.apply(state, entry.term(), applied, ByteBuffer.wrap(entry.bytes()));
     StateDigest digest = state.digest();
     if (digest != null && state.appliedIndex() == applied) {
       long others = digests.computeIfAbsent(applied, first -> digest.sum());

@@ -1,6 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.HeapBodies;
 import dev.evenkeel.broker.machine.Rig;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
@@ -96,9 +97,10 @@ final class SimLog {
     sending = new boolean[SimNodes.COUNT];
     Path directory = directory().resolve(name);
     Map<Integer, Long> digests = new HashMap<>();
+    HeapBodies bodies = new HeapBodies();
     for (int i = 0; i < SimNodes.COUNT; i++) {
       Path own = directory.resolve("r" + i);
-      replicas.add(new Replica(i, around.nodes().get(i), own, opened, bug, digests));
+      replicas.add(new Replica(i, around.nodes().get(i), bodies, own, opened, bug, digests));
     }
     leader = replicas.get(random.nextInt(SimNodes.COUNT));
     time.in(COMPARE_MILLIS, null, null, this::compareAgain);

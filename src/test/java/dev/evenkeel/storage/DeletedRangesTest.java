@@ -10,14 +10,14 @@ class DeletedRangesTest {
 
   @Test
   void joinsRangesThatGoOnWhereAnotherEnds() {
-    ranges.add(range(Table.BATCHES, 1, 5));
-    ranges.add(range(Table.INDEX, 5, 6));
-    ranges.add(range(Table.BATCHES, 5, 9));
-    ranges.add(range(Table.BATCHES, 1, 7));
-    ranges.add(range(Table.BATCHES, 20, 30));
+    ranges.add(range(Table.INDEX, 1, 5));
+    ranges.add(range(Table.LEASES, 5, 6));
+    ranges.add(range(Table.INDEX, 5, 9));
+    ranges.add(range(Table.INDEX, 1, 7));
+    ranges.add(range(Table.INDEX, 20, 30));
     assertThat(ranges.take())
         .extracting(r -> r.table() + " " + r.from()[0] + "-" + r.to()[0])
-        .containsExactly("BATCHES 1-9", "INDEX 5-6", "BATCHES 20-30");
+        .containsExactly("INDEX 1-9", "LEASES 5-6", "INDEX 20-30");
     assertThat(ranges.take()).isEmpty();
   }
 

@@ -5,7 +5,6 @@ import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -216,19 +215,8 @@ public final class MemoryStore implements Store {
     return new Changes();
   }
 
-  private static byte[] copy(ByteBuffer value) {
-    byte[] bytes = new byte[value.remaining()];
-    value.duplicate().get(bytes);
-    return bytes;
-  }
-
   private final class Changes implements Write {
     private final List<Runnable> changes = new ArrayList<>();
-
-    @Override
-    public void put(Table table, byte[] key, ByteBuffer value) {
-      put(table, key, copy(value));
-    }
 
     @Override
     public void put(Table table, byte[] key, byte[] value) {

@@ -6,7 +6,6 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.storage.Store.Table;
 import java.io.IOException;
-import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -48,7 +47,7 @@ class RocksStoreTest {
   void changesAndPositionBecomeVisibleTogether() throws IOException {
     try (Store.Write write = store.begin()) {
       write.put(Table.META, key("a"), key("1"));
-      write.put(Table.LEASES, key("a"), ByteBuffer.wrap(key("x2x"), 1, 1));
+      write.put(Table.LEASES, key("a"), key("2"));
       assertThat(store.get(Table.META, key("a"))).isNull();
       write.commit(3, 7);
     }
@@ -69,30 +68,6 @@ class RocksStoreTest {
     }
     assertThat(store.get(Table.META, key("a"))).isNull();
     assertThat(store.get(Table.META, key("b"))).isNotNull();
-  }
-
-  @Test
-  void buffersOfEveryKindAreStoredAndLeftAsTheyWere() throws IOException {
-    byte[] large = new byte[200_000];
-    new Random(1).nextBytes(large);
-    ByteBuffer direct = ByteBuffer.allocateDirect(large.length).put(large).flip();
-    ByteBuffer readOnly = ByteBuffer.wrap(large).asReadOnlyBuffer();
-    ByteBuffer slice = ByteBuffer.wrap(large, 100, 5_000).slice();
-    try (Store.Write write = store.begin()) {
-      write.put(Table.BATCHES, key("direct"), direct);
-      write.put(Table.BATCHES, key("readOnly"), readOnly);
-      write.put(Table.BATCHES, key("slice"), slice);
-      write.put(Table.BATCHES, key("empty"), ByteBuffer.allocate(0));
-      write.commit(1, 0);
-    }
-    assertThat(direct.remaining()).isEqualTo(large.length);
-    assertThat(readOnly.remaining()).isEqualTo(large.length);
-    assertThat(slice.remaining()).isEqualTo(5_000);
-    assertThat(store.get(Table.BATCHES, key("direct"))).isEqualTo(large);
-    assertThat(store.get(Table.BATCHES, key("readOnly"))).isEqualTo(large);
-    assertThat(store.get(Table.BATCHES, key("slice")))
-        .isEqualTo(java.util.Arrays.copyOfRange(large, 100, 5_100));
-    assertThat(store.get(Table.BATCHES, key("empty"))).isEmpty();
   }
 
   @Test
@@ -127,21 +102,21 @@ class RocksStoreTest {
     for (int i = 0; i < 100; i++) {
       random.nextBytes(value);
       try (Store.Write write = store.begin()) {
-        write.put(Table.BATCHES, key(String.format("%05d", i)), ByteBuffer.wrap(value));
+        write.put(Table.INDEX, key(String.format("%05d", i)), value);
         write.commit(1, i);
       }
     }
     store.checkpoint(temp.resolve("first"));
     long before = store.bytesOnDisk();
     try (Store.Write write = store.begin()) {
-      write.deleteRange(Table.BATCHES, key("00000"), key("00099"));
+      write.deleteRange(Table.INDEX, key("00000"), key("00099"));
       write.commit(1, 100);
     }
-    assertThat(keys(store.scan(Table.BATCHES, key("0"), key("1")))).containsExactly("00099");
+    assertThat(keys(store.scan(Table.INDEX, key("0"), key("1")))).containsExactly("00099");
     assertThat(store.bytesOnDisk()).isGreaterThanOrEqualTo(before);
 
     try (Store.Write write = store.begin()) {
-      write.deleteRange(Table.BATCHES, key("00099"), key("1"));
+      write.deleteRange(Table.INDEX, key("00099"), key("1"));
       write.commit(1, 101);
     }
     store.checkpoint(temp.resolve("second"));
@@ -216,7 +191,6 @@ class RocksStoreTest {
         .hasMessageContaining("cannot open the store");
   }
 
-  /** Whether it is in a table file or in a blob file, which a value this large goes to. */
   @Test
   void aFlippedByteIsDamageAndAMissingFileToo() throws IOException {
     for (int bytes : new int[] {100, 10_000}) {
@@ -225,7 +199,7 @@ class RocksStoreTest {
         try (RocksStore whole = RocksStore.open(directory, shared);
             Store.Write write = whole.begin()) {
           for (int i = 0; i < 100; i++) {
-            write.put(Table.BATCHES, key("k" + i), new byte[bytes]);
+            write.put(Table.INDEX, key("k" + i), new byte[bytes]);
           }
           write.commit(1, 1);
         }
@@ -259,7 +233,7 @@ class RocksStoreTest {
     try (Stream<Path> files = Files.list(directory)) {
       largest =
           files
-              .filter(file -> file.toString().matches(".*[.](sst|blob)"))
+              .filter(file -> file.toString().matches(".*[.]sst"))
               .max(Comparator.comparing(file -> file.toFile().length()))
               .orElseThrow();
     }
@@ -274,7 +248,7 @@ class RocksStoreTest {
 
   private void readAll(Path directory) throws IOException {
     try (RocksStore rotten = RocksStore.open(directory, shared);
-        Store.Cursor cursor = rotten.scan(Table.BATCHES, key("a"), key("z"))) {
+        Store.Cursor cursor = rotten.scan(Table.INDEX, key("a"), key("z"))) {
       while (cursor.next()) {
         assertThat(cursor.value()).isNotEmpty();
       }

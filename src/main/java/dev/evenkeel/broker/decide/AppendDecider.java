@@ -9,9 +9,11 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_PRODUCER;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_SHARD;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
+import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.DelayCounts;
+import dev.evenkeel.broker.state.DelayedBatch;
 import dev.evenkeel.broker.state.DelayedKey;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LogTime;
@@ -23,9 +25,9 @@ import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendHead;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
-import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchHeader;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -50,6 +52,7 @@ public final class AppendDecider {
 
   private final DataTables tables;
   private final LogTime time;
+  private final long index;
   private final Map<Shard, ShardRecord> shards = new LinkedHashMap<>();
   private final Map<Long, ProducerRecord> producers = new LinkedHashMap<>();
   private final Map<ProducerShard, RecentSequences> rings = new LinkedHashMap<>();
@@ -57,15 +60,19 @@ public final class AppendDecider {
   private final Map<Shard, DelayCounts> delays = new LinkedHashMap<>();
   private int freshProducers;
 
-  public AppendDecider(DataTables tables, LogTime time) {
+  /**
+   * @param index of the entry
+   */
+  public AppendDecider(DataTables tables, LogTime time, long index) {
     this.tables = tables;
     this.time = time;
+    this.index = index;
   }
 
   /** One result for each batch, in order. Call it once. */
-  public List<Result> decide(List<AppendBody.Item> items) {
+  public List<Result> decide(List<AppendHead.Item> items) {
     List<Result> results = new ArrayList<>(items.size());
-    for (AppendBody.Item item : items) {
+    for (AppendHead.Item item : items) {
       results.add(one(item));
     }
     delays.forEach((shard, counts) -> changes.add(Change.putDelays(shard, counts)));
@@ -80,9 +87,9 @@ public final class AppendDecider {
     return changes;
   }
 
-  private Result one(AppendBody.Item item) {
+  private Result one(AppendHead.Item item) {
     Shard shard = item.shard();
-    Batch batch = item.batch();
+    BatchHeader batch = item.batch();
     ShardRecord record = shards.containsKey(shard) ? shards.get(shard) : tables.shard(shard);
     if (record == null) {
       TopicRecord topic = tables.topic(shard.topicId());
@@ -134,7 +141,7 @@ public final class AppendDecider {
    * @param producer null if unknown
    * @param ring what is remembered of it in the shard, of any epoch, or null
    */
-  private static Result judge(Batch batch, ProducerRecord producer, RecentSequences ring) {
+  private static Result judge(BatchHeader batch, ProducerRecord producer, RecentSequences ring) {
     long first = batch.firstSequence();
     int epoch = batch.producerEpoch();
     if (first < 0 || epoch < 0 || batch.producerId() < 0) {
@@ -166,7 +173,7 @@ public final class AppendDecider {
   }
 
   /** Why the batch may not wait: INVALID for too long, TOO_LARGE for want of room; else null. */
-  private Refusal refusalOfDelay(AppendBody.Item item) {
+  private Refusal refusalOfDelay(AppendHead.Item item) {
     if (!item.delayed()) {
       return null;
     }
@@ -186,12 +193,12 @@ public final class AppendDecider {
   }
 
   private long take(
-      AppendBody.Item item,
+      AppendHead.Item item,
       ShardRecord record,
       ProducerRecord producer,
       ProducerShard key,
       RecentSequences ring) {
-    Batch batch = item.batch();
+    BatchHeader batch = item.batch();
     int epoch = batch.producerEpoch();
     ProducerRecord now;
     if (producer == null) {
@@ -218,13 +225,14 @@ public final class AppendDecider {
   }
 
   /** Returns the first offset; a delayed batch has none yet. */
-  private long append(AppendBody.Item item, ShardRecord record) {
+  private long append(AppendHead.Item item, ShardRecord record) {
+    BatchPlace place = new BatchPlace(index, item.at(), item.batch().crc());
     if (item.delayed()) {
-      delay(item.shard(), item.batch(), item.dueMillis());
+      delay(item, place);
       return Result.OFFSET_FORGOTTEN;
     }
-    IndexEntry entry = record.next(item.batch(), time.millis());
-    changes.add(new Change.PutBatch(item.shard(), entry, item.batch()));
+    IndexEntry entry = record.next(item.batch(), place, time.millis());
+    changes.add(new Change.PutBatch(item.shard(), entry));
     shards.put(item.shard(), record.appended(entry));
     return entry.base();
   }
@@ -233,10 +241,11 @@ public final class AppendDecider {
    * The batch waits even if it is due already: it goes behind batches that were sent earlier and
    * are due too.
    */
-  private void delay(Shard shard, Batch batch, long dueMillis) {
+  private void delay(AppendHead.Item item, BatchPlace place) {
+    Shard shard = item.shard();
     DelayCounts before = delays(shard);
-    changes.add(
-        new Change.PutDelayed(new DelayedKey(shard, dueMillis, before.nextSerial()), batch));
-    delays.put(shard, before.added(batch.count(), batch.length(), dueMillis));
+    DelayedKey key = new DelayedKey(shard, item.dueMillis(), before.nextSerial());
+    changes.add(Change.putDelayed(key, new DelayedBatch(item.batch(), place)));
+    delays.put(shard, before.added(item.batch().count(), item.batch().length(), item.dueMillis()));
   }
 }

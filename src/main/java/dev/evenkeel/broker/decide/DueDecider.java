@@ -3,19 +3,16 @@ package dev.evenkeel.broker.decide;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.DelayCounts;
+import dev.evenkeel.broker.state.DelayedBatch;
 import dev.evenkeel.broker.state.DelayedKey;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchHeader;
 import dev.evenkeel.storage.Store;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -69,9 +66,10 @@ public final class DueDecider {
           left = key;
           break;
         }
-        Batch batch = batch(key, cursor.value());
-        IndexEntry entry = record.next(batch, time.millis());
-        changes.add(new Change.PutBatch(shard, entry, batch));
+        DelayedBatch delayed = DelayedBatch.decode(cursor.value());
+        BatchHeader batch = delayed.batch();
+        IndexEntry entry = record.next(batch, delayed.place(), time.millis());
+        changes.add(new Change.PutBatch(shard, entry));
         changes.add(Change.removeDelayed(key));
         record = record.appended(entry);
         tookMessages += batch.count();
@@ -95,17 +93,5 @@ public final class DueDecider {
                     left.dueMillis(),
                     left.serial(),
                     before.nextSerial())));
-  }
-
-  /**
-   * The batch was checked when it arrived. A replica that reads something else must not continue.
-   */
-  private static Batch batch(DelayedKey key, byte[] bytes) {
-    try {
-      return Batch.next(ByteBuffer.wrap(bytes));
-    } catch (RefusedException damaged) {
-      throw new UncheckedIOException(
-          new IOException("the delayed batch " + key + " is damaged on disk", damaged));
-    }
   }
 }

@@ -3,17 +3,16 @@ package dev.evenkeel.broker.decide;
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.IndexEntry;
-import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.broker.state.ShardRecord;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
-import dev.evenkeel.protocol.wire.Batch;
-import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.storage.Store;
-import java.nio.ByteBuffer;
 
-/** Turns a {@link StartAt} into an offset. Reads the store. */
+/**
+ * Turns a {@link StartAt} into an offset by the index alone: what is decided about a log entry must
+ * not depend on bodies, which one replica may have lost. A time gives the beginning of a batch,
+ * which is early but never too late. Whoever can read the batch finds the message first.
+ */
 public final class StartFinder {
   private StartFinder() {}
 
@@ -24,36 +23,15 @@ public final class StartFinder {
       case EARLIEST -> record.start();
       case LATEST -> record.end();
       case OFFSET -> Math.max(record.start(), Math.min(start.value(), record.end()));
-      case TIMESTAMP -> byTimestamp(store, shard, record, start.value());
+      case TIMESTAMP -> {
+        IndexEntry entry = batchAt(store, shard, record, start.value());
+        yield entry == null ? record.end() : entry.base();
+      }
     };
   }
 
-  private static long byTimestamp(Store store, Shard shard, ShardRecord record, long millis) {
-    IndexEntry entry =
-        BatchIndex.first(store, shard, record, each -> each.maxTimestamp() >= millis);
-    if (entry == null) {
-      return record.end();
-    }
-    byte[] bytes = store.get(Store.Table.BATCHES, Keys.batch(shard, entry.base()));
-    return bytes == null ? entry.base() : within(bytes, entry.base(), millis);
-  }
-
-  /**
-   * The first message at or after {@code millis}. Producers fill batches, and the log does not look
-   * inside: one that cannot be read counts from its beginning, which is early but never too late.
-   */
-  private static long within(byte[] bytes, long base, long millis) {
-    try {
-      BatchReader reader = Batch.next(ByteBuffer.wrap(bytes)).reader(base);
-      while (reader.hasNext()) {
-        long offset = reader.nextOffset();
-        if (reader.next().timestampMillis() >= millis) {
-          return offset;
-        }
-      }
-      return base;
-    } catch (RefusedException malformed) {
-      return base;
-    }
+  /** The first batch with a message at or after {@code millis}, or null. */
+  public static IndexEntry batchAt(Store store, Shard shard, ShardRecord record, long millis) {
+    return BatchIndex.first(store, shard, record, each -> each.maxTimestamp() >= millis);
   }
 }

@@ -10,18 +10,22 @@ import dev.evenkeel.broker.decide.LeaseDecider;
 import dev.evenkeel.broker.decide.ProducerDecider;
 import dev.evenkeel.broker.decide.RetainDecider;
 import dev.evenkeel.broker.decide.ShardDecider;
+import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.TailCache;
+import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendHead;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.ByteReader;
@@ -30,6 +34,8 @@ import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.storage.Store;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -43,11 +49,12 @@ import java.util.function.IntSupplier;
 /**
  * State machine of a data log group: shards, leases and what is remembered of producers.
  *
- * <p>It keeps views of the entries that it appends from (see {@link TailCache}): an entry's bytes
- * must stay as they are after {@link #apply}, as long as something refers to them.
+ * <p>It keeps views of the bodies that it appends from (see {@link TailCache}): a body's bytes must
+ * stay as they are after {@link #apply}, as long as something refers to them.
  */
 public final class DataState extends StoredState<DataState.Request, Change> {
   private final TailCache tail;
+  private final EntryBodies bodies;
   private final List<DataListener> listeners = new CopyOnWriteArrayList<>();
   private final IntSupplier levelOfCluster;
   private volatile DataTables tables = new DataTables();
@@ -55,12 +62,14 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   /** What an entry asks for. */
   sealed interface Request {}
 
-  private record Batches(List<AppendBody.Item> items) implements Request {}
+  private record Batches(List<AppendHead.Item> items) implements Request {}
 
   private record Single(DataCommand command) implements Request {}
 
   /**
    * @param directory of the live store
+   * @param bodies of the log's entries: batches as they came, see {@link
+   *     dev.evenkeel.protocol.wire.AppendBody}
    * @param tailBytesMax how much of the newest batches to hold in memory
    * @param levelRead the highest {@link FeatureLevel} that this node reads
    * @param levelOfCluster the highest that every node reads
@@ -68,10 +77,12 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   public DataState(
       Path directory,
       StoreOpener opener,
+      EntryBodies bodies,
       long tailBytesMax,
       int levelRead,
       IntSupplier levelOfCluster) {
     super(directory, opener, levelRead);
+    this.bodies = bodies;
     tail = new TailCache(tailBytesMax);
     this.levelOfCluster = levelOfCluster;
   }
@@ -83,6 +94,22 @@ public final class DataState extends StoredState<DataState.Request, Change> {
 
   public TailCache tail() {
     return tail;
+  }
+
+  @Override
+  public EntryBodies bodies() {
+    return bodies;
+  }
+
+  /** The bytes of a batch, not compared with their checksum; null if they are not there. */
+  public byte[] bytes(IndexEntry entry) {
+    byte[] bytes = new byte[entry.bytes()];
+    BatchPlace place = entry.place();
+    try {
+      return bodies.read(place.index(), place.at(), ByteBuffer.wrap(bytes)) ? bytes : null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   /** From now on {@code listener} hears of what is applied. */
@@ -117,7 +144,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   @Override
   Request read(Entry entry) {
     return switch (entry.type()) {
-      case Entry.APPEND -> new Batches(AppendBody.read(entry.body()));
+      case Entry.APPEND -> new Batches(AppendHead.read(entry.body()));
       case Entry.DATA_COMMAND -> new Single(CommandCodec.data(new ByteReader(entry.body())));
       default -> throw WRONG_VERSION.error("entry of type " + entry.type() + " in a data group");
     };
@@ -146,7 +173,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   Outcome<Change> decide(Store store, long index, long nowMillis, Request request) {
     LogTime time = tables.timeAt(nowMillis);
     if (request instanceof Batches batches) {
-      AppendDecider decider = new AppendDecider(tables, time);
+      AppendDecider decider = new AppendDecider(tables, time, index);
       List<Result> results = decider.decide(batches.items());
       return new Outcome<>(timed(time, decider.changes()), encode(index, results));
     }
@@ -220,9 +247,9 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   }
 
   @Override
-  void show(List<Change> changes) {
+  void show(List<Change> changes, long index, EntryBody body) {
     // The batches first: whoever sees a shard's new end must find them.
-    tail.follow(changes);
+    tail.follow(changes, index, body);
     long due = tables.delays().nextDueMillis();
     for (Change change : changes) {
       Lease former = former(change);

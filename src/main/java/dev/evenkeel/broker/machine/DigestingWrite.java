@@ -1,17 +1,15 @@
 package dev.evenkeel.broker.machine;
 
-import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 
 /**
  * Passes the changes of one log entry on to the store, and makes a digest of them: of the entry's
- * index, and of each change with its table, keys and value, in their order. Of a batch it takes the
- * first bytes, which hold the checksum of the rest: a message is not read again.
+ * index, and of each change with its table, keys and value, in their order. The value of a batch
+ * has its checksum: a message is not read again.
  *
  * <p>Nobody needs it to withstand an attack: the function is a multiplication a word, and it mixes
  * well enough that two different entries have the same digest once in 2^64.
@@ -60,17 +58,6 @@ final class DigestingWrite implements Store.Write {
       rest = rest << 8 | bytes[at] & 0xFF;
     }
     fold(rest);
-  }
-
-  @Override
-  public void put(Store.Table table, byte[] key, ByteBuffer value) {
-    fold(PUT, table, key);
-    boolean batch = table == Store.Table.BATCHES || table == Store.Table.DELAYED;
-    byte[] folded = new byte[batch ? Batch.CRC_FROM : value.remaining()];
-    value.get(value.position(), folded);
-    fold(value.remaining());
-    fold(folded);
-    write.put(table, key, value);
   }
 
   @Override

@@ -9,6 +9,7 @@ import dev.evenkeel.broker.decide.MoveDecider;
 import dev.evenkeel.broker.decide.TopicDecider;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
@@ -121,7 +122,7 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   }
 
   @Override
-  void show(List<MetaChange> changes) {
+  void show(List<MetaChange> changes, long index, EntryBody body) {
     changes.forEach(change -> change.show(tables));
   }
 }

@@ -1,11 +1,18 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Opens the store in a directory, which is made if it is missing. */
+/** Opens the stores of log groups. */
 @FunctionalInterface
 public interface StoreOpener {
+  /** Opens the store in a directory, which is made if it is missing. */
   Store open(Path directory) throws IOException;
+
+  /** The bodies of a data log group, in files of this directory; not open yet. */
+  default EntryBodies bodies(Path directory) {
+    return new SegmentBodies(directory);
+  }
 }

@@ -4,6 +4,8 @@ import static dev.evenkeel.protocol.Refusal.INTERNAL;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.state.StateChange;
+import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
 import dev.evenkeel.protocol.MalformedException;
@@ -19,6 +21,7 @@ import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
@@ -53,6 +56,11 @@ import org.slf4j.LoggerFactory;
 public abstract class StoredState<C, X extends StateChange<?>> implements ReplicatedState {
   private static final Logger LOG = LoggerFactory.getLogger(StoredState.class);
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0).asReadOnlyBuffer();
+
+  /** Parts of a snapshot. */
+  private static final String STORE = "store";
+
+  private static final String BODIES = "bodies";
 
   private final String name;
   private final LiveStore live;
@@ -140,7 +148,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   abstract Outcome<X> decide(Store store, long index, long nowMillis, C command);
 
   /** Lets the changes of an entry show in memory, after they have been written. */
-  abstract void show(List<X> changes);
+  abstract void show(List<X> changes, long index, EntryBody body);
 
   /** The outcome of an entry that changes nothing. */
   abstract Outcome<X> refuse(long index, C command, Refusal refusal, String detail);
@@ -206,13 +214,13 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   }
 
   @Override
-  public final ByteBuffer apply(long term, long index, ByteBuffer bytes) {
+  public final ByteBuffer apply(long term, long index, ByteBuffer head, EntryBody body) {
     if (index <= appliedIndex) {
       checkTerm(term, index);
       return NOTHING;
     }
     try {
-      return applyNew(term, index, bytes);
+      return applyNew(term, index, head, body);
     } catch (UncheckedIOException e) {
       reportIfDamaged(e);
       throw e;
@@ -233,7 +241,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     }
   }
 
-  private ByteBuffer applyNew(long term, long index, ByteBuffer bytes) {
+  private ByteBuffer applyNew(long term, long index, ByteBuffer bytes, EntryBody body) {
     int needed = readable(index, () -> Entry.level(bytes));
     if (needed > levelRead) {
       throw new UnreadableEntryException("log entry " + index + " needs " + advice(needed), null);
@@ -252,7 +260,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     level = nextLevel;
     appliedIndex = index;
     appliedTerm = term;
-    show(outcome.changes());
+    show(outcome.changes(), index, body);
     return outcome.reply();
   }
 
@@ -360,12 +368,21 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
 
   @Override
   public final void snapshot(Path directory) throws IOException {
-    watched(() -> live.store().checkpoint(directory));
+    Files.createDirectory(directory);
+    watched(() -> live.store().checkpoint(directory.resolve(STORE)));
+    EntryBodies bodies = bodies();
+    if (bodies != null) {
+      bodies.link(directory.resolve(BODIES));
+    }
   }
 
   @Override
   public final void restore(Path directory) throws IOException {
-    watched(() -> live.replace(directory, this::loadAll));
+    EntryBodies bodies = bodies();
+    if (bodies != null) {
+      bodies.restore(directory.resolve(BODIES));
+    }
+    watched(() -> live.replace(directory.resolve(STORE), this::loadAll));
   }
 
   @Override

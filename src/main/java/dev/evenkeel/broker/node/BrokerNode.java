@@ -94,6 +94,7 @@ public final class BrokerNode implements AutoCloseable {
       throws LogStartException, IOException, InterruptedException {
     Path live = settings.dataDirectory().resolve("live");
     Files.createDirectories(live);
+    Path bodies = settings.dataDirectory().resolve("bodies");
     DiskGuard disk =
         new DiskGuard(
             settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
@@ -119,6 +120,7 @@ public final class BrokerNode implements AutoCloseable {
                               new DataState(
                                   live.resolve(name),
                                   stores,
+                                  stores.bodies(bodies.resolve(name)),
                                   settings.tailBytesMax(),
                                   FeatureLevel.reads(),
                                   () -> meta.tables().featureLevel()));

@@ -41,7 +41,7 @@ public final class AppendService {
     }
     return appenders
         .get(group)
-        .append(items.size(), messages, body)
+        .append(items, messages, body)
         .map(results -> Frames.answer(results.encode()));
   }
 

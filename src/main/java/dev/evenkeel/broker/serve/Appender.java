@@ -9,7 +9,9 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendHead;
 import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Entry;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -28,11 +30,15 @@ import java.util.concurrent.CompletableFuture;
  */
 final class Appender {
   private record Pending(
-      int batches,
+      List<AppendBody.Item> items,
       int messages,
       ByteBuffer body,
       long startNanos,
-      Promise<AppendResults> promise) {}
+      Promise<AppendResults> promise) {
+    int batches() {
+      return items.size();
+    }
+  }
 
   /**
    * @param requests not joined into an entry yet
@@ -54,11 +60,12 @@ final class Appender {
   /**
    * Appends batches that have been checked. {@code body} must not change afterwards.
    *
+   * @param items the batches of the body
    * @param messages in all of the batches
    * @return results in the order of the batches; fails as {@link LogGroup#append} does, TOO_LARGE
    *     if the body does not fit into an entry, OVERLOADED if too much waits
    */
-  Future<AppendResults> append(int batches, int messages, ByteBuffer body) {
+  Future<AppendResults> append(List<AppendBody.Item> items, int messages, ByteBuffer body) {
     int bytes = body.remaining();
     if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
       return refused(
@@ -69,7 +76,7 @@ final class Appender {
     if (waitingBytes + bytes > serve.options().appendBytesWaitingMax()) {
       return refused(OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
     }
-    Pending pending = new Pending(batches, messages, body, System.nanoTime(), Promise.promise());
+    Pending pending = new Pending(items, messages, body, System.nanoTime(), Promise.promise());
     waitingBytes += bytes;
     waiting.add(pending);
     dispatch();
@@ -83,8 +90,8 @@ final class Appender {
   private void dispatch() {
     while (entriesInFlight < serve.options().entriesInFlightMax() && !waiting.isEmpty()) {
       List<Pending> joined = new ArrayList<>();
-      List<ByteBuffer> parts = new ArrayList<>();
-      parts.add(ByteBuffer.wrap(Entry.header(Entry.APPEND, serve.node().nowMillis())));
+      List<ByteBuffer> bodies = new ArrayList<>();
+      Bytes head = Entry.appending(serve.node().nowMillis());
       int bytes = Entry.HEADER_BYTES;
       int batches = 0;
       int taken = 0;
@@ -98,11 +105,13 @@ final class Appender {
         }
         taken = batches;
         joined.add(waiting.remove());
-        parts.add(next.body());
+        next.items().forEach(item -> AppendHead.write(head, item));
+        bodies.add(next.body());
       }
       entriesInFlight++;
       serve.meters().joined(taken);
-      send(parts).whenComplete((reply, failure) -> serve.run(() -> finish(joined, reply, failure)));
+      send(head, bodies)
+          .whenComplete((reply, failure) -> serve.run(() -> finish(joined, reply, failure)));
     }
   }
 
@@ -110,9 +119,9 @@ final class Appender {
     return new Queue(waiting.size(), waitingBytes, entriesInFlight);
   }
 
-  private CompletableFuture<ByteBuffer> send(List<ByteBuffer> parts) {
+  private CompletableFuture<ByteBuffer> send(Bytes head, List<ByteBuffer> bodies) {
     try {
-      return log.append(parts);
+      return log.append(head.view(), bodies);
     } catch (RuntimeException e) {
       return CompletableFuture.failedFuture(e);
     }

@@ -3,7 +3,6 @@ package dev.evenkeel.broker.serve;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
-import dev.evenkeel.broker.decide.StartFinder;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.DelayCounts;
@@ -52,6 +51,7 @@ public final class ControlService {
   private final GroupCommands commands;
   private final TopicProcedures topics;
   private final FailureService failures;
+  private final OffsetFinder offsets;
 
   ControlService(
       ServeContext serve, FetchService fetches, GroupCommands commands, TopicProcedures topics) {
@@ -62,6 +62,7 @@ public final class ControlService {
     this.commands = commands;
     this.topics = topics;
     failures = new FailureService(serve);
+    offsets = new OffsetFinder(serve);
   }
 
   Future<Buffer> handle(Buffer request) {
@@ -113,11 +114,11 @@ public final class ControlService {
     DataCommand command = CommandCodec.data(in);
     requireAllowed(allowed, command);
     group.requireLeader();
-    return serve
-        .meters()
-        .commanded(
-            command,
-            commands.append(group.log(), Entry.of(readable(command, group), node.nowMillis())));
+    Future<Buffer> answer =
+        offsets
+            .located(group, readable(command, group))
+            .compose(located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
+    return serve.meters().commanded(command, answer);
   }
 
   /**
@@ -215,7 +216,7 @@ public final class ControlService {
         group,
         store -> {
           group.shard(shard);
-          long offset = StartFinder.find(store, group.state().tables(), shard, start);
+          long offset = OffsetFinder.find(store, group, shard, start);
           return Frames.answer(new Bytes(8).i64(offset).view());
         });
   }

@@ -80,19 +80,20 @@ final class DiskReader {
     byte[] to = Keys.batch(shard, end);
     long next = first.base();
     long sum = 0;
-    try (Store.Cursor cursor = store.scan(Store.Table.BATCHES, from, to)) {
-      while (sum < bytesMax
-          && next - offset < messagesMax
-          && cursor.next()
-          && Keys.offset(cursor.key()) == next) {
-        Cached batch = checked(group, shard, next, cursor.value(), found.isEmpty());
-        sum += batch == null ? 0 : batch.batch().length();
-        boolean more = sum > bytesMax || batch != null && batch.endOffset() - offset > messagesMax;
-        if (batch == null || !found.isEmpty() && more) {
+    try (Store.Cursor cursor = store.scan(Store.Table.INDEX, from, to)) {
+      while (sum < bytesMax && next - offset < messagesMax && cursor.next()) {
+        IndexEntry entry = IndexEntry.decode(cursor.key(), cursor.value());
+        sum += entry.bytes();
+        boolean more = sum > bytesMax || entry.end() - offset > messagesMax;
+        if (entry.base() != next || !found.isEmpty() && more) {
+          break;
+        }
+        Cached batch = checked(group, shard, entry, found.isEmpty());
+        if (batch == null) {
           break;
         }
         found.add(batch);
-        next = batch.endOffset();
+        next = entry.end();
       }
     }
     return found;
@@ -100,8 +101,13 @@ final class DiskReader {
 
   /** The batch, or null if it is damaged and not the first. */
   private static Cached checked(
-      LogGroupServer group, Shard shard, long offset, byte[] bytes, boolean first) {
+      LogGroupServer group, Shard shard, IndexEntry entry, boolean first) {
+    long offset = entry.base();
     try {
+      byte[] bytes = group.state().bytes(entry);
+      if (bytes == null) {
+        throw CORRUPT.error("the bytes of the batch are missing");
+      }
       Batch batch = Batch.next(ByteBuffer.wrap(bytes));
       if (batch.length() != bytes.length) {
         throw CORRUPT.error("trailing bytes behind the batch");

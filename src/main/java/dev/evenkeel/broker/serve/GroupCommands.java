@@ -17,7 +17,6 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.LongSupplier;
 
@@ -45,8 +44,7 @@ final class GroupCommands {
 
   /** Appends to the log; fails as {@link LogGroup#append} does. */
   Future<Buffer> append(LogGroup log, byte[] entry) {
-    return Future.fromCompletionStage(log.append(List.of(ByteBuffer.wrap(entry))), context)
-        .map(Frames::answer);
+    return Future.fromCompletionStage(log.append(entry), context).map(Frames::answer);
   }
 
   /**

@@ -1,6 +1,5 @@
 package dev.evenkeel.broker.state;
 
-import static dev.evenkeel.storage.Store.Table.BATCHES;
 import static dev.evenkeel.storage.Store.Table.DELAYED;
 import static dev.evenkeel.storage.Store.Table.FAILURES;
 import static dev.evenkeel.storage.Store.Table.INDEX;
@@ -10,7 +9,6 @@ import static dev.evenkeel.storage.Store.Table.PRODUCERS;
 
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
@@ -88,7 +86,6 @@ public sealed interface Change extends StateChange<DataTables> {
     public void write(Store.Write write) {
       byte[] from = Keys.batch(shard, fromOffset);
       byte[] to = Keys.batch(shard, toOffset);
-      write.deleteRange(BATCHES, from, to);
       write.deleteRange(INDEX, from, to);
     }
   }
@@ -98,21 +95,16 @@ public sealed interface Change extends StateChange<DataTables> {
     return new Row(META, Keys.marks(shard), value, all -> all.marks.put(shard, marks));
   }
 
-  record PutBatch(Shard shard, IndexEntry entry, Batch batch) implements Change {
+  record PutBatch(Shard shard, IndexEntry entry) implements Change {
     @Override
     public void write(Store.Write write) {
-      byte[] key = Keys.batch(shard, entry.base());
-      write.put(BATCHES, key, batch.bytes().duplicate());
-      write.put(INDEX, key, entry.encode());
+      write.put(INDEX, Keys.batch(shard, entry.base()), entry.encode());
     }
   }
 
   /** Keeps a batch until it is due. */
-  record PutDelayed(DelayedKey key, Batch batch) implements Change {
-    @Override
-    public void write(Store.Write write) {
-      write.put(DELAYED, key.bytes(), batch.bytes().duplicate());
-    }
+  static Change putDelayed(DelayedKey key, DelayedBatch batch) {
+    return new Row(DELAYED, key.bytes(), batch.encode());
   }
 
   static Change removeDelayed(DelayedKey key) {

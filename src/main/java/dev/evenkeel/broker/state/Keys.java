@@ -21,13 +21,12 @@ import java.util.Arrays;
  *            'P' name               named producer    (meta log group)
  *            'N'                    next ids and other growing numbers (meta log group)
  *            'M' number             move              (meta log group)
- * BATCHES    topicId shard offset   batch as it came
  * INDEX      topicId shard offset   index entry
  * LEASES     group 0 topicId shard 0   lease without its state
  *            group 0 topicId shard 1   the state's bytes
  *            group 0 topicId shard 2   counts of failures
  * FAILURES   see FailureKeys
- * DELAYED    topicId shard due serial   delayed batch as it came, see DelayedKey
+ * DELAYED    topicId shard due serial   delayed batch, see DelayedKey and DelayedBatch
  * PRODUCERS  producerId                   producer
  *            producerId topicId shard     its last batches there
  * </pre>

@@ -1,6 +1,6 @@
 package dev.evenkeel.broker.state;
 
-import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchHeader;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 
@@ -33,14 +33,15 @@ public record ShardRecord(
   }
 
   /** Where a batch would lie that is appended now. */
-  public IndexEntry next(Batch batch, long nowMillis) {
+  public IndexEntry next(BatchHeader batch, BatchPlace place, long nowMillis) {
     return new IndexEntry(
         end,
         end + batch.count() - 1,
         Math.max(maxTimestamp, batch.maxTimestampMillis()),
         Math.max(appendMillis, nowMillis),
         batch.length(),
-        endPosition);
+        endPosition,
+        place);
   }
 
   /** With a batch behind the last one. */

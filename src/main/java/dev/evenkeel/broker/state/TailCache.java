@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import java.util.ArrayDeque;
@@ -61,11 +62,18 @@ public final class TailCache {
     shownBytes = bytes;
   }
 
-  /** Takes what an applied entry appended, and forgets the shards it removed. */
-  public void follow(List<Change> changes) {
+  /**
+   * Takes what an applied entry appended, as far as its body is in memory, and forgets the shards
+   * it removed.
+   */
+  public void follow(List<Change> changes, long index, EntryBody body) {
     for (Change change : changes) {
       if (change instanceof Change.PutBatch put) {
-        add(put.shard(), put.entry().base(), put.batch());
+        IndexEntry entry = put.entry();
+        if (body.inMemory() && entry.place().index() == index) {
+          Batch batch = new Batch(body.slice(entry.place().at(), entry.bytes()));
+          add(put.shard(), entry.base(), batch);
+        }
       } else if (change instanceof Change.RemoveShard removed) {
         shards.remove(removed.shard());
       }

@@ -45,15 +45,19 @@ public final class AppendBody {
   }
 
   public static void write(Bytes out, Item item) {
-    Shard shard = item.shard();
+    writePlace(out, item.shard(), item.dueMillis());
+    ByteBuffer bytes = item.batch().bytes();
+    out.raw(bytes.array(), bytes.arrayOffset(), item.batch().length());
+  }
+
+  /** Writes what stands before a batch. */
+  static void writePlace(Bytes out, Shard shard, long dueMillis) {
     out.i32(shard.topicId());
-    if (item.delayed()) {
-      out.i32(-1 - shard.shard()).i64(item.dueMillis());
+    if (dueMillis != 0) {
+      out.i32(-1 - shard.shard()).i64(dueMillis);
     } else {
       out.i32(shard.shard());
     }
-    ByteBuffer bytes = item.batch().bytes();
-    out.raw(bytes.array(), bytes.arrayOffset(), item.batch().length());
   }
 
   public static void write(Bytes out, Shard shard, Batch batch) {
@@ -69,13 +73,11 @@ public final class AppendBody {
     ByteBuffer in = body.slice();
     List<Item> items = new ArrayList<>(4);
     while (in.hasRemaining()) {
-      if (in.remaining() < SHARD_BYTES) {
-        throw INVALID.error("truncated append: no shard before the batch");
-      }
       if (items.size() == BATCHES_MAX) {
         throw TOO_LARGE.error("more than " + BATCHES_MAX + " batches in one request");
       }
-      items.add(next(in));
+      Place place = readPlace(in);
+      items.add(new Item(place.shard(), Batch.next(in), place.dueMillis()));
     }
     if (items.isEmpty()) {
       throw INVALID.error("an append without a batch");
@@ -83,11 +85,17 @@ public final class AppendBody {
     return items;
   }
 
-  private static Item next(ByteBuffer in) {
+  /** What stands before a batch. */
+  record Place(Shard shard, long dueMillis) {}
+
+  static Place readPlace(ByteBuffer in) {
+    if (in.remaining() < SHARD_BYTES) {
+      throw INVALID.error("truncated append: no shard before the batch");
+    }
     int topicId = in.getInt();
     int shard = in.getInt();
     if (shard >= 0) {
-      return new Item(new Shard(topicId, shard), Batch.next(in));
+      return new Place(new Shard(topicId, shard), 0);
     }
     if (in.remaining() < Long.BYTES) {
       throw INVALID.error("truncated append: no time before the batch");
@@ -96,6 +104,6 @@ public final class AppendBody {
     if (dueMillis <= 0) {
       throw INVALID.error("a delayed batch that is due at " + dueMillis);
     }
-    return new Item(new Shard(topicId, -1 - shard), Batch.next(in), dueMillis);
+    return new Place(new Shard(topicId, -1 - shard), dueMillis);
   }
 }

@@ -36,7 +36,7 @@ import java.util.zip.CRC32C;
  *
  * @param bytes exactly the batch, from index 0
  */
-public record Batch(ByteBuffer bytes) {
+public record Batch(ByteBuffer bytes) implements BatchHeader {
   static final int MAGIC = 0xEB0A;
   static final int VERSION = 1;
   static final int CRC_AT = 8;
@@ -44,7 +44,7 @@ public record Batch(ByteBuffer bytes) {
   /** The checksum in the header covers everything from here on. */
   public static final int CRC_FROM = 12;
 
-  public static final int HEADER_BYTES = 52;
+  public static final int HEADER_BYTES = BatchHeader.BYTES;
 
   /**
    * Cuts the batch that begins at the buffer's position, and moves the position behind it. Checks
@@ -124,34 +124,6 @@ public record Batch(ByteBuffer bytes) {
     CRC32C crc = new CRC32C();
     crc.update(batch.slice(CRC_FROM, batch.limit() - CRC_FROM));
     return (int) crc.getValue();
-  }
-
-  public int length() {
-    return bytes.limit();
-  }
-
-  public long producerId() {
-    return bytes.getLong(12);
-  }
-
-  public int producerEpoch() {
-    return bytes.getInt(20);
-  }
-
-  public long firstSequence() {
-    return bytes.getLong(24);
-  }
-
-  public int count() {
-    return bytes.getInt(32);
-  }
-
-  public long firstTimestampMillis() {
-    return bytes.getLong(36);
-  }
-
-  public long maxTimestampMillis() {
-    return bytes.getLong(44);
   }
 
   /** Reads the messages one after another. Call {@link #verified()} once before. */

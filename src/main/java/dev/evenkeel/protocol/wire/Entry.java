@@ -12,20 +12,20 @@ import java.nio.ByteBuffer;
  * FeatureLevel} that a node needs to read it. {@code now} is the leader's clock when it took the
  * entry, in milliseconds since 1970; applying reads no other clock.
  *
- * @param body for {@link #APPEND} see {@link AppendBody}; else a command of {@link CommandCodec}
+ * @param body for {@link #APPEND} see {@link AppendHead}; else a command of {@link CommandCodec}
  */
 public record Entry(int type, long nowMillis, ByteBuffer body) {
   public static final int HEADER_BYTES = 10;
 
-  /** Batches as they came. */
+  /** Batches: the heads of them, see {@link AppendHead}. They themselves are the entry's body. */
   public static final int APPEND = 1;
 
   public static final int DATA_COMMAND = 2;
   public static final int META_COMMAND = 3;
 
-  /** The bytes before a body that every build can read. */
-  public static byte[] header(int type, long nowMillis) {
-    return begin(FeatureLevel.FIRST, type, nowMillis).toArray();
+  /** The beginning of an entry that appends batches: {@link AppendHead} writes the rest of it. */
+  public static Bytes appending(long nowMillis) {
+    return begin(FeatureLevel.FIRST, APPEND, nowMillis);
   }
 
   public static byte[] of(DataCommand command, long nowMillis) {

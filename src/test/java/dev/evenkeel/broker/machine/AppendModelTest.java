@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -101,9 +102,10 @@ class AppendModelTest {
         store -> {
           List<ByteBuffer> batches = new ArrayList<>();
           byte[] to = Keys.batch(shard, Long.MAX_VALUE);
-          try (Store.Cursor cursor = store.scan(Store.Table.BATCHES, Keys.batch(shard, 0), to)) {
+          try (Store.Cursor cursor = store.scan(Store.Table.INDEX, Keys.batch(shard, 0), to)) {
             while (cursor.next()) {
-              batches.add(ByteBuffer.wrap(cursor.value()));
+              IndexEntry entry = IndexEntry.decode(cursor.key(), cursor.value());
+              batches.add(ByteBuffer.wrap(rig.data.bytes(entry)));
             }
           }
           return batches;

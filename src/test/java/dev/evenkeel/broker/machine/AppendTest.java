@@ -129,7 +129,7 @@ class AppendTest {
     assertThat(rig.append(SHARD, batch(7, 0, 3, 1)).refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);
     assertThat(rig.tables().shards()).isEmpty();
     assertThat(rig.tables().lease("g", SHARD)).isNull();
-    assertThat(rig.keys(Store.Table.BATCHES)).isEmpty();
+    assertThat(rig.keys(Store.Table.INDEX)).isEmpty();
     assertThat(rig.keys(Store.Table.LEASES)).isEmpty();
     Reply late = rig.run(Commands.openShards(1, "orders", List.of(0), TopicConfig.DEFAULT));
     assertThat(((Reply.Refused) late).refusal()).isEqualTo(Refusal.UNKNOWN_TOPIC);

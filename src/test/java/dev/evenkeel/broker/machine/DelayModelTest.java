@@ -3,6 +3,7 @@ package dev.evenkeel.broker.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.DelayCounts;
+import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
@@ -140,9 +141,10 @@ class DelayModelTest {
           store -> {
             List<ByteBuffer> batches = new ArrayList<>();
             byte[] to = Keys.batch(shard, Long.MAX_VALUE);
-            try (Store.Cursor cursor = store.scan(Store.Table.BATCHES, Keys.batch(shard, 0), to)) {
+            try (Store.Cursor cursor = store.scan(Store.Table.INDEX, Keys.batch(shard, 0), to)) {
               while (cursor.next()) {
-                batches.add(ByteBuffer.wrap(cursor.value()));
+                IndexEntry entry = IndexEntry.decode(cursor.key(), cursor.value());
+                batches.add(ByteBuffer.wrap(rig.data.bytes(entry)));
               }
             }
             return batches;

@@ -30,7 +30,7 @@ class DigestTest {
   }
 
   private static void apply(DataState state, long index, byte[] entry) {
-    state.apply(1, index, ByteBuffer.wrap(entry));
+    Entries.apply(state, 1, index, ByteBuffer.wrap(entry));
   }
 
   private static byte[] shards(long now) {
@@ -84,10 +84,10 @@ class DigestTest {
     Rig rig = Rig.opened();
     rig.fill(Rig.SHARD, 3);
     StateDigest before = rig.data.digest();
-    rig.data.apply(1, 1, ByteBuffer.wrap(rig.log.get(1)));
+    Entries.apply(rig.data, 1, 1, ByteBuffer.wrap(rig.log.get(1)));
     assertThat(rig.data.digest()).isEqualTo(before);
     rig.reopen();
-    rig.data.apply(1, 0, ByteBuffer.wrap(rig.log.get(0)));
+    Entries.apply(rig.data, 1, 0, ByteBuffer.wrap(rig.log.get(0)));
     assertThat(rig.data.digest().sum()).isEqualTo(before.sum());
     assertThat(rig.data.digest().since()).isZero();
   }

@@ -37,11 +37,13 @@ import org.junit.jupiter.api.Test;
 /** What becomes of an entry that cannot be read, or that a decider cannot decide about. */
 class FaultyEntryTest {
   private final MemoryStore.Disk disk = new MemoryStore.Disk();
+  private final HeapBodies bodies = new HeapBodies();
   private final Path directory = Path.of("target", "faulty", UUID.randomUUID().toString());
 
   private DataState state(int levelRead) throws IOException {
     DataState state =
-        new DataState(directory.resolve("d0"), disk::open, 1 << 20, levelRead, () -> levelRead);
+        new DataState(
+            directory.resolve("d0"), disk::open, bodies, 1 << 20, levelRead, () -> levelRead);
     state.open();
     return state;
   }
@@ -61,23 +63,23 @@ class FaultyEntryTest {
   @Test
   void aStateWithAnEntryThatTheLogDoesNotHaveStopsItsGroup() throws IOException {
     DataState state = state(FeatureLevel.NEWEST);
-    state.apply(1, 0, bytes(open()));
-    state.apply(1, 1, bytes(open()));
+    Entries.apply(state, 1, 0, bytes(open()));
+    Entries.apply(state, 1, 1, bytes(open()));
     state.close();
     DataState again = state(FeatureLevel.NEWEST);
-    again.apply(1, 0, bytes(open()));
-    assertThatThrownBy(() -> again.apply(2, 1, bytes(open())))
+    Entries.apply(again, 1, 0, bytes(open()));
+    assertThatThrownBy(() -> Entries.apply(again, 2, 1, bytes(open())))
         .isInstanceOf(IllegalStateException.class)
         .hasMessageContaining("entry 1 of term 1, and the log has one of term 2");
-    again.apply(1, 1, bytes(open()));
+    Entries.apply(again, 1, 1, bytes(open()));
     assertThat(again.appliedIndex()).isEqualTo(1);
   }
 
   @Test
   void anEntryAboveTheNodesLevelStopsItAndItsPositionDoesNotMove() throws IOException {
     DataState state = state(1);
-    state.apply(1, 0, bytes(open()));
-    assertThatThrownBy(() -> state.apply(1, 1, bytes(2, Entry.DATA_COMMAND, 10)))
+    Entries.apply(state, 1, 0, bytes(open()));
+    assertThatThrownBy(() -> Entries.apply(state, 1, 1, bytes(2, Entry.DATA_COMMAND, 10)))
         .isInstanceOf(UnreadableEntryException.class)
         .hasMessageMatching(
             "log entry 1 needs feature level 2, and this node( of version .*)? reads up to level 1:"
@@ -86,14 +88,14 @@ class FaultyEntryTest {
     state.close();
 
     DataState newer = state(2);
-    newer.apply(1, 1, bytes(2, Entry.DATA_COMMAND, 10));
+    Entries.apply(newer, 1, 1, bytes(2, Entry.DATA_COMMAND, 10));
     assertThat(newer.appliedIndex()).isEqualTo(1);
   }
 
   @Test
   void anEntryOfAnUnknownKindStopsTheNodeAndItsPositionDoesNotMove() throws IOException {
     DataState state = state(1);
-    state.apply(1, 0, bytes(open()));
+    Entries.apply(state, 1, 0, bytes(open()));
     Bytes longer = new Bytes().raw(Entry.of(new DataCommand.Retain(), 1_000)).u8(1);
     for (ByteBuffer entry :
         List.of(
@@ -103,7 +105,7 @@ class FaultyEntryTest {
             bytes(1, 9, 0),
             bytes(1, Entry.META_COMMAND, 7),
             ByteBuffer.wrap(longer.toArray()))) {
-      assertThatThrownBy(() -> state.apply(1, 1, entry))
+      assertThatThrownBy(() -> Entries.apply(state, 1, 1, entry))
           .isInstanceOf(UnreadableEntryException.class)
           .hasMessageContaining("start this node with the version that the other nodes run");
       assertThat(state.appliedIndex()).isZero();
@@ -113,7 +115,7 @@ class FaultyEntryTest {
   @Test
   void aStateThatHoldsALaterLevelIsNotOpenedByAnEarlierBuild() throws IOException {
     DataState state = state(2);
-    state.apply(1, 0, bytes(2, Entry.DATA_COMMAND, 10));
+    Entries.apply(state, 1, 0, bytes(2, Entry.DATA_COMMAND, 10));
     Path snapshot = Files.createDirectories(directory).resolve("snapshot");
     state.snapshot(snapshot);
     state.close();
@@ -121,14 +123,16 @@ class FaultyEntryTest {
         .isInstanceOf(UnreadableEntryException.class)
         .hasMessageContaining("the state of log group d0 needs feature level 2");
 
-    DataState other = new DataState(directory.resolve("d1"), disk::open, 1 << 20, 1, () -> 1);
+    DataState other =
+        new DataState(directory.resolve("d1"), disk::open, bodies, 1 << 20, 1, () -> 1);
     other.open();
     assertThatThrownBy(() -> other.restore(snapshot)).isInstanceOf(UnreadableEntryException.class);
   }
 
   @Test
   void aLeaderLogsNothingThatSomeNodeCouldNotRead() throws IOException {
-    DataState state = new DataState(directory.resolve("d0"), disk::open, 1 << 20, 2, () -> 1);
+    DataState state =
+        new DataState(directory.resolve("d0"), disk::open, bodies, 1 << 20, 2, () -> 1);
     state.open();
     state.admit(bytes(1, Entry.DATA_COMMAND, 10));
     assertThatThrownBy(() -> state.admit(bytes(2, Entry.DATA_COMMAND, 10)))
@@ -144,9 +148,10 @@ class FaultyEntryTest {
   @Test
   void aLeaderLogsWhatItsLogHasAlreadyThoughItsNodeKnowsNothingOfTheClusterYet()
       throws IOException {
-    DataState state = new DataState(directory.resolve("d0"), disk::open, 1 << 20, 3, () -> 1);
+    DataState state =
+        new DataState(directory.resolve("d0"), disk::open, bodies, 1 << 20, 3, () -> 1);
     state.open();
-    state.apply(1, 0, bytes(2, Entry.DATA_COMMAND, 10));
+    Entries.apply(state, 1, 0, bytes(2, Entry.DATA_COMMAND, 10));
     state.admit(bytes(2, Entry.DATA_COMMAND, 10));
     assertThat(state.levelOfCluster()).isEqualTo(2);
     assertThatThrownBy(() -> state.admit(bytes(3, Entry.DATA_COMMAND, 10)))
@@ -231,7 +236,7 @@ class FaultyEntryTest {
 
   private DataState failing(String method, Supplier<RuntimeException> failure) throws IOException {
     DataState sound = state(2);
-    sound.apply(1, 0, bytes(open()));
+    Entries.apply(sound, 1, 0, bytes(open()));
     sound.close();
     DataState state =
         States.data(
@@ -246,7 +251,7 @@ class FaultyEntryTest {
   @Test
   void aDeciderThatThrowsRefusesTheEntryAndTheLogGoesOn() throws IOException {
     DataState state = failing("get", () -> new IllegalStateException("a bug"));
-    Reply reply = ReplyCodec.decode(state.apply(1, 1, bytes(REPLAY)));
+    Reply reply = ReplyCodec.decode(Entries.apply(state, 1, 1, bytes(REPLAY)));
     assertThat(reply)
         .isInstanceOfSatisfying(
             Reply.Refused.class,
@@ -256,7 +261,7 @@ class FaultyEntryTest {
             });
     assertThat(state.failedDecisions()).isEqualTo(1);
     assertThat(state.appliedIndex()).isEqualTo(1);
-    state.apply(1, 2, bytes(new DataCommand.OpenProducer(1, 0)));
+    Entries.apply(state, 1, 2, bytes(new DataCommand.OpenProducer(1, 0)));
     assertThat(state.tables().producer(1)).isNotNull();
   }
 
@@ -264,7 +269,7 @@ class FaultyEntryTest {
   void aDiskThatCannotBeReadStopsTheNode() throws IOException {
     DataState state =
         failing("get", () -> new UncheckedIOException(new IOException("a broken disk")));
-    assertThatThrownBy(() -> state.apply(1, 1, bytes(REPLAY)))
+    assertThatThrownBy(() -> Entries.apply(state, 1, 1, bytes(REPLAY)))
         .isInstanceOf(UncheckedIOException.class);
     assertThat(state.appliedIndex()).isZero();
     assertThat(state.failedDecisions()).isZero();
@@ -274,7 +279,7 @@ class FaultyEntryTest {
   void aRecordThatCannotBeReadStopsTheNode() throws IOException {
     DataState state =
         failing("get", () -> new MalformedException(Refusal.INVALID, "a damaged record"));
-    assertThatThrownBy(() -> state.apply(1, 1, bytes(REPLAY)))
+    assertThatThrownBy(() -> Entries.apply(state, 1, 1, bytes(REPLAY)))
         .hasMessage("a record of the state cannot be read");
     assertThat(state.appliedIndex()).isZero();
   }
@@ -287,7 +292,8 @@ class FaultyEntryTest {
             1_000,
             new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, 0, 2)),
             new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, 0, 1)));
-    AppendResults results = AppendResults.decode(state.apply(1, 1, ByteBuffer.wrap(entry)));
+    AppendResults results =
+        AppendResults.decode(Entries.apply(state, 1, 1, ByteBuffer.wrap(entry)));
     assertThat(results.logIndex()).isEqualTo(1);
     assertThat(results.results())
         .hasSize(2)

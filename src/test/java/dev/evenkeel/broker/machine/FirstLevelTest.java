@@ -58,7 +58,7 @@ class FirstLevelTest {
         byte[] entry = in.readNBytes(in.readInt());
         byte[] hash = in.readNBytes(8);
         StoredState<?, ?> state = states[group];
-        state.apply(1, state.appliedIndex() + 1, ByteBuffer.wrap(entry));
+        Entries.apply(state, 1, state.appliedIndex() + 1, ByteBuffer.wrap(entry));
         assertThat(HexFormat.of().formatHex(hash(state)))
             .as("after entry %d, %s", applied, text(group, entry))
             .isEqualTo(HexFormat.of().formatHex(hash));
@@ -81,15 +81,17 @@ class FirstLevelTest {
           Entry.of(new DataCommand.RaiseFeatureLevel(2), now),
           Entry.of(new DataCommand.OpenProducer(77, 0), now + 1)
         }) {
-      states[0].apply(1, states[0].appliedIndex() + 1, ByteBuffer.wrap(entry));
+      Entries.apply(states[0], 1, states[0].appliedIndex() + 1, ByteBuffer.wrap(entry));
     }
     DataState data = (DataState) states[0];
     assertThat(data.tables().timeAt(now + 1_000_000).millis()).isEqualTo(now + 120_001);
-    states[1].apply(
+    Entries.apply(
+        states[1],
         1,
         states[1].appliedIndex() + 1,
         ByteBuffer.wrap(Entry.of(new MetaCommand.RaiseFeatureLevel(2), now)));
-    states[1].apply(
+    Entries.apply(
+        states[1],
         1,
         states[1].appliedIndex() + 1,
         ByteBuffer.wrap(Entry.of(new MetaCommand.AddActiveTime(5), now)));

@@ -147,13 +147,6 @@ class PinnedBytesTest {
     change.write(
         new Store.Write() {
           @Override
-          public void put(Store.Table table, byte[] key, ByteBuffer value) {
-            byte[] copy = new byte[value.remaining()];
-            value.get(copy);
-            put(table, key, copy);
-          }
-
-          @Override
           public void put(Store.Table table, byte[] key, byte[] value) {
             out.text("put " + table).blob(key).blob(value);
           }

@@ -35,7 +35,7 @@ class ReplayTest {
   private static void apply(Rig rig, List<byte[]> entries, int from, int to) {
     for (int i = from; i < to; i++) {
       // Index 0 is the entry that opened the shards.
-      rig.data.apply(1, i + 1, ByteBuffer.wrap(entries.get(i)));
+      Entries.apply(rig.data, 1, i + 1, ByteBuffer.wrap(entries.get(i)));
     }
   }
 
@@ -68,7 +68,7 @@ class ReplayTest {
     assertThat(rig.data.appliedIndex()).isEqualTo(at);
     apply(rig, entries, Math.max(0, at - back), at);
     for (int i = at; i < entries.size(); i++) {
-      byte[] reply = rig.data.apply(1, i + 1, ByteBuffer.wrap(entries.get(i))).array();
+      byte[] reply = Entries.apply(rig.data, 1, i + 1, ByteBuffer.wrap(entries.get(i))).array();
       assertThat(reply).as("memory read back decides as memory kept").isEqualTo(replies.get(i));
     }
     assertThat(rig.dump()).isEqualTo(whole.dump());

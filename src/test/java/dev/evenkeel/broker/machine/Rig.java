@@ -14,7 +14,6 @@ import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
-import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
@@ -40,6 +39,7 @@ public final class Rig {
   public static final Shard OTHER = new Shard(1, 1);
 
   public final MemoryStore.Disk disk = new MemoryStore.Disk();
+  public final HeapBodies bodies = new HeapBodies();
   public final Path directory;
   public final List<byte[]> log = new ArrayList<>();
   public DataState data;
@@ -50,7 +50,7 @@ public final class Rig {
     try {
       directory = Path.of("target", "rig", UUID.randomUUID().toString());
       Files.createDirectories(directory);
-      data = States.data(directory.resolve("d0"), disk::open, 1 << 20);
+      data = States.data(directory.resolve("d0"), disk::open, bodies, 1 << 20);
       data.open();
       meta = States.meta(directory.resolve("meta"), disk::open);
       meta.open();
@@ -74,7 +74,7 @@ public final class Rig {
   public void reopen() {
     try {
       data.close();
-      data = States.data(directory.resolve("d0"), disk::open, 1 << 20);
+      data = States.data(directory.resolve("d0"), disk::open, bodies, 1 << 20);
       data.open();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
@@ -111,7 +111,7 @@ public final class Rig {
 
   public ByteBuffer entry(byte[] entry) {
     log.add(log.isEmpty() ? newest(entry) : entry);
-    return data.apply(1, log.size() - 1, ByteBuffer.wrap(entry));
+    return Entries.apply(data, 1, log.size() - 1, ByteBuffer.wrap(entry));
   }
 
   /** The same, of the newest feature level: it and all behind it have the outcomes of that. */
@@ -125,12 +125,7 @@ public final class Rig {
   }
 
   public static byte[] appendEntry(long now, AppendBody.Item... items) {
-    Bytes out = new Bytes();
-    out.raw(Entry.header(Entry.APPEND, now));
-    for (AppendBody.Item item : items) {
-      AppendBody.write(out, item);
-    }
-    return out.toArray();
+    return Entries.append(now, items);
   }
 
   public AppendResults.Result append(Shard shard, Batch batch) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.nio.file.Path;
 
@@ -8,8 +9,13 @@ public final class States {
   private States() {}
 
   public static DataState data(Path directory, StoreOpener opener, long tailBytesMax) {
+    return data(directory, opener, new HeapBodies(), tailBytesMax);
+  }
+
+  public static DataState data(
+      Path directory, StoreOpener opener, EntryBodies bodies, long tailBytesMax) {
     return new DataState(
-        directory, opener, tailBytesMax, FeatureLevel.reads(), FeatureLevel::reads);
+        directory, opener, bodies, tailBytesMax, FeatureLevel.reads(), FeatureLevel::reads);
   }
 
   public static MetaState meta(Path directory, StoreOpener opener) {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.FakeCluster;
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.HeapBodies;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
@@ -47,6 +48,7 @@ class DamagedLogGroupsTest {
                         : new DataState(
                             temp.resolve(name),
                             disk::open,
+                            new HeapBodies(),
                             0,
                             FeatureLevel.reads(),
                             FeatureLevel::reads));

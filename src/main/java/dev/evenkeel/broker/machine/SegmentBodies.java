@@ -1,0 +1,80 @@
+package dev.evenkeel.broker.machine;
+
+import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.storage.segment.Segments;
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
+
+/** The bodies of a log group's entries in {@link Segments}. */
+public final class SegmentBodies implements EntryBodies {
+  private static final long SEGMENT_BYTES_MAX = 64L << 20;
+
+  private final Path directory;
+  private volatile Segments segments;
+
+  SegmentBodies(Path directory) {
+    this.directory = directory;
+  }
+
+  /** The files; null before they were opened. */
+  public Segments segments() {
+    return segments;
+  }
+
+  @Override
+  public void open(long flushedIndex) throws IOException {
+    segments = Segments.open(directory, SEGMENT_BYTES_MAX, flushedIndex);
+  }
+
+  @Override
+  public void append(List<Body> bodies) throws IOException {
+    segments.append(
+        bodies.stream()
+            .map(body -> new Segments.Body(body.term(), body.index(), body.parts()))
+            .toList());
+  }
+
+  @Override
+  public void force() throws IOException {
+    segments.force();
+  }
+
+  @Override
+  public boolean holds(long term, long index) throws IOException {
+    return segments.holds(term, index);
+  }
+
+  @Override
+  public void cutAfter(long index) throws IOException {
+    segments.cutAfter(index);
+  }
+
+  @Override
+  public boolean read(long index, int offset, ByteBuffer into) throws IOException {
+    return segments.read(index, offset, into);
+  }
+
+  @Override
+  public ByteBuffer read(long index) throws IOException {
+    return segments.readVerified(index);
+  }
+
+  @Override
+  public void link(Path target) throws IOException {
+    segments.link(target);
+  }
+
+  @Override
+  public void restore(Path from) throws IOException {
+    segments.restore(from);
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (segments != null) {
+      segments.close();
+    }
+  }
+}
