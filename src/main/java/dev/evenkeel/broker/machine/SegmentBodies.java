@@ -62,8 +62,8 @@ public final class SegmentBodies implements EntryBodies {
   }
 
   @Override
-  public void link(Path target) throws IOException {
-    segments.link(target);
+  public void link(Path target, long lastIndex) throws IOException {
+    segments.link(target, lastIndex);
   }
 
   @Override

@@ -372,7 +372,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     watched(() -> live.store().checkpoint(directory.resolve(STORE)));
     EntryBodies bodies = bodies();
     if (bodies != null) {
-      bodies.link(directory.resolve(BODIES));
+      bodies.link(directory.resolve(BODIES), appliedIndex);
     }
   }
 

@@ -17,6 +17,7 @@ import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -45,6 +46,7 @@ public final class BrokerNode implements AutoCloseable {
 
   private static final long DISK_CHECK_MILLIS = 1_000;
   private static final long RETAIN_MILLIS = 60_000;
+  private static final long CLEAN_MILLIS = 20_000;
 
   private final BrokerSettings settings;
   private final LogNode log;
@@ -56,6 +58,8 @@ public final class BrokerNode implements AutoCloseable {
   private final Map<String, ReplicaCheck> replicaChecks = new TreeMap<>();
   private final ThreadPoolExecutor readers;
   private final ScheduledExecutorService periodic;
+  private final ScheduledExecutorService cleaning;
+  private final List<BodyCleaner> cleaners = new ArrayList<>();
 
   private BrokerNode(
       BrokerSettings settings, LogNode log, MetaState meta, List<DataState> data, DiskGuard disk) {
@@ -81,6 +85,10 @@ public final class BrokerNode implements AutoCloseable {
             new LinkedBlockingQueue<>(READS_WAITING_MAX),
             threads("evenkeel-read-"));
     periodic = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-broker-periodic-"));
+    cleaning = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-clean-"));
+    for (int i = 0; i < data.size(); i++) {
+      cleaners.add(new BodyCleaner(log.data().get(i), data.get(i)));
+    }
   }
 
   /**
@@ -153,6 +161,10 @@ public final class BrokerNode implements AutoCloseable {
     checkDisk();
     every(DISK_CHECK_MILLIS, this::checkDisk);
     every(RETAIN_MILLIS, this::retain);
+    for (BodyCleaner cleaner : cleaners) {
+      cleaning.scheduleWithFixedDelay(
+          () -> clean(cleaner), CLEAN_MILLIS, CLEAN_MILLIS, TimeUnit.MILLISECONDS);
+    }
   }
 
   private void every(long millis, Runnable task) {
@@ -179,6 +191,14 @@ public final class BrokerNode implements AutoCloseable {
     log.refuseEntries(exhausted);
     String low = exhausted == null ? disk.low() : "it takes no entries: " + exhausted;
     log.all().forEach(group -> group.eligibility().set(Reason.DISK_FULL, low));
+  }
+
+  private static void clean(BodyCleaner cleaner) {
+    try {
+      cleaner.run();
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("space of dropped messages is not freed, and will be tried again", e);
+    }
   }
 
   /** Writes a retention entry to each data log group that this node leads; called every minute. */
@@ -270,6 +290,7 @@ public final class BrokerNode implements AutoCloseable {
   @Override
   public void close() {
     periodic.shutdownNow();
+    cleaning.shutdownNow();
     readers.shutdown();
     try {
       if (!readers.awaitTermination(5, TimeUnit.SECONDS)) {

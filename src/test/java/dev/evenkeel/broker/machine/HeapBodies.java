@@ -68,7 +68,7 @@ public final class HeapBodies implements EntryBodies {
   }
 
   @Override
-  public void link(Path directory) {}
+  public void link(Path directory, long lastIndex) {}
 
   @Override
   public void restore(Path directory) {}
