@@ -44,7 +44,11 @@ final class BodyWriter implements AutoCloseable {
   private volatile long forced;
 
   private volatile IOException stopped;
+
+  /** On the thread. */
   private long written;
+
+  private boolean ended;
 
   /**
    * @param failed hears why nothing is written any more
@@ -85,7 +89,8 @@ final class BodyWriter implements AutoCloseable {
   private void run() {
     List<Task> batch = new ArrayList<>();
     try {
-      while (take(batch)) {
+      while (!ended) {
+        take(batch);
         carryOut(batch);
         batch.forEach(task -> task.done().complete(null));
         batch.clear();
@@ -100,20 +105,20 @@ final class BodyWriter implements AutoCloseable {
     }
   }
 
-  /** Takes tasks up to the next force, or as many as belong into one write. False at the end. */
-  private boolean take(List<Task> batch) throws InterruptedException {
+  /** Takes tasks up to the next force, or as many as belong into one write. */
+  private void take(List<Task> batch) throws InterruptedException {
     long bytes = 0;
     for (Task task = queue.take(); task != null; task = queue.poll()) {
-      if (task == end) {
-        return false;
+      ended = task == end;
+      if (ended) {
+        return;
       }
       batch.add(task);
       bytes += task.bytes();
       if (task.isForce() || bytes >= BATCH_BYTES_MAX) {
-        break;
+        return;
       }
     }
-    return true;
   }
 
   private void carryOut(List<Task> batch) throws IOException {
@@ -123,7 +128,7 @@ final class BodyWriter implements AutoCloseable {
       bodies.append(some);
       written += some.size();
     }
-    if (batch.get(batch.size() - 1).isForce()) {
+    if (some.size() < batch.size()) {
       bodies.force();
       forced = written;
     }

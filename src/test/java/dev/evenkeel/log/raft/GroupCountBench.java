@@ -79,6 +79,7 @@ final class GroupCountBench {
 
   private static long[] load(TestNode node, int inFlight, int entries) throws InterruptedException {
     List<LogGroup> groups = node.node.data();
+    ByteBuffer head = ByteBuffer.wrap(new byte[] {RocksState.WITH_BODY});
     ByteBuffer entry = ByteBuffer.allocate(ENTRY_BYTES);
     new java.util.Random(1).nextBytes(entry.array());
     long[] nanos = new long[entries];
@@ -90,7 +91,7 @@ final class GroupCountBench {
       long sent = System.nanoTime();
       groups
           .get(i % groups.size())
-          .append(List.of(entry))
+          .append(head, List.of(entry))
           .whenComplete(
               (reply, failure) -> {
                 nanos[number] = System.nanoTime() - sent;

@@ -50,10 +50,13 @@ class LoneNodeTest {
       ByteBuffer heap = ByteBuffer.wrap(bytes("xxheap-"), 2, 5);
       ByteBuffer direct = ByteBuffer.allocateDirect(6).put(bytes("direct")).flip();
       ByteBuffer readOnly = ByteBuffer.wrap(bytes("-ro")).asReadOnlyBuffer();
-      long index = node.d0().append(List.of(heap, direct, readOnly)).get().getLong();
-      assertThat(node.state("d0").at(index)).isEqualTo("heap-direct-ro");
-      long single = node.d0().append(List.of(heap)).get().getLong();
-      assertThat(node.state("d0").at(single)).isEqualTo("heap-");
+      ByteBuffer head = ByteBuffer.wrap(bytes("bhead-"));
+      long index = node.d0().append(head, List.of(heap, direct, readOnly)).get().getLong();
+      assertThat(node.state("d0").at(index)).isEqualTo("head-heap-direct-ro");
+      long single = node.d0().append(head, List.of(heap)).get().getLong();
+      assertThat(node.state("d0").at(single)).isEqualTo("head-heap-");
+      long alone = node.d0().append(bytes("ahead")).get().getLong();
+      assertThat(node.state("d0").at(alone)).isEqualTo("head");
       assertThat(heap.remaining() + direct.remaining() + readOnly.remaining()).isEqualTo(14);
     }
   }
@@ -74,17 +77,18 @@ class LoneNodeTest {
   @Test
   void refusesTooMuchAtOnceAndTooLarge() throws Exception {
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
-      ByteBuffer large = ByteBuffer.allocate(RaftSettings.CONTENT_BYTES_MAX);
+      ByteBuffer head = ByteBuffer.wrap(bytes("bhead"));
+      ByteBuffer large = ByteBuffer.allocate(RaftSettings.CONTENT_BYTES_MAX - head.remaining());
       List<CompletableFuture<ByteBuffer>> taken = new ArrayList<>();
-      CompletableFuture<ByteBuffer> reply = node.d0().append(List.of(large));
+      CompletableFuture<ByteBuffer> reply = node.d0().append(head, List.of(large));
       // The log takes some of it meanwhile, but not for ever.
       for (int i = 0; i < 200 && !reply.isCompletedExceptionally(); i++) {
         taken.add(reply);
-        reply = node.d0().append(List.of(large));
+        reply = node.d0().append(head, List.of(large));
       }
       assertThat(refusalOf(reply)).isEqualTo(Refusal.OVERLOADED);
       assertThat(taken).isNotEmpty().allMatch(each -> refusalOf(each) == null);
-      assertThat(refusalOf(node.d0().append(List.of(large, ByteBuffer.allocate(1)))))
+      assertThat(refusalOf(node.d0().append(head, List.of(large, ByteBuffer.allocate(1)))))
           .isEqualTo(Refusal.TOO_LARGE);
       await().until(() -> node.d0().status().pendingBytes() == 0);
       TestNode.append(node.d0(), "after").get();
@@ -123,15 +127,15 @@ class LoneNodeTest {
             20L << 20,
             8L << 20);
     try (TestNode node = new TestNode(few, TestNode.live(home)).awaitReady()) {
-      ByteBuffer mebibyte = ByteBuffer.allocate(1 << 20);
-      for (int i = 0; i < 60; i++) {
-        node.d0().append(List.of(mebibyte)).get();
+      ByteBuffer mebibyte = ByteBuffer.allocate(1 << 20).put(0, RocksState.WITH_BODY);
+      for (int i = 0; i < 30; i++) {
+        node.d0().append(mebibyte, List.of(mebibyte)).get();
       }
-      // The last 20 MiB may have no snapshot; before them one segment is kept, and one is begun.
-      await().until(() -> segmentBytes(node) < 40L << 20);
+      // The last 20 MiB may have no snapshot; before them one file is kept, and one is begun.
+      await().until(() -> segmentBytes(node) < 14L << 20);
     }
     try (TestNode node = new TestNode(few, TestNode.live(home)).awaitReady()) {
-      assertThat(node.state("d0").entries()).hasSize(60);
+      assertThat(node.state("d0").entries()).hasSize(30);
     }
   }
 

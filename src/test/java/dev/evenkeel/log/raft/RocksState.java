@@ -1,5 +1,7 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
@@ -15,13 +17,23 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A state that keeps every entry by its index, and answers with the index. */
+/**
+ * A state that keeps the head of every entry by its index, finds the rest in the file of its body,
+ * and answers with the index.
+ */
 final class RocksState implements ReplicatedState {
+  /** The first byte of a head. */
+  static final byte ALONE = 'a';
+
+  static final byte WITH_BODY = 'b';
+
+  private static final String BODIES = "bodies";
   private static final byte[] FIRST = ByteBuffer.allocate(8).putLong(0).array();
   private static final byte[] END = ByteBuffer.allocate(8).putLong(Long.MAX_VALUE).array();
 
   private final Path live;
   private final RocksShared shared;
+  private final FileBodies bodies;
   final AtomicInteger restores = new AtomicInteger();
   final AtomicInteger snapshots = new AtomicInteger();
   volatile boolean broken;
@@ -30,6 +42,7 @@ final class RocksState implements ReplicatedState {
   RocksState(Path live, RocksShared shared) {
     this.live = live;
     this.shared = shared;
+    bodies = new FileBodies(live.resolveSibling(live.getFileName() + "-" + BODIES));
   }
 
   @Override
@@ -38,19 +51,39 @@ final class RocksState implements ReplicatedState {
   }
 
   @Override
-  public ByteBuffer apply(long term, long index, ByteBuffer entry) {
+  public EntryBodies bodies() {
+    return bodies;
+  }
+
+  FileBodies files() {
+    return bodies;
+  }
+
+  @Override
+  public ByteBuffer apply(long term, long index, ByteBuffer head, EntryBody body) {
     if (broken) {
       throw new IllegalStateException("a bug in apply");
     }
     if (index > store.appliedIndex()) {
       try (Store.Write write = store.begin()) {
-        write.put(Table.BATCHES, key(index), entry);
+        checkReadable(index, head, body);
+        write.put(Table.BATCHES, key(index), head);
         write.commit(term, index);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
     }
     return ByteBuffer.allocate(8).putLong(index).flip();
+  }
+
+  private void checkReadable(long index, ByteBuffer head, EntryBody body) throws IOException {
+    ByteBuffer read = bodies.read(index);
+    if (head.get(head.position()) == WITH_BODY && read == null) {
+      throw new IllegalStateException("no body of entry " + index);
+    }
+    if (body.inMemory() && !body.slice(0, read.remaining()).equals(read)) {
+      throw new IllegalStateException("the body of entry " + index + " differs");
+    }
   }
 
   @Override
@@ -67,10 +100,12 @@ final class RocksState implements ReplicatedState {
   public void snapshot(Path directory) throws IOException {
     snapshots.incrementAndGet();
     store.checkpoint(directory);
+    bodies.link(directory.resolve(BODIES), store.appliedIndex());
   }
 
   @Override
   public synchronized void restore(Path directory) throws IOException {
+    bodies.restore(directory.resolve(BODIES));
     store.close();
     StoreFiles.replace(live, directory);
     store = RocksStore.open(live, shared);
@@ -86,8 +121,8 @@ final class RocksState implements ReplicatedState {
 
   /** The entry at an index as text, or null; waits while a snapshot takes the store's place. */
   synchronized String at(long index) {
-    byte[] value = store.get(Table.BATCHES, key(index));
-    return value == null ? null : new String(value, StandardCharsets.UTF_8);
+    byte[] head = store.get(Table.BATCHES, key(index));
+    return head == null ? null : text(index, head);
   }
 
   /** All entries as text, in order; waits while a snapshot takes the store's place. */
@@ -95,10 +130,23 @@ final class RocksState implements ReplicatedState {
     List<String> entries = new ArrayList<>();
     try (Store.Cursor cursor = store.scan(Table.BATCHES, FIRST, END)) {
       while (cursor.next()) {
-        entries.add(new String(cursor.value(), StandardCharsets.UTF_8));
+        entries.add(text(ByteBuffer.wrap(cursor.key()).getLong(), cursor.value()));
       }
     }
     return entries;
+  }
+
+  private String text(long index, byte[] head) {
+    StringBuilder text =
+        new StringBuilder(new String(head, 1, head.length - 1, StandardCharsets.UTF_8));
+    if (head[0] == WITH_BODY) {
+      try {
+        text.append(StandardCharsets.UTF_8.decode(bodies.read(index)));
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+    return text.toString();
   }
 
   private static byte[] key(long index) {

@@ -142,7 +142,7 @@ class StateDigestTest {
         .ignoreExceptions()
         .until(
             () -> {
-              leader().append(List.of(ByteBuffer.wrap(entry))).get(20, TimeUnit.SECONDS);
+              leader().append(entry).get(20, TimeUnit.SECONDS);
               return true;
             });
   }

@@ -157,8 +157,20 @@ final class TestNode implements AutoCloseable {
             });
   }
 
+  /** Appends a text, one half as the head and the other as the body; one of a letter has none. */
   static CompletableFuture<ByteBuffer> append(LogGroup group, String text) {
-    return group.append(List.of(ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8))));
+    ByteBuffer bytes = ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8));
+    int half = (bytes.remaining() + 1) / 2;
+    int rest = bytes.remaining() - half;
+    ByteBuffer head =
+        ByteBuffer.allocate(1 + half).put(rest == 0 ? RocksState.ALONE : RocksState.WITH_BODY);
+    head.put(bytes.slice(0, half)).flip();
+    // In two parts, of which the engine may make one.
+    return group.append(
+        head,
+        rest == 0
+            ? List.of()
+            : List.of(bytes.slice(half, rest / 2), bytes.slice(half + rest / 2, rest - rest / 2)));
   }
 
   /** What a request is refused with, or null if it is not. */

@@ -10,9 +10,11 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 import net.jqwik.api.ForAll;
@@ -72,7 +74,7 @@ class SegmentsTest {
     } else if (kind == 3) {
       link();
     } else {
-      append((model.isEmpty() ? random.nextInt(5) : model.lastKey() + 1) + random.nextInt(2));
+      append(Math.max(flushed, model.isEmpty() ? -1 : model.lastKey()) + 1 + random.nextInt(2));
     }
   }
 
@@ -94,9 +96,16 @@ class SegmentsTest {
   }
 
   private void noteSizesOfSealed() throws IOException {
-    List<Path> files = files();
-    for (Path file : files.subList(0, Math.max(0, files.size() - 1))) {
-      flushedBytes.put(file, Files.size(file));
+    Set<Long> sealed = new HashSet<>();
+    for (Segments.Info info : segments.list()) {
+      if (info.sealed()) {
+        sealed.add(info.number());
+      }
+    }
+    for (Path file : files()) {
+      if (sealed.contains(Segment.Name.of(file).number())) {
+        flushedBytes.put(file, Files.size(file));
+      }
     }
   }
 

@@ -1,0 +1,48 @@
+package dev.evenkeel.log.raft;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.concurrent.CompletableFuture;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
+import org.junit.jupiter.api.Test;
+
+class RecentBodiesTest {
+  private final RecentBodies recent = new RecentBodies(100);
+
+  private CompletableFuture<Void> put(long term, long index, int bytes) {
+    CompletableFuture<Void> written = new CompletableFuture<>();
+    recent.put(index, new RecentBodies.Recent(term, ByteString.copyFrom(new byte[bytes]), written));
+    return written;
+  }
+
+  @Test
+  void aBodyReplacesThoseAboveAndBelongsToItsTerm() {
+    put(1, 5, 10);
+    put(1, 6, 10);
+    put(1, 7, 10);
+    put(2, 6, 20);
+    assertThat(recent.get(1, 5)).isNotNull();
+    assertThat(recent.get(1, 6)).isNull();
+    assertThat(recent.get(2, 6)).isNotNull();
+    assertThat(recent.get(1, 7)).isNull();
+    assertThat(recent.bytes()).isEqualTo(30);
+    recent.dropFrom(6);
+    assertThat(recent.get(2, 6)).isNull();
+    recent.dropUpTo(5);
+    assertThat(recent.bytes()).isZero();
+  }
+
+  @Test
+  void theOldestAreForgottenBeyondTheLimitButNotBeforeTheyAreWritten() {
+    CompletableFuture<Void> first = put(1, 1, 60);
+    CompletableFuture<Void> second = put(1, 2, 60);
+    second.complete(null);
+    recent.trim();
+    assertThat(recent.bytes()).isEqualTo(120);
+    first.complete(null);
+    recent.trim();
+    assertThat(recent.get(1, 1)).isNull();
+    assertThat(recent.get(1, 2)).isNotNull();
+    assertThat(recent.bytes()).isEqualTo(60);
+  }
+}

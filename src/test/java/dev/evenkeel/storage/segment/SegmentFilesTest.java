@@ -1,0 +1,252 @@
+package dev.evenkeel.storage.segment;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Segments that are linked, restored and deleted. */
+class SegmentFilesTest {
+  private static final int SEGMENT_BYTES = 300;
+  private static final int BODY_BYTES = 64;
+
+  @TempDir Path temp;
+  private Path live;
+  private Path snapshot;
+  private Segments segments;
+
+  @BeforeEach
+  void open() throws IOException {
+    live = temp.resolve("live");
+    snapshot = temp.resolve("snapshot");
+    segments = Segments.open(live, SEGMENT_BYTES, -1);
+  }
+
+  @AfterEach
+  void close() throws IOException {
+    segments.close();
+  }
+
+  private static byte[] bytes(long term, long index) {
+    byte[] bytes = new byte[BODY_BYTES];
+    ByteBuffer.wrap(bytes).putLong(term).putLong(index);
+    return bytes;
+  }
+
+  private static void append(Segments segments, long term, long from, long to) throws IOException {
+    for (long index = from; index <= to; index++) {
+      segments.append(
+          List.of(new Segments.Body(term, index, List.of(ByteBuffer.wrap(bytes(term, index))))));
+    }
+  }
+
+  private static void assertHolds(Segments segments, long term, long from, long to)
+      throws IOException {
+    for (long index = from; index <= to; index++) {
+      assertThat(segments.holds(term, index)).as("entry %s", index).isTrue();
+      assertThat(segments.readVerified(index)).isEqualTo(ByteBuffer.wrap(bytes(term, index)));
+    }
+  }
+
+  private static void assertLacks(Segments segments, long term, long from, long to)
+      throws IOException {
+    for (long index = from; index <= to; index++) {
+      assertThat(segments.holds(term, index)).as("entry %s", index).isFalse();
+    }
+  }
+
+  private void reopen() throws IOException {
+    segments.close();
+    segments = Segments.open(live, SEGMENT_BYTES, -1);
+  }
+
+  private static List<Path> files(Path directory) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      return files.filter(file -> file.toString().endsWith(Segment.SUFFIX)).sorted().toList();
+    }
+  }
+
+  @Test
+  void aSnapshotBringsBackWhatALostDirectoryHad() throws IOException {
+    append(segments, 1, 0, 9);
+    segments.link(snapshot, 7);
+    segments.close();
+    deleteAll(live);
+    segments = Segments.open(live, SEGMENT_BYTES, -1);
+    segments.restore(snapshot);
+    assertHolds(segments, 1, 0, 7);
+    for (Path file : files(snapshot)) {
+      assertThat(Files.isSameFile(file, live.resolve(file.getFileName()))).isTrue();
+    }
+    append(segments, 2, 8, 12);
+    assertHolds(segments, 2, 8, 12);
+    reopen();
+    assertHolds(segments, 1, 0, 7);
+    assertHolds(segments, 2, 8, 12);
+  }
+
+  /** The state was lost, and the log still has what came after the snapshot. */
+  @Test
+  void whatCameAfterTheSnapshotStays() throws IOException {
+    append(segments, 1, 0, 9);
+    segments.link(snapshot, 7);
+    append(segments, 1, 10, 14);
+    // The bodies of 13 and 14 are replaced, and that of 2 is not needed any more.
+    append(segments, 2, 13, 20);
+    segments.rewrite(0, index -> index < 2, bytes -> {});
+    assertLacks(segments, 1, 2, 2);
+    segments.restore(snapshot);
+    for (int i = 0; i < 2; i++) {
+      assertHolds(segments, 1, 0, 12);
+      assertHolds(segments, 2, 13, 20);
+      reopen();
+    }
+    append(segments, 2, 21, 22);
+    assertHolds(segments, 2, 13, 22);
+  }
+
+  /** A follower was behind, or had gone astray; the numbers of its segments say nothing. */
+  @Test
+  void aSnapshotOfAnotherNodeTakesThePlaceOfWhatItCovers() throws IOException {
+    Segments other = Segments.open(temp.resolve("other"), 1000, -1);
+    append(other, 3, 0, 60);
+    other.link(snapshot, 50);
+    other.close();
+    for (long stale : new long[] {10, 50, 51, 56, 80}) {
+      segments.close();
+      deleteAll(live);
+      segments = Segments.open(live, SEGMENT_BYTES, -1);
+      append(segments, 1, 0, stale);
+      segments.restore(snapshot);
+      for (int i = 0; i < 2; i++) {
+        assertHolds(segments, 3, 0, 50);
+        assertHolds(segments, 1, 51, stale);
+        reopen();
+      }
+      append(segments, 4, 51, 70);
+      segments.restore(snapshot);
+      assertHolds(segments, 3, 0, 50);
+      assertHolds(segments, 4, 51, 70);
+      assertLacks(segments, 1, 0, stale);
+    }
+  }
+
+  @Test
+  void whatIsNoSnapshotIsRefusedAndChangesNothing() throws IOException {
+    append(segments, 1, 0, 5);
+    Files.createDirectories(snapshot);
+    assertThatThrownBy(() -> segments.restore(snapshot)).hasMessageContaining("no whole copy");
+    assertHolds(segments, 1, 0, 5);
+  }
+
+  /** A snapshot has other links to a file of which a start cuts off the end. */
+  @Test
+  void cuttingLeavesASnapshotWhatItCovers() throws IOException {
+    append(segments, 1, 0, 9);
+    segments.link(snapshot, 7);
+    segments.close();
+    segments = Segments.open(live, SEGMENT_BYTES, 7);
+    segments.cutAfter(7);
+    append(segments, 2, 8, 9);
+    segments.close();
+    deleteAll(live);
+    segments = Segments.open(live, SEGMENT_BYTES, -1);
+    segments.restore(snapshot);
+    assertHolds(segments, 1, 0, 7);
+  }
+
+  @Test
+  void aSealedSegmentCanBeDeletedAndOneThatIsWrittenCannot() throws IOException {
+    append(segments, 1, 0, 9);
+    Map<Long, Segments.Info> byNumber = new TreeMap<>();
+    segments.list().forEach(info -> byNumber.put(info.number(), info));
+    Segments.Info first = byNumber.get(0L);
+    long before = segments.bytes();
+    assertThat(segments.delete(0)).isEqualTo(first.bytes());
+    assertThat(segments.bytes()).isEqualTo(before - first.bytes());
+    assertLacks(segments, 1, 0, first.lastIndex());
+    assertThat(segments.read(0, 0, ByteBuffer.allocate(1))).isFalse();
+    assertHolds(segments, 1, first.lastIndex() + 1, 9);
+    assertThat(segments.delete(0)).isZero();
+    long open = segments.list().stream().filter(info -> !info.sealed()).findFirst().get().number();
+    assertThat(segments.delete(open)).isZero();
+    reopen();
+    assertLacks(segments, 1, 0, first.lastIndex());
+    assertHolds(segments, 1, first.lastIndex() + 1, 9);
+  }
+
+  /** The table beside a rewritten segment is lost or damaged, when the former segment is gone. */
+  @Test
+  void aRewrittenSegmentWithoutItsTableIsReadFromItsRecords() throws IOException {
+    append(segments, 1, 0, 9);
+    segments.rewrite(0, index -> index != 1, bytes -> {});
+    segments.close();
+    Path table = live.resolve("000000000000-1.idx");
+    byte[] damaged = Files.readAllBytes(table);
+    damaged[damaged.length - 1] ^= 1;
+    Files.write(table, damaged);
+    segments = Segments.open(live, SEGMENT_BYTES, 9);
+    assertHolds(segments, 1, 0, 0);
+    assertLacks(segments, 1, 1, 1);
+    assertHolds(segments, 1, 2, 9);
+  }
+
+  @Test
+  void linkingForcingRewritingAndReadingGoOnWhileAnotherThreadWrites() throws Exception {
+    int last = 2_000;
+    AtomicBoolean ended = new AtomicBoolean();
+    CompletableFuture<Void> writer =
+        CompletableFuture.runAsync(
+            () -> {
+              try {
+                append(segments, 1, 0, last);
+              } catch (IOException e) {
+                throw new java.io.UncheckedIOException(e);
+              } finally {
+                ended.set(true);
+              }
+            });
+    for (int round = 0; !ended.get() || round < 3; round++) {
+      long end = segments.list().isEmpty() ? -1 : highest();
+      segments.force();
+      Path copy = temp.resolve("copy" + round);
+      segments.link(copy, end);
+      try (Segments linked = Segments.open(copy, SEGMENT_BYTES, end)) {
+        assertHolds(linked, 1, Math.max(0, end - 20), end);
+      }
+      deleteAll(copy);
+      segments.rewrite(round, index -> true, bytes -> {});
+      assertHolds(segments, 1, 0, Math.min(20, end));
+    }
+    writer.join();
+    assertHolds(segments, 1, 0, last);
+    reopen();
+    assertHolds(segments, 1, 0, last);
+  }
+
+  private long highest() {
+    List<Segments.Info> list = segments.list();
+    return list.get(list.size() - 1).lastIndex();
+  }
+
+  private static void deleteAll(Path directory) throws IOException {
+    try (Stream<Path> files = Files.list(directory)) {
+      for (Path file : files.toList()) {
+        Files.delete(file);
+      }
+    }
+  }
+}
