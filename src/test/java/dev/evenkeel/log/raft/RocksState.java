@@ -67,7 +67,9 @@ final class RocksState implements ReplicatedState {
     if (index > store.appliedIndex()) {
       try (Store.Write write = store.begin()) {
         checkReadable(index, head, body);
-        write.put(Table.BATCHES, key(index), head);
+        byte[] kept = new byte[head.remaining()];
+        head.get(head.position(), kept);
+        write.put(Table.INDEX, key(index), kept);
         write.commit(term, index);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
@@ -121,14 +123,14 @@ final class RocksState implements ReplicatedState {
 
   /** The entry at an index as text, or null; waits while a snapshot takes the store's place. */
   synchronized String at(long index) {
-    byte[] head = store.get(Table.BATCHES, key(index));
+    byte[] head = store.get(Table.INDEX, key(index));
     return head == null ? null : text(index, head);
   }
 
   /** All entries as text, in order; waits while a snapshot takes the store's place. */
   synchronized List<String> entries() {
     List<String> entries = new ArrayList<>();
-    try (Store.Cursor cursor = store.scan(Table.BATCHES, FIRST, END)) {
+    try (Store.Cursor cursor = store.scan(Table.INDEX, FIRST, END)) {
       while (cursor.next()) {
         entries.add(text(ByteBuffer.wrap(cursor.key()).getLong(), cursor.value()));
       }
