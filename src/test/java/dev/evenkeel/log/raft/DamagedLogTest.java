@@ -31,8 +31,21 @@ class DamagedLogTest {
     nodes.values().forEach(TestNode::close);
   }
 
+  private interface Spoiler {
+    void spoil(TestNode node) throws IOException;
+  }
+
   @Test
   void aLeaderThatCannotReadItsLogSaysSoAndAnotherBringsTheFollowerUpToDate() throws Exception {
+    leaderIsSpoilt(DamagedLogTest::spoilClosedSegments);
+  }
+
+  @Test
+  void aLeaderThatCannotReadBodiesSaysSoAndAnotherBringsTheFollowerUpToDate() throws Exception {
+    leaderIsSpoilt(DamagedLogTest::spoilBodies);
+  }
+
+  private void leaderIsSpoilt(Spoiler spoiler) throws Exception {
     for (String id : List.of("a", "b", "c")) {
       start(id);
     }
@@ -46,7 +59,7 @@ class DamagedLogTest {
     }
     // Either of them may lead by then; it is still in memory that the newest segments are.
     String damaged = leader();
-    spoilClosedSegments(nodes.get(damaged));
+    spoiler.spoil(nodes.get(damaged));
     start(away);
     LogGroup bad = d0(damaged);
     await()
@@ -75,6 +88,26 @@ class DamagedLogTest {
                 d0(away).status().appliedIndex() >= d0(sound).status().commitIndex()
                     && d0(sound).status().commitIndex() > ENTRIES);
     assertThat(d0(sound).eligibility().eligible()).isTrue();
+  }
+
+  /** A byte in each body that is on disk. */
+  private static void spoilBodies(TestNode node) throws IOException {
+    int spoilt = 0;
+    Path directory = node.state("d0").files().directory();
+    for (Path file : DurableFiles.list(directory)) {
+      if (file.toString().endsWith(".seg")) {
+        try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {
+          for (long at = 1000; at < open.length(); at += 200_000) {
+            open.seek(at);
+            int old = open.read();
+            open.seek(at);
+            open.write(old ^ 1);
+            spoilt++;
+          }
+        }
+      }
+    }
+    assertThat(spoilt).isGreaterThan(ENTRIES);
   }
 
   /** A byte in the middle of each segment but the one that is open. */

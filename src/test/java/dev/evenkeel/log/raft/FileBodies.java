@@ -24,8 +24,8 @@ final class FileBodies implements EntryBodies {
     this.segmentBytes = segmentBytes;
   }
 
-  Segments segments() {
-    return segments;
+  Path directory() {
+    return directory;
   }
 
   @Override

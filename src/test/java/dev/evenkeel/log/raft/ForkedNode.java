@@ -20,7 +20,15 @@ final class ForkedNode implements AutoCloseable {
   final Process process;
   private final Thread reader;
 
+  /** A lone node. */
   ForkedNode(Path home, int port, String prefix, List<String> options) throws IOException {
+    this(options, home.toString(), Integer.toString(port), prefix);
+  }
+
+  /**
+   * @param arguments of {@link LoadMain}
+   */
+  ForkedNode(List<String> options, String... arguments) throws IOException {
     List<String> command = new ArrayList<>();
     command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
     for (String argument : ManagementFactory.getRuntimeMXBean().getInputArguments()) {
@@ -31,10 +39,10 @@ final class ForkedNode implements AutoCloseable {
     command.addAll(List.of("-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"));
     command.addAll(options);
     command.addAll(List.of("-cp", System.getProperty("java.class.path")));
-    command.addAll(
-        List.of(LoadMain.class.getName(), home.toString(), Integer.toString(port), prefix));
+    command.add(LoadMain.class.getName());
+    command.addAll(List.of(arguments));
     process = new ProcessBuilder(command).redirectError(ProcessBuilder.Redirect.INHERIT).start();
-    reader = new Thread(this::read, "read-" + prefix);
+    reader = new Thread(this::read, "read-" + arguments[2]);
     reader.start();
   }
 

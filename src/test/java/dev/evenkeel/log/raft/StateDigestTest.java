@@ -8,6 +8,8 @@ import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.broker.machine.StoredState;
 import dev.evenkeel.broker.node.ReplicaCheck;
+import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
@@ -16,6 +18,8 @@ import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendHead;
+import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
@@ -65,7 +69,11 @@ class StateDigestTest {
                 return States.meta(directory, path -> RocksStore.open(path, shared));
               }
               DataState state =
-                  States.data(directory, path -> RocksStore.open(path, shared), 1 << 20);
+                  States.data(
+                      directory,
+                      path -> RocksStore.open(path, shared),
+                      new FileBodies(live.resolve(group + "-bodies")),
+                      1 << 20);
               states.put(id, state);
               return id.equals(ERRS) ? new Erring(state) : state;
             },
@@ -87,13 +95,19 @@ class StateDigestTest {
     }
 
     @Override
-    public ByteBuffer apply(long term, long index, ByteBuffer entry) {
+    public EntryBodies bodies() {
+      return state.bodies();
+    }
+
+    @Override
+    public ByteBuffer apply(long term, long index, ByteBuffer head, EntryBody body) {
       return state.apply(
           term,
           index,
-          entry.remaining() == LENGTH
+          head.remaining() == LENGTH
               ? ByteBuffer.wrap(Entry.of(new DataCommand.Retain(), 7))
-              : entry);
+              : head,
+          body);
     }
 
     @Override
@@ -136,13 +150,13 @@ class StateDigestTest {
   }
 
   /** Again until a leader has taken it: doubled entries do no harm here. */
-  private void append(byte[] entry) {
+  private void append(byte[] head, ByteBuffer... body) {
     await()
         .atMost(TestNode.PATIENCE)
         .ignoreExceptions()
         .until(
             () -> {
-              leader().append(entry).get(20, TimeUnit.SECONDS);
+              leader().append(ByteBuffer.wrap(head), List.of(body)).get(20, TimeUnit.SECONDS);
               return true;
             });
   }
@@ -152,7 +166,12 @@ class StateDigestTest {
         Rig.newest(Entry.of(Commands.openShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now)));
     for (int i = 0; i < entries; i++) {
       now++;
-      append(Rig.appendEntry(now, new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, i, 3))));
+      AppendBody.Item item = new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, i, 3));
+      Bytes head = Entry.appending(now);
+      AppendHead.write(head, item);
+      Bytes body = new Bytes();
+      AppendBody.write(body, item);
+      append(head.toArray(), body.view());
     }
   }
 

@@ -130,6 +130,38 @@ class ThreeNodesTest {
     awaitEntriesEverywhere();
   }
 
+  /** Each of its entries has a body, and so have those that take their places. */
+  @Test
+  void entriesOfALeaderThatWasCutOffGiveWayWithTheirBodies() throws Exception {
+    appends.append("everybody has this");
+    awaitEntriesEverywhere();
+    String astray = leader();
+    List<String> others = nodes.keySet().stream().filter(id -> !id.equals(astray)).toList();
+    for (String id : others) {
+      nodes.remove(id).close();
+    }
+    for (int i = 0; i < 3; i++) {
+      assertThat(appends.appendAt(d0(astray), "only one has this " + i)).isNotNull();
+    }
+    nodes.remove(astray).close();
+    for (String id : others) {
+      start(id);
+    }
+    for (int i = 0; i < 5; i++) {
+      appends.append("the others have this " + i);
+    }
+    long index = appends.lastIndex();
+    start(astray);
+    awaitEntriesEverywhere();
+    // Also what it reads at its next start is that of the others.
+    nodes.remove(astray).close();
+    start(astray);
+    awaitEntriesEverywhere();
+    for (TestNode node : nodes.values()) {
+      assertThat(node.state("d0").at(index)).startsWith("the others have this 4");
+    }
+  }
+
   @Test
   void aFollowerWithoutRoomTakesNothingFollowsOnAndCatchesUp() throws Exception {
     appends.append("first");
