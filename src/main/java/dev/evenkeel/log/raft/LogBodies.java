@@ -19,10 +19,11 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  */
 final class LogBodies implements StateMachine.DataApi, AutoCloseable {
   private static final long RECENT_BYTES_MAX = 64L << 20;
+  private static final long APPLIED_BYTES_MAX = 8L << 20;
 
   private final EntryBodies files;
   private final BodyWriter writer;
-  private final RecentBodies recent = new RecentBodies(RECENT_BYTES_MAX);
+  private final RecentBodies recent = new RecentBodies(RECENT_BYTES_MAX, APPLIED_BYTES_MAX);
 
   /**
    * @param files opened
@@ -104,7 +105,7 @@ final class LogBodies implements StateMachine.DataApi, AutoCloseable {
 
   /** All entries up to this one are applied, or covered by a snapshot. */
   void applied(long index) {
-    recent.dropUpTo(index);
+    recent.applied(index);
   }
 
   /** Closes the files, too. */

@@ -6,8 +6,9 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 
 /**
- * The bodies of the newest entries of a log group in memory, until they are written and applied. If
- * they are too large together, the oldest ones that are written are forgotten before that.
+ * The bodies of the newest entries of a log group in memory. They are kept until they are written
+ * and applied, if they are not too large together; then fewer of them, for followers that are not
+ * quite as fast.
  */
 final class RecentBodies {
   /**
@@ -18,11 +19,18 @@ final class RecentBodies {
   record Recent(long term, ByteString body, CompletableFuture<Void> written) {}
 
   private final long bytesMax;
+  private final long appliedBytesMax;
   private final TreeMap<Long, Recent> byIndex = new TreeMap<>();
   private long bytes;
+  private long applied = -1;
 
-  RecentBodies(long bytesMax) {
+  /**
+   * @param bytesMax of all; more only while they are not written
+   * @param appliedBytesMax entries that are applied are forgotten beyond this
+   */
+  RecentBodies(long bytesMax, long appliedBytesMax) {
     this.bytesMax = bytesMax;
+    this.appliedBytesMax = appliedBytesMax;
   }
 
   /** Adds a body. It replaces that of the same index and all above. */
@@ -41,23 +49,27 @@ final class RecentBodies {
 
   /** Forgets this entry and all above: they are not in the log any more. */
   synchronized void dropFrom(long index) {
-    drop(byIndex.tailMap(index, true));
+    Map<Long, Recent> above = byIndex.tailMap(index, true);
+    above.values().forEach(each -> bytes -= each.body().size());
+    above.clear();
   }
 
-  /** Forgets this entry and all below: they are applied. */
-  synchronized void dropUpTo(long index) {
-    drop(byIndex.headMap(index, true));
+  /** This entry and all below are written and applied. */
+  synchronized void applied(long index) {
+    applied = index;
+    trim();
   }
 
-  private void drop(Map<Long, Recent> part) {
-    part.values().forEach(each -> bytes -= each.body().size());
-    part.clear();
-  }
-
-  /** Keeps the limit, as far as bodies are written. */
+  /** Keeps the limits, as far as bodies are written. */
   synchronized void trim() {
-    while (bytes > bytesMax && byIndex.firstEntry().getValue().written().isDone()) {
-      bytes -= byIndex.pollFirstEntry().getValue().body().size();
+    while (bytes > appliedBytesMax) {
+      Map.Entry<Long, Recent> oldest = byIndex.firstEntry();
+      boolean due = oldest.getKey() <= applied || bytes > bytesMax;
+      if (!due || !oldest.getValue().written().isDone()) {
+        return;
+      }
+      byIndex.pollFirstEntry();
+      bytes -= oldest.getValue().body().size();
     }
   }
 

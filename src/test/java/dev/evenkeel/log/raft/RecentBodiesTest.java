@@ -7,7 +7,7 @@ import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.junit.jupiter.api.Test;
 
 class RecentBodiesTest {
-  private final RecentBodies recent = new RecentBodies(100);
+  private final RecentBodies recent = new RecentBodies(100, 30);
 
   private CompletableFuture<Void> put(long term, long index, int bytes) {
     CompletableFuture<Void> written = new CompletableFuture<>();
@@ -28,8 +28,7 @@ class RecentBodiesTest {
     assertThat(recent.bytes()).isEqualTo(30);
     recent.dropFrom(6);
     assertThat(recent.get(2, 6)).isNull();
-    recent.dropUpTo(5);
-    assertThat(recent.bytes()).isZero();
+    assertThat(recent.bytes()).isEqualTo(10);
   }
 
   @Test
@@ -44,5 +43,19 @@ class RecentBodiesTest {
     assertThat(recent.get(1, 1)).isNull();
     assertThat(recent.get(1, 2)).isNotNull();
     assertThat(recent.bytes()).isEqualTo(60);
+  }
+
+  @Test
+  void ofThoseThatAreAppliedTheNewestStayForFollowers() {
+    for (int i = 1; i <= 5; i++) {
+      put(1, i, 20).complete(null);
+    }
+    assertThat(recent.bytes()).isEqualTo(100);
+    recent.applied(3);
+    assertThat(recent.get(1, 3)).isNull();
+    assertThat(recent.get(1, 4)).as("not applied").isNotNull();
+    recent.applied(5);
+    assertThat(recent.get(1, 4)).isNull();
+    assertThat(recent.get(1, 5)).isNotNull();
   }
 }
