@@ -83,8 +83,12 @@ final class RocksState implements ReplicatedState {
     if (head.get(head.position()) == WITH_BODY && read == null) {
       throw new IllegalStateException("no body of entry " + index);
     }
-    if (body.inMemory() && !body.slice(0, read.remaining()).equals(read)) {
-      throw new IllegalStateException("the body of entry " + index + " differs");
+    if (body.inMemory()) {
+      ByteBuffer joined = ByteBuffer.allocate(read.remaining());
+      body.parts().forEach(part -> joined.put(part.duplicate()));
+      if (!joined.flip().equals(read)) {
+        throw new IllegalStateException("the body of entry " + index + " differs");
+      }
     }
   }
 
