@@ -99,12 +99,16 @@ final class DiskReader {
     return found;
   }
 
-  /** The batch, or null if it is damaged and not the first. */
+  /** The batch, or null if it is gone, or damaged and not the first. */
   private static Cached checked(
       LogGroupServer group, Shard shard, IndexEntry entry, boolean first) {
     long offset = entry.base();
     try {
       byte[] bytes = group.state().bytes(entry);
+      if (bytes == null && offset < group.shard(shard).start()) {
+        // Retention has dropped the batch since the index was read.
+        return null;
+      }
       if (bytes == null) {
         throw CORRUPT.error("the bytes of the batch are missing");
       }

@@ -26,13 +26,12 @@ import java.util.stream.Collectors;
  */
 record ClusterFile(NodeInfo info) {
   static final String NAME = "cluster.json";
-  private static final int FORMAT = 2;
 
   /**
-   * The form of former versions for lone nodes: {@code formed} instead of the stage, no
-   * incarnations.
+   * The layout of the whole data directory. 3: bodies of entries lie in segments beside the log. In
+   * 1 and 2 the log and the store had them.
    */
-  private static final int FORMAT_LONE = 1;
+  private static final int FORMAT = 3;
 
   /** The file of a new lone node. */
   static ClusterFile alone(LogSettings settings) {
@@ -140,31 +139,33 @@ record ClusterFile(NodeInfo info) {
     try {
       String text = Files.readString(file);
       int format = Integer.parseInt(field(text, "format", "(\\d{1,9})"));
-      if (format != FORMAT && format != FORMAT_LONE) {
+      if (format != FORMAT) {
         throw new LogStartException(
-            file + " has format " + format + "; this version reads format " + FORMAT + " only");
+            "%s has a layout of format %s, and this version reads format %s only: %s"
+                .formatted(
+                    directory,
+                    format,
+                    FORMAT,
+                    format < FORMAT
+                        ? "start the version that wrote it and copy what you need, or use a new"
+                            + " directory"
+                        : "start the version that wrote it"));
       }
-      boolean lone = format == FORMAT_LONE;
       UUID clusterId = UUID.fromString(field(text, "clusterId", "\"([0-9a-fA-F-]{36})\""));
       List<String> peers = list(text, "peers");
       return new ClusterFile(
           new NodeInfo(
               field(text, "nodeId", "\"([^\"\\\\]+)\""),
-              lone ? "" : field(text, "incarnation", "\"([0-9a-f]*)\""),
-              lone ? loneStage(text) : Stage.valueOf(field(text, "stage", "\"([A-Z]+)\"")),
+              field(text, "incarnation", "\"([0-9a-f]*)\""),
+              Stage.valueOf(field(text, "stage", "\"([A-Z]+)\"")),
               clusterId.toString(),
-              lone ? peers : list(text, "voters"),
+              list(text, "voters"),
               peers,
               Integer.parseInt(field(text, "dataGroups", "(\\d{1,9})"))));
     } catch (IOException | IllegalArgumentException e) {
       throw new LogStartException(
           file + " cannot be read (" + e.getMessage() + "); restore it from a backup", e);
     }
-  }
-
-  private static Stage loneStage(String text) {
-    boolean formed = Boolean.parseBoolean(field(text, "formed", "(true|false)"));
-    return formed ? Stage.FORMED : Stage.OPENING;
   }
 
   private static String quoted(List<String> texts) {

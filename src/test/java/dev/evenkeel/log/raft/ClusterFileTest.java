@@ -1,8 +1,10 @@
 package dev.evenkeel.log.raft;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
 import java.nio.file.Files;
@@ -11,6 +13,8 @@ import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 class ClusterFileTest {
   @TempDir Path directory;
@@ -41,25 +45,19 @@ class ClusterFileTest {
     assertThat(ClusterFile.read(directory)).isEqualTo(file);
   }
 
-  @Test
-  void aFileOfTheFormerFormatIsRead() throws Exception {
-    UUID id = UUID.randomUUID();
-    Files.writeString(
-        directory.resolve(ClusterFile.NAME),
-        """
-        {
-          "format": 1,
-          "clusterId": "%s",
-          "nodeId": "n1",
-          "dataGroups": 3,
-          "formed": true,
-          "peers": ["n1"]
-        }
-        """
-            .formatted(id));
-    assertThat(ClusterFile.read(directory))
-        .isEqualTo(file("n1", "", Stage.FORMED, id, List.of("n1"), List.of("n1"), 3));
-    assertThat(ClusterFile.read(directory).info().voter()).isEqualTo("n1");
+  @ParameterizedTest
+  @CsvSource({"1, or use a new directory", "2, or use a new directory", "4, start the version"})
+  void aDirectoryOfAnotherFormatIsRefused(int format, String advice) throws Exception {
+    ClusterFile file =
+        file("a", "0f9e", Stage.FORMED, UUID.randomUUID(), List.of("a"), List.of("a"), 3);
+    file.write(directory);
+    Path path = directory.resolve(ClusterFile.NAME);
+    String text = Files.readString(path);
+    Files.writeString(path, text.replaceFirst("\"format\": \\d+", "\"format\": " + format));
+    assertThatThrownBy(() -> ClusterFile.read(directory))
+        .isInstanceOf(LogStartException.class)
+        .hasMessageContaining("format " + format)
+        .hasMessageContaining(advice);
   }
 
   @Test

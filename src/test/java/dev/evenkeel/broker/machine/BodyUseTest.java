@@ -1,0 +1,84 @@
+package dev.evenkeel.broker.machine;
+
+import static dev.evenkeel.broker.machine.Rig.SHARD;
+import static dev.evenkeel.broker.machine.Rig.batch;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.broker.machine.BodyUse.Act;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.storage.segment.Segments;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class BodyUseTest {
+  private static final int BODY_BYTES = 1_000;
+
+  private final Rig rig = Rig.opened();
+
+  private BodyUse use(Segments.Info... segments) {
+    return rig.data.read(store -> BodyUse.of(store, List.of(segments), index -> BODY_BYTES));
+  }
+
+  private static Segments.Info segment(long number, long first, long last, boolean sealed) {
+    return new Segments.Info(number, first, last, (last - first + 1) * BODY_BYTES, sealed);
+  }
+
+  /** The index of the entry that appends this. */
+  private long append() {
+    rig.append(SHARD, batch(0, 0, 0, 3));
+    return rig.log.size() - 1;
+  }
+
+  private long delay(long dueMillis) {
+    rig.append(new AppendBody.Item(SHARD, batch(0, 0, 0, 1), dueMillis));
+    return rig.log.size() - 1;
+  }
+
+  @Test
+  void whatTheIndexOrADelayRefersToIsNeeded() {
+    long first = append();
+    long waiting = delay(rig.now + 60_000);
+    rig.run(new DataCommand.Retain());
+    long last = append();
+    BodyUse use = use(segment(0, first, first, true), segment(1, waiting, last, true));
+    assertThat(use.segments()).extracting(BodyUse.Use::neededBytes).containsExactly(1_000L, 2_000L);
+    BodyUse.Use second = use.segments().get(1);
+    assertThat(second.needs(waiting)).isTrue();
+    assertThat(second.needs(waiting + 1)).as("the entry of retention").isFalse();
+    assertThat(second.needs(last)).isTrue();
+    assertThat(use.bytes()).isEqualTo(4_000);
+    assertThat(use.neededBytes()).isEqualTo(3_000);
+  }
+
+  @Test
+  void aBatchThatGetsItsOffsetsStaysWhereItWas() {
+    long waiting = delay(rig.now + 60_000);
+    rig.now += 120_000;
+    rig.run(new DataCommand.DeliverDue(10, 1 << 20));
+    assertThat(rig.tables().shard(SHARD).end()).isEqualTo(1);
+    assertThat(use(segment(0, waiting, waiting, true)).neededBytes()).isEqualTo(BODY_BYTES);
+  }
+
+  @Test
+  void onlyASealedSegmentGoesAndOnlyWhatTheLogDoesNotHaveAnyMore() {
+    long first = append();
+    rig.run(new DataCommand.DropShards(SHARD.topicId()));
+    assertThat(use(segment(0, first, first, true)).segments().get(0).act(first + 1))
+        .isEqualTo(Act.DELETE);
+    assertThat(use(segment(0, first, first, true)).segments().get(0).act(first))
+        .isEqualTo(Act.KEEP);
+    assertThat(use(segment(0, first, first, false)).segments().get(0).act(first + 1))
+        .isEqualTo(Act.KEEP);
+  }
+
+  @Test
+  void aSegmentIsWrittenAnewWhenLessThanHalfOfItIsNeeded() {
+    long first = append();
+    long second = append();
+    BodyUse half = use(segment(0, first, second + 2, true));
+    assertThat(half.segments().get(0).act(second + 10)).isEqualTo(Act.KEEP);
+    BodyUse less = use(segment(0, first, second + 3, true));
+    assertThat(less.segments().get(0).act(second + 10)).isEqualTo(Act.REWRITE);
+  }
+}
