@@ -211,7 +211,7 @@ final class FakeCluster implements ClusterMember {
         }
 
         @Override
-        public CompletableFuture<ByteBuffer> append(List<ByteBuffer> parts) {
+        public CompletableFuture<ByteBuffer> append(ByteBuffer head, List<ByteBuffer> body) {
           throw new UnsupportedOperationException();
         }
 

@@ -3,14 +3,19 @@ package dev.evenkeel.sim;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.serve.DueBench;
-import dev.evenkeel.broker.state.TailCache;
+import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
+import dev.evenkeel.storage.Store;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
@@ -137,11 +142,26 @@ final class SimDueTimer {
   }
 
   private void delivered(DataState state, Shard shard, long from, long clock) {
-    long end = state.tables().shard(shard).end();
-    for (TailCache.Cached each : state.tail().read(shard, from, end, 1 << 20, Integer.MAX_VALUE)) {
-      delivered = new AppendBody.Item(shard, each.batch());
-      delays.delivered(shard, each.batch(), each.baseOffset(), clock);
+    for (IndexEntry entry : entries(state, shard, from)) {
+      Batch batch = Batch.next(ByteBuffer.wrap(state.bytes(entry)));
+      delivered = new AppendBody.Item(shard, batch);
+      delays.delivered(shard, batch, entry.base(), clock);
     }
+  }
+
+  private static List<IndexEntry> entries(DataState state, Shard shard, long from) {
+    return state.read(
+        store -> {
+          List<IndexEntry> entries = new ArrayList<>();
+          byte[] first = Keys.batch(shard, from);
+          byte[] last = Keys.batch(shard, Long.MAX_VALUE);
+          try (Store.Cursor cursor = store.scan(Store.Table.INDEX, first, last)) {
+            while (cursor.next()) {
+              entries.add(IndexEntry.decode(cursor.key(), cursor.value()));
+            }
+          }
+          return entries;
+        });
   }
 
   /** Another leads. What the one before it has begun to deliver may be in its log. */

@@ -117,7 +117,7 @@ class DelayModelTest {
 
     private void reopen() throws IOException {
       rig.data.close();
-      rig.data = States.data(rig.directory.resolve("d0"), rig.disk::open, 1 << 20);
+      rig.data = States.data(rig.directory.resolve("d0"), rig.disk::open, rig.bodies, 1 << 20);
       rig.data.open();
     }
 

@@ -4,6 +4,7 @@ import dev.evenkeel.log.EntryBodies;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.ConcurrentSkipListMap;
 
@@ -28,7 +29,11 @@ public final class HeapBodies implements EntryBodies {
         part.duplicate().get(copy);
         bytes.writeBytes(copy);
       }
-      bodies.put(body.index(), new Kept(body.term(), bytes.toByteArray()));
+      Kept now = new Kept(body.term(), bytes.toByteArray());
+      Kept before = bodies.put(body.index(), now);
+      if (before != null && !Arrays.equals(before.bytes(), now.bytes())) {
+        throw new IllegalStateException("entry " + body.index() + " has another body than before");
+      }
     }
   }
 
