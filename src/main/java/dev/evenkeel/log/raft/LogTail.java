@@ -67,12 +67,12 @@ final class LogTail {
    * @throws LogStartException if that entry, or one behind it, had been flushed
    */
   long cut() throws IOException, LogStartException {
-    long last = snapshotIndex;
+    long last = -1;
     List<LogGroupFiles.Segment> files = withoutCovered();
     for (int i = 0; i < files.size(); i++) {
       Read read = new Read(files.get(i));
       read.run();
-      last = Math.max(snapshotIndex, read.last);
+      last = read.last;
       if (!read.whole()) {
         refuseIfFlushed(read.last + 1, i + 1 < files.size() || !files.get(i).open());
         LOG.info(
@@ -87,6 +87,14 @@ final class LogTail {
         // A process that was killed may have written it without a flush.
         DurableFiles.force(files.get(i).file());
       }
+    }
+    if (last < snapshotIndex) {
+      // The state was ahead of this node's own log. The engine could not append to what is left.
+      for (LogGroupFiles.Segment file : files) {
+        Files.deleteIfExists(file.file());
+        DurableFiles.force(current);
+      }
+      last = snapshotIndex;
     }
     refuseIfFlushed(last + 1, false);
     return last;

@@ -24,6 +24,10 @@ final class FileBodies implements EntryBodies {
     this.segmentBytes = segmentBytes;
   }
 
+  Segments segments() {
+    return segments;
+  }
+
   Path directory() {
     return directory;
   }

@@ -222,6 +222,14 @@ class LogTailTest {
   }
 
   @Test
+  void aLogThatEndsBeforeTheSnapshotGoesAsTheEngineCouldNotAppendToIt() throws Exception {
+    try (LogAndBodies behind = sound.copyTo(temp.resolve("behind"))) {
+      assertThat(behind.start(FLUSHED, LAST + 1)).isEqualTo(LAST + 1);
+      assertThat(LogGroupFiles.segments(behind.current())).isEmpty();
+    }
+  }
+
+  @Test
   void aLogThatEndsBeforeWhatHadBeenFlushedIsRefusedAlsoIfItEndsCleanly() throws Exception {
     refused(
         sound.entries.get(FLUSHED).head(),

@@ -42,7 +42,8 @@ final class RocksState implements ReplicatedState {
   RocksState(Path live, RocksShared shared) {
     this.live = live;
     this.shared = shared;
-    bodies = new FileBodies(live.resolveSibling(live.getFileName() + "-" + BODIES));
+    // Not with the live store, which a node can build again.
+    bodies = new FileBodies(live.getParent().resolveSibling(BODIES).resolve(live.getFileName()));
   }
 
   @Override

@@ -48,7 +48,7 @@ class StartRefusalTest {
 
   @BeforeEach
   void itsDirectory() throws Exception {
-    for (String part : List.of("log", "live")) {
+    for (String part : List.of("log", "live", "bodies")) {
       copy(used.resolve(part), home.resolve(part));
     }
     groupDirectory = home.resolve(groupInUsed);

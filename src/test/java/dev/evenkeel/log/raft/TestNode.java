@@ -29,7 +29,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A log node with states on disk, for tests: {@code <home>/log} and {@code <home>/live/<group>}.
+ * A log node with states on disk, for tests: {@code <home>/log}, {@code <home>/live/<group>} and
+ * {@code <home>/bodies/<group>}.
  */
 final class TestNode implements AutoCloseable {
   static final long SEGMENT_BYTES = 8L << 20;

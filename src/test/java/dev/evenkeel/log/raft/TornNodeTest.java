@@ -54,6 +54,23 @@ class TornNodeTest {
     }
   }
 
+  /** The files without the snapshot that the node took when it stopped. */
+  private Path copyAsIfKilled() throws IOException {
+    Path torn = temp.resolve("torn");
+    DurableFiles.deleteTree(torn);
+    copy(sound, torn);
+    Path snapshots = logFile(torn).resolve("../../sm").normalize();
+    List<Path> all = DurableFiles.list(snapshots);
+    assertThat(all).hasSize(2);
+    long newest = SnapshotFiles.latestIndex(snapshots);
+    for (Path each : all) {
+      if (each.toString().endsWith("_" + newest)) {
+        DurableFiles.deleteTree(each);
+      }
+    }
+    return torn;
+  }
+
   private static String entry(int i) {
     return "entry " + i + " " + "x".repeat(50 + i);
   }
@@ -68,9 +85,7 @@ class TornNodeTest {
     for (Path file : List.of(logFile(sound), segment(sound))) {
       long length = used(file);
       for (int i = 1; i <= CUTS; i++) {
-        Path torn = temp.resolve("torn");
-        DurableFiles.deleteTree(torn);
-        copy(sound, torn);
+        Path torn = copyAsIfKilled();
         cut(torn.resolve(sound.relativize(file)), length - 40L * i);
         try (TestNode node = TestNode.alone(torn, port).awaitReady()) {
           assertThat(node.state("d0").entries()).hasSize(8);
@@ -87,9 +102,7 @@ class TornNodeTest {
     for (Path file : List.of(logFile(sound), segment(sound))) {
       long length = used(file);
       for (int i = 1; i <= CUTS; i++) {
-        Path torn = temp.resolve("torn");
-        DurableFiles.deleteTree(torn);
-        copy(sound, torn);
+        Path torn = copyAsIfKilled();
         Files.copy(mark(older), mark(torn), java.nio.file.StandardCopyOption.REPLACE_EXISTING);
         DurableFiles.deleteTree(torn.resolve("live/d0"));
         copy(older.resolve("live/d0"), torn.resolve("live/d0"));
@@ -117,7 +130,7 @@ class TornNodeTest {
   }
 
   private static Path segment(Path home) throws IOException {
-    return last(home.resolve("live/d0-bodies"), "0");
+    return last(home.resolve("bodies/d0"), "0");
   }
 
   /** The fullest file whose name begins so: the other groups have none of these entries. */
