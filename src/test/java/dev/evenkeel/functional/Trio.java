@@ -166,7 +166,7 @@ public final class Trio implements AutoCloseable {
     try {
       for (String line : Files.readAllLines(node.directory.resolve("data/raft/applied"))) {
         String[] words = line.split(" ");
-        if (words.length == 3) {
+        if (words.length >= 3) {
           marks.put(words[0], Long.parseLong(words[2]));
         }
       }
