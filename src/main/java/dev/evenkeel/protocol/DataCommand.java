@@ -180,7 +180,13 @@ public sealed interface DataCommand {
    * @param to where the group continues; an offset must be from the first kept to the next message
    */
   record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
-      implements DataCommand, OfLease {}
+      implements DataCommand, OfLease {
+
+    /** The same reset to another place. */
+    public ResetLease to(StartAt other) {
+      return new ResetLease(group, shard, expectedEpoch, other);
+    }
+  }
 
   /**
    * Names the producer under which the owner's handlers publish in this {@link Generation}. If the

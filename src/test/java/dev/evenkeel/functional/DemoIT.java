@@ -71,7 +71,7 @@ class DemoIT {
       assertThat(demo.out()).contains("http://127.0.0.1:" + httpPort + "/");
       awaitLine(demo, "joins: ");
       awaitLine(demo, "is killed by SIGKILL: within ");
-      awaitLine(demo, "leaves in good order: ");
+      awaitLine(demo, "leaves cleanly: ");
       // The demo learns of them in passing, so of one event perhaps too late.
       awaitLine(demo, "with the counts of");
       assertThat(demo.out()).doesNotContain("not every shard");

@@ -44,7 +44,7 @@ class DispatcherDiesIT {
           trio.consume("two", "orders", "g", "--on-assign", "cat", "--on-release", "echo state");
       await("two shards are let go", () -> draining(any) == SHARDS / 2);
 
-      Node dead = trio.node(new JsonObject(any.get("/api/cluster").body()).getString("dispatcher"));
+      Node dead = trio.dispatcher(any);
       dead.kill();
       Node left = trio.others(dead).get(0);
       produce(trio, "second", input);

@@ -50,7 +50,7 @@ class LevelDeadLettersIT {
       awaitRuns(runs, 1, poison.size() / 2);
       members.get(0).kill();
       awaitRuns(runs, 2, 1);
-      Node dead = trio.node(new JsonObject(any.get("/api/cluster").body()).getString("dispatcher"));
+      Node dead = trio.dispatcher(any);
       dead.kill();
       Node left = trio.others(dead).get(0);
       left.awaitConsumed("g", MESSAGES);

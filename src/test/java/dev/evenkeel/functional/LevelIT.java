@@ -127,8 +127,7 @@ class LevelIT {
       try (Fed fed = new Fed(directory, trio.cluster())) {
         group.awaitMore(500);
         for (int round = 0; round < ROUNDS; round++) {
-          Node dead =
-              trio.node(new JsonObject(any.get("/api/cluster").body()).getString("dispatcher"));
+          Node dead = trio.dispatcher(any);
           dead.kill();
           group.awaitMore(1_000);
           dead.start();

@@ -3,15 +3,17 @@ package dev.evenkeel.functional;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Collectors;
+import org.junit.jupiter.api.extension.AfterEachCallback;
 import org.junit.jupiter.api.extension.BeforeEachCallback;
 import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * Adds to the error of a failed test what each of its processes said last. JUnit finds it by
- * itself.
+ * Adds to the error of a failed test what each of its processes said last, and kills what a test
+ * has left running: it would hold up all others. JUnit finds it by itself.
  */
-public final class ProcessesOfTest implements BeforeEachCallback, TestExecutionExceptionHandler {
+public final class ProcessesOfTest
+    implements BeforeEachCallback, AfterEachCallback, TestExecutionExceptionHandler {
   private static final List<Jar.Running> STARTED = new CopyOnWriteArrayList<>();
 
   /** Lines of standard error that are shown of a process. */
@@ -22,9 +24,16 @@ public final class ProcessesOfTest implements BeforeEachCallback, TestExecutionE
     return started;
   }
 
+  /** What was started before belongs to the whole class. */
   @Override
   public void beforeEach(ExtensionContext context) {
-    STARTED.removeIf(running -> !running.process.isAlive());
+    STARTED.clear();
+  }
+
+  @Override
+  public void afterEach(ExtensionContext context) {
+    STARTED.forEach(running -> running.process.destroyForcibly());
+    STARTED.clear();
   }
 
   @Override

@@ -39,10 +39,6 @@ class RebalanceHistoryIT {
     return moves;
   }
 
-  private static Node dispatcher(Trio trio, Node asked) {
-    return trio.node(new JsonObject(asked.get("/api/cluster").body()).getString("dispatcher"));
-  }
-
   private static long metaIndex(Node node) {
     for (Object each : new JsonObject(node.get("/api/cluster").body()).getJsonArray("logs")) {
       JsonObject log = (JsonObject) each;
@@ -107,12 +103,12 @@ class RebalanceHistoryIT {
               });
       Map<String, JsonObject> moves = moves(any);
 
-      Node dead = dispatcher(trio, any);
+      Node dead = trio.dispatcher(any);
       dead.kill();
       for (Node node : trio.others(dead)) {
         assertKnows(node, moves);
       }
-      Node heir = dispatcher(trio, trio.others(dead).get(0));
+      Node heir = trio.dispatcher(trio.others(dead).get(0));
       assertThat(heir).isNotSameAs(dead);
       JsonArray listed =
           new JsonArray(

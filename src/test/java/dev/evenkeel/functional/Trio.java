@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.UncheckedIOException;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
@@ -68,6 +70,16 @@ public final class Trio implements AutoCloseable {
 
   public Node node(String id) {
     return node(Integer.parseInt(id.substring(1)));
+  }
+
+  /** The node with the active dispatcher, as {@code asked} sees it; waits while there is none. */
+  Node dispatcher(Node asked) {
+    return node(
+        Awaitility.await("an active dispatcher")
+            .atMost(Duration.ofSeconds(60))
+            .until(
+                () -> new JsonObject(asked.read("/api/cluster")).getString("dispatcher"),
+                Objects::nonNull));
   }
 
   /**

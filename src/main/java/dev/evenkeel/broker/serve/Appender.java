@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.wire.AppendHead;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
@@ -32,6 +33,7 @@ final class Appender {
   private record Pending(
       List<AppendBody.Item> items,
       int messages,
+      int level,
       ByteBuffer body,
       long startNanos,
       Promise<AppendResults> promise) {
@@ -62,10 +64,12 @@ final class Appender {
    *
    * @param items the batches of the body
    * @param messages in all of the batches
+   * @param level the feature level that a node needs to read the batches
    * @return results in the order of the batches; fails as {@link LogGroup#append} does, TOO_LARGE
    *     if the body does not fit into an entry, OVERLOADED if too much waits
    */
-  Future<AppendResults> append(List<AppendBody.Item> items, int messages, ByteBuffer body) {
+  Future<AppendResults> append(
+      List<AppendBody.Item> items, int messages, int level, ByteBuffer body) {
     int bytes = body.remaining();
     if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
       return refused(
@@ -76,7 +80,8 @@ final class Appender {
     if (waitingBytes + bytes > serve.options().appendBytesWaitingMax()) {
       return refused(OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
     }
-    Pending pending = new Pending(items, messages, body, System.nanoTime(), Promise.promise());
+    Pending pending =
+        new Pending(items, messages, level, body, System.nanoTime(), Promise.promise());
     waitingBytes += bytes;
     waiting.add(pending);
     dispatch();
@@ -90,8 +95,7 @@ final class Appender {
   private void dispatch() {
     while (entriesInFlight < serve.options().entriesInFlightMax() && !waiting.isEmpty()) {
       List<Pending> joined = new ArrayList<>();
-      List<ByteBuffer> bodies = new ArrayList<>();
-      Bytes head = Entry.appending(serve.node().nowMillis());
+      int level = FeatureLevel.FIRST;
       int bytes = Entry.HEADER_BYTES;
       int batches = 0;
       int taken = 0;
@@ -104,9 +108,14 @@ final class Appender {
           break;
         }
         taken = batches;
+        level = Math.max(level, next.level());
         joined.add(waiting.remove());
-        next.items().forEach(item -> AppendHead.write(head, item));
-        bodies.add(next.body());
+      }
+      Bytes head = Entry.appending(level, serve.node().nowMillis());
+      List<ByteBuffer> bodies = new ArrayList<>(joined.size());
+      for (Pending each : joined) {
+        each.items().forEach(item -> AppendHead.write(head, item));
+        bodies.add(each.body());
       }
       entriesInFlight++;
       serve.meters().joined(taken);

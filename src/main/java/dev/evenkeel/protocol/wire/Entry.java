@@ -23,9 +23,13 @@ public record Entry(int type, long nowMillis, ByteBuffer body) {
   public static final int DATA_COMMAND = 2;
   public static final int META_COMMAND = 3;
 
-  /** The beginning of an entry that appends batches: {@link AppendHead} writes the rest of it. */
-  public static Bytes appending(long nowMillis) {
-    return begin(FeatureLevel.FIRST, APPEND, nowMillis);
+  /**
+   * The beginning of an entry that appends batches: {@link AppendHead} writes the rest of it.
+   *
+   * @param level that a node needs to read the batches
+   */
+  public static Bytes appending(int level, long nowMillis) {
+    return begin(level, APPEND, nowMillis);
   }
 
   public static byte[] of(DataCommand command, long nowMillis) {

@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendHead;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.nio.ByteBuffer;
 import java.util.List;
 
@@ -20,7 +21,7 @@ public final class Entries {
 
   /** An entry that appends batches. */
   public static byte[] append(long nowMillis, AppendBody.Item... items) {
-    Bytes out = Entry.appending(nowMillis);
+    Bytes out = Entry.appending(FeatureLevel.FIRST, nowMillis);
     for (AppendBody.Item item : items) {
       AppendBody.write(out, item);
     }
