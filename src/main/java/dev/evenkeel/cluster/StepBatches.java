@@ -140,16 +140,28 @@ final class StepBatches {
     } catch (RuntimeException e) {
       replies = CompletableFuture.failedStage(e);
     }
-    // Without this executor, Hazelcast's own would start a thread per batch on small machines.
-    replies
-        .thenApply(bytes -> replies(bytes, batch.size()))
-        .whenCompleteAsync(
-            (answers, failure) -> {
-              complete(batch, answers, failure);
-              // Not sooner: steps that the replies cause go with the next batch.
-              execute(() -> send(bucket));
-            },
-            this::execute);
+    // One stage, with this executor: for each without one, Hazelcast starts a thread on small
+    // machines.
+    replies.whenCompleteAsync(
+        (bytes, failure) -> {
+          carried(batch, bytes, failure);
+          // Not sooner: steps that the replies cause go with the next batch.
+          execute(() -> send(bucket));
+        },
+        this::execute);
+  }
+
+  private void carried(List<Pending> batch, byte[] bytes, Throwable failure) {
+    List<StepReply> replies = null;
+    Throwable cause = failure;
+    if (cause == null) {
+      try {
+        replies = replies(bytes, batch.size());
+      } catch (RuntimeException e) {
+        cause = e;
+      }
+    }
+    complete(batch, replies, cause);
   }
 
   private List<StepReply> replies(byte[] bytes, int count) {

@@ -17,12 +17,35 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 
 class StepBatchesTest {
   private record Carried(int bucket, byte[] steps, CompletableFuture<byte[]> reply) {
     int count() {
       return SharedCodec.steps(steps).size();
+    }
+  }
+
+  /** As Hazelcast's, which starts a thread for a stage that names no executor. */
+  private static final class OfHazelcast extends CompletableFuture<byte[]> {
+    @Override
+    public <U> CompletableFuture<U> thenApply(Function<? super byte[], ? extends U> next) {
+      throw new AssertionError("a stage without an executor");
+    }
+
+    @Override
+    public <U> CompletableFuture<U> handle(
+        BiFunction<? super byte[], Throwable, ? extends U> next) {
+      throw new AssertionError("a stage without an executor");
+    }
+
+    @Override
+    public CompletableFuture<byte[]> whenComplete(
+        BiConsumer<? super byte[], ? super Throwable> next) {
+      throw new AssertionError("a stage without an executor");
     }
   }
 
@@ -33,7 +56,7 @@ class StepBatchesTest {
   private long tokens;
 
   private CompletableFuture<byte[]> carry(int number, byte[] steps) {
-    CompletableFuture<byte[]> reply = new CompletableFuture<>();
+    CompletableFuture<byte[]> reply = new OfHazelcast();
     carried.add(new Carried(number, steps, reply));
     return reply;
   }
