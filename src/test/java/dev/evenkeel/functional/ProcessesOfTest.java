@@ -9,8 +9,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 import org.junit.jupiter.api.extension.TestExecutionExceptionHandler;
 
 /**
- * Adds to the error of a failed test what each of its processes said last, and kills what a test
- * has left running: it would hold up all others. JUnit finds it by itself.
+ * Adds to the error of a failed test what each of its processes said last, and kills those that it
+ * has left running: they would hold up all other tests. JUnit finds it by itself.
  */
 public final class ProcessesOfTest
     implements BeforeEachCallback, AfterEachCallback, TestExecutionExceptionHandler {
@@ -32,8 +32,9 @@ public final class ProcessesOfTest
 
   @Override
   public void afterEach(ExtensionContext context) {
-    STARTED.forEach(running -> running.process.destroyForcibly());
-    STARTED.clear();
+    if (context.getExecutionException().isPresent()) {
+      STARTED.forEach(running -> running.process.destroyForcibly());
+    }
   }
 
   @Override
