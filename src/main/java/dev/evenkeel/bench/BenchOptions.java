@@ -6,10 +6,12 @@ import dev.evenkeel.cli.CommandOptions;
 import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.function.Supplier;
 import picocli.CommandLine.ArgGroup;
 import picocli.CommandLine.Model.CommandSpec;
@@ -93,6 +95,15 @@ public final class BenchOptions {
   final Supplier<Long> batchBytes =
       flags.size(
           "--batch", null, "Largest batch of a producer for a shard (default: the producer's).");
+
+  final Supplier<Compression> compression =
+      flags.constant(
+          "--compression",
+          "none|lz4|zstd",
+          Compression.class,
+          "none",
+          "How producers compress their batches; with lz4 and zstd payloads are text, else random"
+              + " bytes");
 
   final Supplier<Acks> acks =
       flags.constant(
@@ -219,7 +230,8 @@ public final class BenchOptions {
         .put("shards", shards.get())
         .put("inFlightMessages", inFlightMessages())
         .put("batchBytes", batchBytes.get())
-        .put("lingerMillis", lingerMillis.get());
+        .put("lingerMillis", lingerMillis.get())
+        .put("compression", compression.get().name().toLowerCase(Locale.ROOT));
   }
 
   /** Prints a result as the format says: the table and the line of JSON, or the line alone. */

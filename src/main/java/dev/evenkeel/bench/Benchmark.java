@@ -4,6 +4,7 @@ import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Logging;
 import dev.evenkeel.cli.Table;
+import dev.evenkeel.protocol.Compression;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -72,7 +73,8 @@ abstract class Benchmark implements Callable<Integer> {
   }
 
   Payloads payloads() {
-    return new Payloads(options.sizeBytes(), options.keys.get(), 1);
+    return new Payloads(
+        options.sizeBytes(), options.keys.get(), 1, options.compression.get() != Compression.NONE);
   }
 
   /**

@@ -127,7 +127,10 @@ final class EvenkeelTarget implements Target {
    */
   private Producer producer(String topic, Router router, Long lingerMillis, Long batchBytes) {
     ProducerOptions producerOptions =
-        new ProducerOptions().setTopic(topic).setAcks(options.acks.get());
+        new ProducerOptions()
+            .setTopic(topic)
+            .setAcks(options.acks.get())
+            .setCompression(options.compression.get());
     if (lingerMillis != null) {
       producerOptions.setLingerMillis(lingerMillis);
     }

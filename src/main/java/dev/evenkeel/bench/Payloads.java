@@ -5,7 +5,8 @@ import java.util.SplittableRandom;
 
 /**
  * Keys and payloads that are generated before the load runs. Payloads are random bytes, which
- * cannot be compressed. The same seed gives the same messages.
+ * cannot be compressed, or lines like those of a log, which can. The same seed gives the same
+ * messages.
  */
 class Payloads {
   private static final int POOL_BYTES = 4 << 20;
@@ -18,16 +19,38 @@ class Payloads {
    * @param keyCount 0: messages have no key
    */
   Payloads(int sizeBytes, int keyCount, long seed) {
+    this(sizeBytes, keyCount, seed, false);
+  }
+
+  /**
+   * @param text whether payloads can be compressed
+   */
+  Payloads(int sizeBytes, int keyCount, long seed, boolean text) {
     SplittableRandom random = new SplittableRandom(seed);
     payloads = new byte[Math.max(1, Math.min(POOL_MAX, POOL_BYTES / Math.max(1, sizeBytes)))][];
     for (int i = 0; i < payloads.length; i++) {
-      payloads[i] = new byte[sizeBytes];
-      random.nextBytes(payloads[i]);
+      payloads[i] = text ? text(sizeBytes, random) : bytes(sizeBytes, random);
     }
     keys = new byte[keyCount][];
     for (int i = 0; i < keyCount; i++) {
       keys[i] = ("key-" + i).getBytes(StandardCharsets.US_ASCII);
     }
+  }
+
+  private static byte[] bytes(int sizeBytes, SplittableRandom random) {
+    byte[] bytes = new byte[sizeBytes];
+    random.nextBytes(bytes);
+    return bytes;
+  }
+
+  private static byte[] text(int sizeBytes, SplittableRandom random) {
+    StringBuilder line = new StringBuilder();
+    while (line.length() < sizeBytes) {
+      line.append("{\"time\":").append(1_700_000_000_000L + random.nextInt(1_000_000));
+      line.append(",\"level\":\"INFO\",\"customer\":").append(random.nextInt(100_000));
+      line.append(",\"path\":\"/orders/").append(random.nextInt(1_000_000)).append("\"}\n");
+    }
+    return line.substring(0, sizeBytes).getBytes(StandardCharsets.US_ASCII);
   }
 
   /** The payload of the i-th message; do not change it. */

@@ -2,9 +2,10 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.Compression;
 import java.util.function.Supplier;
 
-/** The options of {@code produce} about acknowledgements and the spool. */
+/** The options of {@code produce} about acknowledgements, compression and the spool. */
 final class ProduceOptions {
   final CommandOptions flags = new CommandOptions();
 
@@ -23,6 +24,15 @@ final class ProduceOptions {
           null,
           "With --acks all: how long to wait for all replicas after a majority has a line. Then the"
               + " error names the missing ones (default: 10s).");
+
+  private final Supplier<Compression> compression =
+      flags.constant(
+          "--compression",
+          "none|lz4|zstd",
+          Compression.class,
+          "none",
+          "How batches are compressed: lz4 is fast, zstd makes them smaller. All nodes and"
+              + " consumers must have a version that reads compressed batches");
 
   private final Supplier<String> directory =
       flags.text(
@@ -72,7 +82,7 @@ final class ProduceOptions {
         acksTimeoutMillis.get() != null && acks.get() != Acks.ALL,
         "--acks-timeout: only with --acks all");
     OptionFormats.timeRange("--acks-timeout", acksTimeoutMillis.get(), 1, Integer.MAX_VALUE);
-    options.setAcks(acks.get());
+    options.setAcks(acks.get()).setCompression(compression.get());
     if (acksTimeoutMillis.get() != null) {
       options.setAcksTimeoutMillis(acksTimeoutMillis.get());
     }

@@ -1,5 +1,6 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonObject;
 
@@ -44,6 +45,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   private static final Option<String> NAME = SCHEMA.text("name", "");
   private static final Option<Integer> BATCH_BYTES =
       SCHEMA.integer("batchBytes", 256 << 10, 1, Limits.BATCH_BYTES_MAX);
+  private static final Option<Compression> COMPRESSION =
+      SCHEMA.constant("compression", Compression.class, Compression.NONE);
   private static final Option<Long> LINGER = SCHEMA.number("lingerMillis", 5L, 0, 60_000);
   private static final Option<Long> BUFFER_BYTES =
       SCHEMA.number("bufferBytes", 32L << 20, 1, Long.MAX_VALUE / 4);
@@ -121,10 +124,30 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
 
   /**
    * Largest batch of one shard, in bytes, by default 256 KiB. From 1 to {@link
-   * Limits#BATCH_BYTES_MAX}. A larger message is a batch of its own.
+   * Limits#BATCH_BYTES_MAX}. A larger message is a batch of its own. It counts the bytes before
+   * they are compressed.
    */
   public ProducerOptions setBatchBytes(int batchBytes) {
     return set(BATCH_BYTES, batchBytes);
+  }
+
+  /** How batches are compressed, by default NONE. */
+  public Compression getCompression() {
+    return get(COMPRESSION);
+  }
+
+  /**
+   * How batches are compressed, by default {@link Compression#NONE}. A batch that does not become
+   * smaller is sent as it is. Consumers need no option for it, but they too need the library that
+   * {@link Compression} names. If it is missing here, the producer does not start: it fails with
+   * INVALID.
+   *
+   * <p>Every node and every consumer must have a version that reads compressed batches. While the
+   * cluster is below feature level 4, batches are not taken: the producer tries again, and when its
+   * delivery timeout has passed, their messages fail with UNAVAILABLE.
+   */
+  public ProducerOptions setCompression(Compression compression) {
+    return set(COMPRESSION, compression);
   }
 
   /** How long a batch waits for more messages: 0 to 60,000 ms, by default 5. */

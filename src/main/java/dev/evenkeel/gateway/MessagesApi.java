@@ -92,6 +92,9 @@ final class MessagesApi {
   private static long take(Page page, Shard shard, FetchAnswer fetched, long offset) {
     long next = offset;
     for (FetchAnswer.Placed placed : fetched.batches()) {
+      if (page.full()) {
+        break;
+      }
       BatchReader reader = placed.batch().verified().reader(placed.baseOffset());
       while (reader.hasNext() && !page.full()) {
         long at = reader.nextOffset();

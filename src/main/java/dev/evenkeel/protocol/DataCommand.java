@@ -115,6 +115,12 @@ public sealed interface DataCommand {
       return new Grant(group, shard, owner, instance, expectedEpoch, start, groupTerm, usual);
     }
 
+    /** The same grant with another start. */
+    public Grant from(StartAt other) {
+      return new Grant(
+          group, shard, owner, instance, expectedEpoch, other, groupTerm, ownerTimeoutMillis);
+    }
+
     @Override
     public void check() {
       checkLease(group, shard);
@@ -174,7 +180,13 @@ public sealed interface DataCommand {
    * @param to where the group continues; an offset must be from the first kept to the next message
    */
   record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
-      implements DataCommand, OfLease {}
+      implements DataCommand, OfLease {
+
+    /** The same reset to another place. */
+    public ResetLease to(StartAt other) {
+      return new ResetLease(group, shard, expectedEpoch, other);
+    }
+  }
 
   /**
    * Names the producer under which the owner's handlers publish in this {@link Generation}. If the

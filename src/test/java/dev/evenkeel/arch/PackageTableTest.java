@@ -75,6 +75,8 @@ class PackageTableTest {
           "io.vertx.spi.cluster.hazelcast..", List.of("cluster"),
           "picocli..", List.of("cli", "bench", "demo"),
           "org.yaml..", List.of("cli"),
+          "net.jpountz..", List.of("protocol.wire"),
+          "com.github.luben..", List.of("protocol.wire"),
           "io.vertx.ext.web..", List.of("gateway.http"));
 
   /** Packages whose decisions take the time as an argument and do no I/O. */

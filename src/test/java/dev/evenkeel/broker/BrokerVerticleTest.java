@@ -24,6 +24,7 @@ import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -41,6 +42,8 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
@@ -668,6 +671,71 @@ class BrokerVerticleTest {
         await("entries have the outcomes of it")
             .until(() -> state.level() == FeatureLevel.NEWEST && state.digest() != null);
       }
+    }
+  }
+
+  private static Batch compressed(Compression compression, long firstTimestamp) {
+    BatchBuilder builder = new BatchBuilder(256, BatchPacker.of(compression));
+    for (int i = 0; i < 100; i++) {
+      builder.add(new Message(null, null, firstTimestamp + i, new byte[50]));
+    }
+    return builder.build(0, 0, 0);
+  }
+
+  @Test
+  void aCompressedBatchIsServedAsItCameAndATimeInItIsFound() throws Exception {
+    begin(Bench.one());
+    awaitLevel();
+    Batch lz4 = compressed(Compression.LZ4, 1_000);
+    Batch zstd = compressed(Compression.ZSTD, 2_000);
+    AppendResults appended = get(bench.append(shard, lz4, zstd));
+    assertThat(appended.results())
+        .extracting(AppendResults.Result::value)
+        .containsExactly(0L, 100L);
+    for (long[] at :
+        new long[][] {{1_000, 0}, {1_042, 42}, {1_100, 100}, {2_099, 199}, {9_999, 200}}) {
+      StartAt start = StartAt.timestamp(at[0]);
+      DataCommand grant = Commands.grant("g" + at[0], shard, "a", "a-1", 0, start);
+      Reply reply = bench.submit("n1", bench.groupOf(shard), grant);
+      assertThat(((Reply.OfLease) reply).lease().committed()).isEqualTo(at[1]);
+      Bytes body = new Bytes();
+      RecordCodec.write(body, shard);
+      RecordCodec.START.write(body, start);
+      assertThat(bench.control(Op.FIND_OFFSET, body).getLong()).isEqualTo(at[1]);
+      DataCommand reset = new DataCommand.ResetLease("r" + at[0], shard, 0, start);
+      reply = bench.submit("n1", bench.groupOf(shard), reset);
+      assertThat(((Reply.OfLease) reply).lease().committed()).isEqualTo(at[1]);
+    }
+    FetchAnswer answer = get(bench.fetch("g1000", shard, 1, 0, 0));
+    assertThat(answer.batches())
+        .extracting(placed -> placed.batch().bytes())
+        .containsExactly(lz4.bytes(), zstd.bytes());
+  }
+
+  @Test
+  void aCompressedBatchThatStatesTooMuchDoesNotGetIntoTheLog() throws Exception {
+    begin(Bench.one());
+    awaitLevel();
+    Batch bomb = compressed(Compression.ZSTD, 0);
+    bomb.bytes().putInt(Batch.HEADER_BYTES, 1 << 30);
+    bomb.stamped(0, 0, 0);
+    RefusedException refused = refusal(bench.append(shard, bomb));
+    assertThat(refused.refusal()).isEqualTo(Refusal.INVALID);
+    assertThat(refused).hasMessageContaining("its 100 messages would have 1073741824 bytes");
+  }
+
+  @Test
+  void aCompressedBatchWaitsUntilEveryNodeReadsIt() throws Exception {
+    System.setProperty(FeatureLevel.MAX_PROPERTY, "3");
+    try {
+      begin(Bench.one());
+      RefusedException refused = refusal(bench.append(shard, compressed(Compression.LZ4, 0)));
+      assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE);
+      assertThat(refused)
+          .hasMessageContaining("needs feature level 4, and the cluster is at level");
+      assertThat(get(bench.append(shard, batch(0, 0, 0, 3))).results().get(0).ok()).isTrue();
+    } finally {
+      System.clearProperty(FeatureLevel.MAX_PROPERTY);
     }
   }
 

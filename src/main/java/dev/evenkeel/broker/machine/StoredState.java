@@ -193,6 +193,17 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     }
   }
 
+  /**
+   * Refuses entries that not every node of the cluster can read.
+   *
+   * @throws RefusedException UNAVAILABLE
+   */
+  public final void requireLevel(int needed) {
+    if (needed > levelRead || needed > levelOfCluster()) {
+      throw missing(needed);
+    }
+  }
+
   private RefusedException missing(int needed) {
     return UNAVAILABLE.error(
         "this needs feature level %s, and the cluster is at level %s until every node "

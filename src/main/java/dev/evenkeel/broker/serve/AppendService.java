@@ -8,6 +8,8 @@ import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.log.Replicas;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -36,12 +38,19 @@ public final class AppendService {
     groups.get(group).requireLeader();
     serve.node().disk().requireRoom();
     int messages = 0;
+    int level = FeatureLevel.FIRST;
     for (AppendBody.Item item : items) {
-      messages += item.batch().verified().checkMessages().count();
+      Batch batch = item.batch().verified().checkMessages();
+      messages += batch.count();
+      if (batch.isCompressed()) {
+        level = FeatureLevel.COMPRESSION;
+      }
     }
+    // Here, so that it refuses this request alone, and not those that it would be joined with.
+    groups.get(group).state().requireLevel(level);
     return appenders
         .get(group)
-        .append(items.size(), messages, body)
+        .append(items.size(), messages, level, body)
         .map(results -> Frames.answer(results.encode()));
   }
 

@@ -11,6 +11,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
@@ -30,6 +31,7 @@ final class Appender {
   private record Pending(
       int batches,
       int messages,
+      int level,
       ByteBuffer body,
       long startNanos,
       Promise<AppendResults> promise) {}
@@ -55,10 +57,11 @@ final class Appender {
    * Appends batches that have been checked. {@code body} must not change afterwards.
    *
    * @param messages in all of the batches
+   * @param level the feature level that a node needs to read the batches
    * @return results in the order of the batches; fails as {@link LogGroup#append} does, TOO_LARGE
    *     if the body does not fit into an entry, OVERLOADED if too much waits
    */
-  Future<AppendResults> append(int batches, int messages, ByteBuffer body) {
+  Future<AppendResults> append(int batches, int messages, int level, ByteBuffer body) {
     int bytes = body.remaining();
     if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
       return refused(
@@ -69,7 +72,8 @@ final class Appender {
     if (waitingBytes + bytes > serve.options().appendBytesWaitingMax()) {
       return refused(OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
     }
-    Pending pending = new Pending(batches, messages, body, System.nanoTime(), Promise.promise());
+    Pending pending =
+        new Pending(batches, messages, level, body, System.nanoTime(), Promise.promise());
     waitingBytes += bytes;
     waiting.add(pending);
     dispatch();
@@ -83,8 +87,7 @@ final class Appender {
   private void dispatch() {
     while (entriesInFlight < serve.options().entriesInFlightMax() && !waiting.isEmpty()) {
       List<Pending> joined = new ArrayList<>();
-      List<ByteBuffer> parts = new ArrayList<>();
-      parts.add(ByteBuffer.wrap(Entry.header(Entry.APPEND, serve.node().nowMillis())));
+      int level = FeatureLevel.FIRST;
       int bytes = Entry.HEADER_BYTES;
       int batches = 0;
       int taken = 0;
@@ -97,9 +100,12 @@ final class Appender {
           break;
         }
         taken = batches;
+        level = Math.max(level, next.level());
         joined.add(waiting.remove());
-        parts.add(next.body());
       }
+      List<ByteBuffer> parts = new ArrayList<>(1 + joined.size());
+      parts.add(ByteBuffer.wrap(Entry.header(level, Entry.APPEND, serve.node().nowMillis())));
+      joined.forEach(each -> parts.add(each.body()));
       entriesInFlight++;
       serve.meters().joined(taken);
       send(parts).whenComplete((reply, failure) -> serve.run(() -> finish(joined, reply, failure)));

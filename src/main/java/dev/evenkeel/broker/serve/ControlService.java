@@ -113,11 +113,42 @@ public final class ControlService {
     DataCommand command = CommandCodec.data(in);
     requireAllowed(allowed, command);
     group.requireLeader();
-    return serve
-        .meters()
-        .commanded(
-            command,
-            commands.append(group.log(), Entry.of(readable(command, group), node.nowMillis())));
+    Future<Buffer> answer =
+        withOffset(command, group)
+            .map(known -> Entry.of(readable(known, group), node.nowMillis()))
+            .compose(entry -> commands.append(group.log(), entry));
+    return serve.meters().commanded(command, answer);
+  }
+
+  /**
+   * Turns the time from which a group begins to read into an offset. Here and not where the command
+   * is applied: to find the offset, a batch may have to be unpacked.
+   */
+  private Future<DataCommand> withOffset(DataCommand command, LogGroupServer group) {
+    if (command instanceof DataCommand.Grant grant && grant.expectedEpoch() == 0) {
+      return offset(group, grant.shard(), grant.start()).map(grant::from);
+    }
+    if (command instanceof DataCommand.ResetLease reset) {
+      return offset(group, reset.shard(), reset.to()).map(reset::to);
+    }
+    return Future.succeededFuture(command);
+  }
+
+  private Future<StartAt> offset(LogGroupServer group, Shard shard, StartAt start) {
+    if (start.kind() != StartAt.Kind.TIMESTAMP) {
+      return Future.succeededFuture(start);
+    }
+    group.requireReady();
+    return find(group, shard, start).map(StartAt::offset);
+  }
+
+  private Future<Long> find(LogGroupServer group, Shard shard, StartAt start) {
+    return serve.read(
+        group,
+        store -> {
+          group.shard(shard);
+          return StartFinder.findUnpacked(store, group.state().tables(), shard, start);
+        });
   }
 
   /**
@@ -210,14 +241,8 @@ public final class ControlService {
     Shard shard = RecordCodec.shard(in);
     StartAt start = RecordCodec.START.read(in);
     in.end();
-    LogGroupServer group = serve.readyGroupOf(shard);
-    return serve.read(
-        group,
-        store -> {
-          group.shard(shard);
-          long offset = StartFinder.find(store, group.state().tables(), shard, start);
-          return Frames.answer(new Bytes(8).i64(offset).view());
-        });
+    return find(serve.readyGroupOf(shard), shard, start)
+        .map(offset -> Frames.answer(new Bytes(8).i64(offset).view()));
   }
 
   private Future<Buffer> readBytes(ByteReader in) {

@@ -16,6 +16,7 @@ import dev.evenkeel.client.internal.spool.SpoolStart;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.BatchPacker;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
@@ -111,6 +112,8 @@ public final class Producers {
       }
       AckGate.check(options);
       options.check();
+      // Loads the library, or says that it is missing.
+      BatchPacker.of(options.getCompression());
       own = new ProducerOptions(options.toJson());
       timeoutMillis = Math.min(START_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis());
     } catch (RefusedException refused) {

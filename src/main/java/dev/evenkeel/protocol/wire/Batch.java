@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
 
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Refusal;
@@ -19,16 +20,16 @@ import java.util.zip.CRC32C;
  * <pre>
  *  0  u16  magic 0xEB0A
  *  2  u8   version (1)
- *  3  u8   flags (0)
+ *  3  u8   flags: the {@link Compression} of the messages, 0 to 2
  *  4  i32  length of the whole batch in bytes, header included
- *  8  i32  CRC-32C of everything after this field
+ *  8  i32  CRC-32C of everything after this field, and then of the flags unless they are 0
  * 12  i64  producer id
  * 20  i32  producer epoch
  * 24  i64  sequence of the first message
  * 32  i32  number of messages
  * 36  i64  timestamp of the first message, milliseconds since 1970
  * 44  i64  largest timestamp
- * 52  ...  messages, see {@link BatchBuilder}
+ * 52  ...  messages, see {@link BatchBuilder}; if they are compressed, see {@link BatchPacker}
  * </pre>
  *
  * The offset of the first message is not part of it: the log assigns it, and keeps it beside the
@@ -39,12 +40,18 @@ import java.util.zip.CRC32C;
 public record Batch(ByteBuffer bytes) {
   static final int MAGIC = 0xEB0A;
   static final int VERSION = 1;
+  static final int FLAGS_AT = 3;
   static final int CRC_AT = 8;
 
   /** The checksum in the header covers everything from here on. */
   public static final int CRC_FROM = 12;
 
   public static final int HEADER_BYTES = 52;
+
+  /** A message without key, headers and payload. */
+  private static final int MESSAGE_BYTES_MIN = 4;
+
+  private static final Compression[] COMPRESSIONS = Compression.values();
 
   /**
    * Cuts the batch that begins at the buffer's position, and moves the position behind it. Checks
@@ -62,9 +69,10 @@ public record Batch(ByteBuffer bytes) {
       throw INVALID.error("not a batch: it does not begin with EB 0A");
     }
     int version = in.get(at + 2) & 0xFF;
-    if (version != VERSION || in.get(at + 3) != 0) {
+    int flags = in.get(at + FLAGS_AT) & 0xFF;
+    if (version != VERSION || flags >= COMPRESSIONS.length) {
       throw WRONG_VERSION.error(
-          "batch of version " + version + "." + in.get(at + 3) + ": this node speaks " + VERSION);
+          "batch of version " + version + "." + flags + ": this node speaks " + VERSION);
     }
     int length = in.getInt(at + 4);
     if (length > Limits.BATCH_BYTES_MAX) {
@@ -76,7 +84,8 @@ public record Batch(ByteBuffer bytes) {
           "truncated batch: its length is " + length + ", " + in.remaining() + " bytes are there");
     }
     int count = in.getInt(at + 32);
-    if (count < 1 || count > Limits.BATCH_MESSAGES_MAX || count > length - HEADER_BYTES) {
+    boolean fits = flags != 0 || count <= length - HEADER_BYTES;
+    if (count < 1 || count > Limits.BATCH_MESSAGES_MAX || !fits) {
       throw INVALID.error("batch with a count of " + count);
     }
     Batch batch = new Batch(in.slice(at, length));
@@ -113,17 +122,92 @@ public record Batch(ByteBuffer bytes) {
    * Walks over the messages without making any: the bytes after the header must be as many messages
    * as it says, no more and no less. A reader of such a batch never fails.
    *
+   * <p>A compressed batch is not unpacked, so its reader may fail all the same. Only the length
+   * that it states is checked.
+   *
    * @throws MalformedException INVALID
    */
   public Batch checkMessages() {
-    new BatchWalk(bytes).overAll(count());
+    if (isCompressed()) {
+      statedBytes();
+    } else {
+      new BatchWalk(bytes).overAll(count());
+    }
+    return this;
+  }
+
+  /**
+   * @throws RefusedException INVALID, with the Maven dependency to add, if the messages are
+   *     compressed and this program lacks the library
+   */
+  public Batch requireLibrary() {
+    if (isCompressed()) {
+      BatchPacker.compressor(compression());
+    }
     return this;
   }
 
   static int crc(ByteBuffer batch) {
     CRC32C crc = new CRC32C();
     crc.update(batch.slice(CRC_FROM, batch.limit() - CRC_FROM));
+    int flags = batch.get(FLAGS_AT);
+    if (flags != 0) {
+      crc.update(flags);
+    }
     return (int) crc.getValue();
+  }
+
+  static MalformedException malformed(String what) {
+    return new MalformedException(INVALID, "malformed batch: " + what);
+  }
+
+  public Compression compression() {
+    return COMPRESSIONS[bytes.get(FLAGS_AT)];
+  }
+
+  public boolean isCompressed() {
+    return bytes.get(FLAGS_AT) != 0;
+  }
+
+  /**
+   * The length of the messages of a compressed batch when they are unpacked.
+   *
+   * @throws MalformedException INVALID if that cannot be the length of so many messages
+   */
+  int statedBytes() {
+    if (length() <= BatchPacker.BLOCK_AT) {
+      throw malformed("it is compressed and has " + length() + " bytes");
+    }
+    int stated = bytes.getInt(HEADER_BYTES);
+    if (stated < (long) MESSAGE_BYTES_MIN * count() || stated > Limits.BATCH_BYTES_MAX) {
+      throw malformed(
+          String.format(
+              "unpacked, its %d messages would have %d bytes: at most %d are allowed, and at least"
+                  + " %d a message are needed",
+              count(), stated, Limits.BATCH_BYTES_MAX, MESSAGE_BYTES_MIN));
+    }
+    return stated;
+  }
+
+  /** The bytes of the batch in memory once it is unpacked; of a malformed one, its own length. */
+  public int unpackedLength() {
+    try {
+      return isCompressed() ? HEADER_BYTES + statedBytes() : length();
+    } catch (MalformedException malformed) {
+      return length();
+    }
+  }
+
+  /**
+   * The messages, as {@link BatchBuilder} writes them. Everything that reads messages begins here.
+   *
+   * @throws MalformedException INVALID if they cannot be unpacked
+   * @throws RefusedException INVALID as {@link #requireLibrary}
+   */
+  ByteBuffer messages() {
+    return isCompressed()
+        ? BatchPacker.unpack(this)
+        : bytes.slice(HEADER_BYTES, length() - HEADER_BYTES);
   }
 
   public int length() {
@@ -154,7 +238,12 @@ public record Batch(ByteBuffer bytes) {
     return bytes.getLong(44);
   }
 
-  /** Reads the messages one after another. Call {@link #verified()} once before. */
+  /**
+   * Reads the messages one after another, and unpacks them first if they are compressed. Call
+   * {@link #verified()} once before.
+   *
+   * @throws RefusedException INVALID as {@link #requireLibrary}
+   */
   public BatchReader reader(long baseOffset) {
     return new BatchReader(this, baseOffset);
   }

@@ -21,11 +21,20 @@ public final class BatchBuilder {
   private static final int MESSAGE_OVERHEAD_BYTES_MAX = 25;
 
   private final Bytes out;
+  private final BatchPacker packer;
   private int count;
   private long firstTimestamp;
   private long maxTimestamp;
 
   public BatchBuilder(int capacityBytes) {
+    this(capacityBytes, null);
+  }
+
+  /**
+   * @param packer compresses the batches; null: they are not compressed
+   */
+  public BatchBuilder(int capacityBytes, BatchPacker packer) {
+    this.packer = packer;
     out = new Bytes(capacityBytes);
     clear();
   }
@@ -41,7 +50,7 @@ public final class BatchBuilder {
     return count;
   }
 
-  /** Bytes so far, the header included. */
+  /** Bytes so far, not compressed, the header included. */
   public int bytes() {
     return out.size();
   }
@@ -87,9 +96,13 @@ public final class BatchBuilder {
     count++;
   }
 
-  /** The finished batch; the builder may be cleared and used again. */
+  /**
+   * The finished batch, compressed if that makes it smaller. The builder may be cleared and used
+   * again.
+   */
   public Batch build(long producerId, int epoch, long firstSequence) {
-    byte[] bytes = out.toArray();
+    byte[] packed = packer == null ? null : packer.pack(out.view());
+    byte[] bytes = packed == null ? out.toArray() : packed;
     ByteBuffer batch = ByteBuffer.wrap(bytes);
     batch.putShort(0, (short) Batch.MAGIC);
     batch.put(2, (byte) Batch.VERSION);

@@ -2,26 +2,34 @@ package dev.evenkeel.protocol.wire;
 
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Message;
+import java.nio.ByteBuffer;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
  * Reads the messages of a batch in order.
  *
- * <p>If the batch's inside is malformed, {@link #next()} throws {@link MalformedException} at the
- * first message that it cannot read, and at each message behind it: {@link #giveUp} skips one.
+ * <p>If the batch's inside is malformed or cannot be unpacked, {@link #next()} throws {@link
+ * MalformedException} at the first message that it cannot read, and at each message behind it:
+ * {@link #giveUp} skips one.
  */
 public final class BatchReader {
+  /** Null if nothing can be read. */
   private final ByteReader in;
+
   private final long firstTimestamp;
   private final long endOffset;
   private long nextOffset;
   private MalformedException broken;
 
   BatchReader(Batch batch, long baseOffset) {
-    in =
-        new ByteReader(
-            batch.bytes().slice(Batch.HEADER_BYTES, batch.length() - Batch.HEADER_BYTES));
+    ByteBuffer messages = null;
+    try {
+      messages = batch.messages();
+    } catch (MalformedException malformed) {
+      broken = malformed;
+    }
+    in = messages == null ? null : new ByteReader(messages);
     firstTimestamp = batch.firstTimestampMillis();
     nextOffset = baseOffset;
     endOffset = baseOffset + batch.count();

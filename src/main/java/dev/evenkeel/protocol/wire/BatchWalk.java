@@ -1,7 +1,5 @@
 package dev.evenkeel.protocol.wire;
 
-import static dev.evenkeel.protocol.Refusal.INVALID;
-
 import dev.evenkeel.protocol.MalformedException;
 import java.nio.ByteBuffer;
 
@@ -32,16 +30,12 @@ final class BatchWalk {
   void overAll(int count) {
     for (int message = 0; message < count; message++) {
       if (!overOne()) {
-        throw malformed("message " + (message + 1) + " of " + count + " ends early");
+        throw Batch.malformed("message " + (message + 1) + " of " + count + " ends early");
       }
     }
     if (at != end) {
-      throw malformed((end - at) + " bytes after its " + count + " messages");
+      throw Batch.malformed((end - at) + " bytes after its " + count + " messages");
     }
-  }
-
-  private static MalformedException malformed(String what) {
-    return new MalformedException(INVALID, "malformed batch: " + what);
   }
 
   private boolean overOne() {

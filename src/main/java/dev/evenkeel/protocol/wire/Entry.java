@@ -23,9 +23,13 @@ public record Entry(int type, long nowMillis, ByteBuffer body) {
   public static final int DATA_COMMAND = 2;
   public static final int META_COMMAND = 3;
 
-  /** The bytes before a body that every build can read. */
-  public static byte[] header(int type, long nowMillis) {
-    return begin(FeatureLevel.FIRST, type, nowMillis).toArray();
+  /**
+   * The bytes before the body.
+   *
+   * @param level that a node needs to read the body
+   */
+  public static byte[] header(int level, int type, long nowMillis) {
+    return begin(level, type, nowMillis).toArray();
   }
 
   public static byte[] of(DataCommand command, long nowMillis) {

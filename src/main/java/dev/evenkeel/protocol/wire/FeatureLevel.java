@@ -13,6 +13,7 @@ package dev.evenkeel.protocol.wire;
  *         the first entry of this level on, entries of level 1 have other outcomes and write other
  *         records: see {@link #isFirst}
  * 3       ForgetTopic; ForgetLeases of one topic, or of none to raise epochs
+ * 4       compressed batches
  * </pre>
  *
  * A new command, a new field of a command, and another outcome of a known command all need a new
@@ -25,8 +26,11 @@ public final class FeatureLevel {
   /** From here on a grant names the owner's timeout. */
   public static final int OWNER_TIMEOUT = 2;
 
+  /** From here on batches may be compressed. */
+  public static final int COMPRESSION = 4;
+
   /** The highest level that this build reads. */
-  public static final int NEWEST = 3;
+  public static final int NEWEST = 4;
 
   /**
    * System property that makes a node read less than its build can. The cluster then stays at that

@@ -5,16 +5,20 @@ import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchPacker;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -87,6 +91,18 @@ class LeaseTest {
     assertThat(rig.grant("h", SHARD, "m", 0, StartAt.timestamp(2003)).committed()).isEqualTo(23);
     assertThat(rig.grant("i", SHARD, "m", 0, StartAt.timestamp(9999)).committed()).isEqualTo(30);
     assertThat(rig.grant("j", SHARD, "m", 0, StartAt.timestamp(0)).committed()).isZero();
+  }
+
+  /** Nodes could differ in how they read a malformed one, and must not in where a group begins. */
+  @Test
+  void whatIsAppliedDoesNotUnpackABatchToFindATime() {
+    BatchBuilder builder = new BatchBuilder(256, BatchPacker.of(Compression.LZ4));
+    for (int i = 0; i < 10; i++) {
+      builder.add(new Message(null, null, 1000 + i, new byte[100]));
+    }
+    rig.append(SHARD, batch(0, 0, 0, 5, 500));
+    rig.append(SHARD, builder.build(0, 0, 0));
+    assertThat(rig.grant("e", SHARD, "m", 0, StartAt.timestamp(1005)).committed()).isEqualTo(5);
   }
 
   @Test

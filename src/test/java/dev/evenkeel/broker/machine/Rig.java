@@ -126,7 +126,7 @@ public final class Rig {
 
   public static byte[] appendEntry(long now, AppendBody.Item... items) {
     Bytes out = new Bytes();
-    out.raw(Entry.header(Entry.APPEND, now));
+    out.raw(Entry.header(FeatureLevel.FIRST, Entry.APPEND, now));
     for (AppendBody.Item item : items) {
       AppendBody.write(out, item);
     }

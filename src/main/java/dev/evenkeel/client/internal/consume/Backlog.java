@@ -30,10 +30,10 @@ final class Backlog {
     batches.add(new Waiting(placed, from));
   }
 
-  /** The bytes that each message of a batch counts for: its share of the batch. */
+  /** The bytes that each message of a batch counts for: its share of the unpacked batch. */
   static int share(FetchAnswer.Placed placed) {
     int count = placed.batch().count();
-    return (placed.batch().length() + count - 1) / count;
+    return (placed.batch().unpackedLength() + count - 1) / count;
   }
 
   /** The offset of the message that {@link #next} decodes, or -1 if there is none. */

@@ -119,12 +119,12 @@ final class ShardFetch {
         continue;
       }
       long wanted = placed.endOffset() - Math.max(placed.baseOffset(), from);
-      if (!environment.flow.takes(wanted, placed.batch().length(), messages.pending())) {
+      if (!environment.flow.takes(wanted, placed.batch().unpackedLength(), messages.pending())) {
         // It is fetched again once there is room for it.
         break;
       }
       try {
-        placed.batch().verified();
+        placed.batch().verified().requireLibrary();
       } catch (RefusedException e) {
         unreadable(Math.max(placed.baseOffset(), from), e, now);
         break;
@@ -140,8 +140,8 @@ final class ShardFetch {
   }
 
   /**
-   * A batch with a wrong checksum is never handed out: the shard waits, logs that, and fetches it
-   * again.
+   * A batch with a wrong checksum is never handed out, nor one that this program lacks the library
+   * for: the shard waits, logs that, and fetches it again.
    */
   private void unreadable(long offset, RefusedException e, long now) {
     if (corruptOffset != offset) {

@@ -112,7 +112,11 @@ public final class Task implements MessageSource.Handed {
     task.unreadable =
         new RefusedException(
             Refusal.CORRUPT,
-            "the message cannot be read (" + why.getMessage() + "), so no handler got it");
+            "the message cannot be read (%s/%d offset %d: %s), so no handler got it",
+            task.topic(),
+            task.shard(),
+            offset,
+            why.getMessage());
     return task;
   }
 

@@ -164,7 +164,7 @@ public final class SpoolStart {
   private SpoolingProducer producer(TopicInfo topic, Begun begun) {
     SpoolIntake<Promise<Producer.Position>> intake =
         new SpoolIntake<>(
-            options.getBatchBytes(),
+            options,
             new ShardChoice(router),
             topic.shards(),
             ThreadLocalRandom.current().nextDouble());

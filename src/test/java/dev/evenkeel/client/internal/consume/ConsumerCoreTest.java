@@ -8,6 +8,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -17,6 +18,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import java.nio.charset.StandardCharsets;
@@ -182,6 +184,62 @@ class ConsumerCoreTest {
         .hasSize(malformed(7).length());
     tick(5_000);
     assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(8);
+  }
+
+  @Test
+  void whatCannotBeUnpackedGoesToTheDeadLettersAndTheErrorSaysWhereItIs() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Batch batch = compressed(50);
+    batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
+    batch.stamped(1, 0, 0);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), answer(30, batch), now);
+    assertThat(core.next(now)).isNull();
+    List<Outcome.Failed> dead = new ArrayList<>();
+    for (Wanted.RecordOutcomes told : takeAll(Wanted.RecordOutcomes.class)) {
+      told.command().outcomes().forEach(outcome -> dead.add((Outcome.Failed) outcome));
+    }
+    assertThat(dead).isNotEmpty();
+    assertThat(dead.get(0).error())
+        .startsWith("CORRUPT: the message cannot be read (t/0 offset 30: malformed batch: it ");
+  }
+
+  @Test
+  void aCompressedBatchCountsAsWhatItIsUnpacked() {
+    options.setPendingBytesMax(4_000);
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Batch batch = compressed(50);
+    assertThat(batch.length()).isLessThan(400);
+    FetchAnswer two =
+        new FetchAnswer(
+            0,
+            100,
+            0,
+            List.of(new FetchAnswer.Placed(0, batch), new FetchAnswer.Placed(50, batch)));
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), two, now);
+    for (int offset = 0; offset < 50; offset++) {
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).as("there was no room for the second batch").isNull();
+    assertThat(take(Wanted.Fetch.class).request().offset()).isEqualTo(50);
+  }
+
+  private static Batch compressed(int count) {
+    BatchBuilder builder = new BatchBuilder(256, BatchPacker.of(Compression.ZSTD));
+    for (int i = 0; i < count; i++) {
+      builder.add(new Message(null, Map.of(), 0, new byte[60]));
+    }
+    return builder.build(1, 0, 0);
   }
 
   @Test

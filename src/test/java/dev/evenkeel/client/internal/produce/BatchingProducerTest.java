@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.Futures;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Link;
@@ -15,6 +16,7 @@ import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.Producers;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
 import dev.evenkeel.client.internal.produce.core.SimLog;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -107,6 +109,20 @@ class BatchingProducerTest {
     broker.behind = true;
     await(directory.refresh());
     assertThat(await(producer.send("key", payload(0))).offset()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Compression.class)
+  void batchesAreCompressedAsTheOptionsSay(Compression compression) {
+    Producer producer = start(options().setCompression(compression));
+    List<Future<Position>> sends = new ArrayList<>();
+    for (int i = 0; i < 1_000; i++) {
+      sends.add(producer.send("key", payload(i)));
+    }
+    sends.forEach(Futures::await);
+    int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
+    assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 1_000).boxed().toList());
+    assertThat(broker.compressions).contains(compression);
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.client.internal.produce.core.SimLog;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
@@ -29,6 +30,8 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Two nodes of which one leads all; on a {@link FakeLink}, with {@link SimLog}s. */
@@ -39,6 +42,9 @@ public final class FakeBroker {
 
   /** When the delayed batches that came are due. */
   public final List<Long> dues = new CopyOnWriteArrayList<>();
+
+  /** How the batches that came are compressed. */
+  public final Set<Compression> compressions = ConcurrentHashMap.newKeySet();
 
   public volatile String leader = "a";
   public volatile List<String> topics = List.of("t");
@@ -192,6 +198,7 @@ public final class FakeBroker {
                     topics.isEmpty()
                         ? new Result(Refusal.UNKNOWN_TOPIC, 0)
                         : log(item.shard()).append(item.shard(), bytes);
+                compressions.add(item.batch().compression());
                 if (item.delayed() && result.ok()) {
                   dues.add(item.dueMillis());
                   result = new Result(null, Result.OFFSET_FORGOTTEN);

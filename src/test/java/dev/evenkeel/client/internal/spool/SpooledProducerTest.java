@@ -18,6 +18,7 @@ import dev.evenkeel.client.internal.produce.FakeBroker;
 import dev.evenkeel.client.internal.produce.core.SimLog;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -37,6 +38,8 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 class SpooledProducerTest {
   private static final Source FILE = new Source("/data/lines", new byte[] {1, 2, 3});
@@ -89,6 +92,23 @@ class SpooledProducerTest {
     await(second.flush());
     assertThat(sent()).isEqualTo(IntStream.range(0, 6_000).boxed().toList());
     assertThat(second.status().lostMessages()).isZero();
+  }
+
+  @ParameterizedTest
+  @EnumSource(Compression.class)
+  void aSpoolKeepsBatchesAsTheyWereCompressed(Compression compression) throws IOException {
+    SpoolingProducer first = start(options().setCompression(compression));
+    broker.hold();
+    sendAll(first, 0, 5_000);
+    awaitWritten(first, 5_000);
+    Path image = image();
+    await(first.close());
+    broker.release();
+    SpoolingProducer second = start(options().setSpool(image.toString()));
+    assertThat(second.opened().messages()).isGreaterThanOrEqualTo(5_000);
+    await(second.flush());
+    assertThat(sent()).isEqualTo(IntStream.range(0, 5_000).boxed().toList());
+    assertThat(broker.compressions).contains(compression);
   }
 
   @Test

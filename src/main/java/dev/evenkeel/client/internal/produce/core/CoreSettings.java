@@ -1,12 +1,14 @@
 package dev.evenkeel.client.internal.produce.core;
 
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.Compression;
 
 /** The options that {@link ProducerCore} uses; see {@link ProducerOptions}. */
 public record CoreSettings(
     int batchBytes,
     long lingerMillis,
     int batchesInFlight,
+    Compression compression,
     long deliveryTimeoutMillis,
     long diskFullTimeoutMillis) {
 
@@ -22,6 +24,7 @@ public record CoreSettings(
         options.getBatchBytes(),
         options.getLingerMillis(),
         options.getBatchesInFlight(),
+        options.getCompression(),
         spool ? Integer.MAX_VALUE : options.getDeliveryTimeoutMillis(),
         spool ? Integer.MAX_VALUE : options.getDiskFullTimeoutMillis());
   }

@@ -42,7 +42,7 @@ public final class ProducerCore<T> {
   private final CoreSettings settings;
   private final ShardChoice choice;
   private final DoubleSupplier jitter;
-  private final BuilderPool builders = new BuilderPool();
+  private final BuilderPool builders;
   private final List<ShardBuffer<T>> buffers = new ArrayList<>();
 
   /** Those with something in them. */
@@ -64,6 +64,7 @@ public final class ProducerCore<T> {
   public ProducerCore(
       CoreSettings settings, Router router, long producerId, int epoch, DoubleSupplier jitter) {
     this.settings = settings;
+    builders = new BuilderPool(settings.compression());
     choice = new ShardChoice(router);
     this.producerId = producerId;
     this.epoch = epoch;

@@ -46,7 +46,7 @@ public final class SpoolIntake<T> {
 
   private final int batchBytes;
   private final ShardChoice choice;
-  private final BuilderPool builders = new BuilderPool();
+  private final BuilderPool builders;
   private final List<OpenBatch> batches = new ArrayList<>();
   private final Set<OpenBatch> active = new LinkedHashSet<>();
   private List<SpoolRecord.Item> items = new ArrayList<>();
@@ -57,10 +57,12 @@ public final class SpoolIntake<T> {
   private long sinceMillis;
 
   /**
+   * @param options of which the size and the compression of batches are used
    * @param random from 0 to 1
    */
-  public SpoolIntake(int batchBytes, ShardChoice choice, int shards, double random) {
-    this.batchBytes = batchBytes;
+  public SpoolIntake(ProducerOptions options, ShardChoice choice, int shards, double random) {
+    batchBytes = options.getBatchBytes();
+    builders = new BuilderPool(options.getCompression());
     this.choice = choice;
     shards(shards);
     choice.restart(shards, random);

@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.produce.core;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -18,7 +19,8 @@ class DelayedSendTest {
   private static final Message MESSAGE = new Message(new byte[] {1}, null, 5, new byte[10]);
 
   private final ProducerCore<String> core =
-      new ProducerCore<>(new CoreSettings(16_384, 5, 5, 1_000, 500), null, 7, 0, () -> 0.5);
+      new ProducerCore<>(
+          new CoreSettings(16_384, 5, 5, Compression.NONE, 1_000, 500), null, 7, 0, () -> 0.5);
 
   private void send(String token, long due) {
     core.add(MESSAGE, due, token, 10, 0);

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.produce.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
@@ -93,6 +94,7 @@ class ProducerSimTest {
               60 + random.nextInt(400),
               random.nextInt(20),
               1 + random.nextInt(8),
+              Compression.values()[(int) Math.floorMod(seed, 3L)],
               deliveryTimeoutMillis,
               deliveryTimeoutMillis < 10_000 ? random.nextInt(200) : deliveryTimeoutMillis);
       core = new ProducerCore<>(settings, null, 1, 0, random::nextDouble);

@@ -1,0 +1,82 @@
+package dev.evenkeel.protocol.wire;
+
+import com.github.luben.zstd.Zstd;
+import com.github.luben.zstd.ZstdCompressCtx;
+import com.github.luben.zstd.ZstdDecompressCtx;
+import com.github.luben.zstd.util.Native;
+import java.io.File;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+
+/**
+ * Frames of Zstandard. This is the only class that names its library. To make a context takes
+ * longer than to unpack a small batch with it, so contexts are kept: as many as were ever in use at
+ * once.
+ */
+final class ZstdCompressor implements Compressor {
+  /** The library's own default. */
+  private static final int LEVEL = 3;
+
+  private final Queue<ZstdCompressCtx> compressing = new ConcurrentLinkedQueue<>();
+  private final Queue<ZstdDecompressCtx> unpacking = new ConcurrentLinkedQueue<>();
+
+  ZstdCompressor() {
+    load();
+    compressing.add(new ZstdCompressCtx().setLevel(LEVEL));
+    unpacking.add(new ZstdDecompressCtx());
+  }
+
+  /**
+   * Loads the native library and leaves no file behind. The library itself removes the file that it
+   * unpacks only at an orderly exit, so every program that is killed would leave another one.
+   */
+  private static void load() {
+    String name = "evenkeel-zstd-" + ProcessHandle.current().pid() + "-";
+    File folder =
+        new File(System.getProperty("java.io.tmpdir"), name + System.identityHashCode(Zstd.class));
+    if (System.getProperty("ZstdNativePath") != null
+        || System.getProperty("ZstdTempFolder") != null
+        || !folder.mkdir()) {
+      Native.load();
+      return;
+    }
+    // For systems that do not remove a file in use.
+    folder.deleteOnExit();
+    try {
+      Native.load(folder);
+    } finally {
+      File[] files = folder.listFiles();
+      for (File file : files == null ? new File[0] : files) {
+        file.delete();
+      }
+      folder.delete();
+    }
+  }
+
+  @Override
+  public int bytesMax(int length) {
+    return Math.toIntExact(Zstd.compressBound(length));
+  }
+
+  @Override
+  public int compress(byte[] from, int at, int length, byte[] to, int toAt) {
+    ZstdCompressCtx idle = compressing.poll();
+    ZstdCompressCtx context = idle == null ? new ZstdCompressCtx().setLevel(LEVEL) : idle;
+    try {
+      return context.compressByteArray(to, toAt, to.length - toAt, from, at, length);
+    } finally {
+      compressing.add(context);
+    }
+  }
+
+  @Override
+  public int unpack(byte[] from, int at, int length, byte[] to, int toAt) {
+    ZstdDecompressCtx idle = unpacking.poll();
+    ZstdDecompressCtx context = idle == null ? new ZstdDecompressCtx() : idle;
+    try {
+      return context.decompressByteArray(to, toAt, to.length - toAt, from, at, length);
+    } finally {
+      unpacking.add(context);
+    }
+  }
+}
