@@ -12,6 +12,7 @@ final class Lz4Compressor implements Compressor {
   Lz4Compressor() {
     // In native code if its library can be loaded, else in Java.
     LZ4Factory factory = LZ4Factory.fastestInstance();
+    UnpackedLibrary.remove("liblz4-java-");
     compressor = factory.fastCompressor();
     decompressor = factory.safeDecompressor();
   }

@@ -3,8 +3,6 @@ package dev.evenkeel.protocol.wire;
 import com.github.luben.zstd.Zstd;
 import com.github.luben.zstd.ZstdCompressCtx;
 import com.github.luben.zstd.ZstdDecompressCtx;
-import com.github.luben.zstd.util.Native;
-import java.io.File;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
@@ -21,36 +19,10 @@ final class ZstdCompressor implements Compressor {
   private final Queue<ZstdDecompressCtx> unpacking = new ConcurrentLinkedQueue<>();
 
   ZstdCompressor() {
-    load();
+    // Loads the native library now, not while a batch is on its way.
     compressing.add(new ZstdCompressCtx().setLevel(LEVEL));
     unpacking.add(new ZstdDecompressCtx());
-  }
-
-  /**
-   * Loads the native library and leaves no file behind. The library itself removes the file that it
-   * unpacks only at an orderly exit, so every program that is killed would leave another one.
-   */
-  private static void load() {
-    String name = "evenkeel-zstd-" + ProcessHandle.current().pid() + "-";
-    File folder =
-        new File(System.getProperty("java.io.tmpdir"), name + System.identityHashCode(Zstd.class));
-    if (System.getProperty("ZstdNativePath") != null
-        || System.getProperty("ZstdTempFolder") != null
-        || !folder.mkdir()) {
-      Native.load();
-      return;
-    }
-    // For systems that do not remove a file in use.
-    folder.deleteOnExit();
-    try {
-      Native.load(folder);
-    } finally {
-      File[] files = folder.listFiles();
-      for (File file : files == null ? new File[0] : files) {
-        file.delete();
-      }
-      folder.delete();
-    }
+    UnpackedLibrary.remove("libzstd-jni-");
   }
 
   @Override
