@@ -3,8 +3,8 @@ package dev.evenkeel.sim;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.protocol.StateDigest;
+import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.storage.MemoryStore;
-import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -133,7 +133,7 @@ final class Replica {
   /** Keeps a snapshot, and none of the log that it stands for. */
   void compact() {
     try {
-      StoreFiles.delete(snapshot());
+      DurableFiles.deleteTree(snapshot());
       state.snapshot(snapshot());
       firstIndex = applied + 1;
     } catch (IOException e) {

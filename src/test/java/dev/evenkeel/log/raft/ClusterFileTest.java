@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
