@@ -1,11 +1,10 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Comparator;
-import java.util.stream.Stream;
 
 /** Checks that a data directory can be used, before the engines start in it; removes one. */
 public final class DataDirectory {
@@ -45,13 +44,11 @@ public final class DataDirectory {
    * @param directory may be null or missing
    */
   public static void remove(Path directory) {
-    if (directory == null || !Files.exists(directory)) {
+    if (directory == null) {
       return;
     }
-    try (Stream<Path> files = Files.walk(directory)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.deleteIfExists(file);
-      }
+    try {
+      DurableFiles.deleteTree(directory);
     } catch (IOException | UncheckedIOException e) {
       System.err.println("evenkeel: cannot remove " + directory + ": " + e);
     }

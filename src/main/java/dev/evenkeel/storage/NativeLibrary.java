@@ -1,10 +1,10 @@
 package dev.evenkeel.storage;
 
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.stream.Stream;
 import org.rocksdb.NativeLibraryLoader;
 import org.rocksdb.RocksDB;
 import org.slf4j.Logger;
@@ -60,11 +60,8 @@ final class NativeLibrary {
 
   /** What is loaded stays in memory without its file, except where the system holds the file. */
   private static void remove(Path directory) {
-    try (Stream<Path> files = Files.list(directory)) {
-      for (Path file : files.toList()) {
-        Files.delete(file);
-      }
-      Files.delete(directory);
+    try {
+      DurableFiles.deleteTree(directory);
     } catch (IOException e) {
       LOG.debug("{} stays: {}", directory, e.toString());
     }

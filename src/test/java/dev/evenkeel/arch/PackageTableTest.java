@@ -81,7 +81,8 @@ class PackageTableTest {
 
   /** Packages whose decisions take the time as an argument and do no I/O. */
   private static final String[] PURE = {
-    ROOT + "protocol..",
+    ROOT + "protocol",
+    ROOT + "protocol.wire..",
     ROOT + "assign..",
     ROOT + "level..",
     ROOT + "dedup..",
@@ -222,7 +223,8 @@ class PackageTableTest {
                 target -> target.getPackageName().startsWith("io.vertx") && !isFuture(target)))
         .orShould()
         .dependOnClassesThat()
-        .resideInAnyPackage("java.nio.file..", "java.util.concurrent.locks..")
+        .resideInAnyPackage(
+            "java.nio.file..", ROOT + "protocol.files..", "java.util.concurrent.locks..")
         .orShould()
         .callMethod(System.class, "currentTimeMillis")
         .orShould()

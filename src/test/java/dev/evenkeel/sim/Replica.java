@@ -5,8 +5,8 @@ import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.broker.machine.HeapBodies;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.protocol.StateDigest;
+import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.storage.MemoryStore;
-import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -139,7 +139,7 @@ final class Replica {
   /** Keeps a snapshot, and none of the log that it stands for. */
   void compact() {
     try {
-      StoreFiles.delete(snapshot());
+      DurableFiles.deleteTree(snapshot());
       state.snapshot(snapshot());
       firstIndex = applied + 1;
     } catch (IOException e) {

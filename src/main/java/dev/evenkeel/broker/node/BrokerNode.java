@@ -11,9 +11,9 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -110,9 +110,7 @@ public final class BrokerNode implements AutoCloseable {
     ThreadFactory files = threads("evenkeel-damage-");
     DamagedLogGroups damage =
         new DamagedLogGroups(
-            settings.dataDirectory(),
-            StoreFiles::forceDirectory,
-            task -> files.newThread(task).start());
+            settings.dataDirectory(), DurableFiles::force, task -> files.newThread(task).start());
     MetaState meta = new MetaState(live.resolve(LogNode.META), stores, FeatureLevel.reads());
     Map<String, DataState> byName = new ConcurrentHashMap<>();
     LogNode log =

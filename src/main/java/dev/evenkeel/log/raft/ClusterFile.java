@@ -5,6 +5,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -127,7 +128,7 @@ record ClusterFile(NodeInfo info) {
     out.append("\",\n  \"incarnation\": \"").append(info.incarnation());
     out.append("\",\n  \"peers\": ").append(quoted(info.peers()));
     out.append(",\n  \"voters\": ").append(quoted(info.voters())).append("\n}\n");
-    DurableFiles.write(directory.resolve(NAME), out.toString());
+    DurableFiles.write(directory.resolve(NAME), out.toString().getBytes(StandardCharsets.UTF_8));
   }
 
   /** Reads the file, or returns null if there is none. */

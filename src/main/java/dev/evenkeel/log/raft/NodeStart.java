@@ -7,6 +7,7 @@ import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.files.LockedFile;
 import java.io.File;
 import java.io.IOException;
 import java.net.BindException;
@@ -69,7 +70,7 @@ final class NodeStart {
     } catch (IOException e) {
       throw new LogStartException("cannot make the data directory " + directory + ": " + e, e);
     }
-    DirectoryLock lock = DirectoryLock.acquire(directory);
+    LockedFile lock = lock(directory);
     RaftLogNode node = null;
     try {
       ClusterFile cluster = openDirectory();
@@ -98,6 +99,24 @@ final class NodeStart {
           ? refused
           : new LogStartException("cannot start the logs in " + directory + ": " + e, e);
     }
+  }
+
+  private static LockedFile lock(Path directory) throws LogStartException {
+    Path file = directory.resolve("lock");
+    LockedFile lock;
+    try {
+      lock = LockedFile.open(file);
+    } catch (IOException e) {
+      throw new LogStartException("cannot lock the data directory " + directory + ": " + e, e);
+    }
+    if (lock == null) {
+      throw new LogStartException(
+          String.format(
+              "the data directory %s is in use by another process (%s); stop it, or give this "
+                  + "node another data directory",
+              directory, LockedFile.holder(file)));
+    }
+    return lock;
   }
 
   private LogSettings.Peer checkSettings() throws LogStartException {

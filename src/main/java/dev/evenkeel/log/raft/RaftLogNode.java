@@ -7,6 +7,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.files.LockedFile;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -34,7 +35,7 @@ public final class RaftLogNode implements LogNode {
 
   private final LogSettings settings;
   private final ClusterFile cluster;
-  private final DirectoryLock lock;
+  private final LockedFile lock;
   private final NodeThread thread;
   private final List<RaftLogGroup> groups;
   private final AppliedPositions positions;
@@ -49,7 +50,7 @@ public final class RaftLogNode implements LogNode {
   RaftLogNode(
       LogSettings settings,
       ClusterFile cluster,
-      DirectoryLock lock,
+      LockedFile lock,
       Function<String, ReplicatedState> states) {
     this.settings = settings;
     this.cluster = cluster;

@@ -5,8 +5,10 @@ import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
@@ -225,7 +227,9 @@ final class StateAdapter extends BaseStateMachine {
     try {
       Path staged = snapshots.stage(position);
       state.snapshot(staged.resolve(SnapshotFiles.STATE));
-      DurableFiles.write(staged.resolve(POSITION), Long.toString(state.appliedIndex()));
+      DurableFiles.write(
+          staged.resolve(POSITION),
+          Long.toString(state.appliedIndex()).getBytes(StandardCharsets.US_ASCII));
       snapshots.publish(position, staged);
       snapshotFailed = false;
       bytesSinceSnapshot = 0;

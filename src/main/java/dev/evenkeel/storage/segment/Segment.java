@@ -1,6 +1,6 @@
 package dev.evenkeel.storage.segment;
 
-import dev.evenkeel.storage.StoreFiles;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
@@ -276,9 +276,9 @@ final class Segment implements Closeable {
 
   /** Links the files into another directory, as they are now; they must not be written to again. */
   void link(Path target) throws IOException {
-    StoreFiles.link(path, name.in(target, SUFFIX));
+    DurableFiles.link(path, name.in(target, SUFFIX));
     if (Files.exists(tablePath)) {
-      StoreFiles.link(tablePath, name.in(target, TABLE_SUFFIX));
+      DurableFiles.link(tablePath, name.in(target, TABLE_SUFFIX));
     }
   }
 

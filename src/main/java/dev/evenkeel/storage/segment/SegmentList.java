@@ -1,6 +1,6 @@
 package dev.evenkeel.storage.segment;
 
-import dev.evenkeel.storage.StoreFiles;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -150,7 +150,7 @@ final class SegmentList {
   }
 
   void forceDirectory() throws IOException {
-    StoreFiles.forceDirectory(directory);
+    DurableFiles.force(directory);
   }
 
   void close() throws IOException {

@@ -1,6 +1,6 @@
 package dev.evenkeel.storage.segment;
 
-import dev.evenkeel.storage.StoreFiles;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -44,7 +44,7 @@ final class SegmentRestore {
       file.write(ByteBuffer.wrap(Long.toString(lastIndex).getBytes(StandardCharsets.US_ASCII)));
       file.force(true);
     }
-    StoreFiles.forceDirectory(directory);
+    DurableFiles.force(directory);
   }
 
   private static long readLast(Path directory) throws IOException {

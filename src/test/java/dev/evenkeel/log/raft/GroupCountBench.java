@@ -2,7 +2,7 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.storage.StoreFiles;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -39,7 +39,7 @@ final class GroupCountBench {
 
   private static void run(Path home, int groups, int round, int inFlight, int entries)
       throws Exception {
-    StoreFiles.delete(home);
+    DurableFiles.deleteTree(home);
     Files.createDirectories(home);
     List<LogSettings.Peer> peers = List.of(TestNode.peer("a", TestNode.freePort()));
     long before = System.nanoTime();
@@ -70,7 +70,7 @@ final class GroupCountBench {
         cpuSeconds / (entries * (double) ENTRY_BYTES / (1 << 30)),
         (System.nanoTime() - closing) / 1_000_000,
         threads);
-    StoreFiles.delete(home);
+    DurableFiles.deleteTree(home);
   }
 
   private static Duration cpu() {

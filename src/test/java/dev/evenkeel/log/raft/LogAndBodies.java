@@ -2,6 +2,7 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -9,7 +9,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.storage.StoreFiles;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -156,7 +156,7 @@ class LoneNodeTest {
       assertThat(index).isGreaterThanOrEqualTo(5);
       TestNode.append(node.d0(), "e5").get();
     }
-    StoreFiles.delete(TestNode.live(home));
+    DurableFiles.deleteTree(TestNode.live(home));
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       assertThat(node.state("d0").restores).hasValue(1);
       assertThat(node.state("d0").entries()).containsExactly("e0", "e1", "e2", "e3", "e4", "e5");

@@ -6,7 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
-import dev.evenkeel.storage.StoreFiles;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -102,7 +102,7 @@ class StartRefusalTest {
 
   @Test
   void aMissingGroup() throws Exception {
-    StoreFiles.delete(groupDirectory);
+    DurableFiles.deleteTree(groupDirectory);
     untouched = false;
     assertThat(refusedAlone()).contains("group 'd0'").contains("is missing");
     assertThat(groupDirectory).doesNotExist();
@@ -110,7 +110,7 @@ class StartRefusalTest {
 
   @Test
   void anEmptyGroup() throws Exception {
-    StoreFiles.delete(groupDirectory);
+    DurableFiles.deleteTree(groupDirectory);
     Files.createDirectories(groupDirectory);
     untouched = false;
     assertThat(refusedAlone()).contains("group 'd0'").contains("is empty");
@@ -123,7 +123,7 @@ class StartRefusalTest {
         Files.delete(file);
       }
     }
-    StoreFiles.delete(groupDirectory.resolve("sm"));
+    DurableFiles.deleteTree(groupDirectory.resolve("sm"));
     untouched = false;
     assertThat(refusedAlone()).contains("group 'd0'").contains("no log file");
   }
@@ -135,7 +135,7 @@ class StartRefusalTest {
     try (TestNode node = TestNode.alone(home, port).awaitReady()) {
       TestNode.append(node.d0(), "not in the old copy of the log").get();
     }
-    StoreFiles.delete(groupDirectory);
+    DurableFiles.deleteTree(groupDirectory);
     Files.move(before, groupDirectory);
     untouched = false;
     assertThat(refusedAlone()).contains("group 'd0'").contains("had been written to disk");
@@ -174,16 +174,16 @@ class StartRefusalTest {
       }
     }
     // As if killed: no snapshot taken when it stopped, no live state. Only the mark can tell.
-    StoreFiles.delete(groupDirectory.resolve("sm"));
+    DurableFiles.deleteTree(groupDirectory.resolve("sm"));
     Files.move(snapshots, groupDirectory.resolve("sm"));
-    StoreFiles.delete(TestNode.live(home));
+    DurableFiles.deleteTree(TestNode.live(home));
     untouched = false;
     assertThat(refusedAlone()).contains("group 'd0'").contains("had been written to disk");
   }
 
   @Test
   void aDamagedEntry() throws Exception {
-    StoreFiles.delete(groupDirectory.resolve("sm"));
+    DurableFiles.deleteTree(groupDirectory.resolve("sm"));
     Path segment =
         DurableFiles.list(groupDirectory.resolve("current")).stream()
             .filter(f -> f.getFileName().toString().startsWith("log_"))

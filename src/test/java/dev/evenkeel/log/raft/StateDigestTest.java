@@ -21,6 +21,7 @@ import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendHead;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
 import dev.evenkeel.storage.StoreWalk;
@@ -167,7 +168,7 @@ class StateDigestTest {
     for (int i = 0; i < entries; i++) {
       now++;
       AppendBody.Item item = new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, i, 3));
-      Bytes head = Entry.appending(now);
+      Bytes head = Entry.appending(FeatureLevel.FIRST, now);
       AppendHead.write(head, item);
       Bytes body = new Bytes();
       AppendBody.write(body, item);

@@ -9,6 +9,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.storage.RocksShared;
 import java.io.IOException;
 import java.io.UncheckedIOException;

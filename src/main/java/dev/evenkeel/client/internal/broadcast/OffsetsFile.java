@@ -2,15 +2,12 @@ package dev.evenkeel.client.internal.broadcast;
 
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import java.io.File;
+import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.LockedFile;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.nio.file.StandardOpenOption;
 
 /**
  * The file {@code GROUP.offsets} of a directory, which a lock on {@code GROUP.lock} reserves for
@@ -18,12 +15,10 @@ import java.nio.file.StandardOpenOption;
  * ends. After a crash the file holds the last write or the one before it, whole. All methods block.
  */
 final class OffsetsFile implements AutoCloseable {
-  private static final boolean WINDOWS = File.separatorChar == '\\';
-
   private final Path file;
-  private final FileChannel lock;
+  private final LockedFile lock;
 
-  private OffsetsFile(Path file, FileChannel lock) {
+  private OffsetsFile(Path file, LockedFile lock) {
     this.file = file;
     this.lock = lock;
   }
@@ -35,32 +30,23 @@ final class OffsetsFile implements AutoCloseable {
    */
   static OffsetsFile open(Path directory, String group) {
     Path lockFile = directory.resolve(group + ".lock");
-    FileChannel channel;
+    LockedFile lock;
     try {
       Files.createDirectories(directory);
-      channel = FileChannel.open(lockFile, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-      if (!lock(channel)) {
-        channel.close();
-        throw new RefusedException(
-            Refusal.INVALID,
-            "offsets of group %s in %s are in use by another consumer: use another directory",
-            group,
-            directory);
-      }
+      lock = LockedFile.open(lockFile);
     } catch (IOException e) {
       throw new RefusedException(
           Refusal.INVALID, "the directory " + directory + " for offsets cannot be used: " + e);
     }
-    return new OffsetsFile(directory.resolve(group + ".offsets"), channel);
-  }
-
-  private static boolean lock(FileChannel channel) throws IOException {
-    try {
-      return channel.tryLock() != null;
-    } catch (OverlappingFileLockException e) {
-      // Another consumer of this program has the lock.
-      return false;
+    if (lock == null) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "offsets of group %s in %s are in use by another consumer (%s): use another directory",
+          group,
+          directory,
+          LockedFile.holder(lockFile));
     }
+    return new OffsetsFile(directory.resolve(group + ".offsets"), lock);
   }
 
   Path path() {
@@ -92,33 +78,12 @@ final class OffsetsFile implements AutoCloseable {
 
   /** Replaces the file. It is on disk when this returns. */
   void write(Offsets offsets) throws IOException {
-    Path temp = file.resolveSibling(file.getFileName() + ".tmp");
-    try (FileChannel channel =
-        FileChannel.open(
-            temp,
-            StandardOpenOption.CREATE,
-            StandardOpenOption.WRITE,
-            StandardOpenOption.TRUNCATE_EXISTING)) {
-      ByteBuffer bytes = ByteBuffer.wrap(offsets.encode());
-      while (bytes.hasRemaining()) {
-        channel.write(bytes);
-      }
-      channel.force(true);
-    }
-    Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE);
-    if (WINDOWS) {
-      // On Windows a directory cannot be opened, and a rename is durable by itself.
-      return;
-    }
-    try (FileChannel directory =
-        FileChannel.open(file.toAbsolutePath().getParent(), StandardOpenOption.READ)) {
-      directory.force(true);
-    }
+    DurableFiles.write(file, offsets.encode());
   }
 
   /** Releases the lock. */
   @Override
-  public void close() throws IOException {
+  public void close() {
     lock.close();
   }
 }

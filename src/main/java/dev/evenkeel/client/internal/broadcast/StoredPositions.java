@@ -50,10 +50,10 @@ public final class StoredPositions {
     try {
       return new StoredPositions(vertx, file, read(file, options, memberByDefault));
     } catch (IOException e) {
-      closeQuietly(file);
+      file.close();
       throw new RefusedException(Refusal.INVALID, file.path() + " cannot be read: " + e);
     } catch (RuntimeException e) {
-      closeQuietly(file);
+      file.close();
       throw e;
     }
   }
@@ -109,14 +109,6 @@ public final class StoredPositions {
         options.getGroup(),
         then == OnDamagedOffsets.EARLIEST ? "earliest" : "latest");
     return then == OnDamagedOffsets.EARLIEST ? StartAt.EARLIEST : StartAt.LATEST;
-  }
-
-  private static void closeQuietly(OffsetsFile file) {
-    try {
-      file.close();
-    } catch (IOException e) {
-      LOG.debug("cannot close the lock of {}: {}", file.path(), e.toString());
-    }
   }
 
   public BroadcastPositions positions() {
@@ -195,7 +187,7 @@ public final class StoredPositions {
     vertx
         .executeBlocking(
             () -> {
-              closeQuietly(file);
+              file.close();
               return null;
             },
             false)

@@ -3,16 +3,14 @@ package dev.evenkeel.client.internal.spool;
 import dev.evenkeel.client.internal.spool.log.SpoolStorage;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.LockedFile;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
-import java.nio.channels.OverlappingFileLockException;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -32,13 +30,8 @@ final class DirectoryStorage implements SpoolStorage, AutoCloseable {
   /** The locked file, which also says who holds the lock. */
   private static final String LOCK_NAME = "lock";
 
-  private static final int HOLDER_BYTES_MAX = 200;
-
-  /** Far behind the text, so that others can read the text even where locks forbid it. */
-  private static final long LOCKED_BYTE = 1L << 40;
-
   private final Path directory;
-  private final FileChannel lock;
+  private final LockedFile lock;
   private final Map<String, FileChannel> open = new HashMap<>();
 
   /**
@@ -49,45 +42,15 @@ final class DirectoryStorage implements SpoolStorage, AutoCloseable {
   DirectoryStorage(Path directory) throws IOException {
     this.directory = directory;
     Files.createDirectories(directory);
-    lock = lock();
-  }
-
-  private FileChannel lock() throws IOException {
     Path file = directory.resolve(LOCK_NAME);
-    FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    FileLock lock = null;
-    try {
-      lock = channel.tryLock(LOCKED_BYTE, 1, false);
-    } catch (OverlappingFileLockException e) {
-      // Another producer of this program has it.
-      lock = null;
-    } finally {
-      if (lock == null) {
-        channel.close();
-      }
-    }
+    lock = LockedFile.open(file);
     if (lock == null) {
       throw new RefusedException(
           Refusal.INVALID,
-          "the spool " + directory + " is in use by " + holder(file) + ": one producer at a time");
+          "the spool %s is in use by %s: one producer at a time",
+          directory,
+          LockedFile.holder(file));
     }
-    String holder = "pid " + ProcessHandle.current().pid() + " since " + Instant.now();
-    channel.truncate(0);
-    channel.write(ByteBuffer.wrap(holder.getBytes(StandardCharsets.UTF_8)), 0);
-    return channel;
-  }
-
-  private static String holder(Path file) {
-    try {
-      byte[] text = Files.readAllBytes(file);
-      if (text.length > 0 && text.length <= HOLDER_BYTES_MAX) {
-        return new String(text, StandardCharsets.UTF_8);
-      }
-    } catch (IOException e) {
-      return "another program (" + e.getMessage() + ")";
-    }
-    return "another program";
   }
 
   @Override
@@ -158,8 +121,8 @@ final class DirectoryStorage implements SpoolStorage, AutoCloseable {
 
   /** A new file's name, too, must survive a crash of the machine. */
   private void forceDirectory() {
-    try (FileChannel channel = FileChannel.open(directory, StandardOpenOption.READ)) {
-      channel.force(true);
+    try {
+      DurableFiles.force(directory);
     } catch (IOException e) {
       // Not every operating system can.
       LOG.debug("cannot force {}: {}", directory, e.toString());

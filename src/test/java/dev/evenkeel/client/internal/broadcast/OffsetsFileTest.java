@@ -45,7 +45,7 @@ class OffsetsFileTest {
       assertThat(other.path()).isNotEqualTo(file.path());
       assertThatThrownBy(() -> OffsetsFile.open(temp, "g"))
           .isInstanceOf(RefusedException.class)
-          .hasMessageContaining("in use by another consumer");
+          .hasMessageContaining("in use by another consumer (pid ");
     }
     OffsetsFile.open(temp, "g").close();
   }

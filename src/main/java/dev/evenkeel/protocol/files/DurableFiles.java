@@ -1,10 +1,9 @@
-package dev.evenkeel.log.raft;
+package dev.evenkeel.protocol.files;
 
 import java.io.File;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -14,13 +13,13 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** File operations that are on disk when they return. */
-final class DurableFiles {
+public final class DurableFiles {
   private static final boolean WINDOWS = File.separatorChar == '\\';
 
   private DurableFiles() {}
 
   /** Replaces a file's content: after a crash the file is the old or the new one. */
-  static void write(Path file, String content) throws IOException {
+  public static void write(Path file, byte[] content) throws IOException {
     Path temp = file.resolveSibling(file.getFileName() + ".tmp");
     try (FileChannel channel =
         FileChannel.open(
@@ -28,7 +27,7 @@ final class DurableFiles {
             StandardOpenOption.CREATE,
             StandardOpenOption.WRITE,
             StandardOpenOption.TRUNCATE_EXISTING)) {
-      ByteBuffer bytes = ByteBuffer.wrap(content.getBytes(StandardCharsets.UTF_8));
+      ByteBuffer bytes = ByteBuffer.wrap(content);
       while (bytes.hasRemaining()) {
         channel.write(bytes);
       }
@@ -38,24 +37,45 @@ final class DurableFiles {
   }
 
   /** Renames atomically and makes the new name durable. */
-  static void move(Path from, Path to) throws IOException {
+  public static void move(Path from, Path to) throws IOException {
     Files.move(from, to, StandardCopyOption.ATOMIC_MOVE);
     force(to.toAbsolutePath().getParent());
   }
 
+  /**
+   * Makes the same file known by a second name, which is durable once its directory is flushed: a
+   * hard link where the file system has links, else a flushed copy.
+   */
+  public static void link(Path file, Path copy) throws IOException {
+    try {
+      Files.createLink(copy, file);
+    } catch (IOException | UnsupportedOperationException e) {
+      // Another file system, or one without links: a copy takes longer and is as good.
+      copy(file, copy);
+    }
+  }
+
+  /** Copies a file and flushes the copy. */
+  public static void copy(Path file, Path copy) throws IOException {
+    Files.copy(file, copy, StandardCopyOption.REPLACE_EXISTING);
+    force(copy);
+  }
+
   /** Flushes a file, or the names in a directory. */
-  static void force(Path path) throws IOException {
-    if (WINDOWS && Files.isDirectory(path)) {
+  public static void force(Path path) throws IOException {
+    boolean directory = Files.isDirectory(path);
+    if (WINDOWS && directory) {
       // There a directory cannot be opened, and a rename is durable by itself.
       return;
     }
-    try (FileChannel channel = FileChannel.open(path, StandardOpenOption.READ)) {
+    try (FileChannel channel =
+        FileChannel.open(path, directory ? StandardOpenOption.READ : StandardOpenOption.WRITE)) {
       channel.force(true);
     }
   }
 
   /** Flushes a directory and everything below it. */
-  static void forceTree(Path directory) throws IOException {
+  public static void forceTree(Path directory) throws IOException {
     try (Stream<Path> paths = Files.walk(directory)) {
       for (Path path : paths.toList()) {
         force(path);
@@ -63,7 +83,8 @@ final class DurableFiles {
     }
   }
 
-  static void deleteTree(Path directory) throws IOException {
+  /** Deletes a file, or a directory and everything in it, if it exists. */
+  public static void deleteTree(Path directory) throws IOException {
     if (!Files.exists(directory)) {
       return;
     }
@@ -75,7 +96,7 @@ final class DurableFiles {
   }
 
   /** The content of a directory; empty if it does not exist. */
-  static List<Path> list(Path directory) throws IOException {
+  public static List<Path> list(Path directory) throws IOException {
     if (!Files.isDirectory(directory)) {
       return List.of();
     }
