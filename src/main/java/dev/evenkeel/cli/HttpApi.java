@@ -74,8 +74,21 @@ public final class HttpApi {
       return (T) json;
     }
     String message = json instanceof JsonObject error ? error.getString("message") : null;
-    throw CommandFailure.failed(
-        message == null ? url + " answered with HTTP status " + response.statusCode() : message);
+    throw message == null ? badStatus(response) : CommandFailure.failed(message);
+  }
+
+  /** The text of an answer that is not JSON. */
+  public String text(String path) {
+    HttpResponse<byte[]> response =
+        send(HttpRequest.newBuilder(URI.create(url + path)).timeout(TIMEOUT).build());
+    if (response.statusCode() / 100 != 2) {
+      throw badStatus(response);
+    }
+    return new String(response.body(), StandardCharsets.UTF_8);
+  }
+
+  private CommandFailure badStatus(HttpResponse<byte[]> response) {
+    return CommandFailure.failed(url + " answered with HTTP status " + response.statusCode());
   }
 
   private HttpResponse<byte[]> send(HttpRequest request) {

@@ -80,6 +80,10 @@ final class NodeMeters implements AutoCloseable {
           NodeMeters::residentBytes);
     }
     scope.gauge(
+        "evenkeel.process.written.bytes",
+        "Bytes that the process has written to disk since it started; Linux only",
+        () -> ProcessIo.writtenBytes("self"));
+    scope.gauge(
         "evenkeel.netty.direct.bytes",
         "Memory outside of the heap that network buffers take",
         PlatformDependent::usedDirectMemory);

@@ -221,6 +221,9 @@ class MetricsIT {
     if (Files.exists(Path.of("/proc/self/status"))) {
       assertThat(text.value("process_resident_memory_bytes")).isGreaterThan(50 << 20);
     }
+    if (Files.isReadable(Path.of("/proc/self/io"))) {
+      assertThat(text.value("evenkeel_process_written_bytes")).isNotNegative().isFinite();
+    }
     eventually()
         .untilAsserted(
             () ->
