@@ -130,7 +130,14 @@ abstract class Benchmark implements Callable<Integer> {
 
   /** Prints a result, with some of its fields as a table. */
   void print(String columns, JsonObject result) {
-    options.print(Table.of(columns, new JsonArray().add(result)).text(), result);
+    print(columns, result, "");
+  }
+
+  /**
+   * @param more lines below the table
+   */
+  void print(String columns, JsonObject result, String more) {
+    options.print(Table.of(columns, new JsonArray().add(result)).text() + more, result);
   }
 
   static int status(long sent, long failed, Throwable first) {

@@ -21,7 +21,9 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 
@@ -105,6 +107,31 @@ final class EvenkeelTarget implements Target {
       sum += end;
     }
     return sum;
+  }
+
+  @Override
+  public DiskWrites diskWrites(String topic, List<String> urls) {
+    Long batchBytes = topic(topic).getLong("bytes");
+    try {
+      return DiskWrites.of(writtenBytes(nodes == null ? urls : nodes.urls()), batchBytes);
+    } catch (CommandFailure e) {
+      return DiskWrites.unknown(e.getMessage(), batchBytes);
+    }
+  }
+
+  private static Map<String, Double> writtenBytes(List<String> urls) {
+    if (urls == null) {
+      throw CommandFailure.failed("--http does not name the nodes of the cluster");
+    }
+    Map<String, Double> written = new HashMap<>();
+    for (String url : urls) {
+      NodeMetrics metrics = NodeMetrics.read(url);
+      if (metrics.node() == null) {
+        throw CommandFailure.failed("--http " + url + " is not the HTTP address of a node");
+      }
+      written.put(metrics.node(), metrics.writtenBytes());
+    }
+    return written;
   }
 
   @Override

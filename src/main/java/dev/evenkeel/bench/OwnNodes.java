@@ -5,11 +5,9 @@ import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.OwnProgram;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
-import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -81,9 +79,18 @@ final class OwnNodes implements AutoCloseable {
     return nodes.stream().map(node -> HOST + ":" + node.port).toList();
   }
 
+  /** The HTTP addresses of the nodes. */
+  List<String> urls() {
+    return nodes.stream().map(OwnNode::url).toList();
+  }
+
   /** The heap of all nodes, including garbage; NaN if one does not answer. */
   double heapBytes() {
-    return nodes.stream().mapToDouble(OwnNode::heapBytes).sum();
+    try {
+      return urls().stream().mapToDouble(url -> NodeMetrics.read(url).heapBytes()).sum();
+    } catch (CommandFailure e) {
+      return Double.NaN;
+    }
   }
 
   OwnNode node(String id) {
@@ -210,19 +217,12 @@ final class OwnNodes implements AutoCloseable {
       }
     }
 
-    /** The heap of the node, including garbage; NaN if it does not answer. */
-    double heapBytes() {
+    private String url() {
       String line = ready.getNow("");
-      String port = line.substring(line.indexOf("http=") + "http=".length()).trim();
-      try (InputStream in = new URL("http://127.0.0.1:" + port + "/metrics").openStream()) {
-        return new String(in.readAllBytes(), StandardCharsets.UTF_8)
-            .lines()
-            .filter(each -> each.startsWith("jvm_memory_used_bytes{area=\"heap\""))
-            .mapToDouble(each -> Double.parseDouble(each.substring(each.lastIndexOf(' ') + 1)))
-            .sum();
-      } catch (IOException e) {
-        return Double.NaN;
-      }
+      return "http://"
+          + HOST
+          + ":"
+          + line.substring(line.indexOf("http=") + "http=".length()).trim();
     }
 
     /** Kills the node with SIGKILL, and waits for its end. */

@@ -30,6 +30,15 @@ public interface Target extends AutoCloseable {
   /** How many messages the topic holds; -1 if that is unknown. */
   long stored(String topic);
 
+  /**
+   * What the nodes have written to disk since they started, and the bytes of the batches in the
+   * topic.
+   *
+   * @param urls HTTP addresses of the nodes of a running cluster, null if they are not known; the
+   *     target knows the nodes that it has started
+   */
+  DiskWrites diskWrites(String topic, List<String> urls);
+
   @Override
   void close();
 

@@ -58,6 +58,8 @@ class UsageTest {
         List.of("--spool-resend: only with --spool", "produce", "t", "--spool-resend"),
         List.of("latency, failover, rebalance, level, dedup or delay", "bench"),
         List.of("here they are --lingers", "bench", "batching", "--linger", "5ms"),
+        List.of("see --cluster", "bench", "produce", "--http", "http://h:1"),
+        List.of("--http 'h:1'", "bench", "produce", "--cluster", "h:1", "--http", "h:1"),
         List.of("--rate 0.0", "bench", "single", "--rate", "0"),
         List.of("--nodes 2", "bench", "produce", "--nodes", "2"),
         List.of("mutually exclusive", "bench", "produce", "--nodes=1", "--cluster=h:1"),

@@ -1,6 +1,7 @@
 package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
 
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -47,6 +48,21 @@ class BenchIT {
     assertThat(json.getDouble("seconds")).isPositive();
     assertThat(json.getDouble("messagesPerSecond") * json.getDouble("seconds"))
         .isBetween(19_000.0, 21_000.0);
+    writesAreTold(json);
+  }
+
+  /** Of one node; a batch is larger than its payloads by its header and those of the messages. */
+  private static void writesAreTold(JsonObject json) {
+    long batchBytes = json.getLong("ackedBatchBytes");
+    assertThat(batchBytes).isBetween(20_000 * 100L, 20_000 * 150L);
+    if (!Files.isReadable(Path.of("/proc/self/io"))) {
+      assertThat(json.getString("writtenUnknown")).contains("/proc");
+      return;
+    }
+    assertThat(json.getString("writtenUnknown")).isNull();
+    assertThat(json.getJsonObject("writtenRatio").fieldNames()).containsExactly("n1");
+    assertThat(json.getJsonObject("writtenRatio").getDouble("n1"))
+        .isCloseTo(json.getJsonObject("writtenBytes").getDouble("n1") / batchBytes, within(0.001));
   }
 
   @Test
@@ -74,9 +90,11 @@ class BenchIT {
               "produce",
               "--messages=5000",
               "--warmup=0ms",
-              "--cluster=" + node.cluster());
+              "--cluster=" + node.cluster(),
+              "--http=http://127.0.0.1:" + node.httpPort);
       assertThat(result.status()).as(result.toString()).isZero();
       assertThat(result.out()).contains("MESSAGES/S").contains("\"acked\":5000");
+      assertThat(result.out()).containsPattern("written to disk: ([0-9.]+ bytes|unknown)");
       assertThat(node.stop().status()).isZero();
     }
   }
