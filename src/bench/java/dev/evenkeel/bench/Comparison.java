@@ -1,6 +1,5 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.Table;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -11,7 +10,9 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -30,7 +31,7 @@ public final class Comparison {
   private final Path data = Path.of(System.getProperty("bench.data"));
   private final int rounds = Integer.getInteger("bench.rounds", 3);
   private final int repeats = Integer.getInteger("bench.repeats", 20);
-  private final long seconds = Long.getLong("bench.seconds", 3);
+  private final long seconds = Long.getLong("bench.seconds", 8);
   private final List<String> only =
       Arrays.stream(System.getProperty("bench.only", "").split(","))
           .filter(name -> !name.isBlank())
@@ -89,8 +90,7 @@ public final class Comparison {
       }
     }
     System.out.println();
-    System.out.println(mode.name());
-    System.out.print(table(mode, results).text());
+    System.out.print(table(mode, results));
   }
 
   private static String figures(Mode mode, JsonObject result) {
@@ -99,36 +99,50 @@ public final class Comparison {
     return String.join(" ", texts);
   }
 
-  private static Table table(Mode mode, Map<String, List<JsonObject>> results) {
-    Table table =
-        new Table("FIGURE", "SYSTEM", "MEDIAN", "MIN", "MAX", "EVENKEEL/IT", "AIM", "MET");
+  /** A Markdown table of medians, smallest and largest values, with a line for each comparison. */
+  private static String table(Mode mode, Map<String, List<JsonObject>> results) {
+    StringBuilder table = new StringBuilder();
+    row(table, "mode", "figure", "Evenkeel", "Kafka", "Evenkeel / Kafka", "target");
+    row(table, "---", "---", "---", "---", "---", "---");
     for (String figure : mode.figures()) {
       List<Double> ours = values(results.get(Contender.EVENKEEL.name()), figure);
-      for (Contender system : mode.systems()) {
-        List<Double> values = values(results.get(system.name()), figure);
-        if (values.isEmpty()) {
-          table.row(figure, system.name(), null, null, null, null, null, "no figures");
-          continue;
-        }
-        Double ratio = ours.isEmpty() ? null : ratio(Stats.median(ours), Stats.median(values));
-        Mode.Goal goal =
+      if (mode.systems().size() == 1) {
+        row(table, "`" + mode.name() + "`", Mode.label(figure), cell(ours), "", "", "");
+      }
+      for (Contender other : mode.systems().subList(1, mode.systems().size())) {
+        List<Double> theirs = values(results.get(other.name()), figure);
+        Double ratio =
+            ours.isEmpty() || theirs.isEmpty()
+                ? null
+                : ratio(Stats.median(ours), Stats.median(theirs));
+        row(
+            table,
+            "`" + mode.name() + "`",
+            Mode.label(figure),
+            cell(ours),
+            cell(theirs) + " " + other.variant(),
+            ratio == null ? "" : ratio.toString(),
             mode.goals().stream()
-                .filter(each -> each.figure().equals(figure))
-                .filter(each -> each.against().equals(system.name()))
+                .filter(goal -> goal.figure().equals(figure))
+                .filter(goal -> goal.against().equals(other.name()))
+                .map(goal -> goal.shown(ratio))
                 .findFirst()
-                .orElse(null);
-        table.row(
-            figure,
-            system.name(),
-            shown(Stats.median(values)),
-            shown(Stats.min(values)),
-            shown(Stats.max(values)),
-            ratio,
-            goal,
-            goal == null || ratio == null ? null : goal.met(ratio) ? "yes" : "no");
+                .orElse(""));
       }
     }
-    return table;
+    return table.toString();
+  }
+
+  private static void row(StringBuilder table, String... cells) {
+    table.append("| ").append(String.join(" | ", cells)).append(" |\n");
+  }
+
+  private static String cell(List<Double> values) {
+    return values.isEmpty()
+        ? "no figures"
+        : "%s (%s to %s)"
+            .formatted(
+                shown(Stats.median(values)), shown(Stats.min(values)), shown(Stats.max(values)));
   }
 
   /** Null where theirs is 0, as duplicates may be. */
@@ -136,21 +150,30 @@ public final class Comparison {
     return theirs == 0 ? null : (Double) (Math.round(100 * ours / theirs) / 100.0);
   }
 
-  private static Number shown(double value) {
-    return value >= 1_000 ? (Number) Math.round(value) : Math.round(value * 100) / 100.0;
+  private static String shown(double value) {
+    return value >= 1_000
+        ? String.format(Locale.ROOT, "%,d", Math.round(value))
+        : String.valueOf(Math.round(value * 100) / 100.0);
   }
 
+  /** Of the runs that know the figure. */
   private static List<Double> values(List<JsonObject> results, String figure) {
-    return results.stream().map(result -> figure(result, figure)).toList();
+    return results.stream().map(result -> figure(result, figure)).filter(Objects::nonNull).toList();
   }
 
-  private static double figure(JsonObject result, String path) {
-    JsonObject inner = result;
-    String[] names = path.split("\\.");
-    for (int i = 0; i < names.length - 1; i++) {
-      inner = inner.getJsonObject(names[i]);
+  /** The mean, if each node has a value of its own; null if the run does not know the figure. */
+  private static Double figure(JsonObject result, String path) {
+    Object value = result;
+    for (String name : path.split("\\.")) {
+      value = value instanceof JsonObject inner ? inner.getValue(name) : null;
     }
-    return inner.getDouble(names[names.length - 1]);
+    if (value instanceof JsonObject nodes) {
+      return nodes.stream()
+          .mapToDouble(node -> ((Number) node.getValue()).doubleValue())
+          .average()
+          .orElseThrow();
+    }
+    return value instanceof Number number ? (Double) number.doubleValue() : null;
   }
 
   /** The result of one run; null if it gave none, which one bad run of many may do. */

@@ -22,6 +22,11 @@ record Contender(String name, List<String> properties) {
   static final Contender KAFKA_FSYNC_TUNED =
       new Contender("kafka fsync tuned", List.of(FSYNC, TUNED.get(0), TUNED.get(1)));
 
+  /** What tells it from Kafka as it comes, for a cell of a table. */
+  String variant() {
+    return name.equals(KAFKA.name) ? "defaults" : name.replaceFirst("^kafka ", "");
+  }
+
   private static final String STICKY =
       "-Dkafka.consumer.partition.assignment.strategy="
           + "org.apache.kafka.clients.consumer.CooperativeStickyAssignor";

@@ -1,5 +1,6 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.ProcessIo;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
@@ -8,6 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -138,6 +140,16 @@ final class KafkaBrokers implements AutoCloseable {
 
   String bootstrap() {
     return String.join(",", ports.stream().map(port -> HOST + ":" + port).toList());
+  }
+
+  /** The bytes that each broker has written to disk; NaN if the system does not say. */
+  Map<String, Double> writtenBytes() {
+    Map<String, Double> written = new HashMap<>();
+    for (int i = 0; i < processes.size(); i++) {
+      written.put(
+          "broker-" + (i + 1), ProcessIo.writtenBytes(String.valueOf(processes.get(i).pid())));
+    }
+    return written;
   }
 
   /** Why they do not answer, as far as they said. */

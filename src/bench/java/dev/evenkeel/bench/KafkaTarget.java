@@ -20,6 +20,7 @@ import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.clients.consumer.KafkaConsumer;
 import org.apache.kafka.clients.producer.KafkaProducer;
 import org.apache.kafka.clients.producer.ProducerRecord;
+import org.apache.kafka.common.Node;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.errors.WakeupException;
 import org.apache.kafka.common.serialization.ByteArrayDeserializer;
@@ -218,6 +219,21 @@ final class KafkaTarget implements Target {
     return get(() -> admin.listOffsets(ask).all().get()).values().stream()
         .mapToLong(each -> each.offset())
         .sum();
+  }
+
+  /** The batches are as large as the files of the leaders, which followers have copied. */
+  @Override
+  public DiskWrites diskWrites(String topic, List<String> urls) {
+    Map<String, Double> written = brokers.writtenBytes();
+    List<Integer> ids =
+        get(() -> admin.describeCluster().nodes().get()).stream().map(Node::id).toList();
+    Map<TopicPartition, Long> sizes = new HashMap<>();
+    get(() -> admin.describeLogDirs(ids).allDescriptions().get()).values().stream()
+        .flatMap(directories -> directories.values().stream())
+        .flatMap(directory -> directory.replicaInfos().entrySet().stream())
+        .filter(replica -> replica.getKey().topic().equals(topic))
+        .forEach(replica -> sizes.merge(replica.getKey(), replica.getValue().size(), Math::max));
+    return DiskWrites.of(written, sizes.values().stream().mapToLong(Long::longValue).sum());
   }
 
   @Override

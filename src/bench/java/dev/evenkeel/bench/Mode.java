@@ -27,13 +27,19 @@ record Mode(
       return atLeast ? actual >= ratio : actual <= ratio;
     }
 
-    @Override
-    public String toString() {
-      return (atLeast ? ">= " : "<= ") + ratio;
+    /**
+     * @param actual null if it is unknown
+     */
+    String shown(Double actual) {
+      String met = actual == null ? "" : met(actual) ? ", met" : ", missed";
+      return (atLeast ? ">= " : "<= ") + ratio + met;
     }
   }
 
   private static final String RATE = "messagesPerSecond";
+
+  /** Bytes that a node writes to disk for each byte of batches that are acknowledged. */
+  private static final String WRITTEN = "writtenRatio";
 
   /**
    * @param seconds of each measurement; warm-up takes as long
@@ -55,19 +61,17 @@ record Mode(
             atLeast(Contender.KAFKA_TUNED, 1.1),
             atLeast(Contender.KAFKA_FSYNC, 1.5),
             atLeast(Contender.KAFKA_FSYNC_TUNED, 1.5));
-    List<Contender> asItComes = List.of(Contender.EVENKEEL, Contender.KAFKA, Contender.KAFKA_TUNED);
     List<Goal> large = List.of(atLeast(Contender.KAFKA, 0.9), atLeast(Contender.KAFKA_TUNED, 0.9));
     List<Goal> three = List.of(atLeast(Contender.KAFKA, 1.0), atLeast(Contender.KAFKA_TUNED, 1.0));
-    String messages = String.valueOf(400_000 * seconds);
     return List.of(
-        new Mode("produce-100", with(produce, "--size", "100B"), produceSystems, RATES, small),
+        new Mode("produce-100", with(produce, "--size", "100B"), produceSystems, SENDING, small),
         new Mode(
             "produce-100-keys",
             with(produce, "--size", "100B", "--keys", "1000"),
-            asItComes,
-            RATES,
+            List.of(Contender.EVENKEEL, Contender.KAFKA, Contender.KAFKA_TUNED),
+            SENDING,
             List.of()),
-        new Mode("produce-1k", with(produce, "--size", "1KiB"), asItComes, RATES, large),
+        new Mode("produce-1k", with(produce, "--size", "1KiB"), produceSystems, SENDING, large),
         new Mode(
             "consume-100",
             // Long enough, and warm enough, to be about the steady state.
@@ -80,7 +84,7 @@ record Mode(
                 "--warmup",
                 "2"),
             List.of(Contender.EVENKEEL, Contender.KAFKA),
-            RATES,
+            List.of(RATE),
             List.of(atLeast(Contender.KAFKA, 0.8))),
         new Mode(
             "latency-1000",
@@ -93,9 +97,15 @@ record Mode(
         new Mode(
             "produce-100-three",
             with(produce, "--size", "100B", "--nodes", "3"),
-            asItComes,
-            RATES,
+            produceSystems,
+            SENDING,
             three),
+        new Mode(
+            "produce-1k-three",
+            with(produce, "--size", "1KiB", "--nodes", "3"),
+            produceSystems,
+            SENDING,
+            List.of()),
         new Mode(
             "failover",
             List.of("failover", "--rounds", "3"),
@@ -128,6 +138,15 @@ record Mode(
             List.of()));
   }
 
+  /** What a figure is called in a table. */
+  static String label(String figure) {
+    return switch (figure) {
+      case RATE -> "messages/s";
+      case WRITTEN -> "written to disk";
+      default -> "`" + figure + "`";
+    };
+  }
+
   /** Takes hours, so it runs only if it is named. */
   boolean longRun() {
     return name.equals("rebalance");
@@ -138,7 +157,7 @@ record Mode(
     return longRun() ? 120 : 6;
   }
 
-  private static final List<String> RATES = List.of(RATE);
+  private static final List<String> SENDING = List.of(RATE, WRITTEN);
 
   private static Goal atLeast(Contender against, double ratio) {
     return new Goal(RATE, against.name(), true, ratio);
