@@ -34,13 +34,41 @@ final class RecordTable {
 
   private volatile int count;
 
-  RecordTable() {
-    this(ByteBuffer.allocate(64 * ROW_BYTES), 0);
+  /** Null unless the rows are those of a mapped file. */
+  private volatile Mapped mapped;
+
+  /**
+   * A mapped file, and what it said when it was mapped: its bytes change if the disk damages them.
+   */
+  private record Mapped(ByteBuffer file, int crc, long firstIndex, long lastIndex) {
+    static Mapped of(ByteBuffer file, int count) {
+      int last = HEADER_BYTES + (count - 1) * ROW_BYTES;
+      return new Mapped(
+          file,
+          file.getInt(4),
+          count == 0 ? -1 : file.getLong(HEADER_BYTES),
+          count == 0 ? -1 : file.getLong(last));
+    }
+
+    ByteBuffer rows() {
+      return file.slice(HEADER_BYTES, file.capacity() - HEADER_BYTES);
+    }
+
+    boolean isSound() {
+      return file.getInt(0) == MAGIC
+          && file.getInt(4) == crc
+          && RecordHeader.crcOf(file.slice(8, file.capacity() - 8)) == crc;
+    }
   }
 
-  private RecordTable(ByteBuffer rows, int count) {
-    this.rows = rows;
+  RecordTable() {
+    rows = ByteBuffer.allocate(64 * ROW_BYTES);
+  }
+
+  private RecordTable(Mapped mapped, int count) {
+    this.mapped = mapped;
     this.count = count;
+    rows = mapped.rows();
   }
 
   /** Adds a record. Rows of its index and of higher ones are forgotten: it replaces them. */
@@ -68,6 +96,24 @@ final class RecordTable {
 
   long index(int row) {
     return rows.getLong(row * ROW_BYTES);
+  }
+
+  /** Index of the first record, also if the file has been damaged since. */
+  long firstIndex() {
+    Mapped file = mapped;
+    return file == null ? index(0) : file.firstIndex();
+  }
+
+  /** Index of the last record, also if the file has been damaged since. */
+  long lastIndex() {
+    Mapped file = mapped;
+    return file == null ? index(count - 1) : file.lastIndex();
+  }
+
+  /** Whether the file still says what it said when it was mapped. */
+  boolean isSound() {
+    Mapped file = mapped;
+    return file == null || file.isSound();
   }
 
   int position(int row) {
@@ -101,6 +147,7 @@ final class RecordTable {
 
   /** Forgets all rows from this one on. */
   void cut(int row) {
+    mapped = null;
     count = row;
   }
 
@@ -124,7 +171,9 @@ final class RecordTable {
       channel.force(true);
     }
     Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE);
-    rows = map(file).slice(HEADER_BYTES, count * ROW_BYTES);
+    Mapped whole = Mapped.of(map(file), count);
+    rows = whole.rows();
+    mapped = whole;
   }
 
   /** The table in a file, or null if it is not that of a segment of this length. */
@@ -140,7 +189,7 @@ final class RecordTable {
         || in.getInt(4) != RecordHeader.crcOf(in.slice(8, in.capacity() - 8))) {
       return null;
     }
-    return new RecordTable(in.slice(HEADER_BYTES, count * ROW_BYTES), count);
+    return new RecordTable(Mapped.of(in, count), count);
   }
 
   private static ByteBuffer map(Path file) throws IOException {

@@ -89,12 +89,19 @@ final class Segment implements Closeable {
     RecordTable table = RecordTable.load(name.in(directory, TABLE_SUFFIX), bytes);
     Segment segment = new Segment(directory, name, table, bytes);
     if (table == null) {
-      segment.scan(flushedIndex);
+      segment.scan(flushedIndex, segment.table);
     }
     return segment;
   }
 
-  private void scan(long flushedIndex) throws IOException {
+  /** Looks for the records in the file itself. Those whose header is damaged are not found. */
+  RecordTable found() throws IOException {
+    RecordTable found = new RecordTable();
+    scan(Long.MAX_VALUE, found);
+    return found;
+  }
+
+  private void scan(long flushedIndex, RecordTable into) throws IOException {
     if (bytes == 0) {
       return;
     }
@@ -112,7 +119,7 @@ final class Segment implements Closeable {
         if (whole
             && (header.index() <= flushedIndex
                 || RecordHeader.crcOf(all.slice(body, header.length())) == header.crc())) {
-          table.add(header.index(), at, header.length());
+          into.add(header.index(), at, header.length());
           at = body + header.length();
         } else {
           at++;
@@ -143,7 +150,11 @@ final class Segment implements Closeable {
   }
 
   long firstIndex() {
-    return table.index(0);
+    return table.firstIndex();
+  }
+
+  long lastIndex() {
+    return table.lastIndex();
   }
 
   /** Appends records in one write. {@code buffers} are their headers and bodies, one by one. */
@@ -202,13 +213,54 @@ final class Segment implements Closeable {
     return RecordHeader.read(header.flip(), 0);
   }
 
+  /** Whether a record is as it was written. */
+  boolean isWhole(int row) throws IOException {
+    if (table.length(row) < 1 || table.position(row) < 0 || end(row) > bytes) {
+      return false;
+    }
+    ByteBuffer record = ByteBuffer.allocate(RecordHeader.BYTES + table.length(row));
+    try {
+      read(table.position(row), record);
+    } catch (IOException e) {
+      if (isUnreadable(e)) {
+        return false;
+      }
+      throw e;
+    }
+    RecordHeader header = RecordHeader.read(record.flip(), 0);
+    return header != null
+        && header.index() == table.index(row)
+        && header.length() == table.length(row)
+        && header.crc() == RecordHeader.crcOf(record.slice(RecordHeader.BYTES, header.length()));
+  }
+
+  /** Whether a failure to read says that the file is damaged: it ends early, or the disk fails. */
+  static boolean isUnreadable(IOException failure) {
+    return failure instanceof EOFException
+        || String.valueOf(failure.getMessage()).contains("Input/output error");
+  }
+
   /** Copies a record to the end of another segment, as it is. */
   void copyTo(Segment target, int row) throws IOException {
-    ByteBuffer record = ByteBuffer.allocate(RecordHeader.BYTES + table.length(row));
-    read(table.position(row), record);
-    long position = target.bytes();
-    target.write(new ByteBuffer[] {record.flip()});
-    target.table.add(table.index(row), (int) position, table.length(row));
+    copyTo(target, table, row);
+  }
+
+  /**
+   * The same.
+   *
+   * @param places where the records of this segment are
+   */
+  void copyTo(Segment target, RecordTable places, int row) throws IOException {
+    ByteBuffer record = ByteBuffer.allocate(RecordHeader.BYTES + places.length(row));
+    read(places.position(row), record);
+    target.add(places.index(row), places.length(row), record.flip());
+  }
+
+  /** Appends one record. */
+  void add(long index, int length, ByteBuffer... record) throws IOException {
+    long position = bytes;
+    write(record);
+    table.add(index, (int) position, length);
   }
 
   /** Fills {@code into} with bytes of a body, beginning {@code offset} bytes into it. */
@@ -217,6 +269,9 @@ final class Segment implements Closeable {
   }
 
   private void read(long from, ByteBuffer into) throws IOException {
+    if (from < 0) {
+      throw new EOFException(path + " has nothing at " + from + ": its table is damaged");
+    }
     long at = from;
     while (into.hasRemaining()) {
       int got;

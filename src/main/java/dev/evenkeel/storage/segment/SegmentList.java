@@ -139,11 +139,6 @@ final class SegmentList {
     return Collections.unmodifiableCollection(byFirst.values());
   }
 
-  /** All segments, newest first. */
-  Collection<Segment> newestFirst() {
-    return Collections.unmodifiableCollection(byFirst.descendingMap().values());
-  }
-
   /** Those that begin above an index. */
   List<Segment> above(long index) {
     return List.copyOf(byFirst.tailMap(index, false).values());

@@ -4,10 +4,11 @@ import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongPredicate;
 import java.util.zip.CRC32C;
@@ -21,12 +22,11 @@ import java.util.zip.CRC32C;
  * <p>Any thread may call any method. What changes the files is done one after another; reading
  * waits for none of it.
  */
-public final class Segments implements Closeable {
+public final class Segments extends SegmentReads implements Closeable {
   /** Positions in a segment are ints. */
   static final long BYTES_HARD_MAX = 1L << 30;
 
   private final long segmentBytesMax;
-  private final SegmentList segments;
 
   /** Held while a segment is rewritten; taken before the monitor of this. */
   private final ReentrantLock rewriting = new ReentrantLock();
@@ -44,7 +44,7 @@ public final class Segments implements Closeable {
    * @param parts its bytes, one behind the other; at least one byte
    */
   public record Body(long term, long index, List<ByteBuffer> parts) {
-    private RecordHeader header() {
+    RecordHeader header() {
       CRC32C crc = new CRC32C();
       int length = 0;
       for (ByteBuffer part : parts) {
@@ -56,8 +56,8 @@ public final class Segments implements Closeable {
   }
 
   private Segments(Path directory, long segmentBytesMax) {
+    super(new SegmentList(directory));
     this.segmentBytesMax = segmentBytesMax;
-    segments = new SegmentList(directory);
   }
 
   /**
@@ -127,11 +127,10 @@ public final class Segments implements Closeable {
       return;
     }
     force();
-    for (Segment segment : segments.newestFirst()) {
-      if (segment.sealed()) {
-        break;
+    for (Segment segment : segments.all()) {
+      if (!segment.sealed()) {
+        segment.seal();
       }
-      segment.seal();
     }
     current = segments.create();
     segments.forceDirectory();
@@ -170,106 +169,6 @@ public final class Segments implements Closeable {
     }
   }
 
-  private interface Lookup<T> {
-    T at(Segment segment, int row) throws IOException;
-  }
-
-  /** Looks up a record; once more if its segment has just given way to a rewritten one. */
-  private <T> T look(long index, T missing, Lookup<T> lookup) throws IOException {
-    while (true) {
-      Segment segment = segments.of(index);
-      int row = segment == null ? -1 : segment.table().row(index);
-      if (row < 0) {
-        return missing;
-      }
-      try {
-        return lookup.at(segment, row);
-      } catch (NoSuchFileException gone) {
-        if (segments.of(index) == segment) {
-          throw gone;
-        }
-      }
-    }
-  }
-
-  /** Length of the body of an entry in bytes; 0 if there is none. */
-  public int length(long index) {
-    Segment segment = segments.of(index);
-    int row = segment == null ? -1 : segment.table().row(index);
-    return row < 0 ? 0 : segment.table().length(row);
-  }
-
-  /** Whether the body of this entry is there; of its bytes only the header is read. */
-  public boolean holds(long term, long index) throws IOException {
-    return look(
-        index,
-        false,
-        (segment, row) -> {
-          RecordHeader header = segment.header(row);
-          return header != null && header.term() == term && header.index() == index;
-        });
-  }
-
-  /**
-   * Reads a part of an entry's body.
-   *
-   * @return false if there is no such body, or it is shorter
-   */
-  public boolean read(long index, int offset, ByteBuffer into) throws IOException {
-    int from = into.position();
-    return look(
-        index,
-        false,
-        (segment, row) -> {
-          if (offset + into.limit() - from > segment.table().length(row)) {
-            return false;
-          }
-          segment.readBody(row, offset, into.position(from));
-          return true;
-        });
-  }
-
-  /** Reads a whole body and compares it with its checksum; null if it is missing or damaged. */
-  public ByteBuffer readVerified(long index) throws IOException {
-    return look(
-        index,
-        null,
-        (segment, row) -> {
-          RecordHeader header = segment.header(row);
-          if (header == null || header.index() != index) {
-            return null;
-          }
-          ByteBuffer body = ByteBuffer.allocate(header.length());
-          segment.readBody(row, 0, body);
-          return RecordHeader.crcOf(body.flip().slice()) == header.crc() ? body : null;
-        });
-  }
-
-  /**
-   * One segment, as it was when asked for.
-   *
-   * @param number its place among all
-   * @param bytes length of its file
-   * @param sealed whether nothing more is appended to it
-   */
-  public record Info(long number, long firstIndex, long lastIndex, long bytes, boolean sealed) {}
-
-  /** All segments, oldest first. */
-  public List<Info> list() {
-    List<Info> infos = new ArrayList<>();
-    for (Segment segment : segments.all()) {
-      RecordTable table = segment.table();
-      infos.add(
-          new Info(
-              segment.name().number(),
-              segment.firstIndex(),
-              table.index(table.count() - 1),
-              segment.bytes(),
-              segment.sealed()));
-    }
-    return infos;
-  }
-
   /** Told how many bytes a rewrite has read, so that it can wait; may throw to give up. */
   public interface Pace {
     void read(long bytes) throws IOException;
@@ -282,32 +181,63 @@ public final class Segments implements Closeable {
    *
    * @param needed tells by the index of an entry whether its body is
    * @return by how many bytes the files became smaller; 0 if there is no such segment, or it was
-   *     replaced meanwhile
+   *     replaced meanwhile, or its table is damaged
    */
   public long rewrite(long number, LongPredicate needed, Pace pace) throws IOException {
     rewriting.lock();
     try {
       Segment old = sealed(number);
-      if (old == null) {
+      if (old == null || !old.table().isSound()) {
         return 0;
       }
-      Segment copy = Segment.create(segments.directory(), old.name().next());
-      try {
-        for (int row = 0; row < old.table().count() && !restoring; row++) {
-          long index = old.table().index(row);
-          if (segments.of(index) == old && needed.test(index)) {
-            old.copyTo(copy, row);
-            pace.read(old.table().length(row));
-          }
-        }
-        copy.force();
-        return finish(old, copy) ? old.bytes() - copy.bytes() : 0;
-      } catch (IOException | RuntimeException e) {
-        copy.delete();
-        throw e;
-      }
+      Segment copy = anew(old, needed, new TreeMap<>(), pace);
+      return copy == null ? 0 : old.bytes() - copy.bytes();
     } finally {
       rewriting.unlock();
+    }
+  }
+
+  /**
+   * Writes a segment anew with other bodies in the place of damaged or missing ones, and with a new
+   * table. One that is written to is ended first. Readers do not notice. On any thread that may
+   * wait for a disk.
+   *
+   * @param number as {@link #numberOf} says
+   * @param bodies by index; as they were appended
+   * @param needed as in {@link #rewrite}; not asked about {@code bodies}
+   * @return whether it is done; false if there is no such segment, or it was replaced meanwhile
+   */
+  public boolean mend(long number, NavigableMap<Long, Body> bodies, LongPredicate needed, Pace pace)
+      throws IOException {
+    rewriting.lock();
+    try {
+      seal(number);
+      Segment old = sealed(number);
+      return old != null && anew(old, needed, bodies, pace) != null;
+    } finally {
+      rewriting.unlock();
+    }
+  }
+
+  private synchronized void seal(long number) throws IOException {
+    Segment segment = segments.numbered(number);
+    if (segment != null && !segment.sealed()) {
+      roll();
+    }
+  }
+
+  /** The new segment; null if the old one was replaced meanwhile. */
+  private Segment anew(
+      Segment old, LongPredicate needed, NavigableMap<Long, Body> replacements, Pace pace)
+      throws IOException {
+    Segment copy = Segment.create(segments.directory(), old.name().next());
+    try {
+      LongPredicate wanted = index -> segments.of(index) == old && needed.test(index);
+      new SegmentCopy(old, wanted, replacements, pace, () -> restoring).into(copy);
+      return finish(old, copy) ? copy : null;
+    } catch (IOException | RuntimeException e) {
+      copy.delete();
+      throw e;
     }
   }
 
@@ -375,15 +305,6 @@ public final class Segments implements Closeable {
       restoring = false;
       rewriting.unlock();
     }
-  }
-
-  /** Length of all segments in bytes. */
-  public long bytes() {
-    long bytes = 0;
-    for (Segment segment : segments.all()) {
-      bytes += segment.bytes();
-    }
-    return bytes;
   }
 
   @Override

@@ -1,0 +1,159 @@
+package dev.evenkeel.storage.segment;
+
+import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.file.NoSuchFileException;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Reads the bodies in segments. Any thread may call any method. */
+public abstract sealed class SegmentReads permits Segments {
+  final SegmentList segments;
+
+  SegmentReads(SegmentList segments) {
+    this.segments = segments;
+  }
+
+  private interface Lookup<T> {
+    T at(Segment segment, int row) throws IOException;
+  }
+
+  /** Looks up a record; once more if its segment has just given way to a rewritten one. */
+  private <T> T look(long index, T missing, Lookup<T> lookup) throws IOException {
+    while (true) {
+      Segment segment = segments.of(index);
+      int row = segment == null ? -1 : segment.table().row(index);
+      if (row < 0) {
+        return missing;
+      }
+      try {
+        return lookup.at(segment, row);
+      } catch (NoSuchFileException gone) {
+        if (segments.of(index) == segment) {
+          throw gone;
+        }
+      } catch (IOException e) {
+        if (Segment.isUnreadable(e)) {
+          return missing;
+        }
+        throw e;
+      }
+    }
+  }
+
+  /** Length of the body of an entry in bytes; 0 if there is none. */
+  public int length(long index) {
+    Segment segment = segments.of(index);
+    int row = segment == null ? -1 : segment.table().row(index);
+    return row < 0 ? 0 : segment.table().length(row);
+  }
+
+  /** Whether the body of this entry is there; of its bytes only the header is read. */
+  public boolean holds(long term, long index) throws IOException {
+    return look(
+        index,
+        false,
+        (segment, row) -> {
+          RecordHeader header = segment.header(row);
+          return header != null && header.term() == term && header.index() == index;
+        });
+  }
+
+  /**
+   * Reads a part of an entry's body.
+   *
+   * @return false if there is no such body, or it is shorter
+   */
+  public boolean read(long index, int offset, ByteBuffer into) throws IOException {
+    int from = into.position();
+    return look(
+        index,
+        false,
+        (segment, row) -> {
+          if (offset + into.limit() - from > segment.table().length(row)) {
+            return false;
+          }
+          segment.readBody(row, offset, into.position(from));
+          return true;
+        });
+  }
+
+  /** Reads a whole body and compares it with its checksum; null if it is missing or damaged. */
+  public ByteBuffer readVerified(long index) throws IOException {
+    return look(
+        index,
+        null,
+        (segment, row) -> {
+          RecordHeader header = segment.header(row);
+          if (header == null || header.index() != index) {
+            return null;
+          }
+          ByteBuffer body = ByteBuffer.allocate(header.length());
+          segment.readBody(row, 0, body);
+          return RecordHeader.crcOf(body.flip().slice()) == header.crc() ? body : null;
+        });
+  }
+
+  /** What stands before the body of an entry; null if it is missing or damaged. */
+  public BodyOrigin origin(long index) throws IOException {
+    return look(
+        index,
+        null,
+        (segment, row) -> {
+          RecordHeader header = segment.header(row);
+          return header == null || header.index() != index
+              ? null
+              : new BodyOrigin(header.term(), header.length(), header.crc());
+        });
+  }
+
+  /** Compares every record of a segment with its checksums. Waits for the disk. */
+  public SegmentCheck check(long number, Segments.Pace pace) throws IOException {
+    Segment segment = segments.numbered(number);
+    return segment == null ? SegmentCheck.NOTHING : SegmentCheck.of(segment, segments, pace);
+  }
+
+  /**
+   * Number of the segment that has the body of this entry, or should have it; -1: there is none.
+   */
+  public long numberOf(long index) {
+    Segment segment = segments.of(index);
+    if (segment != null) {
+      return segment.name().number();
+    }
+    return segments.all().stream().findFirst().map(first -> first.name().number()).orElse(-1L);
+  }
+
+  /**
+   * One segment, as it was when asked for.
+   *
+   * @param number its place among all
+   * @param bytes length of its file
+   * @param sealed whether nothing more is appended to it
+   */
+  public record Info(long number, long firstIndex, long lastIndex, long bytes, boolean sealed) {}
+
+  /** All segments, oldest first. */
+  public List<Info> list() {
+    List<Info> infos = new ArrayList<>();
+    for (Segment segment : segments.all()) {
+      infos.add(
+          new Info(
+              segment.name().number(),
+              segment.firstIndex(),
+              segment.lastIndex(),
+              segment.bytes(),
+              segment.sealed()));
+    }
+    return infos;
+  }
+
+  /** Length of all segments in bytes. */
+  public long bytes() {
+    long bytes = 0;
+    for (Segment segment : segments.all()) {
+      bytes += segment.bytes();
+    }
+    return bytes;
+  }
+}
