@@ -106,6 +106,7 @@ public final class Comparison {
     row(table, "---", "---", "---", "---", "---", "---");
     for (String figure : mode.figures()) {
       List<Double> ours = values(results.get(Contender.EVENKEEL.name()), figure);
+      Double worst = ours.isEmpty() ? null : (Double) Stats.max(ours);
       if (mode.systems().size() == 1) {
         row(table, "`" + mode.name() + "`", Mode.label(figure), cell(ours), "", "", "");
       }
@@ -124,8 +125,8 @@ public final class Comparison {
             ratio == null ? "" : ratio.toString(),
             mode.goals().stream()
                 .filter(goal -> goal.figure().equals(figure))
-                .filter(goal -> goal.against().equals(other.name()))
-                .map(goal -> goal.shown(ratio))
+                .filter(goal -> goal.against() == null || goal.against().equals(other.name()))
+                .map(goal -> goal.shown(goal.against() == null ? worst : ratio))
                 .findFirst()
                 .orElse(""));
       }
@@ -161,7 +162,7 @@ public final class Comparison {
     return results.stream().map(result -> figure(result, figure)).filter(Objects::nonNull).toList();
   }
 
-  /** The mean, if each node has a value of its own; null if the run does not know the figure. */
+  /** The largest, if each node has a value of its own; null if the run does not know the figure. */
   private static Double figure(JsonObject result, String path) {
     Object value = result;
     for (String name : path.split("\\.")) {
@@ -170,7 +171,7 @@ public final class Comparison {
     if (value instanceof JsonObject nodes) {
       return nodes.stream()
           .mapToDouble(node -> ((Number) node.getValue()).doubleValue())
-          .average()
+          .max()
           .orElseThrow();
     }
     return value instanceof Number number ? (Double) number.doubleValue() : null;

@@ -21,6 +21,9 @@ import picocli.CommandLine.Command;
       "  evenkeel bench produce --size 1KiB --keys 1000 --nodes 3 --data /var/tmp",
       "  evenkeel bench single --rate 1",
       "  evenkeel bench batching",
+      "  evenkeel bench flat --size 1KiB --data /var/tmp",
+      "  evenkeel bench compression --size 500B",
+      "  evenkeel bench recovery --size 1KiB --nodes 3 --data /var/tmp",
       "  evenkeel bench consume --messages 2000000",
       "  evenkeel bench latency --rate 1000",
       "  evenkeel bench failover --rounds 5",
@@ -42,7 +45,8 @@ public final class BenchCommand extends CommandGroup implements Subcommands, Tar
 
   private BenchCommand(Target.Opener opener) {
     super(
-        "produce, single, batching, consume, latency, failover, rebalance, level, dedup or delay");
+        "produce, single, batching, flat, compression, recovery, consume, latency, failover,"
+            + " rebalance, level, dedup or delay");
     this.opener = opener;
   }
 
@@ -59,6 +63,9 @@ public final class BenchCommand extends CommandGroup implements Subcommands, Tar
         .addSubcommand(new ProduceBench().line())
         .addSubcommand(new SingleBench().line())
         .addSubcommand(new BatchingBench().line())
+        .addSubcommand(new FlatBench().line())
+        .addSubcommand(new CompressionBench().line())
+        .addSubcommand(new RecoveryBench().line())
         .addSubcommand(new ConsumeBench().line())
         .addSubcommand(new LatencyBench().line())
         .addSubcommand(new FailoverBench().line())

@@ -20,6 +20,9 @@ import picocli.CommandLine.ParentCommand;
  * figures.
  */
 abstract class Benchmark implements Callable<Integer> {
+  /** The field of a result with its throughput. */
+  static final String RATE = "messagesPerSecond";
+
   private static final String TOPIC = "bench-";
 
   @ParentCommand private Target.Opener opener;
@@ -113,6 +116,15 @@ abstract class Benchmark implements Callable<Integer> {
     ProduceLoad.Outcome outcome =
         new ProduceLoad(senders, payloads, options.inFlightMessages()).run(amount);
     senders.forEach(Target.Sender::close);
+    return answered(outcome);
+  }
+
+  /**
+   * The same outcome.
+   *
+   * @throws CommandFailure if a message has failed
+   */
+  static ProduceLoad.Outcome answered(ProduceLoad.Outcome outcome) {
     if (outcome.failed() > 0) {
       throw CommandFailure.failed(
           failures(outcome.sent(), outcome.failed(), outcome.firstFailure()));

@@ -66,6 +66,13 @@ record DiskWrites(SortedMap<String, Long> nodes, Long batchBytes, String unknown
     return (double) nodes.get(node) / batchBytes;
   }
 
+  /** The figure of the node that wrote most in a run; null if it is unknown. */
+  Double worstRatio() {
+    return nodes == null
+        ? null
+        : Stats.rounded(nodes.keySet().stream().mapToDouble(this::ratio).max().orElseThrow());
+  }
+
   /** Adds the figures of a run to its result. */
   void putInto(JsonObject result) {
     JsonObject ratios = null;

@@ -14,6 +14,7 @@ import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.Router;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -143,6 +144,11 @@ final class EvenkeelTarget implements Target {
     return sender(topic, router, options.lingerMillis.get(), options.batchBytes.get());
   }
 
+  Sender compressingSender(String topic, Compression compression) {
+    return new ProducerSender(
+        producer(topic, null, options.lingerMillis.get(), options.batchBytes.get(), compression));
+  }
+
   /** A sender without a producer: see {@link BareSender}. */
   Sender bareSender(String topic) {
     return new BareSender(EvenkeelClientImpl.linkOf(client), topic);
@@ -152,12 +158,13 @@ final class EvenkeelTarget implements Target {
    * @param lingerMillis null: the default
    * @param batchBytes null: the default
    */
-  private Producer producer(String topic, Router router, Long lingerMillis, Long batchBytes) {
+  private Producer producer(
+      String topic, Router router, Long lingerMillis, Long batchBytes, Compression compression) {
     ProducerOptions producerOptions =
         new ProducerOptions()
             .setTopic(topic)
             .setAcks(options.acks.get())
-            .setCompression(options.compression.get());
+            .setCompression(compression);
     if (lingerMillis != null) {
       producerOptions.setLingerMillis(lingerMillis);
     }
@@ -170,7 +177,7 @@ final class EvenkeelTarget implements Target {
   }
 
   DelayBench.DelayedSender delayedSender(String topic) {
-    return new ProducerSender(producer(topic, null, null, null));
+    return new ProducerSender(producer(topic, null, null, null, options.compression.get()));
   }
 
   /**
@@ -178,7 +185,8 @@ final class EvenkeelTarget implements Target {
    * @param batchBytes null: the default
    */
   Sender sender(String topic, Router router, Long lingerMillis, Long batchBytes) {
-    return new ProducerSender(producer(topic, router, lingerMillis, batchBytes));
+    return new ProducerSender(
+        producer(topic, router, lingerMillis, batchBytes, options.compression.get()));
   }
 
   private record ProducerSender(Producer producer) implements Sender, DelayBench.DelayedSender {

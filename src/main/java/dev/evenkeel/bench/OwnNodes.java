@@ -4,6 +4,7 @@ import dev.evenkeel.cli.ChildProcess;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.OwnProgram;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -12,12 +13,16 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 
 /**
@@ -35,6 +40,8 @@ final class OwnNodes implements AutoCloseable {
   private static final int PORTS_FROM = 28_000;
 
   private static final int PORTS_TO = 32_000;
+
+  private static final Pattern SNAPSHOT = Pattern.compile("snapshot\\.\\d+_(\\d+)");
 
   private final BenchOptions options;
   private final Path directory;
@@ -62,7 +69,7 @@ final class OwnNodes implements AutoCloseable {
       for (int port : ports) {
         own.nodes.add(own.new OwnNode("n" + (own.nodes.size() + 1), port));
       }
-      own.nodes.forEach(OwnNode::begin);
+      own.nodes.forEach(node -> node.begin());
       own.nodes.forEach(OwnNode::awaitReady);
       return own;
     } catch (RuntimeException e) {
@@ -91,6 +98,10 @@ final class OwnNodes implements AutoCloseable {
     } catch (CommandFailure e) {
       return Double.NaN;
     }
+  }
+
+  List<OwnNode> all() {
+    return List.copyOf(nodes);
   }
 
   OwnNode node(String id) {
@@ -168,11 +179,16 @@ final class OwnNodes implements AutoCloseable {
       this.port = port;
     }
 
-    /** Starts the node; returns at once. */
-    void begin() {
+    /**
+     * Starts the node; returns at once.
+     *
+     * @param settings more arguments of {@code serve}
+     */
+    void begin(String... settings) {
       List<String> command = new ArrayList<>(OwnProgram.command(options.nodeJvmOptions()));
       command.addAll(List.of("serve", "--node", id, "--port", String.valueOf(port)));
-      command.addAll(List.of("--http-port", "0", "--data", directory().resolve("data").toString()));
+      command.addAll(List.of("--http-port", "0", "--data", data().toString()));
+      command.addAll(List.of(settings));
       if (nodes.size() > 1) {
         command.add("--peers");
         command.add(
@@ -236,6 +252,32 @@ final class OwnNodes implements AutoCloseable {
       } catch (InterruptedException e) {
         Thread.currentThread().interrupt();
       }
+    }
+
+    /** The data directory. */
+    Path data() {
+      return directory().resolve("data");
+    }
+
+    /**
+     * The index of the last entry in the newest snapshot of each log group, by the directory of the
+     * group.
+     */
+    Map<Path, Long> snapshots() {
+      Map<Path, Long> newest = new HashMap<>();
+      try {
+        for (Path group : DurableFiles.list(data().resolve("raft/raft"))) {
+          for (Path each : DurableFiles.list(group.resolve("sm"))) {
+            Matcher name = SNAPSHOT.matcher(each.getFileName().toString());
+            if (name.matches()) {
+              newest.merge(group, Long.parseLong(name.group(1)), Math::max);
+            }
+          }
+        }
+      } catch (IOException e) {
+        throw CommandFailure.failed("cannot read the snapshots of node " + id + ": " + e, e);
+      }
+      return newest;
     }
 
     private Path directory() {

@@ -12,6 +12,9 @@ class Payloads {
   private static final int POOL_BYTES = 4 << 20;
   private static final int POOL_MAX = 1_024;
 
+  /** Text that repeats within a batch would be compressed too well. */
+  private static final int TEXTS_MAX = 16_384;
+
   private final byte[][] payloads;
   private final byte[][] keys;
 
@@ -27,7 +30,8 @@ class Payloads {
    */
   Payloads(int sizeBytes, int keyCount, long seed, boolean text) {
     SplittableRandom random = new SplittableRandom(seed);
-    payloads = new byte[Math.max(1, Math.min(POOL_MAX, POOL_BYTES / Math.max(1, sizeBytes)))][];
+    int most = Math.min(text ? TEXTS_MAX : POOL_MAX, POOL_BYTES / Math.max(1, sizeBytes));
+    payloads = new byte[Math.max(1, most)][];
     for (int i = 0; i < payloads.length; i++) {
       payloads[i] = text ? text(sizeBytes, random) : bytes(sizeBytes, random);
     }

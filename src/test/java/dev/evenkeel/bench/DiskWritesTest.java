@@ -40,6 +40,8 @@ class DiskWritesTest {
             "written to disk by n1: 3.50 bytes for each byte of batches",
             "written to disk by n2: 2.00 bytes for each byte of batches",
             "written to disk by n3: 0.00 bytes for each byte of batches");
+    assertThat(run.worstRatio()).isEqualTo(3.5);
+    assertThat(DiskWrites.unknown("no /proc", 100L).worstRatio()).isNull();
     assertThat(json(run).getJsonObject("writtenRatio").fieldNames())
         .containsExactly("n1", "n2", "n3");
   }

@@ -3,6 +3,7 @@ package dev.evenkeel.functional;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -78,6 +79,47 @@ class BenchIT {
       assertThat(figures.getDouble("p99Millis"))
           .isBetween(figures.getDouble("p50Millis"), figures.getDouble("maxMillis"));
     }
+  }
+
+  @Test
+  void theRateOfEachPartIsComparedWithThatOfTheFirst() throws IOException {
+    JsonObject json = bench("flat", "--bytes=3MiB", "--part=1MiB", "--warmup=200ms");
+    assertThat(json.getJsonArray("parts")).hasSize(3);
+    JsonObject last = json.getJsonArray("parts").getJsonObject(2);
+    assertThat(json.getJsonArray("parts").getJsonObject(0).getDouble("ofFirst")).isEqualTo(1);
+    assertThat(last.getLong("messagesPerSecond")).isPositive();
+    assertThat(json.getDouble("lastOfFirst")).isEqualTo(last.getDouble("ofFirst"));
+  }
+
+  @Test
+  void compressedLinesTakeLessRoom() throws IOException {
+    JsonObject json =
+        bench("compression", "--size=500B", "--rounds=1", "--duration=1s", "--warmup=500ms");
+    JsonArray settings = json.getJsonArray("settings");
+    assertThat(settings.stream().map(each -> ((JsonObject) each).getString("compression")))
+        .containsExactly("none", "lz4", "zstd");
+    double none = settings.getJsonObject(0).getDouble("storedBytesPerMessage");
+    assertThat(none).isGreaterThan(500);
+    assertThat(settings.getJsonObject(1).getDouble("storedBytesPerMessage")).isLessThan(none / 2);
+    assertThat(settings.getJsonObject(2).getDouble("storedBytesPerMessage")).isLessThan(none / 2);
+  }
+
+  @Test
+  void aWipedNodeIsReplacedAndSnapshotsAreCounted() throws IOException {
+    JsonObject json =
+        bench(
+            "recovery",
+            "--nodes=3",
+            "--bytes=2MiB",
+            "--entries=100",
+            "--rate=300",
+            "--warmup=500ms",
+            "--duration=4s");
+    assertThat(json.getDouble("startSeconds")).isPositive();
+    assertThat(json.getLong("snapshots")).isPositive();
+    assertThat(json.getDouble("ackMaxMillis")).isPositive();
+    assertThat(json.getDouble("copySeconds")).isPositive();
+    assertThat(json.getDouble("copyOfDisk")).isPositive();
   }
 
   @Test
