@@ -13,11 +13,12 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.CommandCodec;
-import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.DeadLettersAnswer;
+import dev.evenkeel.protocol.wire.DeadLettersAnswer.Opened;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
@@ -89,18 +90,19 @@ final class DeadLettersApi {
               LetterId next =
                   letters.isEmpty()
                       ? next(starts)
-                      : new LetterId(at.shard(), letters.get(letters.size() - 1).offset() + 1);
+                      : new LetterId(
+                          at.shard(), letters.get(letters.size() - 1).letter().offset() + 1);
               return fill(page, view, group, starts, next);
             });
   }
 
-  private Future<List<DeadLetter>> read(String group, Shard shard, long from, int max) {
+  private Future<List<Opened>> read(String group, Shard shard, long from, int max) {
     Bytes body = new Bytes().text(group);
     RecordCodec.write(body, shard);
     body.i64(from).i32(max).i32(Limits.FETCH_BYTES_MAX);
     return calls
         .toLeaderOf(shard, Op.READ_DEAD_LETTERS, body)
-        .map(answer -> Codec.list(RecordCodec.DEAD_LETTER).read(new ByteReader(answer)));
+        .map(answer -> DeadLettersAnswer.decode(answer).opened());
   }
 
   /** Shows one dead letter. */
@@ -115,7 +117,7 @@ final class DeadLettersApi {
               return read(group, id.shard(), id.offset(), 1)
                   .map(
                       found -> {
-                        if (found.isEmpty() || found.get(0).offset() != id.offset()) {
+                        if (found.isEmpty() || found.get(0).letter().offset() != id.offset()) {
                           throw new RefusedException(
                               Refusal.OFFSET_OUT_OF_RANGE,
                               "group '" + group + "' has no dead letter " + name);
@@ -198,7 +200,7 @@ final class DeadLettersApi {
               if (letters.isEmpty()) {
                 return Future.succeededFuture(0L);
               }
-              List<Long> offsets = letters.stream().map(DeadLetter::offset).toList();
+              List<Long> offsets = letters.stream().map(each -> each.letter().offset()).toList();
               return submit(view, group, shard, offsets, replay)
                   .compose(
                       done ->
@@ -259,7 +261,8 @@ final class DeadLettersApi {
     return new LetterId(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
   }
 
-  private static JsonObject json(ClusterView view, DeadLetter letter) {
+  private static JsonObject json(ClusterView view, Opened opened) {
+    DeadLetter letter = opened.letter();
     String topic =
         view.topics().stream()
             .filter(each -> each.id() == letter.shard().topicId())
@@ -271,7 +274,7 @@ final class DeadLettersApi {
             .put("topic", topic)
             .put("shard", letter.shard().shard())
             .put("offset", letter.offset());
-    Message message = MessageCodec.decode(letter.copy());
+    Message message = opened.message();
     TextOrBase64.put(json, "key", message.key());
     TextOrBase64.put(json, "payload", message.payload());
     return json.put("attempts", letter.attempts())
@@ -280,9 +283,9 @@ final class DeadLettersApi {
         .put("lastFailed", Instant.ofEpochMilli(letter.lastFailedMillis()).toString());
   }
 
-  private static void add(Page page, ClusterView view, DeadLetter letter) {
+  private static void add(Page page, ClusterView view, Opened letter) {
     if (!page.full()) {
-      page.count(letter.copy().length);
+      page.count(BatchBuilder.sizeOf(letter.message()));
       page.add(json(view, letter));
     }
   }

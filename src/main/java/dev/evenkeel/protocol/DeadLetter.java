@@ -9,7 +9,7 @@ package dev.evenkeel.protocol;
  * @param error of the last attempt: class and message
  * @param firstFailedMillis when the first attempt failed, in milliseconds since 1970
  * @param lastFailedMillis when the last attempt failed
- * @param copy the message as {@code wire.MessageCodec} writes it
+ * @param copy the message as {@code wire.MessageCodec} writes it; null: it is elsewhere
  */
 public record DeadLetter(
     Shard shard,
@@ -18,4 +18,10 @@ public record DeadLetter(
     String error,
     long firstFailedMillis,
     long lastFailedMillis,
-    byte[] copy) {}
+    byte[] copy) {
+
+  public DeadLetter with(byte[] newCopy) {
+    return new DeadLetter(
+        shard, offset, attempts, error, firstFailedMillis, lastFailedMillis, newCopy);
+  }
+}

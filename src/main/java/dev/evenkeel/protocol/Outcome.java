@@ -10,14 +10,17 @@ public sealed interface Outcome {
 
   long offset();
 
-  /** The message as {@code wire.MessageCodec} writes it, or null. */
+  /**
+   * The message as {@code wire.MessageCodec} writes it, or null. Only clients of former versions
+   * send it. The log takes it only if retention has dropped the message, see ADR 27.
+   */
   byte[] copy();
 
   /** What happens next to a failed message. */
   enum Way {
     /** It keeps its place in the owner's window; only the count of its attempts is kept. */
     HELD,
-    /** The log keeps its copy and gives it out again; the window moves on. */
+    /** The log keeps it and gives it out again; the window moves on. */
     MOVED,
     /** No further attempt: it becomes a dead letter. */
     DEAD
@@ -32,8 +35,7 @@ public sealed interface Outcome {
    * @param keyHash hash of the message's key: messages with the same hash keep their order; {@link
    *     #NO_KEY}: none
    * @param error class and message, for people; at most {@link Limits#ERROR_CHARS_MAX} letters
-   * @param copy the message as {@code wire.MessageCodec} writes it; needed with DEAD and with the
-   *     first MOVED, else null
+   * @param copy see {@link Outcome#copy()}
    */
   record Failed(
       long offset, int attempt, Way way, long delayMillis, long keyHash, String error, byte[] copy)

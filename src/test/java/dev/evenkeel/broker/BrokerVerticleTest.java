@@ -50,7 +50,6 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
-import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
@@ -184,11 +183,10 @@ class BrokerVerticleTest {
     get(bench.append(shard, batch(0, 0, 0, 3)));
     bench.grant("g", shard, "a", 0);
     int group = bench.groupOf(shard);
-    byte[] copy = MessageCodec.encode(new Message(null, Map.of(), 1, new byte[] {1}));
     List<Outcome> outcomes =
         List.of(
-            new Outcome.Failed(1, 1, Outcome.Way.MOVED, 3_000, Outcome.NO_KEY, "broken", copy),
-            new Outcome.Failed(2, 1, Outcome.Way.DEAD, 0, Outcome.NO_KEY, "broken", copy));
+            new Outcome.Failed(1, 1, Outcome.Way.MOVED, 3_000, Outcome.NO_KEY, "broken", null),
+            new Outcome.Failed(2, 1, Outcome.Way.DEAD, 0, Outcome.NO_KEY, "broken", null));
     bench.submit("n1", group, new DataCommand.RecordOutcomes("g", shard, 1, outcomes));
     bench.submit("n1", group, new DataCommand.Release("g", shard, 1, 3, -1, null));
     bench.grant("g", shard, "b", 1);

@@ -30,6 +30,7 @@ import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Mutants;
+import dev.evenkeel.protocol.wire.PlacedBatch;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -189,7 +190,8 @@ class FrameFuzzTest {
                 new RetryAnswer.Known(
                     List.of(1L),
                     List.of(new RetryAnswer.Held(1, 2, 3)),
-                    List.of(new RetryAnswer.KeyQueue(1, 2, 3))))
+                    List.of(new RetryAnswer.KeyQueue(1, 2, 3))),
+                List.of(new PlacedBatch(1, new byte[] {5})))
             .encode(),
         RetryAnswer::decode);
     answer(

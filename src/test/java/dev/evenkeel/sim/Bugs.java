@@ -81,7 +81,8 @@ enum Bugs implements Bug {
           : new RetryAnswer(
               answer.nextInMillis(),
               answer.due(),
-              new RetryAnswer.Known(List.of(), answer.known().held(), answer.known().queues()));
+              new RetryAnswer.Known(List.of(), answer.known().held(), answer.known().queues()),
+              answer.batches());
     }
   },
 
@@ -94,7 +95,8 @@ enum Bugs implements Bug {
           : new RetryAnswer(
               answer.nextInMillis(),
               answer.due(),
-              new RetryAnswer.Known(answer.known().marks(), answer.known().held(), List.of()));
+              new RetryAnswer.Known(answer.known().marks(), answer.known().held(), List.of()),
+              answer.batches());
     }
   },
 

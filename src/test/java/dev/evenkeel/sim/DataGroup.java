@@ -1,8 +1,10 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.broker.machine.BodyUse;
 import dev.evenkeel.broker.machine.DataListener;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.broker.state.BatchSource;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
@@ -27,6 +29,7 @@ import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
+import dev.evenkeel.storage.segment.Segments;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -356,7 +359,10 @@ final class DataGroup {
       time.note(() -> command + " of " + sender + " -> " + reply);
       if (command instanceof DataCommand.RecordOutcomes c && reply instanceof Reply.OfOffsets no) {
         ledger.recorded(
-            shard, c, no.offsets(), failures(state, group, shard).deadLetters(0, 1_000, 1 << 20));
+            shard,
+            c,
+            no.offsets(),
+            failures(state, group, shard).deadLetters(0, 1_000, 1 << 20).letters());
       }
       ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
       boolean granted = command instanceof DataCommand.Grant && reply instanceof Reply.OfLease;
@@ -490,7 +496,22 @@ final class DataGroup {
   }
 
   private static StoredFailures failures(DataState state, String group, Shard shard) {
-    return state.read(store -> new StoredFailures(store, new LeaseKey(shard, group)));
+    return state.read(store -> new StoredFailures(store, kept(state), new LeaseKey(shard, group)));
+  }
+
+  /** Batches that a node would keep, were it to free what the state does not need. */
+  private static BatchSource kept(DataState state) {
+    BodyUse.Use[] use = new BodyUse.Use[1];
+    return (place, length) -> {
+      if (use[0] == null) {
+        Segments.Info all = new Segments.Info(0, 0, state.appliedIndex(), 0, true);
+        use[0] = state.read(store -> BodyUse.of(store, List.of(all), index -> 1)).segments().get(0);
+      }
+      if (!use[0].needs(place.index())) {
+        throw new SimulationFailure("a failure refers to a body that nobody keeps: " + place);
+      }
+      return state.bytes(place, length);
+    };
   }
 
   FailureCounts stand(String group, Shard shard) {

@@ -8,10 +8,11 @@ import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.FailureEntry;
+import dev.evenkeel.broker.state.KeptMessage;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
+import dev.evenkeel.broker.state.StoredLetter;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
@@ -45,11 +46,13 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
       return Decision.refused(INVALID, wrong);
     }
     FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
+    MessageFinder messages =
+        new MessageFinder(store, command.shard(), tables.shard(command.shard()));
     List<Long> noRoom = new ArrayList<>();
     for (Outcome outcome : command.outcomes()) {
       // A message behind one that found no room may have the same key, and must not overtake it.
       boolean passes = outcome instanceof Outcome.Parked && !noRoom.isEmpty();
-      if (passes || !applied(failures, outcome, lease)) {
+      if (passes || !applied(failures, messages, outcome, lease)) {
         noRoom.add(outcome.offset());
       }
     }
@@ -75,18 +78,14 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
         if (failed.delayMillis() < 0 || failed.delayMillis() > DELAY_MILLIS_MAX) {
           return "delay of " + failed.delayMillis() + " ms: use 0 to " + DELAY_MILLIS_MAX;
         }
-        if (failed.way() == Outcome.Way.DEAD && failed.copy() == null) {
-          return "a dead letter needs the message's copy";
-        }
-      } else if (outcome instanceof Outcome.Parked parked && parked.copy() == null) {
-        return "a parked message needs its copy";
       }
     }
     return null;
   }
 
   /** Applies an outcome. Returns false if there is no room for it. */
-  private boolean applied(FailureUpdate failures, Outcome outcome, Lease lease) {
+  private boolean applied(
+      FailureUpdate failures, MessageFinder messages, Outcome outcome, Lease lease) {
     long offset = outcome.offset();
     FailureEntry entry = failures.entry(offset);
     if (outcome instanceof Outcome.Settled) {
@@ -105,22 +104,35 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
       return true;
     }
     boolean moved = entry != null && entry.kind() != FailureEntry.Kind.HELD;
-    if (outcome instanceof Outcome.Parked parked) {
-      return moved || failures.park(parked, entry, time);
-    }
-    Outcome.Failed failed = (Outcome.Failed) outcome;
-    if (entry != null && failed.attempt() != entry.attempts() + 1) {
+    if (outcome instanceof Outcome.Failed failed) {
+      if (entry != null && failed.attempt() != entry.attempts() + 1) {
+        return true;
+      }
+      if (held) {
+        // Below the committed offset nothing is held: what comes late would stay for ever.
+        return offset < lease.committed() || failures.hold(failed, entry, time);
+      }
+      if (moved && failed.way() == Outcome.Way.MOVED) {
+        return failures.failAgain(offset, entry, failed.delayMillis(), time);
+      }
+    } else if (moved) {
       return true;
     }
-    return switch (failed.way()) {
-      case DEAD -> failures.makeDeadLetter(failed, entry, lease.floor(), time);
-      // Below the committed offset nothing is held: a report that comes late would stay for ever.
-      case HELD -> offset < lease.committed() || failures.hold(failed, entry, time);
-      case MOVED ->
-          moved
-              ? failures.failAgain(offset, entry, failed.delayMillis(), time)
-              : failed.copy() == null || failures.move(failed, entry, time);
-    };
+    KeptMessage message = moved ? failures.message(offset) : messages.find(outcome);
+    if (message == null) {
+      // Retention has dropped it, as it drops what a group has not consumed in time.
+      if (entry != null) {
+        failures.remove(offset, entry, time);
+      }
+      return true;
+    }
+    if (outcome instanceof Outcome.Parked parked) {
+      return failures.park(parked, message, entry, time);
+    }
+    Outcome.Failed failed = (Outcome.Failed) outcome;
+    return failed.way() == Outcome.Way.DEAD
+        ? failures.makeDeadLetter(failed, message, entry, lease.floor(), time)
+        : failures.move(failed, message, entry, time);
   }
 
   /** Puts dead letters back. */
@@ -129,16 +141,17 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
   }
 
   /** Returns false if there is no room. */
-  private boolean retried(FailureUpdate failures, DeadLetter letter) {
-    if (failures.entry(letter.offset()) != null) {
+  private boolean retried(FailureUpdate failures, StoredLetter letter) {
+    long offset = letter.letter().offset();
+    if (failures.entry(offset) != null) {
       // After a reset it came again, and is being tried already.
-      failures.removeDeadLetter(letter.offset());
+      failures.removeDeadLetter(offset);
       return true;
     }
-    if (!failures.hasRoom(letter.copy().length)) {
+    if (!failures.hasRoom(letter.message())) {
       return false;
     }
-    failures.removeDeadLetter(letter.offset());
+    failures.removeDeadLetter(offset);
     failures.retryDeadLetter(letter, time);
     return true;
   }
@@ -150,7 +163,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
         command.offsets(),
         false,
         (failures, letter) -> {
-          failures.removeDeadLetter(letter.offset());
+          failures.removeDeadLetter(letter.letter().offset());
           return true;
         });
   }
@@ -160,7 +173,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
       DataCommand.OfLease command,
       List<Long> offsets,
       boolean replayed,
-      BiPredicate<FailureUpdate, DeadLetter> action) {
+      BiPredicate<FailureUpdate, StoredLetter> action) {
     Names.check("group", command.group());
     if (offsets.size() > Limits.OUTCOMES_A_COMMAND_MAX) {
       return Decision.refused(
@@ -169,7 +182,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     FailureUpdate failures = failures(new LeaseKey(command.shard(), command.group()));
     List<Long> there = new ArrayList<>();
     for (long offset : offsets) {
-      DeadLetter letter = failures.dead(offset);
+      StoredLetter letter = failures.dead(offset);
       if (letter != null && !action.test(failures, letter)) {
         break;
       }

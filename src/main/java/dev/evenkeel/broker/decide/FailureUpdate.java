@@ -5,15 +5,14 @@ import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.FailureEntry;
 import dev.evenkeel.broker.state.FailureEntry.Kind;
 import dev.evenkeel.broker.state.FailureKeys;
+import dev.evenkeel.broker.state.KeptMessage;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
+import dev.evenkeel.broker.state.StoredLetter;
 import dev.evenkeel.broker.state.WaitingOffsets;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.RecordCodec;
 import java.util.List;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongConsumer;
@@ -56,14 +55,21 @@ final class FailureUpdate {
     return rows.has(keys.at(FailureKeys.MARK, offset));
   }
 
-  /** The dead letter of that offset, or null. */
-  DeadLetter dead(long offset) {
-    byte[] value = rows.get(keys.at(FailureKeys.DEAD, offset));
-    return value == null ? null : RecordCodec.DEAD_LETTER.read(new ByteReader(value));
+  /** The message at that offset if it was moved, or null. */
+  KeptMessage message(long offset) {
+    byte[] value = rows.get(keys.at(FailureKeys.MESSAGE, offset));
+    return value == null ? null : KeptMessage.decode(value);
   }
 
-  boolean hasRoom(int copyBytes) {
-    return waiting + parked < Limits.RETRIES_MAX && bytes + copyBytes <= Limits.RETRY_BYTES_MAX;
+  /** The dead letter of that offset, or null. */
+  StoredLetter dead(long offset) {
+    byte[] value = rows.get(keys.at(FailureKeys.DEAD, offset));
+    return value == null ? null : StoredLetter.decode(value);
+  }
+
+  boolean hasRoom(KeptMessage message) {
+    return waiting + parked < Limits.RETRIES_MAX
+        && bytes + message.bytes() <= Limits.RETRY_BYTES_MAX;
   }
 
   /**
@@ -71,8 +77,8 @@ final class FailureUpdate {
    *
    * @param before its entry while it was held, or null
    */
-  boolean move(Outcome.Failed failed, FailureEntry before, LogTime time) {
-    if (!hasRoom(failed.copy().length)) {
+  boolean move(Outcome.Failed failed, KeptMessage message, FailureEntry before, LogTime time) {
+    if (!hasRoom(message)) {
       return false;
     }
     if (before != null) {
@@ -87,8 +93,8 @@ final class FailureUpdate {
             failed.keyHash(),
             before == null ? time.clockMillis() : before.firstFailedMillis(),
             time.clockMillis(),
-            failed.copy().length),
-        failed.copy());
+            message.bytes()),
+        message);
     return true;
   }
 
@@ -96,8 +102,8 @@ final class FailureUpdate {
    * Moves a message that waits behind another of its key from the window. Returns false if there is
    * no room.
    */
-  boolean park(Outcome.Parked parking, FailureEntry before, LogTime time) {
-    if (!hasRoom(parking.copy().length)) {
+  boolean park(Outcome.Parked parking, KeptMessage message, FailureEntry before, LogTime time) {
+    if (!hasRoom(message)) {
       return false;
     }
     if (before != null) {
@@ -114,12 +120,12 @@ final class FailureUpdate {
             parking.keyHash(),
             before == null ? 0 : before.firstFailedMillis(),
             before == null ? 0 : before.lastFailedMillis(),
-            parking.copy().length),
-        parking.copy());
+            message.bytes()),
+        message);
     return true;
   }
 
-  private void add(long offset, FailureEntry entry, byte[] copy) {
+  private void add(long offset, FailureEntry entry, KeptMessage message) {
     long head = entry.keyHash() == Outcome.NO_KEY ? -1 : headOf(entry.keyHash());
     if (head > offset) {
       // A former owner had finished this message before it moved the later ones; now it came again.
@@ -128,7 +134,7 @@ final class FailureUpdate {
       put(head, behind.behind());
     }
     put(offset, entry);
-    rows.put(keys.at(FailureKeys.COPY, offset), copy);
+    rows.put(keys.at(FailureKeys.MESSAGE, offset), message.encode());
     mark(offset);
   }
 
@@ -160,7 +166,8 @@ final class FailureUpdate {
   }
 
   /** Makes it a dead letter. Returns false if there is no room. */
-  boolean makeDeadLetter(Outcome.Failed failed, FailureEntry before, long floor, LogTime time) {
+  boolean makeDeadLetter(
+      Outcome.Failed failed, KeptMessage message, FailureEntry before, long floor, LogTime time) {
     long offset = failed.offset();
     if (dead >= Limits.DEAD_LETTERS_MAX) {
       return false;
@@ -174,17 +181,15 @@ final class FailureUpdate {
             failed.error(),
             tried ? before.firstFailedMillis() : time.clockMillis(),
             time.clockMillis(),
-            failed.copy());
+            null);
     if (before != null) {
       remove(offset, before, time);
     }
-    Bytes out = new Bytes(128 + failed.copy().length);
-    RecordCodec.DEAD_LETTER.write(out, letter);
     byte[] row = keys.at(FailureKeys.DEAD, offset);
     if (!rows.has(row)) {
       dead++;
     }
-    rows.put(row, out.toArray());
+    rows.put(row, new StoredLetter(message, letter).encode());
     if (offset >= floor) {
       mark(offset);
     }
@@ -194,7 +199,7 @@ final class FailureUpdate {
   /** Removes a waiting message, so that the next one of its key may be tried. */
   void remove(long offset, FailureEntry entry, LogTime time) {
     take(offset, entry);
-    rows.delete(keys.at(FailureKeys.COPY, offset));
+    rows.delete(keys.at(FailureKeys.MESSAGE, offset));
     if (entry.keyHash() == Outcome.NO_KEY) {
       return;
     }
@@ -218,12 +223,13 @@ final class FailureUpdate {
    * Puts a dead letter back among the waiting messages. It keeps no order: its key's queue has
    * moved on.
    */
-  void retryDeadLetter(DeadLetter letter, LogTime time) {
+  void retryDeadLetter(StoredLetter stored, LogTime time) {
+    long offset = stored.letter().offset();
+    KeptMessage message = stored.message();
     put(
-        letter.offset(),
-        new FailureEntry(
-            Kind.WAITING, 0, time.millis(), Outcome.NO_KEY, 0, 0, letter.copy().length));
-    rows.put(keys.at(FailureKeys.COPY, letter.offset()), letter.copy());
+        offset,
+        new FailureEntry(Kind.WAITING, 0, time.millis(), Outcome.NO_KEY, 0, 0, message.bytes()));
+    rows.put(keys.at(FailureKeys.MESSAGE, offset), message.encode());
   }
 
   /** Forgets marks below {@code floor}, and what was held below {@code committed}. */
@@ -273,7 +279,7 @@ final class FailureUpdate {
         () -> waiting + parked > 0,
         each -> {
           take(each, entry(each));
-          rows.delete(keys.at(FailureKeys.COPY, each));
+          rows.delete(keys.at(FailureKeys.MESSAGE, each));
         });
   }
 
@@ -311,7 +317,7 @@ final class FailureUpdate {
     count(entry, 1);
   }
 
-  /** Removes everything but the copy. */
+  /** Removes everything but the message. */
   private void take(long offset, FailureEntry entry) {
     rows.delete(keys.at(FailureKeys.ENTRY, offset));
     if (entry.kind() == Kind.WAITING) {

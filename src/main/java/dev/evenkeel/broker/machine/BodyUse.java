@@ -2,7 +2,9 @@ package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.DelayedBatch;
+import dev.evenkeel.broker.state.FailureKeys;
 import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.KeptMessage;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.storage.Store;
 import dev.evenkeel.storage.segment.Segments;
@@ -86,15 +88,15 @@ public final class BodyUse {
   }
 
   /**
-   * Looks through the index. Waits for the disk.
+   * Looks through everything that refers to bodies. Waits for the disk.
    *
    * @param segments as they were before
    * @param length of the body of an entry in bytes
    */
   public static BodyUse of(Store store, List<Segments.Info> segments, LongToIntFunction length) {
     BodyUse use = new BodyUse(segments, length);
-    // The delayed batches first: one that gets its offsets meanwhile is then seen twice, not
-    // missed.
+    // A batch may get its offsets meanwhile, and one with offsets may get failures: in this order
+    // it is then seen twice, not missed.
     try (Store.Cursor cursor = store.scan(Store.Table.DELAYED, Keys.first(), Keys.last())) {
       while (cursor.next()) {
         use.mark(DelayedBatch.decode(cursor.value()).place());
@@ -103,6 +105,17 @@ public final class BodyUse {
     try (Store.Cursor cursor = store.scan(Store.Table.INDEX, Keys.first(), Keys.last())) {
       while (cursor.next()) {
         use.mark(IndexEntry.decode(cursor.key(), cursor.value()).place());
+      }
+    }
+    try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, Keys.first(), Keys.last())) {
+      while (cursor.next()) {
+        BatchPlace place =
+            FailureKeys.hasMessage(cursor.key())
+                ? KeptMessage.decode(cursor.value()).place()
+                : null;
+        if (place != null) {
+          use.mark(place);
+        }
       }
     }
     return use;

@@ -103,8 +103,16 @@ public final class DataState extends StoredState<DataState.Request, Change> {
 
   /** The bytes of a batch, not compared with their checksum; null if they are not there. */
   public byte[] bytes(IndexEntry entry) {
-    byte[] bytes = new byte[entry.bytes()];
-    BatchPlace place = entry.place();
+    return bytes(entry.place(), entry.bytes());
+  }
+
+  /**
+   * The same for whatever refers to the batch.
+   *
+   * @param length of the batch in bytes
+   */
+  public byte[] bytes(BatchPlace place, int length) {
+    byte[] bytes = new byte[length];
     try {
       return bodies.read(place.index(), place.at(), ByteBuffer.wrap(bytes)) ? bytes : null;
     } catch (IOException e) {

@@ -130,9 +130,13 @@ final class DiskReader {
 
   private static RefusedException corrupt(
       LogGroupServer group, Shard shard, long offset, String reason) {
-    String text = place(group, shard, offset, reason);
-    group.state().damaged(text);
-    return refusal(text);
+    return corrupt(group, place(group, shard, offset, reason));
+  }
+
+  /** Reports a place that was found damaged, and returns the refusal to serve it. */
+  static RefusedException corrupt(LogGroupServer group, String place) {
+    group.state().damaged(place);
+    return refusal(place);
   }
 
   private static String place(LogGroupServer group, Shard shard, long offset, String reason) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.CORRUPT;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.broker.state.DataTables;
@@ -9,19 +10,21 @@ import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
-import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
+import dev.evenkeel.storage.Store;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Supplier;
 
 /** Answers requests about retries and dead letters. Runs on one context. */
 record FailureService(ServeContext serve) {
@@ -35,14 +38,18 @@ record FailureService(ServeContext serve) {
     LeaseKey key = new LeaseKey(request.shard(), request.group());
     if (group.state().tables().failures(key).concerningOwner() == 0) {
       RetryAnswer none =
-          new RetryAnswer(-1, List.of(), request.first() ? RetryAnswer.Known.NOTHING : null);
+          new RetryAnswer(
+              -1, List.of(), request.first() ? RetryAnswer.Known.NOTHING : null, List.of());
       return Future.succeededFuture(Frames.answer(none.encode().view()));
     }
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
     return serve.read(
         group,
         store ->
-            Frames.answer(new StoredFailures(store, key).answer(request, now).encode().view()));
+            Frames.answer(
+                sound(group, key.shard(), () -> stored(store, group, key).answer(request, now))
+                    .encode()
+                    .view()));
   }
 
   /** Answers a READ_DEAD_LETTERS request. */
@@ -60,12 +67,31 @@ record FailureService(ServeContext serve) {
     LeaseKey key = new LeaseKey(shard, name);
     return serve.read(
         group,
-        store -> {
-          Bytes out = new Bytes(1_024);
-          Codec.list(RecordCodec.DEAD_LETTER)
-              .write(out, new StoredFailures(store, key).deadLetters(from, max, bytesMax));
-          return Frames.answer(out.view());
-        });
+        store ->
+            Frames.answer(
+                sound(
+                        group,
+                        shard,
+                        () -> stored(store, group, key).deadLetters(from, max, bytesMax))
+                    .encode()
+                    .view()));
+  }
+
+  private static StoredFailures stored(Store store, LogGroupServer group, LeaseKey key) {
+    return new StoredFailures(store, group.state()::bytes, key);
+  }
+
+  /** Reports damage that the reader finds. */
+  private static <T> T sound(LogGroupServer group, Shard shard, Supplier<T> reader) {
+    try {
+      return reader.get();
+    } catch (RefusedException damaged) {
+      if (damaged.refusal() != CORRUPT) {
+        throw damaged;
+      }
+      String place = group.nameOf(shard) + " on " + group.nodeId();
+      throw DiskReader.corrupt(group, place + ", " + damaged.getMessage());
+    }
   }
 
   /** Answers a READ_FAILURES request. */

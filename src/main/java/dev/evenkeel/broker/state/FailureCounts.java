@@ -10,7 +10,7 @@ import dev.evenkeel.protocol.wire.Codec;
  * @param held messages that wait in the owner's window
  * @param dead dead letters
  * @param marks offsets above the committed one that have left the window
- * @param bytes of the copies of waiting and parked messages
+ * @param bytes that waiting and parked messages count for, see {@link KeptMessage}
  */
 public record FailureCounts(int waiting, int parked, int held, int dead, int marks, long bytes) {
   static final Codec<FailureCounts> CODEC = Codec.record(FailureCounts.class);

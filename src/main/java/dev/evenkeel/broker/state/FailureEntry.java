@@ -10,7 +10,7 @@ import dev.evenkeel.protocol.wire.Codec;
  * @param keyHash hash of the key whose order it keeps; 0: it keeps none
  * @param firstFailedMillis when the first attempt failed; 0: none has
  * @param lastFailedMillis when the last attempt failed
- * @param bytes of its copy; 0 for one that is held
+ * @param bytes that its message counts for, see {@link KeptMessage}; 0 for one that is held
  */
 public record FailureEntry(
     Kind kind,

@@ -7,11 +7,11 @@ import java.nio.ByteBuffer;
  *
  * <pre>
  * 1 offset       entry: a message that waits
- * 2 offset       the copy of a message that was moved
+ * 2 offset       the message of an entry that was moved: KeptMessage
  * 3 due offset   (empty) a waiting entry, by when it is due
  * 4 queue offset  (empty) a moved message that has a key
  * 5 offset       (empty) mark: it has left the window
- * 6 offset       dead letter
+ * 6 offset       dead letter: StoredLetter
  * </pre>
  *
  * The counts of all these are in table LEASES. Offsets and times are never negative, so that they
@@ -19,7 +19,7 @@ import java.nio.ByteBuffer;
  */
 public final class FailureKeys {
   public static final int ENTRY = 1;
-  public static final int COPY = 2;
+  public static final int MESSAGE = 2;
   public static final int DUE = 3;
   public static final int QUEUE = 4;
   public static final int MARK = 5;
@@ -61,6 +61,16 @@ public final class FailureKeys {
   /** Behind everything of the group and shard. */
   public byte[] last() {
     return part(PARTS);
+  }
+
+  /** Whether the value of any key of the table begins with a {@link KeptMessage}. */
+  public static boolean hasMessage(byte[] key) {
+    int group = 0;
+    while (key[group] != 0) {
+      group++;
+    }
+    byte part = key[group + 1 + 2 * Integer.BYTES];
+    return part == MESSAGE || part == DEAD;
   }
 
   /** Whether a key of the same group and shard is of that part. */

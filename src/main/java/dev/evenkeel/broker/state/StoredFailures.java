@@ -1,9 +1,11 @@
 package dev.evenkeel.broker.state;
 
+import static dev.evenkeel.protocol.Refusal.CORRUPT;
+
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Outcome;
-import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.DeadLettersAnswer;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.Store;
@@ -21,10 +23,12 @@ import java.util.Set;
  */
 public final class StoredFailures {
   private final Store store;
+  private final BatchSource source;
   private final FailureKeys keys;
 
-  public StoredFailures(Store store, LeaseKey key) {
+  public StoredFailures(Store store, BatchSource source, LeaseKey key) {
     this.store = store;
+    this.source = source;
     keys = new FailureKeys(key);
   }
 
@@ -32,13 +36,14 @@ public final class StoredFailures {
    * What is due at {@code nowMillis}.
    *
    * @param nowMillis the time of the log, see {@link LogTime}
+   * @throws RefusedException CORRUPT if the first message cannot be read
    */
   public RetryAnswer answer(RetryRequest request, long nowMillis) {
     RetryAnswer.Known known = request.first() ? known(nowMillis) : null;
     Set<Long> left = new HashSet<>(request.inHand());
     List<RetryAnswer.Retry> due = new ArrayList<>();
+    MessageReader messages = new MessageReader(source, request.bytesMax());
     long next = -1;
-    int bytes = 0;
     try (Store.Cursor cursor =
         store.scan(
             Store.Table.FAILURES, keys.part(FailureKeys.DUE), keys.part(FailureKeys.DUE + 1))) {
@@ -61,20 +66,26 @@ public final class StoredFailures {
             next = 0;
             break;
           }
-          RetryAnswer.Retry retry = retry(each);
-          if (retry == null) {
+          FailureEntry retry = entry(each);
+          byte[] row = keys.at(FailureKeys.MESSAGE, each);
+          byte[] value = store.get(Store.Table.FAILURES, row);
+          if (retry == null || value == null) {
             continue;
           }
-          if (!due.isEmpty() && bytes + retry.copy().length > request.bytesMax()) {
-            next = 0;
-            break;
+          try {
+            MessageReader.Found found = messages.take(KeptMessage.decode(value), each);
+            if (found == null) {
+              next = 0;
+              break;
+            }
+            due.add(new RetryAnswer.Retry(each, retry.attempts(), retry.keyHash(), found.copy()));
+          } catch (RefusedException damaged) {
+            throwUnlessGone(row, each, damaged);
           }
-          bytes += retry.copy().length;
-          due.add(retry);
         }
       }
     }
-    return new RetryAnswer(next, due, known);
+    return new RetryAnswer(next, due, known, messages.batches());
   }
 
   /** A message and those parked behind it in its key's queue: {@code max} at most, and one more. */
@@ -103,12 +114,11 @@ public final class StoredFailures {
     return value == null ? null : FailureEntry.CODEC.decode(value);
   }
 
-  private RetryAnswer.Retry retry(long offset) {
-    FailureEntry entry = entry(offset);
-    byte[] copy = store.get(Store.Table.FAILURES, keys.at(FailureKeys.COPY, offset));
-    return entry == null || copy == null
-        ? null
-        : new RetryAnswer.Retry(offset, entry.attempts(), entry.keyHash(), copy);
+  /** If the row was deleted meanwhile, nobody needs the bytes of its message any more. */
+  private void throwUnlessGone(byte[] row, long offset, RefusedException damaged) {
+    if (store.get(Store.Table.FAILURES, row) != null) {
+      throw CORRUPT.error("offset %s: %s", offset, damaged.getMessage());
+    }
   }
 
   private RetryAnswer.Known known(long nowMillis) {
@@ -155,24 +165,30 @@ public final class StoredFailures {
    * @param from the first offset wanted
    * @param max most of them
    * @param bytesMax at least one, more only within this
+   * @throws RefusedException CORRUPT if the first message cannot be read
    */
-  public List<DeadLetter> deadLetters(long from, int max, int bytesMax) {
-    List<DeadLetter> found = new ArrayList<>();
-    int bytes = 0;
+  public DeadLettersAnswer deadLetters(long from, int max, int bytesMax) {
+    List<DeadLetter> letters = new ArrayList<>();
+    MessageReader messages = new MessageReader(source, bytesMax);
     try (Store.Cursor cursor =
         store.scan(
             Store.Table.FAILURES,
             keys.at(FailureKeys.DEAD, from),
             keys.part(FailureKeys.DEAD + 1))) {
-      while (found.size() < max && cursor.next()) {
-        byte[] value = cursor.value();
-        bytes += value.length;
-        if (!found.isEmpty() && bytes > bytesMax) {
-          break;
+      while (letters.size() < max && cursor.next()) {
+        StoredLetter stored = StoredLetter.decode(cursor.value());
+        DeadLetter letter = stored.letter();
+        try {
+          MessageReader.Found found = messages.take(stored.message(), letter.offset());
+          if (found == null) {
+            break;
+          }
+          letters.add(letter.with(found.copy()));
+        } catch (RefusedException damaged) {
+          throwUnlessGone(cursor.key(), letter.offset(), damaged);
         }
-        found.add(RecordCodec.DEAD_LETTER.read(new ByteReader(value)));
       }
     }
-    return found;
+    return new DeadLettersAnswer(letters, messages.batches());
   }
 }

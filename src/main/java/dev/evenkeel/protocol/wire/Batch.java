@@ -8,6 +8,7 @@ import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.nio.ByteBuffer;
@@ -145,6 +146,17 @@ public record Batch(ByteBuffer bytes) implements BatchHeader {
       BatchPacker.compressor(compression());
     }
     return this;
+  }
+
+  /**
+   * One message of a batch that is not compressed. It makes no other.
+   *
+   * @param position 0 for the first
+   * @throws MalformedException INVALID if the messages up to there cannot be read
+   */
+  public Message message(int position) {
+    int left = new BatchWalk(bytes).over(position, count());
+    return new BatchReader(this, bytes.slice(length() - left, left)).next();
   }
 
   static int crc(ByteBuffer batch) {

@@ -35,6 +35,13 @@ public final class BatchReader {
     endOffset = baseOffset + batch.count();
   }
 
+  /** Reads messages of the batch from {@code messages} on, whatever their offsets are. */
+  BatchReader(Batch batch, ByteBuffer messages) {
+    in = new ByteReader(messages);
+    firstTimestamp = batch.firstTimestampMillis();
+    endOffset = batch.count();
+  }
+
   public boolean hasNext() {
     return nextOffset < endOffset;
   }

@@ -28,14 +28,24 @@ final class BatchWalk {
    * @throws MalformedException unless there are exactly so many messages
    */
   void overAll(int count) {
-    for (int message = 0; message < count; message++) {
+    over(count, count);
+    if (at != end) {
+      throw Batch.malformed((end - at) + " bytes after its " + count + " messages");
+    }
+  }
+
+  /**
+   * Walks over the first {@code some} of {@code count} messages. Returns how many bytes are left.
+   *
+   * @throws MalformedException if these bytes are not so many messages
+   */
+  int over(int some, int count) {
+    for (int message = 0; message < some; message++) {
       if (!overOne()) {
         throw Batch.malformed("message " + (message + 1) + " of " + count + " ends early");
       }
     }
-    if (at != end) {
-      throw Batch.malformed((end - at) + " bytes after its " + count + " messages");
-    }
+    return end - at;
   }
 
   private boolean overOne() {

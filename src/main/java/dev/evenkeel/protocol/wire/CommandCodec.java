@@ -40,12 +40,23 @@ public final class CommandCodec {
   private static final Codec<String> ASSIGNOR =
       Codec.of(Bytes::text, in -> in.remaining() == 0 ? null : in.text());
 
+  private static final Codec<Outcome.Way> WAY = Codec.constant(Outcome.Way.class);
   private static final Codec<?> NO_TERM = absent(0L);
   private static final Codec<?> USUAL_TIMEOUT = absent(Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
   private static final Codec<?> ALL_TOPICS = absent(DataCommand.ForgetLeases.ALL_TOPICS);
 
+  /** Ways on which the message leaves the owner's window. */
+  private static final Codec<Outcome.Way> LEAVES =
+      Codec.of(WAY::write, WAY::read, way -> way != Outcome.Way.HELD);
+
+  /**
+   * Forms 4 and 5 have no copy of a message that leaves the window. Nodes that need one do not read
+   * them, so they refuse what they could not keep.
+   */
   private static final Codec<Outcome> OUTCOME =
       new Tagged<Outcome>("outcome")
+          .add(4, Outcome.Failed.class, I64, I32, LEAVES, I64, I64, TEXT, absent(null))
+          .add(5, Outcome.Parked.class, I64, I64, absent(null))
           .add(1, Outcome.Failed.class)
           .add(2, Outcome.Parked.class)
           .add(3, Outcome.Settled.class)

@@ -1,7 +1,9 @@
 package dev.evenkeel.protocol.wire;
 
+import dev.evenkeel.protocol.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * Messages whose next attempt is due.
@@ -11,13 +13,16 @@ import java.util.List;
  * @param due messages of one key are in their order, and those behind the first may be tried after
  *     it
  * @param known what a new owner must know; null if the request did not ask for it
+ * @param batches that have the messages of retries without a copy
  */
-public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
+public record RetryAnswer(
+    long nextInMillis, List<Retry> due, Known known, List<PlacedBatch> batches) {
   /**
    * A message to be tried.
    *
    * @param attempts that have failed
-   * @param copy of the message, as {@code wire.MessageCodec} writes it
+   * @param copy of the message, as {@code wire.MessageCodec} writes it; null: it is in one of the
+   *     batches
    */
   public record Retry(long offset, int attempts, long keyHash, byte[] copy) {}
 
@@ -42,7 +47,22 @@ public record RetryAnswer(long nextInMillis, List<Retry> due, Known known) {
           RetryAnswer.class,
           Codec.I64,
           Codec.list(Codec.record(Retry.class)),
-          Codec.nullable(Codec.record(Known.class)));
+          Codec.nullable(Codec.record(Known.class)),
+          PlacedBatch.AT_THE_END);
+
+  /**
+   * The messages of the retries without a copy.
+   *
+   * @throws RefusedException as {@link BatchMessages} does
+   */
+  public BatchMessages messages() {
+    return new BatchMessages(
+        batches,
+        due.stream()
+            .filter(retry -> retry.copy() == null)
+            .map(Retry::offset)
+            .collect(Collectors.toSet()));
+  }
 
   public Bytes encode() {
     Bytes out = new Bytes(256);

@@ -9,14 +9,18 @@ import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.DeadLettersAnswer;
+import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
+import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,7 +32,9 @@ import org.junit.jupiter.api.Test;
 
 class FailureTest {
   private static final LeaseKey KEY = new LeaseKey(SHARD, "g");
-  private static final byte[] COPY = {1, 2, 3};
+
+  /** What a message of the batch with all 20 counts for. */
+  private static final int SHARE = share();
 
   private Rig rig = Rig.opened();
 
@@ -43,8 +49,21 @@ class FailureTest {
   }
 
   private static Outcome failed(long offset, int attempt, Outcome.Way way, long queue) {
-    boolean copied = way == Outcome.Way.DEAD || way == Outcome.Way.MOVED && attempt == 1;
-    return new Outcome.Failed(offset, attempt, way, 1_000, queue, "broken", copied ? COPY : null);
+    return new Outcome.Failed(offset, attempt, way, 1_000, queue, "broken", null);
+  }
+
+  private static Outcome parked(long offset, long queue) {
+    return new Outcome.Parked(offset, queue, null);
+  }
+
+  private static int share() {
+    return (Rig.batch(0, 0, 0, 20).length() + 19) / 20;
+  }
+
+  /** The message at an offset, as {@link Rig#fill} makes it. */
+  private static byte[] message(long offset) {
+    byte[] payload = ("0/0/" + offset).getBytes(StandardCharsets.UTF_8);
+    return MessageCodec.encode(new Message(null, null, 1_000_000 + offset, payload));
   }
 
   private static Outcome moved(long offset, int attempt) {
@@ -58,7 +77,8 @@ class FailureTest {
   private RetryAnswer answer(Long... inHand) {
     RetryRequest request = new RetryRequest("g", SHARD, 1, true, List.of(inHand), 100, 1 << 20);
     RetryAnswer found =
-        rig.data.read(store -> new StoredFailures(store, KEY).answer(request, rig.time()));
+        rig.data.read(
+            store -> new StoredFailures(store, rig.data::bytes, KEY).answer(request, rig.time()));
     RetryAnswer read = RetryAnswer.decode(found.encode().view());
     assertThat(read.nextInMillis()).isEqualTo(found.nextInMillis());
     return found;
@@ -69,7 +89,14 @@ class FailureTest {
   }
 
   private List<DeadLetter> letters() {
-    return rig.data.read(store -> new StoredFailures(store, KEY).deadLetters(0, 100, 1 << 20));
+    return stored().letters();
+  }
+
+  private DeadLettersAnswer stored() {
+    DeadLettersAnswer answer =
+        rig.data.read(
+            store -> new StoredFailures(store, rig.data::bytes, KEY).deadLetters(0, 100, 1 << 20));
+    return DeadLettersAnswer.decode(answer.encode().view());
   }
 
   private static int moved(FailureCounts counts) {
@@ -88,6 +115,7 @@ class FailureTest {
     rig.now += 1_000;
     assertThat(due()).containsExactly(3L);
     assertThat(answer().due().get(0).attempts()).isEqualTo(1);
+    assertThat(answer().due().get(0).copy()).as("from the log").isEqualTo(message(3));
     assertThat(due(3L)).isEmpty();
     record(1, moved(3, 2));
     assertThat(due()).isEmpty();
@@ -132,7 +160,7 @@ class FailureTest {
     assertThat(letters()).hasSize(1);
     assertThat(letters().get(0))
         .usingRecursiveComparison()
-        .isEqualTo(new DeadLetter(SHARD, 3, 2, "broken", first, first + 5_000, COPY));
+        .isEqualTo(new DeadLetter(SHARD, 3, 2, "broken", first, first + 5_000, message(3)));
     assertThat(stand()).isEqualTo(new FailureCounts(0, 0, 0, 1, 1, 0));
     rig.run(Commands.commit("g", SHARD, 2, 10));
     record(2, moved(3, 1));
@@ -141,8 +169,8 @@ class FailureTest {
 
   @Test
   void aLaneKeepsItsOrder() {
-    record(1, failed(3, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(5, 7, COPY));
-    record(1, new Outcome.Parked(8, 7, COPY), new Outcome.Parked(6, 9, COPY));
+    record(1, failed(3, 1, Outcome.Way.MOVED, 7), parked(5, 7));
+    record(1, parked(8, 7), parked(6, 9));
     assertThat(stand().parked()).isEqualTo(2);
     assertThat(due()).as("nothing of queue 9 is before it").containsExactly(6L);
     rig.now += 1_000;
@@ -161,12 +189,15 @@ class FailureTest {
     rig.data.close();
     rig.data =
         States.data(
-            rig.directory.resolve("d0"), directory -> counted(rig.disk.open(directory), scans), 0);
+            rig.directory.resolve("d0"),
+            directory -> counted(rig.disk.open(directory), scans),
+            rig.bodies,
+            0);
     rig.data.open();
     scans.set(0);
-    record(1, failed(0, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(1, 7, COPY));
+    record(1, failed(0, 1, Outcome.Way.MOVED, 7), parked(1, 7));
     for (long offset = 0; offset < 15; offset++) {
-      record(1, new Outcome.Parked(offset + 2, 7, COPY), new Outcome.Settled(offset));
+      record(1, parked(offset + 2, 7), new Outcome.Settled(offset));
     }
     assertThat(moved(stand())).isEqualTo(2);
     assertThat(scans).hasValue(0);
@@ -191,11 +222,11 @@ class FailureTest {
   /** A queue is in memory, too, and read back from the disk. */
   @Test
   void aLaneGoesOnInOrderAfterARestart() throws IOException {
-    record(1, failed(3, 1, Outcome.Way.MOVED, 7), new Outcome.Parked(5, 7, COPY));
+    record(1, failed(3, 1, Outcome.Way.MOVED, 7), parked(5, 7));
     rig.data.close();
-    rig.data = States.data(rig.directory.resolve("d0"), rig.disk::open, 0);
+    rig.data = States.data(rig.directory.resolve("d0"), rig.disk::open, rig.bodies, 0);
     rig.data.open();
-    record(1, new Outcome.Parked(8, 7, COPY));
+    record(1, parked(8, 7));
     assertThat(stand().parked()).as("8 waits behind 3").isEqualTo(2);
     record(1, new Outcome.Settled(3));
     assertThat(due()).containsExactly(5L, 8L);
@@ -272,9 +303,9 @@ class FailureTest {
           int attempt = 1 + random.nextInt(3);
           record(
               epoch,
-              new Outcome.Failed(offset, attempt, way, random.nextInt(3_000), queue, "x", COPY));
+              new Outcome.Failed(offset, attempt, way, random.nextInt(3_000), queue, "x", null));
         }
-        case 3, 4 -> record(epoch, new Outcome.Parked(offset, queue, COPY));
+        case 3, 4 -> record(epoch, parked(offset, queue));
         case 5, 6 -> record(epoch, new Outcome.Settled(offset));
         case 7 -> rig.run(Commands.commit("g", SHARD, epoch, random.nextInt(12)));
         default -> epoch = rig.grant("g", SHARD, "a", epoch).epoch();
@@ -287,7 +318,7 @@ class FailureTest {
       assertThat(stand().dead()).isEqualTo(letters);
       assertThat(stand().marks()).isEqualTo(answer.known().marks().size());
       assertThat(stand().held()).isEqualTo(answer.known().held().size());
-      assertThat(stand().bytes()).isEqualTo(3L * moved(stand()));
+      assertThat(stand().bytes()).isEqualTo((long) SHARE * moved(stand()));
       rig.now += 10_000;
       assertThat(due()).as("nothing is stranded").hasSize(moved(stand())).doesNotHaveDuplicates();
       FailureCounts before = stand();

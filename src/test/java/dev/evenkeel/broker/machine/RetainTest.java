@@ -226,8 +226,7 @@ class RetainTest {
     retain();
     long right = rig.now;
     rig.now += 10 * 365 * 24 * HOUR;
-    Outcome failed =
-        new Outcome.Failed(0, 1, Outcome.Way.MOVED, 5_000, 0, "broken", new byte[] {1});
+    Outcome failed = new Outcome.Failed(0, 1, Outcome.Way.MOVED, 5_000, 0, "broken", null);
     rig.run(new DataCommand.RecordOutcomes("g", SHARD, 1, List.of(failed)));
     assertThat(retriesDue()).isZero();
     rig.now = right;
@@ -242,7 +241,7 @@ class RetainTest {
     RetryRequest request = new RetryRequest("g", SHARD, 1, true, List.of(), 100, 1 << 20);
     LeaseKey key = new LeaseKey(SHARD, "g");
     return rig.data
-        .read(store -> new StoredFailures(store, key).answer(request, rig.time()))
+        .read(store -> new StoredFailures(store, rig.data::bytes, key).answer(request, rig.time()))
         .due()
         .size();
   }

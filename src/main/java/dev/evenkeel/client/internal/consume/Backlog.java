@@ -2,7 +2,6 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchReader;
 import java.util.ArrayDeque;
 
@@ -13,15 +12,8 @@ final class Backlog {
   /** A batch, with the first of its offsets that is wanted. */
   private record Waiting(FetchAnswer.Placed placed, long from) {}
 
-  private static final byte[] NOTHING = new byte[0];
-
   private final ArrayDeque<Waiting> batches = new ArrayDeque<>();
   private BatchReader reader;
-  private Batch current;
-
-  /** The batch has a malformed part, and a task with its bytes was handed out. */
-  private boolean shown;
-
   private int share;
   private long wantedFrom;
 
@@ -63,25 +55,14 @@ final class Backlog {
       return new Task(owner, offset, reader.next(), share);
     } catch (RefusedException malformed) {
       reader.giveUp();
-      // The first task carries the bytes of the batch, so that someone can look at them.
-      byte[] bytes = shown ? NOTHING : copy(current);
-      shown = true;
-      return Task.unreadable(owner, offset, bytes, share, false, malformed);
+      return Task.unreadable(owner, offset, share, false, malformed);
     }
-  }
-
-  private static byte[] copy(Batch batch) {
-    byte[] bytes = new byte[batch.length()];
-    batch.bytes().get(0, bytes);
-    return bytes;
   }
 
   private void begin(Waiting waiting) {
     share = share(waiting.placed());
-    current = waiting.placed().batch();
-    reader = current.reader(waiting.placed().baseOffset());
+    reader = waiting.placed().batch().reader(waiting.placed().baseOffset());
     wantedFrom = waiting.from();
-    shown = false;
     while (reader.nextOffset() < wantedFrom) {
       try {
         reader.next();

@@ -17,7 +17,6 @@ final class Outbox {
   private static final int WAITING_MAX = 1_000;
 
   private static final int COMMAND_OUTCOMES_MAX = 256;
-  private static final long COMMAND_BYTES_MAX = 1 << 20;
 
   /** An outcome and its message. */
   record Pending(Task task, Outcome outcome) {}
@@ -76,24 +75,10 @@ final class Outbox {
 
   private List<Pending> take() {
     List<Pending> taken = new ArrayList<>();
-    long bytes = 0;
-    Pending next;
-    while ((next = waiting.peek()) != null && taken.size() < COMMAND_OUTCOMES_MAX) {
-      bytes += bytes(next.outcome());
-      if (!taken.isEmpty() && bytes > COMMAND_BYTES_MAX) {
-        break;
-      }
+    while (!waiting.isEmpty() && taken.size() < COMMAND_OUTCOMES_MAX) {
       taken.add(waiting.poll());
     }
     return taken;
-  }
-
-  private static int bytes(Outcome outcome) {
-    byte[] copy =
-        outcome instanceof Outcome.Failed failed
-            ? failed.copy()
-            : outcome instanceof Outcome.Parked parked ? parked.copy() : null;
-    return copy == null ? 0 : copy.length;
   }
 
   /**

@@ -10,7 +10,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.BatchMessages;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.HashSet;
@@ -215,7 +215,6 @@ final class ShardFailures {
     if (!task.retry && retries.ordersKeys && key != null) {
       task.keyHash = Task.hash(key);
     }
-    boolean copied = !task.retry && way == Outcome.Way.MOVED || dead;
     String error = String.valueOf(cause);
     Outcome.Failed failed =
         new Outcome.Failed(
@@ -225,7 +224,7 @@ final class ShardFailures {
             Math.max(0, delay),
             task.keyHash,
             error.substring(0, Math.min(error.length(), Limits.ERROR_CHARS_MAX)),
-            copied ? MessageCodec.encode(task.message) : null);
+            null);
     if (task.retry) {
       goBack(retries.retryFailed(task), Long.MAX_VALUE, now);
       environment.removed(1, task.bytes, now);
@@ -340,7 +339,16 @@ final class ShardFailures {
   }
 
   void retriesFetched(RetryRequest request, RetryAnswer answer, long now) {
-    retries.answered(request, answer, now).forEach(retry -> environment.flow.added(1, retry.bytes));
+    BatchMessages unpacked;
+    try {
+      unpacked = answer.messages();
+    } catch (RefusedException unreadable) {
+      retries.askFailed(request, now + shard.pause("its retries cannot be read", unreadable));
+      return;
+    }
+    retries
+        .answered(request, answer, unpacked, now)
+        .forEach(retry -> environment.flow.added(1, retry.bytes));
   }
 
   void retriesFailed(RetryRequest request, long now) {

@@ -1,7 +1,10 @@
 package dev.evenkeel.client.internal.consume;
 
+import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchMessages;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -167,8 +170,7 @@ final class ShardRetries {
       return List.of();
     }
     List<Task> back = more(task);
-    outbox.add(
-        task, new Outcome.Parked(task.offset, task.keyHash, MessageCodec.encode(task.message)));
+    outbox.add(task, new Outcome.Parked(task.offset, task.keyHash, null));
     return back;
   }
 
@@ -320,8 +322,12 @@ final class ShardRetries {
     }
   }
 
-  /** Takes an answer. Returns the retries that are now in hand. */
-  List<Task> answered(RetryRequest request, RetryAnswer answer, long now) {
+  /**
+   * Takes an answer. Returns the retries that are now in hand.
+   *
+   * @param unpacked the messages of retries without a copy
+   */
+  List<Task> answered(RetryRequest request, RetryAnswer answer, BatchMessages unpacked, long now) {
     if (asked != request) {
       return List.of();
     }
@@ -340,7 +346,7 @@ final class ShardRetries {
       if (!inOrder) {
         askAt(now);
       } else if (!inHand.has(retry.offset())) {
-        Task task = task(retry);
+        Task task = task(retry, unpacked);
         task.attempt = retry.attempts() + 1;
         task.keyHash = retry.keyHash();
         waitingKeys.remove(retry.keyHash());
@@ -351,12 +357,21 @@ final class ShardRetries {
     return came;
   }
 
-  private Task task(RetryAnswer.Retry retry) {
+  private Task task(RetryAnswer.Retry retry, BatchMessages unpacked) {
+    long offset = retry.offset();
     byte[] copy = retry.copy();
     try {
-      return new Task(owner, retry.offset(), MessageCodec.decode(copy), copy.length, true);
+      if (copy != null) {
+        return new Task(owner, offset, MessageCodec.decode(copy), copy.length, true);
+      }
+      RefusedException fault = unpacked.fault(offset);
+      if (fault != null) {
+        throw fault;
+      }
+      Message message = unpacked.at(offset);
+      return new Task(owner, offset, message, BatchBuilder.sizeOf(message), true);
     } catch (RefusedException e) {
-      return Task.unreadable(owner, retry.offset(), copy, copy.length, true, e);
+      return Task.unreadable(owner, offset, copy == null ? 0 : copy.length, true, e);
     }
   }
 

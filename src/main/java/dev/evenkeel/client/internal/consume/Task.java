@@ -13,6 +13,9 @@ public final class Task implements MessageSource.Handed {
   private static final long FNV_OFFSET = 0xcbf29ce484222325L;
   private static final long FNV_PRIME = 0x100000001b3L;
 
+  /** In place of a message that cannot be read. */
+  private static final Message UNREADABLE = new Message(null, null, 0, new byte[0]);
+
   /** The shard of a message. It learns what becomes of the message. */
   interface Owner {
     Ownership ownership();
@@ -101,14 +104,9 @@ public final class Task implements MessageSource.Handed {
     this.bytes = bytes;
   }
 
-  /**
-   * A message that cannot be read.
-   *
-   * @param bytes what is known of it, kept as its payload
-   */
-  static Task unreadable(
-      Owner owner, long offset, byte[] bytes, int share, boolean retry, RefusedException why) {
-    Task task = new Task(owner, offset, new Message(null, null, 0, bytes), share, retry);
+  /** A message that cannot be read. */
+  static Task unreadable(Owner owner, long offset, int share, boolean retry, RefusedException why) {
+    Task task = new Task(owner, offset, UNREADABLE, share, retry);
     task.unreadable =
         new RefusedException(
             Refusal.CORRUPT,

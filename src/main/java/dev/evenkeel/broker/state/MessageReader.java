@@ -1,0 +1,118 @@
+package dev.evenkeel.broker.state;
+
+import static dev.evenkeel.protocol.Refusal.CORRUPT;
+
+import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.PlacedBatch;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Reads the messages of retries or dead letters for one answer, as many as it may bring. A node
+ * cuts a message out of its batch. It does not unpack, so a compressed batch is answered whole.
+ */
+final class MessageReader {
+  /** Most bytes of batches that are read for one answer, and those of one batch more. */
+  private static final long READ_BYTES_MAX = 16 << 20;
+
+  private final BatchSource source;
+  private final int bytesMax;
+  private final List<PlacedBatch> whole = new ArrayList<>();
+  private final Set<Long> bases = new HashSet<>();
+  private BatchPlace lastPlace;
+  private Batch last;
+  private long bytesRead;
+  private long bytes;
+
+  /**
+   * @param bytesMax at least one message is answered, more only within this
+   */
+  MessageReader(BatchSource source, int bytesMax) {
+    this.source = source;
+    this.bytesMax = bytesMax;
+  }
+
+  /**
+   * A message that was read.
+   *
+   * @param copy null: whoever gets the answer must take it out of the batch
+   * @param batch that the answer must bring with it; null: none, or it brings it already
+   * @param bytes of all that, and of the message when it is unpacked; above 0
+   */
+  record Found(byte[] copy, PlacedBatch batch, int bytes) {}
+
+  /**
+   * Reads a message and adds it to the answer. Returns null if the answer must end before it: there
+   * is no room, or its batch is damaged.
+   *
+   * @throws RefusedException CORRUPT if the batch is missing or damaged, and this is the first
+   */
+  Found take(KeptMessage message, long offset) {
+    boolean first = bytes == 0;
+    Found found;
+    try {
+      found = read(message, offset);
+    } catch (RefusedException damaged) {
+      if (first) {
+        throw damaged;
+      }
+      return null;
+    }
+    if (!first && (bytes + found.bytes() > bytesMax || bytesRead > READ_BYTES_MAX)) {
+      return null;
+    }
+    bytes += found.bytes();
+    if (found.batch() != null) {
+      bases.add(found.batch().baseOffset());
+      whole.add(found.batch());
+    }
+    return found;
+  }
+
+  private Found read(KeptMessage message, long offset) {
+    if (message.copy() != null) {
+      return new Found(message.copy(), null, message.copy().length);
+    }
+    Batch batch = batch(message);
+    if (!batch.isCompressed()) {
+      try {
+        byte[] copy = MessageCodec.encode(batch.message((int) (offset - message.base())));
+        return new Found(copy, null, copy.length);
+      } catch (MalformedException malformed) {
+        // Whoever gets the batch sees what is wrong with it.
+      }
+    }
+    int share = batch.unpackedLength() / batch.count();
+    return bases.contains(message.base())
+        ? new Found(null, null, share)
+        : new Found(
+            null, new PlacedBatch(message.base(), batch.bytes().array()), share + batch.length());
+  }
+
+  private Batch batch(KeptMessage message) {
+    if (!message.place().equals(lastPlace)) {
+      bytesRead += message.batchBytes();
+      byte[] found = source.read(message.place(), message.batchBytes());
+      if (found == null) {
+        throw CORRUPT.error("the bytes of the batch are missing");
+      }
+      last = Batch.next(ByteBuffer.wrap(found)).verified();
+      if (last.length() != found.length || last.crc() != message.place().crc()) {
+        throw CORRUPT.error("another batch is in its place");
+      }
+      lastPlace = message.place();
+    }
+    return last;
+  }
+
+  /** The batches that the answer must bring. */
+  List<PlacedBatch> batches() {
+    return whole;
+  }
+}
