@@ -6,9 +6,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.machine.BodyUse.Act;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.storage.segment.Segments;
 import java.util.List;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
 class BodyUseTest {
@@ -58,6 +61,38 @@ class BodyUseTest {
     rig.run(new DataCommand.DeliverDue(10, 1 << 20));
     assertThat(rig.tables().shard(SHARD).end()).isEqualTo(1);
     assertThat(use(segment(0, waiting, waiting, true)).neededBytes()).isEqualTo(BODY_BYTES);
+  }
+
+  @Test
+  void whatARetryOrADeadLetterRefersToIsNeededWithoutTheIndex() {
+    long first = append();
+    long second = append();
+    long third = append();
+    rig.grant("g", SHARD, "a", 0);
+    record(failed(1, Outcome.Way.MOVED), failed(4, Outcome.Way.DEAD));
+    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0)));
+    rig.run(new DataCommand.Retain());
+    assertThat(needed(first, third)).containsExactly(first, second);
+    rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(4L)));
+    assertThat(needed(first, third)).containsExactly(first, second);
+    record(new Outcome.Settled(1));
+    assertThat(needed(first, third)).containsExactly(second);
+    record(failed(4, Outcome.Way.DEAD));
+    rig.run(new DataCommand.DropDeadLetters("g", SHARD, List.of(4L)));
+    assertThat(needed(first, third)).isEmpty();
+  }
+
+  private static Outcome failed(long offset, Outcome.Way way) {
+    return new Outcome.Failed(offset, 1, way, 1_000, Outcome.NO_KEY, "no", null);
+  }
+
+  private void record(Outcome... outcomes) {
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, 1, List.of(outcomes)));
+  }
+
+  private List<Long> needed(long from, long to) {
+    BodyUse.Use all = use(segment(0, from, to, true)).segments().get(0);
+    return LongStream.rangeClosed(from, to).filter(all::needs).boxed().toList();
   }
 
   @Test

@@ -1,18 +1,27 @@
 package dev.evenkeel.broker.machine;
 
 import static dev.evenkeel.broker.machine.Rig.SHARD;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.broker.state.BatchSource;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchMessages;
+import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
@@ -20,7 +29,6 @@ import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.Store;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
-import java.nio.charset.StandardCharsets;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -62,7 +70,7 @@ class FailureTest {
 
   /** The message at an offset, as {@link Rig#fill} makes it. */
   private static byte[] message(long offset) {
-    byte[] payload = ("0/0/" + offset).getBytes(StandardCharsets.UTF_8);
+    byte[] payload = ("0/0/" + offset).getBytes(UTF_8);
     return MessageCodec.encode(new Message(null, null, 1_000_000 + offset, payload));
   }
 
@@ -282,6 +290,155 @@ class FailureTest {
     assertThat(stand()).isEqualTo(FailureCounts.NONE);
   }
 
+  /** As a limit of the topic does, though the group has not consumed it. */
+  private void dropAllMessages() {
+    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0)));
+    rig.run(new DataCommand.Retain());
+    assertThat(rig.keys(Store.Table.INDEX)).isEmpty();
+  }
+
+  @Test
+  void retriesAndDeadLettersOutliveRetention() {
+    record(1, moved(3, 1), dead(4, 1), parked(5, 7));
+    dropAllMessages();
+    rig.now += 1_000;
+    assertThat(answer().due())
+        .extracting(RetryAnswer.Retry::copy)
+        .containsExactlyInAnyOrder(message(3), message(5));
+    record(1, dead(3, 2));
+    assertThat(letters()).extracting(DeadLetter::copy).containsExactly(message(3), message(4));
+    rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(4L)));
+    record(1, moved(4, 1), new Outcome.Settled(5));
+    rig.now += 1_000;
+    assertThat(answer().due()).extracting(RetryAnswer.Retry::copy).containsExactly(message(4));
+  }
+
+  @Test
+  void theCopyOfAFormerClientCountsOnlyIfTheLogHasDroppedTheMessage() {
+    byte[] copy = MessageCodec.encode(new Message(null, null, 7, new byte[] {1}));
+    Outcome held = failed(6, 1, Outcome.Way.HELD, 0);
+    record(1, copied(3, 1, Outcome.Way.MOVED, copy), copied(4, 1, Outcome.Way.DEAD, copy), held);
+    rig.now += 1_000;
+    assertThat(answer().due()).extracting(RetryAnswer.Retry::copy).containsExactly(message(3));
+    assertThat(letters()).extracting(DeadLetter::copy).containsExactly(message(4));
+    dropAllMessages();
+    record(1, copied(3, 2, Outcome.Way.DEAD, copy), copied(6, 2, Outcome.Way.DEAD, copy));
+    assertThat(letters())
+        .extracting(DeadLetter::copy)
+        .containsExactly(message(3), message(4), copy);
+    rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(6L)));
+    assertThat(answer().due()).extracting(RetryAnswer.Retry::copy).containsExactly(copy);
+    assertThat(stand().bytes()).isEqualTo(copy.length);
+  }
+
+  private static Outcome copied(long offset, int attempt, Outcome.Way way, byte[] copy) {
+    return new Outcome.Failed(offset, attempt, way, 1_000, 0, "broken", copy);
+  }
+
+  @Test
+  void aHeldMessageThatRetentionDropsDoesNotBecomeADeadLetter() {
+    record(1, failed(6, 1, Outcome.Way.HELD, 0));
+    dropAllMessages();
+    assertThat(record(1, dead(6, 2))).isEqualTo(new Reply.OfOffsets(List.of()));
+    assertThat(letters()).isEmpty();
+    assertThat(stand()).isEqualTo(FailureCounts.NONE);
+    assertThat(rig.keys(Store.Table.FAILURES)).isEmpty();
+  }
+
+  private static Batch compressed(int count) {
+    BatchBuilder builder = new BatchBuilder(256, BatchPacker.of(Compression.LZ4));
+    for (int i = 0; i < count; i++) {
+      builder.add(new Message(null, null, i, ("line " + i).repeat(9).getBytes(UTF_8)));
+    }
+    Batch batch = builder.build(0, 0, 0);
+    assertThat(batch.isCompressed()).isTrue();
+    return batch;
+  }
+
+  @Test
+  void aCompressedBatchIsAnsweredWholeAndOnce() {
+    Batch batch = compressed(50);
+    rig.append(SHARD, batch);
+    record(1, moved(3, 1), moved(25, 1), moved(40, 1), dead(21, 1), dead(69, 1));
+    dropAllMessages();
+    rig.now += 1_000;
+    RetryAnswer answer = answer();
+    assertThat(answer.due()).extracting(RetryAnswer.Retry::offset).containsExactly(3L, 25L, 40L);
+    assertThat(answer.due())
+        .extracting(RetryAnswer.Retry::copy)
+        .containsExactly(message(3), null, null);
+    assertThat(answer.batches())
+        .singleElement()
+        .satisfies(
+            placed -> {
+              assertThat(placed.baseOffset()).isEqualTo(20);
+              assertThat(placed.bytes()).isEqualTo(batch.bytes().array());
+            });
+    BatchMessages messages = answer.messages();
+    assertThat(messages.at(25).payload()).asString().startsWith("line 5line 5");
+    assertThat(messages.at(40).payload()).asString().startsWith("line 20line 20");
+    assertThat(stored().opened())
+        .extracting(opened -> new String(opened.message().payload(), UTF_8).substring(0, 7))
+        .containsExactly("line 1l", "line 49");
+    RetryRequest small = new RetryRequest("g", SHARD, 1, false, List.of(3L), 100, 1);
+    RetryAnswer first =
+        rig.data.read(
+            store -> new StoredFailures(store, rig.data::bytes, KEY).answer(small, rig.time()));
+    assertThat(first.due()).as("one at least").hasSize(1);
+    assertThat(first.nextInMillis()).isZero();
+    assertThat(first.batches()).hasSize(1);
+  }
+
+  @Test
+  void theFirstMessageThatCannotBeUnpackedShowsTheBatch() {
+    Batch batch = compressed(50);
+    batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
+    batch.stamped(0, 0, 0);
+    rig.append(SHARD, batch);
+    record(1, dead(20, 1), dead(21, 1));
+    assertThat(stored().opened())
+        .extracting(opened -> opened.message().payload().length)
+        .containsExactly(batch.length(), 0);
+  }
+
+  private RetryAnswer due(BatchSource source) {
+    RetryRequest request = new RetryRequest("g", SHARD, 1, false, List.of(), 100, 1 << 20);
+    return rig.data.read(
+        store -> new StoredFailures(store, source, KEY).answer(request, rig.time()));
+  }
+
+  @Test
+  void aMessageOfADamagedBatchIsNotServedAndThoseBeforeItAre() {
+    rig.fill(SHARD, 5);
+    record(1, moved(3, 1), moved(22, 1));
+    rig.now += 1_000;
+    rig.bodies.damage(rig.log.size() - 2, 100);
+    assertThat(due(rig.data::bytes))
+        .satisfies(
+            answer -> {
+              assertThat(answer.due()).extracting(RetryAnswer.Retry::offset).containsExactly(3L);
+              assertThat(answer.nextInMillis()).isZero();
+            });
+    record(1, new Outcome.Settled(3));
+    assertThatThrownBy(() -> due(rig.data::bytes))
+        .hasMessageStartingWith("offset 22: corrupt batch");
+    assertThatThrownBy(() -> due((place, length) -> null))
+        .hasMessage("offset 22: the bytes of the batch are missing");
+  }
+
+  @Test
+  void aMessageThatIsSettledWhileItIsReadIsLeftOut() {
+    record(1, moved(3, 1));
+    rig.now += 1_000;
+    RetryAnswer answer =
+        due(
+            (place, length) -> {
+              record(1, new Outcome.Settled(3));
+              return null;
+            });
+    assertThat(answer.due()).isEmpty();
+  }
+
   /**
    * Whatever is told in whatever order: the figures are those of the rows, and memory those of
    * disk.
@@ -321,6 +478,8 @@ class FailureTest {
       assertThat(stand().bytes()).isEqualTo((long) SHARE * moved(stand()));
       rig.now += 10_000;
       assertThat(due()).as("nothing is stranded").hasSize(moved(stand())).doesNotHaveDuplicates();
+      assertThat(answer().due())
+          .allSatisfy(each -> assertThat(each.copy()).isEqualTo(message(each.offset())));
       FailureCounts before = stand();
       rig.data.load(rig.data.read(store -> store));
       assertThat(stand()).isEqualTo(before);

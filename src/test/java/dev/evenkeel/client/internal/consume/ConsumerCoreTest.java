@@ -20,6 +20,7 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.PlacedBatch;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -27,6 +28,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.event.Level;
 
@@ -289,6 +291,70 @@ class ConsumerCoreTest {
               assertThat(failed.offset()).isEqualTo(3);
               assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
             });
+  }
+
+  /** A consumer that has asked for the retries of a shard. */
+  private Wanted.FetchRetries asksForRetries() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+    core.heartbeatAnswered(now);
+    assign(owned(S0, 5, false));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 90, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 90, 2, List.of()), now);
+    tick(0);
+    return take(Wanted.FetchRetries.class);
+  }
+
+  private static RetryAnswer retries(Batch batch, long... offsets) {
+    List<RetryAnswer.Retry> due =
+        LongStream.of(offsets)
+            .mapToObj(offset -> new RetryAnswer.Retry(offset, 1, Outcome.NO_KEY, null))
+            .toList();
+    List<PlacedBatch> batches = List.of(new PlacedBatch(30, batch.bytes().array()));
+    return new RetryAnswer(-1, due, RetryAnswer.Known.NOTHING, batches);
+  }
+
+  @Test
+  void retriesComeOutOfACompressedBatch() {
+    Wanted.FetchRetries asked = asksForRetries();
+    asked.owned().retriesFetched(asked.request(), retries(compressed(50), 33, 79), now);
+    Task first = next(33);
+    Task second = next(79);
+    assertThat(List.of(first.attempt(), second.attempt())).containsExactly(2, 2);
+    assertThat(second.message().payload()).hasSize(60);
+    core.failed(second, new IllegalStateException("no"), now);
+    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+        .as("the log has the message")
+        .allMatch(each -> each.copy() == null);
+  }
+
+  @Test
+  void retriesOfADamagedBatchAreAskedForAgain() {
+    Wanted.FetchRetries asked = asksForRetries();
+    Batch damaged = compressed(50);
+    damaged.bytes().put(60, (byte) (damaged.bytes().get(60) + 1));
+    asked.owned().retriesFetched(asked.request(), retries(damaged, 33), now);
+    assertThat(core.next(now)).isNull();
+    tick(5_000);
+    asked = take(Wanted.FetchRetries.class);
+    asked.owned().retriesFetched(asked.request(), retries(compressed(50), 33), now);
+    next(33);
+  }
+
+  @Test
+  void aRetryThatCannotBeUnpackedBecomesADeadLetter() {
+    Wanted.FetchRetries asked = asksForRetries();
+    Batch batch = compressed(50);
+    batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
+    batch.stamped(1, 0, 0);
+    asked.owned().retriesFetched(asked.request(), retries(batch, 33), now);
+    assertThat(core.next(now)).isNull();
+    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+        .singleElement()
+        .isInstanceOfSatisfying(
+            Outcome.Failed.class, failed -> assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD));
   }
 
   @Test
