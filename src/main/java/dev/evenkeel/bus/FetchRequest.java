@@ -32,7 +32,7 @@ public record FetchRequest(
     int failuresKnown,
     int waitMillis) {
 
-  /** In requests of the former form, whose senders ask for retries from time to time. */
+  /** In requests of the former form: these clients ask for retries from time to time. */
   public static final int FAILURES_UNKNOWN = -1;
 
   /** A request to read a shard without owning it; no lease is checked. */
@@ -50,7 +50,10 @@ public record FetchRequest(
     return encodeFormer().i32(messagesMax).i32(failuresKnown);
   }
 
-  /** The form for nodes of a former version, which refuse that of {@link #encode} as INVALID. */
+  /**
+   * The form that clients of the first version send. Nodes of that version refuse the one of {@link
+   * #encode} as INVALID, so a client asks them again in this form.
+   */
   public Bytes encodeFormer() {
     Bytes out = new Bytes(64).text(group);
     RecordCodec.write(out, shard);

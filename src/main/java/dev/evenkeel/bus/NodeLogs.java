@@ -35,7 +35,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
    *     applied
    */
   public record Levels(int read, int cluster) {
-    /** The levels of a node whose build does not name them. */
+    /** The levels of a node of the first version, which does not name them. */
     public static final Levels FIRST = new Levels(FeatureLevel.FIRST, FeatureLevel.FIRST);
   }
 
@@ -63,12 +63,12 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
    * What a node says of its own part in a group.
    *
    * @param ineligible why this node should not lead the group: by reason, a line for people
-   * @param digest digest of this node's state; null if its build makes none
+   * @param digest digest of this node's state; null if its version makes none
    * @param differs nodes whose state differs from the one of this node, each with a line for people
    */
   public record Condition(
       Map<String, String> ineligible, StateDigest digest, Map<String, String> differs) {
-    /** The condition that a build before states were compared reports. */
+    /** The condition that a node of the first version reports: it does not compare states. */
     public static final Condition UNKNOWN = new Condition(Map.of(), null, Map.of());
   }
 
@@ -95,7 +95,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
   public Bytes encode() {
     Bytes out = new Bytes().text(node).text(host);
     GROUPS.write(out, groups);
-    // Nodes of the first build read no further.
+    // Gateways of the first version, in applications, read no further.
     out.i32(levels.read()).i32(levels.cluster());
     groups.forEach(group -> CONDITION.write(out, group.condition()));
     return out;

@@ -143,15 +143,7 @@ final class Brokers {
   private Future<Reply> submit(int dataGroup, DataCommand command) {
     Bytes body = new Bytes().i32(dataGroup);
     CommandCodec.write(body, command);
-    return reply(toLeader(dataGroup, Frames.request(Op.SUBMIT_DATA, body)))
-        .compose(
-            reply ->
-                reply instanceof Reply.Refused no
-                        && no.refusal() == Refusal.WRONG_VERSION
-                        && command instanceof DataCommand.Grant grant
-                        && !grant.withUsualTimeout().equals(grant)
-                    ? submit(dataGroup, grant.withUsualTimeout())
-                    : Future.succeededFuture(reply));
+    return reply(toLeader(dataGroup, Frames.request(Op.SUBMIT_DATA, body)));
   }
 
   /** Does not fail: a refusal is a reply. */

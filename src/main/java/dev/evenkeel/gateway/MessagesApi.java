@@ -63,6 +63,7 @@ final class MessagesApi {
     FetchRequest request = FetchRequest.browse(shard, offset, bytes, page.itemsLeft(), 0);
     return calls
         .toLeaderOf(shard, Op.BROWSE, request.encode())
+        // This gateway may run in an application, and the nodes in the first version.
         .recover(
             failure ->
                 failure instanceof RefusedException refused && refused.refusal() == Refusal.INVALID

@@ -109,12 +109,6 @@ public sealed interface DataCommand {
       long ownerTimeoutMillis)
       implements DataCommand, OfLease {
 
-    /** The same grant with the usual timeout: nodes of versions that know no other can read it. */
-    public Grant withUsualTimeout() {
-      long usual = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
-      return new Grant(group, shard, owner, instance, expectedEpoch, start, groupTerm, usual);
-    }
-
     /** The same grant with another place to begin at. */
     public Grant startingAt(StartAt other) {
       return new Grant(
@@ -266,8 +260,7 @@ public sealed interface DataCommand {
    * <p>Answers {@link Reply.OfNumber}: if the leases were dropped, later leases have epochs above
    * this number; else it is the highest epoch of these leases, which is above {@code epochMax}.
    *
-   * @param epochMax the highest epoch of these leases that the sender knows; 0: drops them at any
-   *     epoch, as entries of versions without this limit do
+   * @param epochMax the highest epoch of these leases that the sender knows, 1 or more
    * @param topicId {@link #ALL_TOPICS}, {@link #NO_TOPIC}, or of one topic
    */
   record ForgetLeases(String group, long epochMax, int topicId) implements DataCommand, Submitted {
@@ -291,7 +284,7 @@ public sealed interface DataCommand {
     @Override
     public void check() {
       Names.check("group", group);
-      if (epochMax < 0 || epochMax == 0 && topicId != ALL_TOPICS) {
+      if (epochMax < 1) {
         throw invalid("highest epoch " + epochMax + ": use 1 or more");
       }
       if (topicId < 0) {

@@ -19,8 +19,6 @@ import java.util.TreeMap;
  * @param createdMillis milliseconds since 1970
  * @param seenMillis when it last had a live member, to the hour; milliseconds of active time
  * @param assignor name of the assignor, which decides who owns which shard
- * @param clockMillis when it last had a live member, by the clock, which counts at the first
- *     feature level only; milliseconds since 1970, {@link #NO_CLOCK} above that level
  */
 public record GroupInfo(
     String name,
@@ -29,11 +27,7 @@ public record GroupInfo(
     StartAt start,
     long createdMillis,
     long seenMillis,
-    String assignor,
-    long clockMillis) {
-
-  /** Active time, not a clock, says when the group was last seen. */
-  public static final long NO_CLOCK = Long.MIN_VALUE;
+    String assignor) {
 
   /** What a group uses if no member ever named another. */
   public static final String ASSIGNOR_DEFAULT = "sticky";
@@ -68,24 +62,15 @@ public record GroupInfo(
   public GroupInfo without(String topic) {
     SortedMap<String, Long> others = new TreeMap<>(subscriptions);
     others.remove(topic);
-    return with(others, seenMillis, clockMillis);
+    return with(others, seenMillis);
   }
 
   /** The same, seen at that active time with live members that subscribe to {@code topics}. */
   public GroupInfo seenAt(long millis, Collection<String> topics) {
-    return with(with(subscriptions, topics, millis), millis, NO_CLOCK);
+    return with(with(subscriptions, topics, millis), millis);
   }
 
-  /**
-   * The same, seen when the clock said so, or later. In active time that is when it began: a clock
-   * cannot be compared with it.
-   */
-  public GroupInfo seenByClock(long millis, Collection<String> topics) {
-    return with(with(subscriptions, topics, 0), 0, Math.max(clockMillis, millis));
-  }
-
-  private GroupInfo with(SortedMap<String, Long> newSubscriptions, long seen, long clock) {
-    return new GroupInfo(
-        name, policy, newSubscriptions, start, createdMillis, seen, assignor, clock);
+  private GroupInfo with(SortedMap<String, Long> newSubscriptions, long seen) {
+    return new GroupInfo(name, policy, newSubscriptions, start, createdMillis, seen, assignor);
   }
 }

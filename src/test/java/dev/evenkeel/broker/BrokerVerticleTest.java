@@ -625,7 +625,7 @@ class BrokerVerticleTest {
     bench.control(Op.SUBMIT_META, declare);
     ByteReader groups = new ByteReader(bench.control(Op.READ_GROUPS, new Bytes()));
     assertThat(groups.i32()).isEqualTo(1);
-    assertThat(RecordCodec.group(groups).topics()).containsExactly("orders");
+    assertThat(RecordCodec.GROUP.read(groups).topics()).containsExactly("orders");
 
     Bytes grant = new Bytes();
     CommandCodec.write(grant, new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 0));

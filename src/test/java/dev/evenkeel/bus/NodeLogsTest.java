@@ -10,7 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 import org.junit.jupiter.api.Test;
 
-/** During an upgrade, nodes of the first build and of this one read what the other tells. */
+/** The gateway of an application and the nodes of a cluster may have different versions. */
 class NodeLogsTest {
   private static final StateDigest DIGEST =
       new StateDigest(1, 2, new TreeMap<>(Map.of(1_024L, 5L, 1_030L, -6L)));
@@ -41,7 +41,7 @@ class NodeLogsTest {
         new NodeLogs.Condition(ineligible, digest, differs));
   }
 
-  /** As the first build writes it. */
+  /** As the first version writes it. */
   private static Bytes first() {
     Bytes out = new Bytes().text("n").text("h").i32(2);
     for (String name : List.of("meta", "d0")) {
@@ -51,7 +51,7 @@ class NodeLogsTest {
   }
 
   @Test
-  void whatTheFirstBuildTellsIsRead() {
+  void whatTheFirstVersionTellsIsRead() {
     NodeLogs read = NodeLogs.decode(new ByteReader(first().toArray()));
     assertThat(read.levels()).isEqualTo(NodeLogs.Levels.FIRST);
     assertThat(read.groups())
@@ -60,13 +60,13 @@ class NodeLogsTest {
   }
 
   @Test
-  void theFirstBuildReadsTheBeginningOfWhatThisOneTells() {
+  void theFirstVersionReadsTheBeginningOfWhatThisOneTells() {
     byte[] former = first().toArray();
     assertThat(logs(Map.of("DAMAGED", "x"), DIGEST).encode().toArray()).startsWith(former);
   }
 
   @Test
-  void whatThisBuildTellsIsReadWhole() {
+  void whatThisVersionTellsIsReadWhole() {
     NodeLogs logs = logs(Map.of("DAMAGED", "x"), DIGEST);
     assertThat(NodeLogs.decode(new ByteReader(logs.encode().toArray()))).isEqualTo(logs);
   }

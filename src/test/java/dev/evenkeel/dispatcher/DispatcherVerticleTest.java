@@ -27,7 +27,6 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -642,15 +641,6 @@ class DispatcherVerticleTest {
             5_000,
             50_000);
     assertThat(refusal(beat(beat))).isEqualTo(Refusal.UNKNOWN_TOPIC);
-  }
-
-  @Test
-  void brokersOfAFormerVersionGrantWithoutTheTimeout() {
-    broker.former();
-    lead(1);
-    new TestMember("a");
-    await().until(() -> owners().equals("aaaa"));
-    assertThat(lease(0).ownerTimeoutMillis()).isEqualTo(Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
   }
 
   @Test

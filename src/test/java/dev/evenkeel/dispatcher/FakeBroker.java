@@ -27,9 +27,6 @@ final class FakeBroker {
   private final Vertx vertx;
   private volatile boolean mute;
 
-  /** It reads no grant with a timeout, as the first build. */
-  private volatile boolean former;
-
   public FakeBroker(Vertx vertx, ModelLog log) {
     this.vertx = vertx;
     this.log = log;
@@ -40,10 +37,6 @@ final class FakeBroker {
   /** From now on it refuses to read shards, or does so again. */
   void mute(boolean on) {
     mute = on;
-  }
-
-  void former() {
-    former = true;
   }
 
   private void view(Message<Buffer> message) {
@@ -73,19 +66,13 @@ final class FakeBroker {
           switch (op) {
             case SUBMIT_DATA -> {
               in.i32();
-              DataCommand command = CommandCodec.data(in);
-              boolean unknown =
-                  command instanceof DataCommand.Grant grant
-                      && !grant.equals(grant.withUsualTimeout());
-              yield former && unknown
-                  ? Frames.refusal(Refusal.WRONG_VERSION, "unknown command 36")
-                  : submit(command);
+              yield submit(CommandCodec.data(in));
             }
             case SUBMIT_META ->
                 answer(log.apply(CommandCodec.meta(in), System.currentTimeMillis()));
             case READ_GROUPS -> {
               Bytes out = new Bytes().i32(log.groups.size());
-              log.groups().forEach(group -> RecordCodec.write(out, group));
+              log.groups().forEach(group -> RecordCodec.GROUP.write(out, group));
               yield Frames.answer(out.view());
             }
             case READ_GROUP_LEASES -> {

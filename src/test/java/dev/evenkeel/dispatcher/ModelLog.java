@@ -37,9 +37,6 @@ public final class ModelLog {
   /** Of handlers of each group, the highest epoch that they publish in. */
   public final Map<String, Long> publisherEpochs = new TreeMap<>();
 
-  /** It is at the first feature level. */
-  public boolean firstLevel;
-
   private long epochFloor;
   private long termFloor;
 
@@ -125,10 +122,6 @@ public final class ModelLog {
     return new Reply.OfGroupLease(lease);
   }
 
-  private GroupInfo seen(GroupInfo group, long nowMillis, Collection<String> topics) {
-    return firstLevel ? group.seenByClock(nowMillis, topics) : group.seenAt(activeMillis, topics);
-  }
-
   public Reply apply(MetaCommand command, long nowMillis) {
     if (command instanceof MetaCommand.DeclareGroup c) {
       GroupInfo info = groups.get(c.name());
@@ -151,9 +144,8 @@ public final class ModelLog {
               info == null ? c.start() : info.start(),
               info == null ? nowMillis : info.createdMillis(),
               activeMillis,
-              assignor,
-              info == null ? GroupInfo.NO_CLOCK : info.clockMillis());
-      GroupInfo next = seen(declared, nowMillis, c.topics());
+              assignor);
+      GroupInfo next = declared.seenAt(activeMillis, c.topics());
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }
@@ -162,14 +154,11 @@ public final class ModelLog {
       if (info == null) {
         return Reply.refused(Refusal.UNKNOWN_GROUP, c.name());
       }
-      GroupInfo next = seen(info, nowMillis, c.topics());
+      GroupInfo next = info.seenAt(activeMillis, c.topics());
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }
     if (command instanceof MetaCommand.AddActiveTime c) {
-      if (firstLevel) {
-        return Reply.refused(Refusal.UNAVAILABLE, "this needs feature level 2");
-      }
       activeMillis += c.millis();
       return new Reply.OfNumber(activeMillis);
     }

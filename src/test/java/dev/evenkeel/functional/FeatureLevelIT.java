@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.json.JsonObject;
-import java.net.http.HttpResponse;
+import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -24,12 +26,13 @@ import org.junit.jupiter.api.io.TempDir;
 @Tag("full")
 class FeatureLevelIT {
   private static final List<String> OLDER = List.of("-Devenkeel.feature.level.max=1");
+  private static final List<String> LINES = Collections.nCopies(500, "the same line again");
 
   @TempDir Path directory;
 
   @Test
   @Timeout(300)
-  void aNodeOfAnOlderBuildHoldsTheLevelAndStopsAtAnEntryAboveItsOwn() {
+  void aNodeOfAnOlderBuildHoldsTheLevelAndStopsAtAnEntryAboveItsOwn() throws IOException {
     try (Trio trio = new Trio(directory)) {
       Node older = trio.node(3).inJvm(OLDER);
       trio.start();
@@ -52,12 +55,14 @@ class FeatureLevelIT {
               trio.cluster());
       assertThat(consumed.status()).as(consumed.err()).isZero();
 
-      // What cannot be finished at this level is not begun.
-      HttpResponse<String> refused = node.delete("/api/groups/g");
-      assertThat(refused.statusCode()).as(refused.body()).isEqualTo(503);
-      assertThat(refused.body()).contains("needs feature level 3", "the cluster is at level 1");
-      assertThat(node.read("/api/groups/g")).contains("events");
-      assertThat(digests(node)).isEmpty();
+      // All that the first level has works, and the log takes nothing above it.
+      assertThat(node.delete("/api/groups/g").statusCode()).isEqualTo(200);
+      Awaitility.await("every state has a digest from the same entry on")
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> digestsBeginTogether(node));
+      Jar.Result refused = produceCompressed(trio, "--delivery-timeout", "10s");
+      assertThat(refused.status()).as(refused.err()).isEqualTo(1);
+      assertThat(TopicMessages.read(node, "events", 3)).hasSize(2);
       assertThat(trio.nodes.stream().map(Node::process))
           .noneMatch(process -> process.err().contains("the cluster is at feature level"));
 
@@ -70,11 +75,10 @@ class FeatureLevelIT {
       trio.awaitCaughtUp(older);
       Awaitility.await("every state has a digest from the same entry on")
           .atMost(Duration.ofSeconds(60))
-          .until(
-              () ->
-                  digests(node).values().stream()
-                      .allMatch(beginnings -> beginnings.size() == 3 && same(beginnings)));
-      assertThat(node.delete("/api/groups/g").statusCode()).isEqualTo(200);
+          .until(() -> digestsBeginTogether(node));
+      Jar.Result taken = produceCompressed(trio);
+      assertThat(taken.status()).as(taken.err()).isZero();
+      assertThat(TopicMessages.read(node, "events", 3)).hasSize(2 + LINES.size());
 
       // Back to the older build: it says what is wrong, and ends.
       assertThat(older.stop().status()).isZero();
@@ -90,8 +94,20 @@ class FeatureLevelIT {
     }
   }
 
-  private static boolean same(List<Long> numbers) {
-    return numbers.stream().distinct().count() == 1;
+  private Jar.Result produceCompressed(Trio trio, String... more) throws IOException {
+    Path file = Files.write(directory.resolve("lines"), LINES);
+    List<String> args = new ArrayList<>(List.of("produce", "events", "--cluster", trio.cluster()));
+    args.addAll(List.of("--compression", "lz4"));
+    args.addAll(List.of(more));
+    args.add(file.toString());
+    return Jar.run(directory, args.toArray(String[]::new));
+  }
+
+  private static boolean digestsBeginTogether(Node node) {
+    Map<String, List<Long>> digests = digests(node);
+    return !digests.isEmpty()
+        && digests.values().stream()
+            .allMatch(since -> since.size() == 3 && since.stream().distinct().count() == 1);
   }
 
   /** By log group, where the digests of the nodes' states begin. */

@@ -44,9 +44,9 @@ public final class Commands {
     return new DataCommand.OpenShards(topicId, topic, shards, config, 0);
   }
 
-  /** On all topics, whatever the epochs are. */
+  /** On all topics, with a limit above the epochs of tests. */
   public static DataCommand.ForgetLeases forgetLeases(String group) {
-    return forgetLeases(group, 0);
+    return forgetLeases(group, 1_000);
   }
 
   /** On all topics. */
@@ -70,8 +70,7 @@ public final class Commands {
       String assignor) {
     TreeMap<String, Long> seen = new TreeMap<>();
     topics.forEach(topic -> seen.put(topic, seenMillis));
-    return new GroupInfo(
-        name, policy, seen, StartAt.EARLIEST, 1, seenMillis, assignor, GroupInfo.NO_CLOCK);
+    return new GroupInfo(name, policy, seen, StartAt.EARLIEST, 1, seenMillis, assignor);
   }
 
   /** Of an owner with the usual timeout, never reset, without a lease of the whole group. */

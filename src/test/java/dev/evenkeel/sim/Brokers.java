@@ -1,7 +1,6 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.MetaState;
-import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
@@ -89,8 +88,7 @@ final class Brokers {
             meta.apply(
                 1,
                 metaIndex++,
-                ByteBuffer.wrap(
-                    Rig.newest(Entry.of(command, around.nodes().any().clock.millis())))));
+                ByteBuffer.wrap(Entry.of(command, around.nodes().any().clock.millis()))));
     time.note(() -> command + " -> " + reply);
     ledger.decided(reply, meta.tables().group(World.GROUP));
     return reply;

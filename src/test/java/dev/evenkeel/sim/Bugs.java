@@ -6,6 +6,7 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.AppendBody;
@@ -162,7 +163,17 @@ enum Bugs implements Bug {
   OWNER_TIMEOUT_IS_FORGOTTEN(Focus.LOST_REGISTRY) {
     @Override
     public DataCommand command(DataCommand command, Lease lease) {
-      return command instanceof DataCommand.Grant c ? c.withUsualTimeout() : command;
+      return command instanceof DataCommand.Grant c
+          ? new DataCommand.Grant(
+              c.group(),
+              c.shard(),
+              c.owner(),
+              c.instance(),
+              c.expectedEpoch(),
+              c.start(),
+              c.groupTerm(),
+              Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)
+          : command;
     }
   },
 
@@ -190,7 +201,7 @@ enum Bugs implements Bug {
     public DataCommand managed(DataCommand command) {
       return command instanceof DataCommand.ForgetLeases c
               && c.topicId() != DataCommand.ForgetLeases.NO_TOPIC
-          ? new DataCommand.ForgetLeases(c.group(), 0, c.topicId())
+          ? new DataCommand.ForgetLeases(c.group(), 1_000_000, c.topicId())
           : command;
     }
   },

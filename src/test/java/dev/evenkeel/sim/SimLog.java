@@ -2,7 +2,6 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.HeapBodies;
-import dev.evenkeel.broker.machine.Rig;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -152,7 +151,7 @@ final class SimLog {
 
   /** At the leader, or at the one that was it. */
   void append(byte[] bytes, Writer writer) {
-    leader.log.add(new Logged(term, Rig.newest(bytes), writer));
+    leader.log.add(new Logged(term, bytes, writer));
     if (!led) {
       writer.unknown();
     }

@@ -12,7 +12,6 @@ import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 
@@ -59,18 +58,15 @@ public record GroupDecider(MetaTables tables) {
           "group '" + name + "' uses assignor " + known.assignor() + ", not " + assignor);
     }
     GroupInfo next =
-        seen(
-            new GroupInfo(
+        new GroupInfo(
                 name,
                 command.policy(),
                 known == null ? Collections.emptySortedMap() : known.subscriptions(),
                 known == null ? command.start() : known.start(),
                 known == null ? nowMillis : known.createdMillis(),
                 0,
-                assignor,
-                known == null ? nowMillis : known.clockMillis()),
-            nowMillis,
-            command.topics());
+                assignor)
+            .seenAt(tables.counters().activeMillis(), command.topics());
     int topics = next.subscriptions().size();
     if (topics > GROUP_TOPICS_MAX) {
       return Decision.refused(
@@ -80,21 +76,15 @@ public record GroupDecider(MetaTables tables) {
     return put(next);
   }
 
-  private GroupInfo seen(GroupInfo group, long nowMillis, Collection<String> topics) {
-    return tables.isFirstLevel()
-        ? group.seenByClock(nowMillis, topics)
-        : group.seenAt(tables.counters().activeMillis(), topics);
-  }
-
   /** Topics that the group has not declared are left out. */
-  public Decision<MetaChange> see(MetaCommand.SeeGroup command, long nowMillis) {
+  public Decision<MetaChange> see(MetaCommand.SeeGroup command) {
     GroupInfo known = tables.group(command.name());
     if (known == null) {
       return unknown(command.name());
     }
     List<String> topics = new ArrayList<>(command.topics());
     topics.retainAll(known.subscriptions().keySet());
-    return put(seen(known, nowMillis, topics));
+    return put(known.seenAt(tables.counters().activeMillis(), topics));
   }
 
   /**
@@ -108,10 +98,8 @@ public record GroupDecider(MetaTables tables) {
     List<MetaChange> changes = new ArrayList<>();
     changes.add(MetaChange.removeGroup(command.name()));
     changes.add(MetaChange.removeGroupLease(command.name()));
-    if (!tables.isFirstLevel()) {
-      long term = tables.groupLease(command.name()).term();
-      changes.add(MetaChange.putCounters(tables.counters().aboveTerm(term)));
-    }
+    long term = tables.groupLease(command.name()).term();
+    changes.add(MetaChange.putCounters(tables.counters().aboveTerm(term)));
     tables
         .moves()
         .ofGroup(command.name())

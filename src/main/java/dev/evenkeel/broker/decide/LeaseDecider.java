@@ -109,9 +109,6 @@ public record LeaseDecider(DataTables tables, Store store) {
     next = next.withStateAt(command.stateOffset());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
     byte[] state = command.state() == null ? new byte[0] : command.state();
-    if (command.state() == null && tables.isFirstLevel()) {
-      return Decision.of(List.of(new Change.PutLease(next), new Change.PutLeaseState(key, state)));
-    }
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
   }
 
@@ -201,15 +198,15 @@ public record LeaseDecider(DataTables tables, Store store) {
     for (LeaseKey key : keys) {
       highest = Math.max(highest, tables.lease(key.group(), key.shard()).epoch());
     }
-    if (command.epochMax() != 0 && highest > command.epochMax()) {
+    if (highest > command.epochMax()) {
       return Decision.unchanged(new Reply.OfNumber(highest));
     }
-    long floor = Math.max(tables.epochFloor(), Math.max(highest, command.epochMax()));
+    long floor = Math.max(tables.epochFloor(), command.epochMax());
     List<Change> changes = new ArrayList<>();
     keys.forEach(key -> changes.add(new Change.RemoveLease(key)));
     changes.addAll(raise(tables, floor));
     if (command.topicId() != DataCommand.ForgetLeases.ALL_TOPICS && !keys.isEmpty()) {
-      // Members of the group may live. Entries of level 1 and 2 must come to what they always did.
+      // Members of the group may live.
       long generation = tables.generationFloor();
       for (LeaseKey key : keys) {
         long gone = tables.lease(key.group(), key.shard()).generation().number();
@@ -220,7 +217,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     covered(command, tables.failuresOf(command.group()))
         .forEach(key -> changes.add(new Change.RemoveFailures(key)));
     changes.addAll(new ProducerDecider(tables, 0).forget(publishers));
-    return new Decision<>(changes, floor(tables, floor));
+    return new Decision<>(changes, new Reply.OfNumber(floor));
   }
 
   private static List<LeaseKey> covered(DataCommand.ForgetLeases command, List<LeaseKey> keys) {
@@ -241,14 +238,7 @@ public record LeaseDecider(DataTables tables, Store store) {
 
   /** Leases made from now on begin above {@code epoch}. */
   static List<Change> raise(DataTables tables, long epoch) {
-    return epoch > tables.epochFloor() && !tables.isFirstLevel()
-        ? List.of(Change.putEpochFloor(epoch))
-        : List.of();
-  }
-
-  /** Answers the epoch floor, unless the cluster is at the first feature level. */
-  static Reply floor(DataTables tables, long floor) {
-    return tables.isFirstLevel() ? Reply.DONE : new Reply.OfNumber(floor);
+    return epoch > tables.epochFloor() ? List.of(Change.putEpochFloor(epoch)) : List.of();
   }
 
   /** Adds the changes to failures that the progress makes superfluous. */

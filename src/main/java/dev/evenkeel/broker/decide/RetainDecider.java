@@ -81,8 +81,8 @@ public final class RetainDecider {
    */
   private long consumed(Shard shard, long floor, long retentionMillis) {
     RetentionMarks marks = tables.marks(shard);
-    RetentionMarks known = tables.isFirstLevel() ? marks : marks.upTo(timeMillis);
-    RetentionMarks next = known.sampled(timeMillis, floor, sampleEvery(retentionMillis));
+    RetentionMarks next =
+        marks.upTo(timeMillis).sampled(timeMillis, floor, sampleEvery(retentionMillis));
     RetentionMarks.Mark old = next.newestUpTo(timeMillis - retentionMillis);
     if (old != null) {
       next = next.since(old.millis());

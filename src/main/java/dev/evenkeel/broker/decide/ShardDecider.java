@@ -11,6 +11,7 @@ import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicConfig;
 import java.util.ArrayList;
@@ -57,7 +58,7 @@ public record ShardDecider(DataTables tables) {
     int id = command.topicId();
     TopicRecord known = tables.topic(id);
     if (known != null && known.dropped()) {
-      return Decision.unchanged(LeaseDecider.floor(tables, tables.epochFloor()));
+      return Decision.unchanged(new Reply.OfNumber(tables.epochFloor()));
     }
     List<Change> changes = new ArrayList<>();
     List<LeaseKey> leases = new ArrayList<>();
@@ -75,6 +76,6 @@ public record ShardDecider(DataTables tables) {
     changes.addAll(new ProducerDecider(tables, 0).forgetInputs(id));
     String name = known == null ? "" : known.name();
     changes.add(Change.putTopic(new TopicRecord(id, name, TopicConfig.DEFAULT, true)));
-    return new Decision<>(changes, LeaseDecider.floor(tables, floor));
+    return new Decision<>(changes, new Reply.OfNumber(floor));
   }
 }

@@ -145,11 +145,6 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   }
 
   @Override
-  void atLevel(int now) {
-    tables.atLevel(now);
-  }
-
-  @Override
   Request read(Entry entry) {
     return switch (entry.type()) {
       case Entry.APPEND -> new Batches(AppendHead.read(entry.body()));
@@ -189,10 +184,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     return Outcome.of(timed(time, decision.changes()), decision.reply());
   }
 
-  private List<Change> timed(LogTime time, List<Change> changes) {
-    if (tables.isFirstLevel()) {
-      return changes;
-    }
+  private static List<Change> timed(LogTime time, List<Change> changes) {
     List<Change> all = new ArrayList<>(changes.size() + 1);
     all.add(new Change.PutTime(time));
     all.addAll(changes);

@@ -48,11 +48,6 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   }
 
   @Override
-  void atLevel(int now) {
-    tables.atLevel(now);
-  }
-
-  @Override
   MetaCommand read(Entry entry) {
     if (entry.type() != Entry.META_COMMAND) {
       throw WRONG_VERSION.error("entry of type " + entry.type() + " in the meta group");
@@ -95,7 +90,7 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
     } else if (command instanceof MetaCommand.DeclareGroup c) {
       return new GroupDecider(tables).declare(c, now);
     } else if (command instanceof MetaCommand.SeeGroup c) {
-      return new GroupDecider(tables).see(c, now);
+      return new GroupDecider(tables).see(c);
     } else if (command instanceof MetaCommand.AddActiveTime c) {
       return new ClusterDecider(tables).passed(c);
     } else if (command instanceof MetaCommand.ForgetGroup c) {

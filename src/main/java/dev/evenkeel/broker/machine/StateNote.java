@@ -6,12 +6,11 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 
 /**
  * The note that the store keeps beside the applied position: {@code u8 level, u8 form, i64 since,
- * i64 sum}. The first builds wrote nothing here, later ones only the level. Both ignore what
- * follows and do not write it again, so a state that such a build has changed has no digest.
+ * i64 sum}. A note that begins with another level or form may have other bytes behind that.
  *
  * @param level the highest {@link FeatureLevel} of all entries applied: a node needs it to read the
  *     state
- * @param digest null: unknown, or in another form
+ * @param digest null: none yet, or in another form
  */
 record StateNote(int level, Digest digest) {
   private static final int BYTES = 18;
@@ -25,20 +24,22 @@ record StateNote(int level, Digest digest) {
   record Digest(long since, long sum) {}
 
   byte[] encode() {
-    Bytes out = new Bytes(BYTES).u8(level);
-    if (digest != null) {
-      out.u8(DigestHistory.FORM).i64(digest.since()).i64(digest.sum());
-    }
-    return out.toArray();
+    return new Bytes(BYTES)
+        .u8(level)
+        .u8(DigestHistory.FORM)
+        .i64(digest.since())
+        .i64(digest.sum())
+        .toArray();
   }
 
   static StateNote decode(byte[] bytes) {
     if (bytes == null) {
+      // No entry was applied yet.
       return new StateNote(FeatureLevel.FIRST, null);
     }
     ByteReader in = new ByteReader(bytes);
     int level = in.u8();
-    boolean known = in.remaining() > 0 && in.u8() == DigestHistory.FORM;
+    boolean known = in.u8() == DigestHistory.FORM;
     return new StateNote(level, known ? new Digest(in.i64(), in.i64()) : null);
   }
 }

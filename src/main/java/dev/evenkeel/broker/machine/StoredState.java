@@ -139,9 +139,6 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
    */
   abstract void check(C command);
 
-  /** Entries have the outcomes of this level from now on; after {@link #load}. */
-  abstract void atLevel(int now);
-
   /** The highest feature level of entries that every node is known to read; from any thread. */
   public abstract int levelOfCluster();
 
@@ -171,7 +168,6 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     }
     load(store);
     level = note.level();
-    atLevel(level);
     appliedIndex = store.appliedIndex();
     appliedTerm = store.appliedTerm();
     digests.begin(appliedIndex, note.digest());
@@ -261,7 +257,6 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     C command = readable(index, () -> read(entry));
     Store store = live.store();
     int nextLevel = Math.max(level, needed);
-    atLevel(nextLevel);
     Outcome<X> outcome = decided(store, index, entry.nowMillis(), command);
     try {
       outcome = written(store, term, index, command, outcome, nextLevel);
@@ -316,16 +311,10 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
         write.close();
         return written(store, term, index, command, failed(index, command, bug), nextLevel);
       }
-      if (FeatureLevel.isFirst(nextLevel)) {
-        // No note: a state without one is of the first level, as the first build leaves it.
-        write.commit(term, index);
-        digests.begin(index, null);
-      } else {
-        long digest = write.digest();
-        StateNote note = new StateNote(nextLevel, digests.with(digest));
-        write.commit(term, index, note.encode());
-        digests.applied(index, digest);
-      }
+      long digest = write.digest();
+      StateNote note = new StateNote(nextLevel, digests.with(digest));
+      write.commit(term, index, note.encode());
+      digests.applied(index, digest);
     }
     return outcome;
   }
@@ -363,13 +352,9 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     return appliedTerm;
   }
 
-  /**
-   * What the entries did to the state, to be compared with another replica's; from any thread. Null
-   * at the first feature level, at which a replica may be of a build that makes none: it begins
-   * with the first entry above, which is the same on every replica.
-   */
+  /** What the entries did to the state, to be compared with another replica's; from any thread. */
   public final StateDigest digest() {
-    return FeatureLevel.isFirst(level) ? null : digests.now();
+    return digests.now();
   }
 
   /** The highest {@link FeatureLevel} of all entries applied; from any thread. */

@@ -116,24 +116,9 @@ public final class ControlService {
     group.requireLeader();
     Future<Buffer> answer =
         offsets
-            .located(group, readable(command, group))
+            .located(group, command)
             .compose(located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
     return serve.meters().commanded(command, answer);
-  }
-
-  /**
-   * Nodes of a former version cannot read a grant with a timeout, and shards must find owners all
-   * the same.
-   */
-  private static DataCommand readable(DataCommand command, LogGroupServer group) {
-    if (!(command instanceof DataCommand.Grant grant)) {
-      return command;
-    }
-    // Before it is ready, it may not have applied the entry that raises the level.
-    group.requireReady();
-    return group.state().levelOfCluster() < FeatureLevel.OWNER_TIMEOUT
-        ? grant.withUsualTimeout()
-        : grant;
   }
 
   private Future<Buffer> submitMeta(ByteReader in) {

@@ -3,7 +3,6 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 import java.util.Collection;
@@ -40,10 +39,8 @@ public final class DataTables {
   volatile long epochFloor;
   volatile long generationFloor;
 
-  /** Null at the first feature level, and before the first entry. */
+  /** Null before the first entry. */
   volatile LogTime time;
-
-  private volatile int level = FeatureLevel.FIRST;
 
   /** Reads everything back from the store. */
   public static DataTables load(Store store) {
@@ -189,16 +186,6 @@ public final class DataTables {
     return all.subMap(new LeaseKey(shard, ""), true, new LeaseKey(shard, "\uffff"), false);
   }
 
-  /** Entries have the outcomes of this feature level from now on. */
-  public void atLevel(int now) {
-    level = now;
-  }
-
-  /** Whether entries come to what they did in the first build, see {@link FeatureLevel#isFirst}. */
-  public boolean isFirstLevel() {
-    return FeatureLevel.isFirst(level);
-  }
-
   /** No removed lease had a higher epoch, and every new lease begins above it. */
   public long epochFloor() {
     return epochFloor;
@@ -212,10 +199,7 @@ public final class DataTables {
     return generationFloor;
   }
 
-  /**
-   * The time of an entry, or of a look, when the leader's clock says {@code nowMillis}: at the
-   * first feature level it is what the clock says.
-   */
+  /** The time of an entry, or of a look, when the leader's clock says {@code nowMillis}. */
   public LogTime timeAt(long nowMillis) {
     LogTime last = time;
     return last == null ? LogTime.first(nowMillis) : last.at(nowMillis);

@@ -59,7 +59,8 @@ public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
   }
 
   public static MetaChange putCounters(MetaTables.Counters next) {
-    return new MetaChange(Keys.COUNTERS, next.encode(), tables -> tables.counters = next);
+    byte[] value = MetaTables.Counters.CODEC.encode(next);
+    return new MetaChange(Keys.COUNTERS, value, tables -> tables.counters = next);
   }
 
   /**

@@ -4,7 +4,7 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
@@ -28,8 +28,6 @@ public final class MetaTables {
   volatile Counters counters = Counters.FIRST;
   volatile int featureLevel = FeatureLevel.FIRST;
 
-  private volatile int level = FeatureLevel.FIRST;
-
   /**
    * Numbers that only grow, never twice the same id.
    *
@@ -42,6 +40,8 @@ public final class MetaTables {
    */
   public record Counters(
       int nextTopicId, long nextProducerId, long activeMillis, long epochFloor, long termFloor) {
+    static final Codec<Counters> CODEC = Codec.record(Counters.class);
+
     static final Counters FIRST = new Counters(1, 1, 0, 0, 0);
 
     public Counters afterTopic() {
@@ -66,26 +66,6 @@ public final class MetaTables {
       return new Counters(
           nextTopicId, nextProducerId, activeMillis, epochFloor, Math.max(termFloor, term));
     }
-
-    /**
-     * Writes the first form while everything but the ids is 0, as it is at the first feature level.
-     */
-    byte[] encode() {
-      Bytes out = new Bytes(36).i32(nextTopicId).i64(nextProducerId);
-      if (activeMillis != 0 || epochFloor != 0 || termFloor != 0) {
-        out.i64(activeMillis).i64(epochFloor).i64(termFloor);
-      }
-      return out.toArray();
-    }
-
-    /** Also reads the first form, which has the ids alone. */
-    static Counters decode(ByteReader in) {
-      int topic = in.i32();
-      long producer = in.i64();
-      return in.remaining() == 0
-          ? new Counters(topic, producer, 0, 0, 0)
-          : new Counters(topic, producer, in.i64(), in.i64(), in.i64());
-    }
   }
 
   public static MetaTables load(Store store) {
@@ -97,11 +77,11 @@ public final class MetaTables {
           ByteReader in = new ByteReader(value);
           switch (key[0]) {
             case 'T' -> tables.put(RecordCodec.TOPIC.read(in));
-            case 'G' -> tables.put(RecordCodec.group(in));
+            case 'G' -> tables.put(RecordCodec.GROUP.read(in));
             case 'L' -> tables.put(RecordCodec.GROUP_LEASE.read(in));
             case 'P' -> tables.put(NamedProducer.CODEC.read(in));
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.MOVE.read(in));
-            case 'N' -> tables.counters = Counters.decode(in);
+            case 'N' -> tables.counters = Counters.CODEC.read(in);
             case 'F' -> tables.featureLevel = in.i32();
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
           }
@@ -179,16 +159,6 @@ public final class MetaTables {
 
   public int namedProducers() {
     return producers.size();
-  }
-
-  /** Entries have the outcomes of this feature level from now on. */
-  public void atLevel(int now) {
-    level = now;
-  }
-
-  /** Whether entries come to what they did in the first build, see {@link FeatureLevel#isFirst}. */
-  public boolean isFirstLevel() {
-    return FeatureLevel.isFirst(level);
   }
 
   /** The highest {@link FeatureLevel} that every node has said it reads. */

@@ -292,7 +292,7 @@ public final class DispatcherCore {
     for (GroupState group : state.groups()) {
       group.plan().retarget();
       group.stuck().retain(group.members().live());
-      records.tend(group, nowMillis);
+      records.tend(group);
       group.members().live().forEach(m -> state.out.add(new DispatcherAction.Register(m)));
     }
   }

@@ -140,7 +140,7 @@ final class GroupRecords {
   }
 
   /** Marks a group with members as seen; begins to forget what was absent for long. */
-  void tend(GroupState group, long nowMillis) {
+  void tend(GroupState group) {
     if (group.info() == null || group.forgetting()) {
       forgetting.tendWithoutRecord(group);
       return;
@@ -153,7 +153,6 @@ final class GroupRecords {
       return;
     }
     if (!time.known()) {
-      seeByClock(group, nowMillis);
       return;
     }
     if (!group.members().live().isEmpty()) {
@@ -173,19 +172,6 @@ final class GroupRecords {
         forgetting.begin(group, topic);
         return;
       }
-    }
-  }
-
-  /**
-   * At the first feature level no time is active. If the cluster goes back to the first build, that
-   * forgets the groups that were not seen by the clock.
-   */
-  private void seeByClock(GroupState group, long nowMillis) {
-    long seen = group.info().clockMillis();
-    if (seen != GroupInfo.NO_CLOCK
-        && !group.members().live().isEmpty()
-        && nowMillis - seen >= state.settings.groupSeenMillis()) {
-      write(group, new MetaCommand.SeeGroup(group.name(), List.of()));
     }
   }
 

@@ -29,8 +29,7 @@ final class AppliedPositions {
    * How far a log group was.
    *
    * @param applied the last entry that it had applied; of a cluster, others may have it alone
-   * @param flushed index of the last entry that was applied and on this node's disk; -1: none, or
-   *     the file was written by a version that did not know it
+   * @param flushed index of the last entry that was applied and on this node's disk; -1: none
    */
   record Position(TermIndex applied, long flushed) {}
 
@@ -57,8 +56,7 @@ final class AppliedPositions {
       String[] parts = line.split(" ");
       try {
         TermIndex applied = TermIndex.valueOf(Long.parseLong(parts[1]), Long.parseLong(parts[2]));
-        long flushed = parts.length > 3 ? Long.parseLong(parts[3]) : -1;
-        marks.put(parts[0], new Position(applied, flushed));
+        marks.put(parts[0], new Position(applied, Long.parseLong(parts[3])));
       } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
         LOG.warn("{} has an unknown line and is ignored: {}", file, line);
         return Map.of();
@@ -73,9 +71,12 @@ final class AppliedPositions {
     groups.forEach(
         group ->
             now.put(group.name(), new Position(group.adapter().applied(), group.flushedIndex())));
-    if (now.equals(written)) {
-      return;
+    if (!now.equals(written)) {
+      write(now);
     }
+  }
+
+  void write(Map<String, Position> now) {
     List<String> lines = new ArrayList<>();
     now.forEach(
         (group, at) ->

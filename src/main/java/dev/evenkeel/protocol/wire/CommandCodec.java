@@ -17,33 +17,17 @@ import static dev.evenkeel.protocol.wire.RecordCodec.START;
 import static dev.evenkeel.protocol.wire.RecordCodec.TOPIC_CONFIG;
 
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.GroupPolicy;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
-import java.util.List;
 
 /**
  * Bytes of commands: a tag, then the fields. Tags are never used again for another meaning, so that
  * an old log stays readable. A new tag belongs to a {@link FeatureLevel}, and a tag never gets
- * another field.
+ * another field. Tags that are missing in the order belonged to former layouts of the data
+ * directory. Clients of former versions send commands too, so their tags stay.
  */
 public final class CommandCodec {
-  /** A policy that only shares the shards out. */
-  private static final Codec<GroupPolicy> MODE =
-      Codec.of(
-          (out, policy) -> out.text(policy.mode()),
-          in -> GroupPolicy.of(in.text()),
-          GroupPolicy.SHARDED::equals);
-
-  /** Entries of versions without a choice of assignors end here. */
-  private static final Codec<String> ASSIGNOR =
-      Codec.of(Bytes::text, in -> in.remaining() == 0 ? null : in.text());
-
   private static final Codec<Outcome.Way> WAY = Codec.constant(Outcome.Way.class);
-  private static final Codec<?> NO_TERM = absent(0L);
-  private static final Codec<?> USUAL_TIMEOUT = absent(Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
-  private static final Codec<?> ALL_TOPICS = absent(DataCommand.ForgetLeases.ALL_TOPICS);
 
   /** Ways on which the message leaves the owner's window. */
   private static final Codec<Outcome.Way> LEAVES =
@@ -68,9 +52,6 @@ public final class CommandCodec {
           .add(2, MetaCommand.ActivateTopic.class, I32)
           .add(3, MetaCommand.ConfigureTopic.class, I32, TOPIC_CONFIG)
           .add(4, MetaCommand.DeleteTopic.class, TEXT)
-          .add(5, MetaCommand.RemoveTopic.class, I32, absent(0L))
-          .add(6, MetaCommand.DeclareGroup.class, TEXT, MODE, TEXTS, START, BOOL, ASSIGNOR)
-          .add(7, MetaCommand.SeeGroup.class, TEXT, absent(List.of()))
           .add(8, MetaCommand.ForgetGroup.class, TEXT)
           .add(9, MetaCommand.RegisterProducer.class, TEXT)
           .add(11, MetaCommand.RecordMoves.class, MOVES)
@@ -86,20 +67,8 @@ public final class CommandCodec {
 
   private static final Codec<DataCommand> DATA =
       new Tagged<DataCommand>("command")
-          .add(1, DataCommand.OpenShards.class, I32, TEXT, INTS, TOPIC_CONFIG, absent(0L))
           .add(2, DataCommand.DropShards.class, I32)
           .add(3, DataCommand.ConfigureShards.class, I32, TOPIC_CONFIG)
-          .add(
-              4,
-              DataCommand.Grant.class,
-              TEXT,
-              SHARD,
-              TEXT,
-              TEXT,
-              I64,
-              START,
-              NO_TERM,
-              USUAL_TIMEOUT)
           .add(5, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN)
           .add(
               6,
@@ -111,11 +80,9 @@ public final class CommandCodec {
               absent(-1L, stateOffset -> stateOffset < 0),
               absent(null))
           .add(7, DataCommand.Release.class, TEXT, SHARD, I64, I64, I64, BLOB)
-          .add(8, DataCommand.ForgetLeases.class, TEXT, absent(0L), ALL_TOPICS)
           .add(9, DataCommand.OpenProducer.class, I64, I32)
           .add(10, DataCommand.Retain.class)
           .add(11, DataCommand.Commit.class, TEXT, SHARD, I64, I64, I64, absent(null))
-          .add(12, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, USUAL_TIMEOUT)
           .add(13, DataCommand.RecordOutcomes.class, TEXT, SHARD, I64, Codec.list(OUTCOME))
           .add(14, DataCommand.ReplayDeadLetters.class, TEXT, SHARD, NUMBERS)
           .add(15, DataCommand.DropDeadLetters.class, TEXT, SHARD, NUMBERS)
@@ -126,7 +93,6 @@ public final class CommandCodec {
           .add(34, DataCommand.SetPublisher.class, TEXT, SHARD, I64, I64)
           .add(35, DataCommand.OpenPublisher.class, I64, I32, TEXT, SHARD, BOOL)
           .add(36, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, I64)
-          .add(37, DataCommand.ForgetLeases.class, TEXT, I64, ALL_TOPICS)
           .add(38, DataCommand.ForgetLeases.class, TEXT, I64, I32)
           .add(39, DataCommand.RaiseFeatureLevel.class, I32)
           .completeFor(DataCommand.class);
@@ -152,19 +118,16 @@ public final class CommandCodec {
   }
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
-  static int level(MetaCommand command, int tag) {
-    if (command instanceof MetaCommand.RaiseFeatureLevel raise) {
-      return raise.level();
-    }
-    return tag <= 14 ? FeatureLevel.FIRST : tag <= 18 ? 2 : 3;
+  static int level(MetaCommand command) {
+    return command instanceof MetaCommand.RaiseFeatureLevel raise
+        ? raise.level()
+        : FeatureLevel.FIRST;
   }
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
-  static int level(DataCommand command, int tag) {
-    if (command instanceof DataCommand.RaiseFeatureLevel raise) {
-      return raise.level();
-    }
-    boolean first = tag <= 15 || tag == 20 || tag >= 32 && tag <= 35;
-    return first ? FeatureLevel.FIRST : tag == 38 ? 3 : 2;
+  static int level(DataCommand command) {
+    return command instanceof DataCommand.RaiseFeatureLevel raise
+        ? raise.level()
+        : FeatureLevel.FIRST;
   }
 }

@@ -33,19 +33,15 @@ public record Entry(int type, long nowMillis, ByteBuffer body) {
   }
 
   public static byte[] of(DataCommand command, long nowMillis) {
-    Bytes out = begin(FeatureLevel.FIRST, DATA_COMMAND, nowMillis);
+    Bytes out = begin(CommandCodec.level(command), DATA_COMMAND, nowMillis);
     CommandCodec.write(out, command);
-    byte[] entry = out.toArray();
-    entry[0] = (byte) CommandCodec.level(command, entry[HEADER_BYTES]);
-    return entry;
+    return out.toArray();
   }
 
   public static byte[] of(MetaCommand command, long nowMillis) {
-    Bytes out = begin(FeatureLevel.FIRST, META_COMMAND, nowMillis);
+    Bytes out = begin(CommandCodec.level(command), META_COMMAND, nowMillis);
     CommandCodec.write(out, command);
-    byte[] entry = out.toArray();
-    entry[0] = (byte) CommandCodec.level(command, entry[HEADER_BYTES]);
-    return entry;
+    return out.toArray();
   }
 
   private static Bytes begin(int level, int type, long nowMillis) {

@@ -2,6 +2,7 @@ package dev.evenkeel.protocol.wire;
 
 import static dev.evenkeel.protocol.wire.Codec.I32;
 import static dev.evenkeel.protocol.wire.Codec.I64;
+import static dev.evenkeel.protocol.wire.Codec.NEEDED_TEXT;
 import static dev.evenkeel.protocol.wire.Codec.TEXT;
 
 import dev.evenkeel.protocol.DeadLetter;
@@ -18,21 +19,11 @@ import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
-import java.util.SortedMap;
 import java.util.TreeMap;
 
 /** Bytes of the records that commands, replies and the store share. */
 public final class RecordCodec {
-  /** With an assignor; the policy is a mode. */
-  private static final int GROUP_FORM_PLAIN = 2;
-
-  /** With a policy. */
-  private static final int GROUP_FORM_POLICY = 3;
-
-  /** Also says when a member last subscribed to each topic; these times are active time. */
-  private static final int GROUP_FORM = 4;
-
-  /** With a group term; the first form begins with the group's name. */
+  /** With a group term; the shortest form begins with the group's name. */
   private static final int LEASE_FORM_TERM = 2;
 
   /** With a generation, too. */
@@ -45,12 +36,25 @@ public final class RecordCodec {
   public static final Codec<StartAt> START =
       Codec.record(StartAt.class, Codec.constant(StartAt.Kind.class), I64);
   public static final Codec<Lease> LEASE = Codec.of(RecordCodec::write, RecordCodec::lease);
-  public static final Codec<GroupInfo> GROUP = Codec.of(RecordCodec::write, RecordCodec::group);
 
   /** May be null. */
   static final Codec<Drain> DRAIN = Codec.nullable(Codec.record(Drain.class, TEXT, I64));
 
   static final Codec<GroupPolicy> POLICY = Codec.record(GroupPolicy.class, TEXT, I32, TEXT, TEXT);
+
+  public static final Codec<GroupInfo> GROUP =
+      Codec.form(
+          "a group's record",
+          1,
+          Codec.record(
+              GroupInfo.class,
+              TEXT,
+              POLICY,
+              Codec.map(TreeMap::new, NEEDED_TEXT, I64),
+              START,
+              I64,
+              I64,
+              TEXT));
 
   public static final Codec<GroupLease> GROUP_LEASE =
       Codec.form("a group's lease", 1, Codec.record(GroupLease.class, TEXT, I64, TEXT, TEXT));
@@ -73,7 +77,7 @@ public final class RecordCodec {
 
   /**
    * A lease's group has a name: null in its place says that the number of the form follows. Most
-   * leases name no term, and are written in the first form.
+   * leases name no term, and are written in the shortest form: every commit writes one.
    */
   public static void write(Bytes out, Lease lease) {
     boolean timeout = lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
@@ -123,67 +127,5 @@ public final class RecordCodec {
         groupTerm,
         generation,
         timeout);
-  }
-
-  /**
-   * A group has a name: null in its place says that the number of the form follows. One that was
-   * seen by the clock is written as the first build wrote it: if it only shares its shards out, in
-   * the form of before there were policies.
-   */
-  public static void write(Bytes out, GroupInfo group) {
-    boolean clock = group.clockMillis() != GroupInfo.NO_CLOCK;
-    boolean plain = clock && group.policy().equals(GroupPolicy.SHARDED);
-    out.text(null).u8(plain ? GROUP_FORM_PLAIN : clock ? GROUP_FORM_POLICY : GROUP_FORM);
-    out.text(group.name());
-    if (plain) {
-      out.text(group.mode());
-    } else {
-      POLICY.write(out, group.policy());
-    }
-    out.i32(group.subscriptions().size());
-    group
-        .subscriptions()
-        .forEach(
-            (topic, seen) -> {
-              out.text(topic);
-              if (!clock) {
-                out.i64(seen);
-              }
-            });
-    START.write(out, group.start());
-    out.i64(group.createdMillis()).i64(clock ? group.clockMillis() : group.seenMillis());
-    out.text(group.assignor());
-  }
-
-  /**
-   * Also in the first form, which began with the name and knew no assignor. Forms of before {@link
-   * #GROUP_FORM} say by the clock when a group was seen. That cannot be compared with active time:
-   * such a group counts as seen when active time began.
-   */
-  public static GroupInfo group(ByteReader in) {
-    String name = in.text();
-    boolean first = name != null;
-    int form = 1;
-    if (!first) {
-      form = Codec.checkForm("a group's record", in.u8(), GROUP_FORM_PLAIN, GROUP_FORM);
-      name = in.text();
-    }
-    GroupPolicy policy = form >= GROUP_FORM_POLICY ? POLICY.read(in) : GroupPolicy.of(in.text());
-    SortedMap<String, Long> topics = new TreeMap<>();
-    for (int count = in.count(); count > 0; count--) {
-      topics.put(in.neededText(), form == GROUP_FORM ? in.i64() : 0);
-    }
-    StartAt start = START.read(in);
-    long created = in.i64();
-    long seen = in.i64();
-    return new GroupInfo(
-        name,
-        policy,
-        topics,
-        start,
-        created,
-        form == GROUP_FORM ? seen : 0,
-        first ? GroupInfo.ASSIGNOR_DEFAULT : in.text(),
-        form == GROUP_FORM ? GroupInfo.NO_CLOCK : seen);
   }
 }

@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchHeader;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
@@ -103,7 +104,7 @@ final class AnyCommand {
       return any(pick(Outcome.class.getPermittedSubclasses()));
     } else if (kind == GroupPolicy.class && random.nextBoolean()) {
       return pick(POLICIES);
-    } else if (kind == Batch.class) {
+    } else if (kind == Batch.class || kind == BatchHeader.class) {
       BatchBuilder batch = new BatchBuilder(64);
       batch.add(new Message(null, Map.of(), 1, new byte[random.nextInt(9)]));
       return batch.build(7, 1, 0);

@@ -15,7 +15,6 @@ import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.Entry;
-import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.storage.MemoryStore;
 import dev.evenkeel.storage.Store;
@@ -30,10 +29,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.UUID;
 
-/**
- * Drives a state machine by hand: entries get the next index, the clock is a field. The first entry
- * is of the newest feature level, so that all have its outcomes.
- */
+/** Drives a state machine by hand: entries get the next index, the clock is a field. */
 public final class Rig {
   public static final Shard SHARD = new Shard(1, 0);
   public static final Shard OTHER = new Shard(1, 1);
@@ -104,20 +100,12 @@ public final class Rig {
 
   public Reply run(MetaCommand command) {
     long index = meta.appliedIndex() + 1;
-    byte[] entry = Entry.of(command, now);
-    return ReplyCodec.decode(
-        meta.apply(1, index, ByteBuffer.wrap(index == 0 ? newest(entry) : entry)));
+    return ReplyCodec.decode(meta.apply(1, index, ByteBuffer.wrap(Entry.of(command, now))));
   }
 
   public ByteBuffer entry(byte[] entry) {
-    log.add(log.isEmpty() ? newest(entry) : entry);
+    log.add(entry);
     return Entries.apply(data, 1, log.size() - 1, ByteBuffer.wrap(entry));
-  }
-
-  /** The same, of the newest feature level: it and all behind it have the outcomes of that. */
-  public static byte[] newest(byte[] entry) {
-    entry[0] = FeatureLevel.NEWEST;
-    return entry;
   }
 
   public AppendResults append(AppendBody.Item... items) {

@@ -69,13 +69,13 @@ class ReplicaCheckTest {
 
   @Test
   void sumsThatBeganAtOtherEntriesAreComparedByWhatCameLater() {
-    // As while the nodes of a cluster get their first build with digests, one after another.
+    // As while the nodes of a cluster get a build with digests of another form, one by one.
     assertThat(check.heard("n2", sound(0, 100), sound(70, 100))).isEqualTo(News.NONE);
     assertThat(check.heard("n2", sound(0, 200), sound(70, 200))).isEqualTo(News.NONE);
     assertThat(check.equalUpTo(List.of("n2"))).isEqualTo(199);
     assertThat(check.heard("n2", sound(0, 250), digest(70, 250, 215))).isEqualTo(News.DIFFERS);
     assertThat(check.differences()).isEqualTo(Map.of("n2", new Place(210, 219)));
-    // It went on with a former build for a while.
+    // It went on with another build for a while.
     assertThat(check.heard("n2", sound(0, 400), sound(380, 400))).isEqualTo(News.EQUAL_AGAIN);
     assertThat(check.heard("n2", sound(0, 500), sound(380, 500))).isEqualTo(News.NONE);
   }

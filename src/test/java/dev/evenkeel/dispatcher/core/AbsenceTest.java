@@ -67,22 +67,6 @@ class AbsenceTest {
     assertThat(bench.log.leases).isEmpty();
   }
 
-  /** The first build would forget the group when it begins: it goes by the clock. */
-  @Test
-  void atTheFirstFeatureLevelALiveGroupIsSeenByTheClock() {
-    bench.log.firstLevel = true;
-    bench.log.groups.replaceAll((name, group) -> group.seenByClock(bench.now, List.of()));
-    bench.activate(List.of());
-    Heartbeat member = bench.beat("a", "a2", 200);
-    bench.send(member);
-    long joined = bench.now;
-    bench.pass(3 * HOUR, member);
-    assertThat(bench.log.groups.get("g").clockMillis()).isGreaterThan(joined + HOUR);
-    bench.send(Bench.leaving(member));
-    bench.pass(HOUR);
-    assertThat(bench.log.groups).containsKey("g");
-  }
-
   private static DispatcherSettings forgetsAfter(long millis) {
     return TestSettings.withGroupForget(TestSettings.atOnce(), millis);
   }

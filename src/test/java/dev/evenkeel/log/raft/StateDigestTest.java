@@ -163,8 +163,7 @@ class StateDigestTest {
   }
 
   private void fill(int entries) {
-    append(
-        Rig.newest(Entry.of(Commands.openShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now)));
+    append(Entry.of(Commands.openShards(1, "t", List.of(0, 1), TopicConfig.DEFAULT), now));
     for (int i = 0; i < entries; i++) {
       now++;
       AppendBody.Item item = new AppendBody.Item(Rig.SHARD, Rig.batch(0, 0, i, 3));

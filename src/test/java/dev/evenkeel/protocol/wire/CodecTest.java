@@ -7,7 +7,6 @@ import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Generation;
-import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -25,7 +24,6 @@ import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -182,34 +180,7 @@ class CodecTest {
   }
 
   @Test
-  void groupsOfBeforeThereWasAChoiceOfAssignorsHaveTheDefault() {
-    Bytes record = new Bytes().text("g").text("sharded");
-    Codec.TEXTS.write(record, List.of("t"));
-    RecordCodec.START.write(record, StartAt.LATEST);
-    record.i64(1).i64(2);
-    assertThat(RecordCodec.group(new ByteReader(record.toArray())))
-        .isEqualTo(
-            new GroupInfo(
-                "g",
-                GroupPolicy.SHARDED,
-                new TreeMap<>(Map.of("t", 0L)),
-                StartAt.LATEST,
-                1,
-                0,
-                "sticky",
-                2));
-    Bytes command = new Bytes().u8(6).text("g").text("sharded");
-    Codec.TEXTS.write(command, List.of("t"));
-    RecordCodec.START.write(command, StartAt.LATEST);
-    command.bool(true);
-    assertThat(CommandCodec.meta(new ByteReader(command.toArray())))
-        .isEqualTo(
-            new MetaCommand.DeclareGroup(
-                "g", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, true, null));
-  }
-
-  @Test
-  void whatUsesNothingNewIsWrittenAsBeforeAndReadFromThere() {
+  void aLeaseWithoutATermHasTheShortestForm() {
     Bytes lease = new Bytes().text("g");
     RecordCodec.write(lease, SHARD);
     lease.i64(5).text("m").text("i").i64(100).i64(-1).blob(null).bool(false);
@@ -217,35 +188,13 @@ class CodecTest {
     RecordCodec.write(written, Commands.lease("g", SHARD, 5, "m", "i", 100, -1, null, null));
     assertThat(written.toArray()).isEqualTo(lease.toArray());
     assertThat(RecordCodec.lease(new ByteReader(lease.toArray())).groupTerm()).isZero();
-
-    Bytes grant = new Bytes().u8(4).text("g");
-    RecordCodec.write(grant, SHARD);
-    grant.text("m").text("i").i64(4);
-    RecordCodec.START.write(grant, StartAt.LATEST);
-    written = new Bytes();
-    CommandCodec.write(written, Commands.grant("g", SHARD, "m", "i", 4, StartAt.LATEST));
-    assertThat(written.toArray()).isEqualTo(grant.toArray());
-  }
-
-  @Test
-  void aGroupThatWasSeenByTheClockCountsAsSeenWhenActiveTimeBegan() {
-    Bytes group = new Bytes().text(null).u8(2).text("g").text("sharded");
-    Codec.TEXTS.write(group, List.of("t"));
-    RecordCodec.START.write(group, StartAt.LATEST);
-    group.i64(1).i64(1_700_000_000_000L).text("average");
-    GroupInfo read = RecordCodec.group(new ByteReader(group.toArray()));
-    assertThat(read.seenMillis()).isZero();
-    assertThat(read.subscriptions()).containsExactly(Map.entry("t", 0L));
-    Bytes again = new Bytes();
-    RecordCodec.write(again, read);
-    assertThat(again.toArray()).as("the first build reads it").isEqualTo(group.toArray());
   }
 
   @Test
   void aGroupOfALaterFormIsRefused() {
-    byte[] later = new Bytes().text(null).u8(5).text("g").toArray();
-    assertThatThrownBy(() -> RecordCodec.group(new ByteReader(later)))
-        .hasMessageContaining("form 5: this node reads up to 4");
+    byte[] later = new Bytes().u8(2).text("g").toArray();
+    assertThatThrownBy(() -> RecordCodec.GROUP.decode(later))
+        .hasMessageContaining("form 2: this node reads up to 1");
   }
 
   @Test
