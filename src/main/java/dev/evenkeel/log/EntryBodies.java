@@ -26,6 +26,14 @@ public interface EntryBodies extends Closeable {
   record Body(long term, long index, List<ByteBuffer> parts) {}
 
   /**
+   * A part of a body to be read.
+   *
+   * @param offset from the beginning of the body
+   * @param into filled from its position to its limit
+   */
+  record Part(long index, int offset, ByteBuffer into) {}
+
+  /**
    * Opens the files of the last run. Bodies above {@code flushedIndex} may be torn; such a body
    * counts as missing.
    *
@@ -55,6 +63,23 @@ public interface EntryBodies extends Closeable {
    * @return false if there is no such body, or it ends before
    */
   boolean read(long index, int offset, ByteBuffer into) throws IOException;
+
+  /**
+   * Reads parts of bodies, in their order, without a check of their bytes. Neighbours in a file are
+   * read at once.
+   *
+   * @return how many were filled; the next one is missing, or cannot be read
+   */
+  default int read(List<Part> parts) throws IOException {
+    int filled = 0;
+    for (Part part : parts) {
+      if (!read(part.index(), part.offset(), part.into())) {
+        break;
+      }
+      filled++;
+    }
+    return filled;
+  }
 
   /** A whole body, compared with its checksum; null if it is missing or damaged. */
   ByteBuffer read(long index) throws IOException;

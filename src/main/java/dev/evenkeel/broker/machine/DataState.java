@@ -101,6 +101,25 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     return bodies;
   }
 
+  /**
+   * Reads the bytes of batches, in their order, not compared with their checksums.
+   *
+   * @param into a buffer for each, as long as the batch
+   * @return how many were filled; the next one is not there
+   */
+  public int read(List<IndexEntry> entries, List<ByteBuffer> into) {
+    List<EntryBodies.Part> parts = new ArrayList<>(entries.size());
+    for (int i = 0; i < entries.size(); i++) {
+      BatchPlace place = entries.get(i).place();
+      parts.add(new EntryBodies.Part(place.index(), place.at(), into.get(i)));
+    }
+    try {
+      return bodies.read(parts);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** The bytes of a batch, not compared with their checksum; null if they are not there. */
   public byte[] bytes(IndexEntry entry) {
     return bytes(entry.place(), entry.bytes());

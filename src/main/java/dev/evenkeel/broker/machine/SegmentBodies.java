@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.storage.segment.BodyPart;
 import dev.evenkeel.storage.segment.Segments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -54,6 +55,14 @@ public final class SegmentBodies implements EntryBodies {
   @Override
   public boolean read(long index, int offset, ByteBuffer into) throws IOException {
     return segments.read(index, offset, into);
+  }
+
+  @Override
+  public int read(List<Part> parts) throws IOException {
+    return segments.read(
+        parts.stream()
+            .map(part -> new BodyPart(part.index(), part.offset(), part.into()))
+            .toList());
   }
 
   @Override

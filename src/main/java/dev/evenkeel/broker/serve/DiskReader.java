@@ -30,21 +30,30 @@ final class DiskReader {
   private DiskReader() {}
 
   /**
-   * Batches from the one that holds {@code offset} on, as {@code TailCache.read} gives them. Waits
-   * for the disk.
+   * Batches that were read.
+   *
+   * @param frame an answer with all of them, whose first {@link FetchService#HEAD_BYTES} are free
+   * @param batches views of the frame, at least one
+   */
+  record Found(ByteBuffer frame, List<Cached> batches) {}
+
+  /**
+   * Batches from the one that holds {@code offset} on, as many as {@code TailCache.read} would
+   * give. Waits for the disk.
    *
    * @throws RefusedException CORRUPT, naming topic, shard and offset, if the first of them is
    *     damaged or missing; OFFSET_OUT_OF_RANGE if retention took it meanwhile
    */
-  static List<Cached> read(
-      LogGroupServer group, Shard shard, long offset, int bytesMax, int messagesMax) {
+  static Found read(LogGroupServer group, Shard shard, long offset, int bytesMax, int messagesMax) {
     long end = group.shard(shard).end();
-    List<Cached> found;
+    Found found;
     try {
       found =
           group
               .state()
-              .read(store -> read(store, group, shard, offset, end, bytesMax, messagesMax));
+              .read(
+                  store ->
+                      read(group, shard, index(store, shard, offset, end, bytesMax, messagesMax)));
     } catch (UncheckedIOException e) {
       // The store has checksums of its own and notices missing files. It has reported the damage.
       DamagedStoreException damage = DamagedStoreException.in(e);
@@ -53,7 +62,7 @@ final class DiskReader {
       }
       throw refusal(place(group, shard, offset, damage.getMessage()));
     }
-    if (found.isEmpty()) {
+    if (found == null) {
       ShardRecord now = group.shard(shard);
       if (offset < now.start()) {
         throw FetchService.outOfRange(now);
@@ -63,15 +72,10 @@ final class DiskReader {
     return found;
   }
 
-  private static List<Cached> read(
-      Store store,
-      LogGroupServer group,
-      Shard shard,
-      long offset,
-      long end,
-      int bytesMax,
-      int messagesMax) {
-    List<Cached> found = new ArrayList<>();
+  /** The batches to read, without a gap. */
+  private static List<IndexEntry> index(
+      Store store, Shard shard, long offset, long end, int bytesMax, int messagesMax) {
+    List<IndexEntry> found = new ArrayList<>();
     IndexEntry first = BatchIndex.at(store, shard, offset);
     if (first == null || first.end() <= offset) {
       return found;
@@ -88,23 +92,50 @@ final class DiskReader {
         if (entry.base() != next || !found.isEmpty() && more) {
           break;
         }
-        Cached batch = checked(group, shard, entry, found.isEmpty());
-        if (batch == null) {
-          break;
-        }
-        found.add(batch);
+        found.add(entry);
         next = entry.end();
       }
     }
     return found;
   }
 
-  /** The batch, or null if it is gone, or damaged and not the first. */
+  /** Reads them into one buffer, each behind its offset; null if the first one is gone. */
+  private static Found read(LogGroupServer group, Shard shard, List<IndexEntry> entries) {
+    int bytes = FetchService.HEAD_BYTES;
+    for (IndexEntry entry : entries) {
+      bytes += FetchService.OFFSET_BYTES + entry.bytes();
+    }
+    ByteBuffer frame = ByteBuffer.allocate(bytes);
+    List<ByteBuffer> slices = new ArrayList<>(entries.size());
+    int at = FetchService.HEAD_BYTES;
+    for (IndexEntry entry : entries) {
+      frame.putLong(at, entry.base());
+      slices.add(frame.slice(at + FetchService.OFFSET_BYTES, entry.bytes()));
+      at += FetchService.OFFSET_BYTES + entry.bytes();
+    }
+    int there = group.state().read(entries, slices);
+    List<Cached> found = new ArrayList<>(there);
+    at = FetchService.HEAD_BYTES;
+    for (int i = 0; i < entries.size(); i++) {
+      ByteBuffer slice = i < there ? slices.get(i).flip() : null;
+      Cached batch = checked(group, shard, entries.get(i).base(), slice, i == 0);
+      if (batch == null) {
+        break;
+      }
+      found.add(batch);
+      at += FetchService.OFFSET_BYTES + entries.get(i).bytes();
+    }
+    return found.isEmpty() ? null : new Found(frame.limit(at), found);
+  }
+
+  /**
+   * The batch, or null if it is gone, or damaged and not the first.
+   *
+   * @param bytes null if they are not there
+   */
   private static Cached checked(
-      LogGroupServer group, Shard shard, IndexEntry entry, boolean first) {
-    long offset = entry.base();
+      LogGroupServer group, Shard shard, long offset, ByteBuffer bytes, boolean first) {
     try {
-      byte[] bytes = group.state().bytes(entry);
       if (bytes == null && offset < group.shard(shard).start()) {
         // Retention has dropped the batch since the index was read.
         return null;
@@ -112,8 +143,8 @@ final class DiskReader {
       if (bytes == null) {
         throw CORRUPT.error("the bytes of the batch are missing");
       }
-      Batch batch = Batch.next(ByteBuffer.wrap(bytes));
-      if (batch.length() != bytes.length) {
+      Batch batch = Batch.next(bytes);
+      if (bytes.hasRemaining()) {
         throw CORRUPT.error("trailing bytes behind the batch");
       }
       return new Cached(offset, batch.verified());

@@ -38,6 +38,12 @@ public final class FetchService {
   /** Room for the bytes around the batches of an answer. */
   private static final int ANSWER_SPARE_BYTES = 4_096;
 
+  /** What an answer begins with, see {@link dev.evenkeel.bus.FetchAnswer}. */
+  static final int HEAD_BYTES = Frames.HEADER_BYTES + 20;
+
+  /** The offset before each batch of an answer. */
+  static final int OFFSET_BYTES = 8;
+
   private final ServeContext serve;
   private final RequestMetrics meters;
   private final Map<Shard, Set<Waiting>> waiting = new HashMap<>();
@@ -123,11 +129,11 @@ public final class FetchService {
     }
     return serve.read(
         () -> {
-          List<Cached> found = DiskReader.read(group, shard, offset, bytesMax, messagesMax);
+          DiskReader.Found found = DiskReader.read(group, shard, offset, bytesMax, messagesMax);
           if (consumer) {
-            meters.fetched(found, startNanos, true);
+            meters.fetched(found.batches(), startNanos, true);
           }
-          return answer(record, failures, found);
+          return headed(found.frame(), record, failures, found.batches());
         });
   }
 
@@ -173,21 +179,30 @@ public final class FetchService {
 
   /** One copy, from the log entries into the answer. */
   private static Buffer answer(ShardRecord record, int failures, List<Cached> batches) {
-    int bytes = Frames.HEADER_BYTES + 20;
-    // The disk may have been read after the shard had grown.
-    long end = record.end();
+    int bytes = HEAD_BYTES;
     for (Cached each : batches) {
-      bytes += 8 + each.batch().length();
-      end = Math.max(end, each.endOffset());
+      bytes += OFFSET_BYTES + each.batch().length();
     }
-    ByteBuffer out = ByteBuffer.allocate(bytes);
-    out.put((byte) Frames.VERSION).put((byte) 0);
-    out.putLong(record.start()).putLong(end).putInt(failures);
+    ByteBuffer out = ByteBuffer.allocate(bytes).position(HEAD_BYTES);
     for (Cached each : batches) {
       out.putLong(each.baseOffset());
       out.put(each.batch().bytes().duplicate());
     }
-    return BufferInternal.buffer(Unpooled.wrappedBuffer(out.array()));
+    return headed(out.flip(), record, failures, batches);
+  }
+
+  /** Completes an answer that has all batches up to its limit. */
+  private static Buffer headed(
+      ByteBuffer out, ShardRecord record, int failures, List<Cached> batches) {
+    // The disk may have been read after the shard had grown.
+    long end =
+        batches.isEmpty()
+            ? record.end()
+            : Math.max(record.end(), batches.get(batches.size() - 1).endOffset());
+    out.put(0, (byte) Frames.VERSION).put(1, (byte) 0);
+    out.putLong(Frames.HEADER_BYTES, record.start()).putLong(Frames.HEADER_BYTES + 8, end);
+    out.putInt(Frames.HEADER_BYTES + 16, failures);
+    return BufferInternal.buffer(Unpooled.wrappedBuffer(out.array(), 0, out.limit()));
   }
 
   private Future<Buffer> await(FetchRequest request) {

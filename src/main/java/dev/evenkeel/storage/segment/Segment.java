@@ -268,6 +268,11 @@ final class Segment implements Closeable {
     read(table.position(row) + RecordHeader.BYTES + (long) offset, into);
   }
 
+  /** Fills {@code into} with bytes of the file. */
+  void readAt(long from, ByteBuffer into) throws IOException {
+    read(from, into);
+  }
+
   private void read(long from, ByteBuffer into) throws IOException {
     if (from < 0) {
       throw new EOFException(path + " has nothing at " + from + ": its table is damaged");

@@ -78,6 +78,38 @@ public abstract sealed class SegmentReads permits Segments {
         });
   }
 
+  /**
+   * Reads parts of bodies, in their order, without a check of their bytes.
+   *
+   * @return how many were filled; the next one is missing, or cannot be read
+   */
+  public int read(List<BodyPart> parts) throws IOException {
+    int filled = 0;
+    while (filled < parts.size()) {
+      int joined = readJoined(JoinedRead.of(segments, parts, filled));
+      BodyPart part = parts.get(filled);
+      if (joined == 0 && !read(part.index(), part.offset(), part.into())) {
+        return filled;
+      }
+      filled += Math.max(1, joined);
+    }
+    return filled;
+  }
+
+  /** How many were filled: 0 if they must be read one by one. */
+  private static int readJoined(JoinedRead joined) {
+    if (joined.count() < 2) {
+      return 0;
+    }
+    try {
+      joined.read();
+      return joined.count();
+    } catch (IOException e) {
+      // The segment has given way to a rewritten one, or only some of the parts can be read.
+      return 0;
+    }
+  }
+
   /** Reads a whole body and compares it with its checksum; null if it is missing or damaged. */
   public ByteBuffer readVerified(long index) throws IOException {
     return look(
