@@ -33,7 +33,11 @@ final class RocksCursor implements Store.Cursor {
     this.backward = backward;
     lower = new Slice(from);
     upper = new Slice(to);
-    options = new ReadOptions().setIterateLowerBound(lower).setIterateUpperBound(upper);
+    options =
+        new ReadOptions()
+            .setIterateLowerBound(lower)
+            .setIterateUpperBound(upper)
+            .setFillCache(from.length > 0);
     iterator = database.newIterator(family, options);
   }
 

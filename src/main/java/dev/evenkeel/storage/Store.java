@@ -45,7 +45,8 @@ public interface Store extends Closeable {
 
   /**
    * Iterates over keys from {@code from} (inclusive) to {@code to} (exclusive), forward. The cursor
-   * sees one moment of the state.
+   * sees one moment of the state. A scan from the very first key, an empty one, reads most of a
+   * table once: what it reads does not push what others need out of the cache.
    */
   Cursor scan(Table table, byte[] from, byte[] to);
 

@@ -448,7 +448,8 @@ class BrokerVerticleTest {
   void readsFromDiskAndNeverServesADamagedBatch() throws Exception {
     begin(new Bench(0, new JsonObject(), 1, "n1"));
     for (int i = 0; i < 5; i++) {
-      get(bench.append(shard, batch(0, 0, 0, 2)));
+      // Different bytes, so that one batch alone is damaged.
+      get(bench.append(shard, batch(0, 0, i, 2)));
     }
     bench.grant("g", shard, "a", 0);
     assertThat(get(bench.fetch("g", shard, 1, 3, 0)).batches())

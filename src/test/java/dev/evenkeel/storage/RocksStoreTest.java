@@ -82,6 +82,26 @@ class RocksStoreTest {
   }
 
   @Test
+  void aScanOfTheWholeTableDoesNotFillTheCache() throws IOException {
+    Random random = new Random(1);
+    try (Store.Write write = store.begin()) {
+      for (int i = 0; i < 4_000; i++) {
+        byte[] value = new byte[500];
+        random.nextBytes(value);
+        write.put(Table.INDEX, key("key" + i), value);
+      }
+      write.commit(1, 0);
+    }
+    // Flushes the table: what is in memory has no blocks.
+    store.checkpoint(temp.resolve("checkpoint"));
+    double before = shared.blockCacheBytes();
+    assertThat(keys(store.scan(Table.INDEX, new byte[0], key("z")))).hasSize(4_000);
+    assertThat(shared.blockCacheBytes() - before).isLessThan(1 << 20);
+    assertThat(keys(store.scan(Table.INDEX, key("a"), key("z")))).hasSize(4_000);
+    assertThat(shared.blockCacheBytes() - before).isGreaterThan(1 << 20);
+  }
+
+  @Test
   void aCursorSeesOneMoment() throws IOException {
     put(Table.INDEX, 0, "a", "b");
     try (Store.Cursor cursor = store.scan(Table.INDEX, key("a"), key("z"))) {
