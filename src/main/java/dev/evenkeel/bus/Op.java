@@ -83,7 +83,12 @@ public enum Op {
    * the first offset to the last one before the batch with the second offset. To the shard's
    * leader.
    */
-  READ_BYTES;
+  READ_BYTES,
+  /**
+   * Between brokers. Body: i32 data group, i64 index of a log entry. Answer: {@link BodyAnswer}. To
+   * any broker, about its own copy.
+   */
+  READ_BODY;
 
   private static final Op[] VALUES = values();
 

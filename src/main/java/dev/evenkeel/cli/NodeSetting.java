@@ -39,6 +39,18 @@ enum NodeSetting {
       0,
       1L << 50,
       "The node refuses appends when less disk space is free."),
+  SCRUB_BYTES_PER_SECOND(
+      BYTES,
+      BrokerSettings.ScrubSettings.DEFAULT.bytesPerSecond(),
+      0,
+      1L << 40,
+      "How fast the node compares stored messages with their checksums; 0: never."),
+  SCRUB_INTERVAL(
+      DURATION,
+      BrokerSettings.ScrubSettings.DEFAULT.everyMillis(),
+      1_000,
+      30L * 86_400_000,
+      "How long after it has compared all of them it begins again."),
   SNAPSHOT_EVERY_ENTRIES(
       NUMBER,
       BrokerSettings.SNAPSHOT_EVERY_ENTRIES,

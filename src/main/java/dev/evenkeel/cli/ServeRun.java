@@ -208,6 +208,9 @@ public final class ServeRun {
         config.data(),
         config.number(NodeSetting.TAIL_CACHE_BYTES),
         config.number(NodeSetting.DISK_FREE_MIN_BYTES),
+        new BrokerSettings.ScrubSettings(
+            config.number(NodeSetting.SCRUB_BYTES_PER_SECOND),
+            config.number(NodeSetting.SCRUB_INTERVAL)),
         System::currentTimeMillis,
         null);
   }

@@ -88,6 +88,7 @@ final class Bench implements AutoCloseable {
               directory,
               tailBytesMax,
               1000,
+              BrokerSettings.ScrubSettings.DEFAULT,
               now::get,
               diskFree::get);
       BrokerNode node =

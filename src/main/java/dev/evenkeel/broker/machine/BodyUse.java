@@ -12,7 +12,9 @@ import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.LongToIntFunction;
 
 /**
@@ -80,6 +82,7 @@ public final class BodyUse {
   }
 
   private final TreeMap<Long, Use> byFirstIndex = new TreeMap<>();
+  private final SortedSet<Long> missing = new TreeSet<>();
   private final LongToIntFunction length;
 
   private BodyUse(List<Segments.Info> segments, LongToIntFunction length) {
@@ -91,7 +94,7 @@ public final class BodyUse {
    * Looks through everything that refers to bodies. Waits for the disk.
    *
    * @param segments as they were before
-   * @param length of the body of an entry in bytes
+   * @param length of the body of an entry in bytes; 0 if there is none
    */
   public static BodyUse of(Store store, List<Segments.Info> segments, LongToIntFunction length) {
     BodyUse use = new BodyUse(segments, length);
@@ -122,10 +125,19 @@ public final class BodyUse {
   }
 
   private void mark(BatchPlace place) {
+    if (length.applyAsInt(place.index()) == 0) {
+      missing.add(place.index());
+      return;
+    }
     Map.Entry<Long, Use> segment = byFirstIndex.floorEntry(place.index());
     if (segment != null) {
       segment.getValue().mark(place.index(), length);
     }
+  }
+
+  /** Entries whose bodies are needed, and in no segment. */
+  public SortedSet<Long> missing() {
+    return missing;
   }
 
   /** All segments, oldest first. */

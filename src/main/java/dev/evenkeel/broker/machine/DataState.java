@@ -139,6 +139,15 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     }
   }
 
+  /** Whether the whole body of a log entry is there, undamaged. Waits for the disk. */
+  public boolean holdsBody(long index) {
+    try {
+      return bodies.read(index) != null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** From now on {@code listener} hears of what is applied. */
   public void listen(DataListener listener) {
     listeners.add(listener);

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.function.LongConsumer;
 
 /** The bodies of a log group's entries in {@link Segments}. */
 public final class SegmentBodies implements EntryBodies {
@@ -14,6 +15,7 @@ public final class SegmentBodies implements EntryBodies {
 
   private final Path directory;
   private volatile Segments segments;
+  private volatile LongConsumer onDamage = index -> {};
 
   SegmentBodies(Path directory) {
     this.directory = directory;
@@ -22,6 +24,11 @@ public final class SegmentBodies implements EntryBodies {
   /** The files; null before they were opened. */
   public Segments segments() {
     return segments;
+  }
+
+  /** Calls {@code handler} with the index of an entry whose body is missing or damaged. */
+  public void onDamage(LongConsumer handler) {
+    onDamage = handler;
   }
 
   @Override
@@ -67,7 +74,11 @@ public final class SegmentBodies implements EntryBodies {
 
   @Override
   public ByteBuffer read(long index) throws IOException {
-    return segments.readVerified(index);
+    ByteBuffer body = segments.readVerified(index);
+    if (body == null) {
+      onDamage.accept(index);
+    }
+    return body;
   }
 
   @Override

@@ -6,7 +6,8 @@ import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.storage.segment.Segments;
 import java.io.IOException;
-import java.io.InterruptedIOException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.LongConsumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -34,11 +35,21 @@ final class BodyCleaner {
   private final LogGroup log;
   private final DataState state;
   private volatile Figures figures;
-  private int snapshotsDue;
+  private final LongConsumer missing;
+  private final AtomicInteger snapshotsDue = new AtomicInteger();
 
-  BodyCleaner(LogGroup log, DataState state) {
+  /**
+   * @param missing called with the index of an entry whose body is needed and not there
+   */
+  BodyCleaner(LogGroup log, DataState state, LongConsumer missing) {
     this.log = log;
     this.state = state;
+    this.missing = missing;
+  }
+
+  /** Snapshots refer to files that have been replaced: takes others, one in each round. */
+  void replaceSnapshots() {
+    snapshotsDue.set(SNAPSHOTS);
   }
 
   /** What the last round found; null before the first. */
@@ -54,6 +65,8 @@ final class BodyCleaner {
     Segments segments = bodies.segments();
     long firstIndex = log.firstIndex();
     BodyUse use = state.read(store -> BodyUse.of(store, segments.list(), segments::length));
+    use.missing().forEach(missing::accept);
+    Throttle throttle = new Throttle(REWRITE_BYTES_A_SECOND);
     long freed = 0;
     for (BodyUse.Use each : use.segments()) {
       long number = each.segment().number();
@@ -61,26 +74,16 @@ final class BodyCleaner {
           switch (each.act(firstIndex)) {
             case KEEP -> 0;
             case DELETE -> segments.delete(number);
-            case REWRITE -> segments.rewrite(number, each::needs, BodyCleaner::pause);
+            case REWRITE -> segments.rewrite(number, each::needs, throttle);
           };
     }
     figures = new Figures(use.bytes() - freed, use.neededBytes());
     if (freed > 0) {
       LOG.info("log group {}: freed {} MiB of dropped messages", log.name(), freed >> 20);
-      snapshotsDue = SNAPSHOTS;
+      replaceSnapshots();
     }
-    if (snapshotsDue > 0) {
-      snapshotsDue--;
+    if (snapshotsDue.getAndUpdate(due -> Math.max(0, due - 1)) > 0) {
       log.snapshot();
-    }
-  }
-
-  private static void pause(long bytes) throws IOException {
-    try {
-      Thread.sleep(bytes * 1_000 / REWRITE_BYTES_A_SECOND);
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new InterruptedIOException("the node stops");
     }
   }
 }

@@ -1,9 +1,12 @@
 package dev.evenkeel.broker.node;
 
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.StoreOpener;
 import dev.evenkeel.broker.machine.StoredState;
+import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -21,6 +24,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -48,6 +52,12 @@ public final class BrokerNode implements AutoCloseable {
   private static final long RETAIN_MILLIS = 60_000;
   private static final long CLEAN_MILLIS = 20_000;
 
+  /** Damage that could not be mended yet is looked at again after this. */
+  private static final long MEND_AGAIN_MILLIS = 10_000;
+
+  /** A node that starts has other work first. */
+  private static final long SCRUB_DELAY_MILLIS_MAX = 60_000;
+
   private final BrokerSettings settings;
   private final LogNode log;
   private final MetaState meta;
@@ -60,6 +70,11 @@ public final class BrokerNode implements AutoCloseable {
   private final ScheduledExecutorService periodic;
   private final ScheduledExecutorService cleaning;
   private final List<BodyCleaner> cleaners = new ArrayList<>();
+  private final ScheduledExecutorService mending;
+  private final ScheduledExecutorService scrubbing;
+  private final List<BodyMender> menders = new ArrayList<>();
+  private final List<Scrub> scrubs = new ArrayList<>();
+  private volatile BodyMender.Replicas replicas = BrokerNode::cannotAsk;
 
   private BrokerNode(
       BrokerSettings settings, LogNode log, MetaState meta, List<DataState> data, DiskGuard disk) {
@@ -86,9 +101,30 @@ public final class BrokerNode implements AutoCloseable {
             threads("evenkeel-read-"));
     periodic = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-broker-periodic-"));
     cleaning = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-clean-"));
+    mending = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-mend-"));
+    scrubbing = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-scrub-"));
     for (int i = 0; i < data.size(); i++) {
-      cleaners.add(new BodyCleaner(log.data().get(i), data.get(i)));
+      addBodyTasks(log.data().get(i), data.get(i));
     }
+  }
+
+  private void addBodyTasks(LogGroup group, DataState state) {
+    int number = cleaners.size();
+    BodyMender mender =
+        new BodyMender(
+            group,
+            state,
+            log.others(),
+            (node, name, index) -> replicas.ask(node, name, index),
+            mending,
+            () -> cleaners.get(number).replaceSnapshots());
+    cleaners.add(new BodyCleaner(group, state, mender::mend));
+    menders.add(mender);
+    scrubs.add(new Scrub(state, mender));
+  }
+
+  private static CompletableFuture<BodyAnswer> cannotAsk(String node, String group, long index) {
+    return CompletableFuture.failedFuture(UNAVAILABLE.error("this node is starting"));
   }
 
   /**
@@ -163,6 +199,45 @@ public final class BrokerNode implements AutoCloseable {
       cleaning.scheduleWithFixedDelay(
           () -> clean(cleaner), CLEAN_MILLIS, CLEAN_MILLIS, TimeUnit.MILLISECONDS);
     }
+    for (BodyMender mender : menders) {
+      mending.scheduleWithFixedDelay(
+          mender::again, MEND_AGAIN_MILLIS, MEND_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
+    }
+    BrokerSettings.ScrubSettings scrub = settings.scrub();
+    if (scrub.bytesPerSecond() > 0) {
+      scrubbing.scheduleWithFixedDelay(
+          this::scrub,
+          Math.min(SCRUB_DELAY_MILLIS_MAX, scrub.everyMillis()),
+          scrub.everyMillis(),
+          TimeUnit.MILLISECONDS);
+    }
+  }
+
+  /** Compares all bodies with their checksums. Waits for the disk, and as the settings say. */
+  public void scrub() {
+    Throttle throttle = new Throttle(settings.scrub().bytesPerSecond());
+    for (Scrub scrub : scrubs) {
+      try {
+        scrub.pass(throttle);
+      } catch (IOException | RuntimeException e) {
+        LOG.warn("stored messages cannot be checked now, and will be later", e);
+      }
+    }
+  }
+
+  /** Mends the damaged bodies of a data log group, by its place among them. */
+  public BodyMender mender(int group) {
+    return menders.get(group);
+  }
+
+  /** Checks the bodies of a data log group, by its place among them. */
+  public Scrub scrub(int group) {
+    return scrubs.get(group);
+  }
+
+  /** From now on other nodes can be asked for bodies. */
+  public void askReplicas(BodyMender.Replicas calls) {
+    replicas = calls;
   }
 
   private void every(long millis, Runnable task) {
@@ -289,6 +364,8 @@ public final class BrokerNode implements AutoCloseable {
   public void close() {
     periodic.shutdownNow();
     cleaning.shutdownNow();
+    scrubbing.shutdownNow();
+    mending.shutdownNow();
     readers.shutdown();
     try {
       if (!readers.awaitTermination(5, TimeUnit.SECONDS)) {

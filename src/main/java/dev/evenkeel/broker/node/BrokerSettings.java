@@ -20,6 +20,7 @@ import java.util.function.LongSupplier;
  * @param dataDirectory holds {@code raft} (logs) and {@code live} (state); made if it is missing
  * @param tailBytesMax newest batches held in memory for each data log group
  * @param diskFreeBytesMin below this much free space, appends are refused DISK_FULL
+ * @param scrub how the files of bodies are checked
  * @param clockMillis milliseconds since 1970
  * @param diskFreeBytes free space of the disk, or null to ask the file system
  */
@@ -28,8 +29,20 @@ public record BrokerSettings(
     Path dataDirectory,
     long tailBytesMax,
     long diskFreeBytesMin,
+    ScrubSettings scrub,
     LongSupplier clockMillis,
     LongSupplier diskFreeBytes) {
+
+  /**
+   * How the files of bodies are compared with their checksums in the background.
+   *
+   * @param bytesPerSecond how fast; 0: never
+   * @param everyMillis how long after a pass the next one begins
+   */
+  public record ScrubSettings(long bytesPerSecond, long everyMillis) {
+    /** Some 5 % of what a disk can read. */
+    public static final ScrubSettings DEFAULT = new ScrubSettings(16L << 20, 21_600_000);
+  }
 
   public static final long SNAPSHOT_EVERY_ENTRIES = 100_000;
   public static final long SNAPSHOT_EVERY_BYTES = 512L << 20;
@@ -47,7 +60,9 @@ public record BrokerSettings(
           "snapshotEveryBytes",
           "segmentBytesMax",
           "tailBytesMax",
-          "diskFreeBytesMin");
+          "diskFreeBytesMin",
+          "scrubBytesPerSecond",
+          "scrubMillis");
 
   private static final List<String> PEER_KEYS = List.of("node", "host", "raftPort", "listenHost");
 
@@ -90,6 +105,9 @@ public record BrokerSettings(
         data,
         json.getLong("tailBytesMax", TAIL_BYTES_MAX),
         json.getLong("diskFreeBytesMin", DISK_FREE_BYTES_MIN),
+        new ScrubSettings(
+            json.getLong("scrubBytesPerSecond", ScrubSettings.DEFAULT.bytesPerSecond()),
+            json.getLong("scrubMillis", ScrubSettings.DEFAULT.everyMillis())),
         System::currentTimeMillis,
         null);
   }

@@ -76,7 +76,9 @@ final class BrokerMetrics {
             "node");
     for (int i = 0; i < groups.size(); i++) {
       LogGroupServer group = groups.get(i);
-      logs.add(new LogMetrics(group.log(), node, scope));
+      LogMetrics figures = new LogMetrics(group.log(), node, scope);
+      figures.countBodies(node.scrub(i), group.mender());
+      logs.add(figures);
       queueFigures(group, i);
     }
     nodeFigures();

@@ -77,6 +77,7 @@ public final class ControlService {
       case BROWSE -> fetches.browse(request);
       case FIND_OFFSET -> findOffset(in);
       case READ_BYTES -> readBytes(in);
+      case READ_BODY -> readBody(in);
       case CREATE_TOPIC ->
           topics.create(in.text(), in.i32(), config(in)).map(ControlService::reply);
       case CONFIGURE_TOPIC -> topics.configure(in.text(), config(in)).map(ControlService::reply);
@@ -221,6 +222,14 @@ public final class ControlService {
                   - BatchIndex.position(store, shard, record, from);
           return Frames.answer(new Bytes(8).i64(Math.max(0, bytes)).view());
         });
+  }
+
+  /** This node's copy, whoever leads. */
+  private Future<Buffer> readBody(ByteReader in) {
+    LogGroupServer group = group(in);
+    long index = in.i64();
+    in.end();
+    return serve.read(() -> Frames.answer(group.mender().have(index).encode().view()));
   }
 
   private Future<Buffer> deleteTopic(ByteReader in) {

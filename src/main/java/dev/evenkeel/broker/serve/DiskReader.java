@@ -14,20 +14,22 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.storage.DamagedStoreException;
 import dev.evenkeel.storage.Store;
+import io.vertx.core.Future;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Reads batches that are no longer in memory, and checks each one: a damaged batch is never served.
+ * It is mended first, and read again then. One that is lost is left out.
  */
 final class DiskReader {
-  private static final Logger LOG = LoggerFactory.getLogger(DiskReader.class);
-
-  private DiskReader() {}
+  private final ServeContext serve;
+  private final LogGroupServer group;
+  private final Shard shard;
+  private final int bytesMax;
+  private final int messagesMax;
 
   /**
    * Batches that were read.
@@ -38,69 +40,105 @@ final class DiskReader {
   record Found(ByteBuffer frame, List<Cached> batches) {}
 
   /**
-   * Batches from the one that holds {@code offset} on, as many as {@code TailCache.read} would
-   * give. Waits for the disk.
+   * Batches to read, without a gap but for lost ones.
    *
-   * @throws RefusedException CORRUPT, naming topic, shard and offset, if the first of them is
-   *     damaged or missing; OFFSET_OUT_OF_RANGE if retention took it meanwhile
+   * @param end the offset behind them, and behind lost ones
    */
-  static Found read(LogGroupServer group, Shard shard, long offset, int bytesMax, int messagesMax) {
+  private record Range(List<IndexEntry> entries, long end) {}
+
+  DiskReader(ServeContext serve, LogGroupServer group, Shard shard, int bytesMax, int messagesMax) {
+    this.serve = serve;
+    this.group = group;
+    this.shard = shard;
+    this.bytesMax = bytesMax;
+    this.messagesMax = messagesMax;
+  }
+
+  /**
+   * Batches from the one that holds {@code offset} on, as many as {@code TailCache.read} would
+   * give; the first one is behind it if that is lost.
+   *
+   * @return fails CORRUPT, naming topic, shard and offset, if the first of them is damaged or
+   *     missing although its body is not; UNAVAILABLE if it cannot be mended now;
+   *     OFFSET_OUT_OF_RANGE if retention took it meanwhile, or if nothing is left behind it
+   */
+  Future<Found> read(long offset) {
+    return new MendingRead<>(serve, group, () -> tryRead(offset)).run();
+  }
+
+  private Found tryRead(long offset) {
     long end = group.shard(shard).end();
-    Found found;
     try {
-      found =
-          group
-              .state()
-              .read(
-                  store ->
-                      read(group, shard, index(store, shard, offset, end, bytesMax, messagesMax)));
+      return group.state().read(store -> read(store, offset, end));
     } catch (UncheckedIOException e) {
       // The store has checksums of its own and notices missing files. It has reported the damage.
       DamagedStoreException damage = DamagedStoreException.in(e);
-      if (damage == null) {
-        throw UNAVAILABLE.error(e.getCause().getMessage());
-      }
-      throw refusal(place(group, shard, offset, damage.getMessage()));
+      throw damage == null
+          ? UNAVAILABLE.error(e.getCause().getMessage())
+          : MendingRead.refusal(place(offset, damage.getMessage()));
     }
-    if (found == null) {
-      ShardRecord now = group.shard(shard);
-      if (offset < now.start()) {
-        throw FetchService.outOfRange(now);
-      }
-      throw corrupt(group, shard, offset, "no batch holds this offset");
-    }
-    return found;
   }
 
-  /** The batches to read, without a gap. */
-  private static List<IndexEntry> index(
-      Store store, Shard shard, long offset, long end, int bytesMax, int messagesMax) {
+  private Found read(Store store, long offset, long end) {
+    Range range = index(store, offset, end);
+    Found found = range.entries().isEmpty() ? null : fill(range.entries());
+    if (found != null) {
+      return found;
+    }
+    ShardRecord now = group.shard(shard);
+    if (offset < now.start()) {
+      throw FetchService.outOfRange(now);
+    }
+    throw range.entries().isEmpty() && range.end() > offset
+        ? new RefusedException.OutOfRange(range.end(), Math.max(range.end(), end))
+        : MendingRead.corrupt(group, place(offset, "no batch holds this offset"));
+  }
+
+  private Range index(Store store, long offset, long end) {
     List<IndexEntry> found = new ArrayList<>();
     IndexEntry first = BatchIndex.at(store, shard, offset);
     if (first == null || first.end() <= offset) {
-      return found;
+      return new Range(found, offset);
     }
     byte[] from = Keys.batch(shard, first.base());
     byte[] to = Keys.batch(shard, end);
+    long wanted = offset;
     long next = first.base();
     long sum = 0;
     try (Store.Cursor cursor = store.scan(Store.Table.INDEX, from, to)) {
-      while (sum < bytesMax && next - offset < messagesMax && cursor.next()) {
+      while (sum < bytesMax && next - wanted < messagesMax && cursor.next()) {
         IndexEntry entry = IndexEntry.decode(cursor.key(), cursor.value());
-        sum += entry.bytes();
-        boolean more = sum > bytesMax || entry.end() - offset > messagesMax;
+        boolean more = sum + entry.bytes() > bytesMax || entry.end() - wanted > messagesMax;
         if (entry.base() != next || !found.isEmpty() && more) {
           break;
         }
-        found.add(entry);
+        if (!isLost(entry)) {
+          found.add(entry);
+          sum += entry.bytes();
+        } else if (found.isEmpty()) {
+          wanted = entry.end();
+        }
         next = entry.end();
       }
     }
-    return found;
+    return new Range(found, next);
+  }
+
+  /** In a body that is lost, batches may be whole. */
+  private boolean isLost(IndexEntry entry) {
+    if (!group.mender().isLost(entry.place().index())) {
+      return false;
+    }
+    byte[] bytes = group.state().bytes(entry);
+    try {
+      return bytes == null || checked(ByteBuffer.wrap(bytes)) == null;
+    } catch (RefusedException damaged) {
+      return true;
+    }
   }
 
   /** Reads them into one buffer, each behind its offset; null if the first one is gone. */
-  private static Found read(LogGroupServer group, Shard shard, List<IndexEntry> entries) {
+  private Found fill(List<IndexEntry> entries) {
     int bytes = FetchService.HEAD_BYTES;
     for (IndexEntry entry : entries) {
       bytes += FetchService.OFFSET_BYTES + entry.bytes();
@@ -118,64 +156,54 @@ final class DiskReader {
     at = FetchService.HEAD_BYTES;
     for (int i = 0; i < entries.size(); i++) {
       ByteBuffer slice = i < there ? slices.get(i).flip() : null;
-      Cached batch = checked(group, shard, entries.get(i).base(), slice, i == 0);
+      Batch batch = whole(entries.get(i), slice, i == 0);
       if (batch == null) {
         break;
       }
-      found.add(batch);
+      found.add(new Cached(entries.get(i).base(), batch));
       at += FetchService.OFFSET_BYTES + entries.get(i).bytes();
     }
     return found.isEmpty() ? null : new Found(frame.limit(at), found);
+  }
+
+  private static Batch checked(ByteBuffer bytes) {
+    Batch batch = Batch.next(bytes);
+    if (bytes.hasRemaining()) {
+      throw CORRUPT.error("trailing bytes behind the batch");
+    }
+    return batch.verified();
   }
 
   /**
    * The batch, or null if it is gone, or damaged and not the first.
    *
    * @param bytes null if they are not there
+   * @throws DamagedBodyException if the first one is damaged
    */
-  private static Cached checked(
-      LogGroupServer group, Shard shard, long offset, ByteBuffer bytes, boolean first) {
+  private Batch whole(IndexEntry entry, ByteBuffer bytes, boolean first) {
+    long index = entry.place().index();
     try {
-      if (bytes == null && offset < group.shard(shard).start()) {
-        // Retention has dropped the batch since the index was read.
-        return null;
-      }
       if (bytes == null) {
         throw CORRUPT.error("the bytes of the batch are missing");
       }
-      Batch batch = Batch.next(bytes);
-      if (bytes.hasRemaining()) {
-        throw CORRUPT.error("trailing bytes behind the batch");
-      }
-      return new Cached(offset, batch.verified());
+      return checked(bytes);
     } catch (RefusedException damaged) {
-      if (first && damaged.refusal() == WRONG_VERSION) {
+      if (entry.base() < group.shard(shard).start()) {
+        // Retention has dropped the batch since the index was read.
+        return null;
+      }
+      if (first && damaged.refusal() == WRONG_VERSION && group.state().holdsBody(index)) {
         throw damaged;
       }
       if (first) {
-        throw corrupt(group, shard, offset, damaged.getMessage());
+        throw new DamagedBodyException(index, place(entry.base(), damaged.getMessage()));
       }
+      group.mender().mend(index);
       return null;
     }
   }
 
-  private static RefusedException corrupt(
-      LogGroupServer group, Shard shard, long offset, String reason) {
-    return corrupt(group, place(group, shard, offset, reason));
-  }
-
-  /** Reports a place that was found damaged, and returns the refusal to serve it. */
-  static RefusedException corrupt(LogGroupServer group, String place) {
-    group.state().damaged(place);
-    return refusal(place);
-  }
-
-  private static String place(LogGroupServer group, Shard shard, long offset, String reason) {
+  private String place(long offset, String reason) {
     return group.nameOf(shard) + " offset " + offset + " on " + group.nodeId() + ": " + reason;
-  }
-
-  private static RefusedException refusal(String text) {
-    LOG.error("damaged data is not served: {}", text);
-    return CORRUPT.error(text);
   }
 }

@@ -3,6 +3,8 @@ package dev.evenkeel.broker.serve;
 import static dev.evenkeel.protocol.Refusal.CORRUPT;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
+import dev.evenkeel.broker.state.BatchPlace;
+import dev.evenkeel.broker.state.BatchSource;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
@@ -17,14 +19,13 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
-import dev.evenkeel.storage.Store;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Supplier;
+import java.util.function.Function;
 
 /** Answers requests about retries and dead letters. Runs on one context. */
 record FailureService(ServeContext serve) {
@@ -43,13 +44,7 @@ record FailureService(ServeContext serve) {
       return Future.succeededFuture(Frames.answer(none.encode().view()));
     }
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
-    return serve.read(
-        group,
-        store ->
-            Frames.answer(
-                sound(group, key.shard(), () -> stored(store, group, key).answer(request, now))
-                    .encode()
-                    .view()));
+    return read(group, key, stored -> stored.answer(request, now).encode());
   }
 
   /** Answers a READ_DEAD_LETTERS request. */
@@ -65,32 +60,58 @@ record FailureService(ServeContext serve) {
     }
     LogGroupServer group = serve.readyGroupOf(shard);
     LeaseKey key = new LeaseKey(shard, name);
-    return serve.read(
-        group,
-        store ->
-            Frames.answer(
-                sound(
-                        group,
-                        shard,
-                        () -> stored(store, group, key).deadLetters(from, max, bytesMax))
-                    .encode()
-                    .view()));
+    return read(group, key, stored -> stored.deadLetters(from, max, bytesMax).encode());
   }
 
-  private static StoredFailures stored(Store store, LogGroupServer group, LeaseKey key) {
-    return new StoredFailures(store, group.state()::bytes, key);
+  /** Reads messages from the disk; one that is damaged is mended first. */
+  private Future<Buffer> read(
+      LogGroupServer group, LeaseKey key, Function<StoredFailures, Bytes> reader) {
+    return new MendingRead<>(
+            serve,
+            group,
+            () ->
+                group
+                    .state()
+                    .read(
+                        store -> {
+                          Source source = new Source(group);
+                          return answer(
+                              source, key, reader, new StoredFailures(store, source, key));
+                        }))
+        .run();
   }
 
-  /** Reports damage that the reader finds. */
-  private static <T> T sound(LogGroupServer group, Shard shard, Supplier<T> reader) {
+  private static Buffer answer(
+      Source source, LeaseKey key, Function<StoredFailures, Bytes> reader, StoredFailures stored) {
     try {
-      return reader.get();
+      return Frames.answer(reader.apply(stored).view());
     } catch (RefusedException damaged) {
-      if (damaged.refusal() != CORRUPT) {
+      if (damaged.refusal() != CORRUPT || source.last == null) {
         throw damaged;
       }
-      String place = group.nameOf(shard) + " on " + group.nodeId();
-      throw DiskReader.corrupt(group, place + ", " + damaged.getMessage());
+      String place = source.group.nameOf(key.shard()) + " on " + source.group.nodeId();
+      throw new DamagedBodyException(source.last.index(), place + ", " + damaged.getMessage());
+    }
+  }
+
+  /** The bodies of a log group, and which of them was read last. */
+  private static final class Source implements BatchSource {
+    private final LogGroupServer group;
+    private BatchPlace last;
+
+    Source(LogGroupServer group) {
+      this.group = group;
+    }
+
+    @Override
+    public byte[] read(BatchPlace place, int bytes) {
+      last = place;
+      return group.state().bytes(place, bytes);
+    }
+
+    @Override
+    public boolean isLost(BatchPlace place) {
+      return group.mender().isLost(place.index());
     }
   }
 

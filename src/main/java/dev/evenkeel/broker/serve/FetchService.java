@@ -127,14 +127,27 @@ public final class FetchService {
       }
       return Future.succeededFuture(answer(record, failures, cached));
     }
-    return serve.read(
-        () -> {
-          DiskReader.Found found = DiskReader.read(group, shard, offset, bytesMax, messagesMax);
-          if (consumer) {
-            meters.fetched(found.batches(), startNanos, true);
-          }
-          return headed(found.frame(), record, failures, found.batches());
-        });
+    return new DiskReader(serve, group, shard, bytesMax, messagesMax)
+        .read(offset)
+        .map(
+            found -> {
+              if (consumer) {
+                meters.fetched(found.batches(), startNanos, true);
+              }
+              return headed(found.frame(), record, failures, found.batches());
+            })
+        .recover(
+            failure ->
+                !consumer && isLostToItsEnd(failure, record, offset)
+                    ? Future.succeededFuture(answer(record, failures, List.of()))
+                    : Future.failedFuture(failure));
+  }
+
+  /** A consumer skips what is lost; whoever only looks around sees nothing there. */
+  private static boolean isLostToItsEnd(Throwable failure, ShardRecord record, long offset) {
+    return failure instanceof RefusedException.OutOfRange range
+        && offset >= record.start()
+        && range.start() >= record.end();
   }
 
   /**

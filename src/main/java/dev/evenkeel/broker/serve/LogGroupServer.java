@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_SHARD;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.node.BodyMender;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.log.Leadership;
@@ -12,8 +13,8 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 
-/** A data log group with its log and state. */
-record LogGroupServer(String nodeId, LogGroup log, DataState state) {
+/** A data log group with its log and state, and with what mends its bodies. */
+record LogGroupServer(String nodeId, LogGroup log, DataState state, BodyMender mender) {
 
   /**
    * @throws RefusedException NOT_LEADER with the leader's id

@@ -1,8 +1,10 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.machine.StoredState;
+import dev.evenkeel.broker.node.BodyMender;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.ReplicaCheck;
+import dev.evenkeel.broker.node.Scrub;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Leadership;
@@ -90,6 +92,34 @@ final class LogMetrics {
         () -> lastStoreBytes);
     countLeader();
     log.onLeadership(any -> countLeader());
+  }
+
+  /** Counts what is checked and mended of the bodies of a data log group. */
+  void countBodies(Scrub scrub, BodyMender mender) {
+    counter(
+        "evenkeel.scrub.bytes",
+        "Bytes of stored messages that were compared with their checksums in the background",
+        scrub::bytes);
+    counter(
+        "evenkeel.bodies.damaged",
+        "Stored bodies of log entries that were found damaged or missing",
+        mender::damagedBodies);
+    counter(
+        "evenkeel.bodies.mended",
+        "Damaged bodies that were replaced by those of another node",
+        mender::mendedBodies);
+    counter(
+        "evenkeel.bodies.lost.messages",
+        "Messages that were lost because every node's copy of them is damaged",
+        mender::lostMessages);
+    gauge(
+        "evenkeel.bodies.lost",
+        "Damaged bodies of which no node has an undamaged copy",
+        mender::lostBodies);
+  }
+
+  private void counter(String name, String help, LongSupplier value) {
+    scope.counter(name, help, value, "log", log.name());
   }
 
   private void gauge(String name, String help, DoubleSupplier value) {

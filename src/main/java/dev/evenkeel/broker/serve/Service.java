@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderChange;
@@ -24,10 +25,12 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 
 /** Answers all requests to a broker. Made and used on one context. */
 public final class Service {
   private static final long PEER_MILLIS_MAX = 1_500;
+  private static final long BODY_MILLIS_MAX = 4_000;
 
   private final BrokerNode node;
   private final Vertx vertx;
@@ -61,8 +64,10 @@ public final class Service {
     this.vertx = vertx;
     LogNode log = node.log();
     for (int i = 0; i < log.data().size(); i++) {
-      groups.add(new LogGroupServer(node.nodeId(), log.data().get(i), node.data().get(i)));
+      groups.add(
+          new LogGroupServer(node.nodeId(), log.data().get(i), node.data().get(i), node.mender(i)));
     }
+    node.askReplicas(this::readBody);
     serve = new ServeContext(node, groups, vertx, context, options, meters);
     GroupCommands commands = new GroupCommands(groups, vertx, context, node::nowMillis);
     topics = new TopicProcedures(serve, commands);
@@ -218,6 +223,19 @@ public final class Service {
               .onSuccess(logs -> answers.put(other, logs)));
     }
     return Future.join(asked).transform(done -> Future.succeededFuture(answers));
+  }
+
+  /** Asks a node for the body of a log entry. */
+  private CompletableFuture<BodyAnswer> readBody(String other, String group, long index) {
+    int number = node.log().data().stream().map(LogGroup::name).toList().indexOf(group);
+    return VertxLink.send(
+            vertx,
+            Addresses.control(other),
+            Frames.request(Op.READ_BODY, new Bytes(12).i32(number).i64(index)),
+            BODY_MILLIS_MAX)
+        .map(answer -> BodyAnswer.decode(Frames.answerReader(answer)))
+        .toCompletionStage()
+        .toCompletableFuture();
   }
 
   /** Compares the states of all nodes; called from time to time. */

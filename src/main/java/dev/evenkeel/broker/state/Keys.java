@@ -99,6 +99,12 @@ public final class Keys {
     return ByteBuffer.wrap(batchKey).getLong(8);
   }
 
+  /** The shard of a {@link #batch} key, or of that of a delayed batch. */
+  public static Shard shard(byte[] batchKey) {
+    ByteBuffer in = ByteBuffer.wrap(batchKey);
+    return new Shard(in.getInt(), in.getInt());
+  }
+
   static byte[] lease(LeaseKey key) {
     return lease(key, 0);
   }

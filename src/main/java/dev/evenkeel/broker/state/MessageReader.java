@@ -45,7 +45,14 @@ final class MessageReader {
    * @param batch that the answer must bring with it; null: none, or it brings it already
    * @param bytes of all that, and of the message when it is unpacked; above 0
    */
-  record Found(byte[] copy, PlacedBatch batch, int bytes) {}
+  record Found(byte[] copy, PlacedBatch batch, int bytes) {
+    /** Stands for a message of which every node's copy is damaged. It cannot be decoded. */
+    static final Found LOST = new Found(new byte[0], null, 1);
+
+    boolean isLost() {
+      return copy != null && copy.length == 0;
+    }
+  }
 
   /**
    * Reads a message and adds it to the answer. Returns null if the answer must end before it: there
@@ -79,7 +86,15 @@ final class MessageReader {
     if (message.copy() != null) {
       return new Found(message.copy(), null, message.copy().length);
     }
-    Batch batch = batch(message);
+    Batch batch;
+    try {
+      batch = batch(message);
+    } catch (RefusedException damaged) {
+      if (source.isLost(message.place())) {
+        return Found.LOST;
+      }
+      throw damaged;
+    }
     if (!batch.isCompressed()) {
       try {
         byte[] copy = MessageCodec.encode(batch.message((int) (offset - message.base())));

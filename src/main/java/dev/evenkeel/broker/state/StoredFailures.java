@@ -3,9 +3,11 @@ package dev.evenkeel.broker.state;
 import static dev.evenkeel.protocol.Refusal.CORRUPT;
 
 import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer;
+import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.Store;
@@ -159,6 +161,20 @@ public final class StoredFailures {
     }
   }
 
+  /** The bytes of a dead letter are lost; that it was one is not. */
+  private static DeadLetter lost(DeadLetter letter) {
+    Message empty = new Message(null, Map.of(), letter.firstFailedMillis(), new byte[0]);
+    return new DeadLetter(
+        letter.shard(),
+        letter.offset(),
+        letter.attempts(),
+        "the message is lost, because its data is damaged on every node; its last error was: "
+            + letter.error(),
+        letter.firstFailedMillis(),
+        letter.lastFailedMillis(),
+        MessageCodec.encode(empty));
+  }
+
   /**
    * Dead letters by offset.
    *
@@ -183,7 +199,7 @@ public final class StoredFailures {
           if (found == null) {
             break;
           }
-          letters.add(letter.with(found.copy()));
+          letters.add(found.isLost() ? lost(letter) : letter.with(found.copy()));
         } catch (RefusedException damaged) {
           throwUnlessGone(cursor.key(), letter.offset(), damaged);
         }

@@ -25,6 +25,15 @@ final class LogBodies implements StateMachine.DataApi, AutoCloseable {
   private final BodyWriter writer;
   private final RecentBodies recent = new RecentBodies(RECENT_BYTES_MAX, APPLIED_BYTES_MAX);
 
+  /** The body of an entry is missing or damaged. Whoever keeps the bodies mends it. */
+  static final class DamagedBodyException extends IOException {
+    private static final long serialVersionUID = 1L;
+
+    DamagedBodyException(String message) {
+      super(message);
+    }
+  }
+
   /**
    * @param files opened
    * @param failed hears why no more bodies can be written
@@ -81,9 +90,10 @@ final class LogBodies implements StateMachine.DataApi, AutoCloseable {
       return CompletableFuture.completedFuture(held.body());
     }
     try {
-      ByteBuffer body = files.holds(entry.getTerm(), index) ? files.read(index) : null;
-      if (body == null) {
-        throw new IOException("the body of entry " + index + " is missing or damaged");
+      // Read even if it does not seem to be there, so that the damage is noticed.
+      ByteBuffer body = files.read(index);
+      if (body == null || !files.holds(entry.getTerm(), index)) {
+        throw new DamagedBodyException("the body of entry " + index + " is missing or damaged");
       }
       return CompletableFuture.completedFuture(UnsafeByteOperations.unsafeWrap(body));
     } catch (IOException e) {

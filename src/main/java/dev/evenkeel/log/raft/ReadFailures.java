@@ -16,6 +16,9 @@ final class ReadFailures {
   static final long PAUSE_MILLIS_MIN = 100;
   static final long PAUSE_MILLIS_MAX = 30_000;
 
+  /** A damaged body is mended within moments. */
+  static final long BODY_PAUSE_MILLIS_MAX = 1_000;
+
   /** After this long without a failure, the next one is the first. */
   private static final long FORGET_NANOS = TimeUnit.MILLISECONDS.toNanos(PAUSE_MILLIS_MAX + 10_000);
 
@@ -43,11 +46,25 @@ final class ReadFailures {
     boolean inARow = last != null && nowNanos - last.lastNanos() < FORGET_NANOS;
     int failures = inARow ? last.failures() + 1 : 1;
     rows.put(follower, new Row(failures, nowNanos));
+    long pause = PAUSE_MILLIS_MIN << Math.min(failures - 1, 16);
+    if (isOfBody(failure)) {
+      // Bodies are mended without another leader; the log itself is not.
+      return Math.min(BODY_PAUSE_MILLIS_MAX, pause);
+    }
     String reason = Refusals.reason(failure);
     // If too many files are open, the file that could not be opened need not be damaged.
     if (failures >= DAMAGED && !reason.contains("Too many open files")) {
       damaged.accept("an entry of the log that " + follower + " needs cannot be read: " + reason);
     }
-    return Math.min(PAUSE_MILLIS_MAX, PAUSE_MILLIS_MIN << Math.min(failures - 1, 16));
+    return Math.min(PAUSE_MILLIS_MAX, pause);
+  }
+
+  private static boolean isOfBody(Throwable failure) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof LogBodies.DamagedBodyException) {
+        return true;
+      }
+    }
+    return false;
   }
 }

@@ -145,6 +145,12 @@ public abstract sealed class SegmentReads permits Segments {
     return segment == null ? SegmentCheck.NOTHING : SegmentCheck.of(segment, segments, pace);
   }
 
+  /** Whether the table beside a segment is undamaged; true if there is no such segment. */
+  public boolean tableIsSound(long number) {
+    Segment segment = segments.numbered(number);
+    return segment == null || segment.table().isSound();
+  }
+
   /**
    * Number of the segment that has the body of this entry, or should have it; -1: there is none.
    */

@@ -166,7 +166,8 @@ final class ShardFetch {
   }
 
   private void skipped(long from, long to) {
-    String what = (to - from) + " messages before they were consumed, offsets " + from + " to ";
-    shard.error(": retention has dropped " + what + (to - 1) + "; it goes on at " + to, null);
+    String what = (to - from) + " messages were not consumed, offsets " + from + " to " + (to - 1);
+    String why = ": retention has dropped them, or they are lost (see the logs of the nodes)";
+    shard.error(": " + what + why + "; it goes on at " + to, null);
   }
 }

@@ -1,0 +1,71 @@
+package dev.evenkeel.broker.node;
+
+import dev.evenkeel.bus.BodyAnswer;
+import dev.evenkeel.bus.BodyAnswer.Have;
+import dev.evenkeel.storage.segment.BodyOrigin;
+import java.util.Collection;
+
+/**
+ * What becomes of a damaged body, by what the other nodes have of it.
+ *
+ * @param verdict what to do
+ * @param from the answer whose body takes the place; null unless the verdict is REPLACE
+ */
+record MendDecision(Verdict verdict, BodyAnswer from) {
+  enum Verdict {
+    /** Put the body of a replica into the place. */
+    REPLACE,
+    /** No replica has it. */
+    LOST,
+    /** A node that may have it has not answered: ask again later. */
+    LATER
+  }
+
+  /**
+   * Decides about the body of one entry.
+   *
+   * @param index of the entry
+   * @param own what stands before the damaged body; null if that is damaged, too, or missing
+   * @param appliedIndex last entry that this node has applied
+   * @param others how many other nodes there are
+   * @param answers of those that answered
+   */
+  static MendDecision of(
+      long index, BodyOrigin own, long appliedIndex, int others, Collection<BodyAnswer> answers) {
+    for (BodyAnswer answer : answers) {
+      if (fits(index, own, appliedIndex, answer)) {
+        return new MendDecision(Verdict.REPLACE, answer);
+      }
+    }
+    boolean more =
+        answers.size() < others
+            || answers.stream().anyMatch(answer -> mayFitLater(index, own, appliedIndex, answer));
+    return new MendDecision(more ? Verdict.LATER : Verdict.LOST, null);
+  }
+
+  /**
+   * Whether this is the body of the same entry. Without our own header, only entries that both
+   * nodes have applied are known to be the same.
+   */
+  static boolean fits(long index, BodyOrigin own, long appliedIndex, BodyAnswer answer) {
+    if (answer.have() != Have.WHOLE) {
+      return false;
+    }
+    return own == null
+        ? index <= Math.min(appliedIndex, answer.appliedIndex())
+        : own.equals(BodyOrigin.of(answer.term(), answer.body()));
+  }
+
+  /**
+   * A node that has applied more may have dropped a body that this node's state does not need any
+   * more in a moment, and one that has applied less may get it.
+   */
+  private static boolean mayFitLater(
+      long index, BodyOrigin own, long appliedIndex, BodyAnswer answer) {
+    return switch (answer.have()) {
+      case WHOLE -> own == null;
+      case MISSING -> answer.appliedIndex() > appliedIndex || answer.appliedIndex() < index;
+      case DAMAGED -> false;
+    };
+  }
+}

@@ -1,0 +1,78 @@
+package dev.evenkeel.broker.node;
+
+import static dev.evenkeel.broker.node.MendDecision.Verdict.LATER;
+import static dev.evenkeel.broker.node.MendDecision.Verdict.LOST;
+import static dev.evenkeel.broker.node.MendDecision.Verdict.REPLACE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.BodyAnswer;
+import dev.evenkeel.bus.BodyAnswer.Have;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.storage.segment.BodyOrigin;
+import java.nio.ByteBuffer;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class MendDecisionTest {
+  private static final long INDEX = 10;
+  private static final long APPLIED = 20;
+  private static final ByteBuffer BODY = ByteBuffer.wrap(new byte[] {1, 2, 3});
+  private static final BodyOrigin OWN = BodyOrigin.of(4, BODY);
+
+  private static BodyAnswer whole(long term, long applied) {
+    return new BodyAnswer(Have.WHOLE, applied, term, BODY);
+  }
+
+  private static MendDecision.Verdict verdict(BodyOrigin own, int others, BodyAnswer... answers) {
+    return MendDecision.of(INDEX, own, APPLIED, others, List.of(answers)).verdict();
+  }
+
+  @Test
+  void aBodyOfTheSameEntryIsTaken() {
+    BodyAnswer good = whole(4, APPLIED);
+    assertThat(MendDecision.of(INDEX, OWN, APPLIED, 2, List.of(good)))
+        .isEqualTo(new MendDecision(REPLACE, good));
+    assertThat(verdict(OWN, 2, BodyAnswer.without(Have.DAMAGED, APPLIED), good)).isEqualTo(REPLACE);
+    // Our own header says which entry it was, even if it is not applied.
+    assertThat(verdict(OWN, 2, whole(4, INDEX - 1))).isEqualTo(REPLACE);
+  }
+
+  @Test
+  void aBodyOfAnotherEntryIsNot() {
+    assertThat(verdict(OWN, 1, whole(5, APPLIED))).isEqualTo(LOST);
+    BodyOrigin other = BodyOrigin.of(4, ByteBuffer.wrap(new byte[] {1, 2, 4}));
+    assertThat(verdict(other, 1, whole(4, APPLIED))).isEqualTo(LOST);
+  }
+
+  @Test
+  void withoutAHeaderOnlyAppliedEntriesAreKnownToBeTheSame() {
+    assertThat(verdict(null, 1, whole(5, INDEX))).isEqualTo(REPLACE);
+    assertThat(verdict(null, 1, whole(5, INDEX - 1))).isEqualTo(LATER);
+    assertThat(MendDecision.of(INDEX, null, INDEX - 1, 1, List.of(whole(5, APPLIED))).verdict())
+        .isEqualTo(LATER);
+  }
+
+  @Test
+  void nothingIsLostBeforeEveryNodeHasAnswered() {
+    BodyAnswer damaged = BodyAnswer.without(Have.DAMAGED, APPLIED);
+    assertThat(verdict(OWN, 2)).isEqualTo(LATER);
+    assertThat(verdict(OWN, 2, damaged)).isEqualTo(LATER);
+    assertThat(verdict(OWN, 2, damaged, damaged)).isEqualTo(LOST);
+    assertThat(verdict(OWN, 0)).isEqualTo(LOST);
+  }
+
+  @Test
+  void aNodeThatIsAheadMayHaveDroppedTheBodyAndOneThatIsBehindMayGetIt() {
+    assertThat(verdict(OWN, 1, BodyAnswer.without(Have.MISSING, APPLIED))).isEqualTo(LOST);
+    assertThat(verdict(OWN, 1, BodyAnswer.without(Have.MISSING, APPLIED + 1))).isEqualTo(LATER);
+    assertThat(verdict(OWN, 1, BodyAnswer.without(Have.MISSING, INDEX - 1))).isEqualTo(LATER);
+  }
+
+  @Test
+  void anAnswerIsReadAsItWasWritten() {
+    BodyAnswer good = whole(4, APPLIED);
+    assertThat(BodyAnswer.decode(new ByteReader(good.encode().view()))).isEqualTo(good);
+    BodyAnswer none = BodyAnswer.without(Have.MISSING, APPLIED);
+    assertThat(BodyAnswer.decode(new ByteReader(none.encode().view()))).isEqualTo(none);
+  }
+}
