@@ -28,6 +28,15 @@ interface Bug {
     return command;
   }
 
+  /**
+   * The limit of a request to forget leases.
+   *
+   * @param highest epoch of the group's leases in the data group
+   */
+  default long forgottenUpTo(DataCommand.ForgetLeases command, long highest) {
+    return command.epochMax();
+  }
+
   /** A command about shards, on its way to a data group. */
   default DataCommand managed(DataCommand command) {
     return command;

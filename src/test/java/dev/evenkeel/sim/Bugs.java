@@ -198,11 +198,10 @@ enum Bugs implements Bug {
   /** A late request to forget a group drops what the group has in its next life. */
   FORGETTING_IS_NOT_FENCED(Focus.GROUPS_COME_AGAIN) {
     @Override
-    public DataCommand managed(DataCommand command) {
-      return command instanceof DataCommand.ForgetLeases c
-              && c.topicId() != DataCommand.ForgetLeases.NO_TOPIC
-          ? new DataCommand.ForgetLeases(c.group(), 1_000_000, c.topicId())
-          : command;
+    public long forgottenUpTo(DataCommand.ForgetLeases command, long highest) {
+      return command.topicId() == DataCommand.ForgetLeases.NO_TOPIC
+          ? command.epochMax()
+          : Math.max(command.epochMax(), highest);
     }
   },
 

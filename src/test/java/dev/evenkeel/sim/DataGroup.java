@@ -302,7 +302,14 @@ final class DataGroup {
 
   /** Drops leases of a group, as a dispatcher asks all data groups to do. */
   void forget(DataCommand.ForgetLeases command, Network.Answer<Reply> answer) {
-    append(Entry.of(bug.managed(command), clockMillis()), new OfForgetting(command, answer));
+    String of = command.group();
+    long highest = 0;
+    for (LeaseKey key : state().tables().leasesOf(of)) {
+      highest = Math.max(highest, state().tables().lease(of, key.shard()).epoch());
+    }
+    long limit = bug.forgottenUpTo(command, highest);
+    DataCommand seen = new DataCommand.ForgetLeases(of, limit, command.topicId());
+    append(Entry.of(seen, clockMillis()), new OfForgetting(command, answer));
   }
 
   /** Messages, which may be to be kept until they are due. */
