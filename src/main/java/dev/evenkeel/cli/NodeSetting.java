@@ -62,9 +62,19 @@ enum NodeSetting {
       BrokerSettings.SNAPSHOT_EVERY_BYTES,
       1 << 20,
       1L << 40,
-      "Bytes of the log between snapshots."),
+      "Bytes of messages between snapshots."),
   SEGMENT_BYTES(
-      BYTES, BrokerSettings.SEGMENT_BYTES_MAX, 8 << 20, 1 << 30, "Size of a segment of the log."),
+      BYTES,
+      BrokerSettings.SEGMENT_BYTES_MAX,
+      1 << 20,
+      1 << 30,
+      "Size of a segment, a file with the messages of a log group."),
+  REWRITE_BYTES_PER_SECOND(
+      BYTES,
+      BrokerSettings.REWRITE_BYTES_PER_SECOND,
+      64 << 10,
+      1 << 30,
+      "How fast the node copies what is still needed out of segments of which little is."),
   TAIL_CACHE_BYTES(
       BYTES,
       BrokerSettings.TAIL_BYTES_MAX,

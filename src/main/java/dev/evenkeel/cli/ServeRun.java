@@ -201,11 +201,12 @@ public final class ServeRun {
                 .toList(),
             (int) config.number(NodeSetting.DATA_GROUPS),
             config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
-            config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
-            config.number(NodeSetting.SEGMENT_BYTES));
+            config.number(NodeSetting.SNAPSHOT_EVERY_BYTES));
     return new BrokerSettings(
         log,
         config.data(),
+        config.number(NodeSetting.SEGMENT_BYTES),
+        config.number(NodeSetting.REWRITE_BYTES_PER_SECOND),
         config.number(NodeSetting.TAIL_CACHE_BYTES),
         config.number(NodeSetting.DISK_FREE_MIN_BYTES),
         new BrokerSettings.ScrubSettings(

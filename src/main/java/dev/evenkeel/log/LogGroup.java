@@ -62,6 +62,27 @@ public interface LogGroup {
   /** Takes a snapshot now and purges the log up to it. Completes with the snapshot's index. */
   CompletableFuture<Long> snapshot();
 
+  /** Index of the newest snapshot on this node's disk; -1 if there is none. */
+  default long snapshotIndex() {
+    return -1;
+  }
+
+  /**
+   * Deletes all snapshots but the newest one. They keep the space of bodies that were deleted after
+   * them.
+   */
+  default CompletableFuture<Void> dropFormerSnapshots() {
+    return CompletableFuture.completedFuture(null);
+  }
+
+  /**
+   * Size of a file of the log. Files are dropped as a whole: after an entry of so many bytes and
+   * one more, all that stand in front of them can be dropped.
+   */
+  default int fileBytes() {
+    return 0;
+  }
+
   /**
    * Index of the first entry that the log still has, and may send to a follower; one above the last
    * if it has none. It never falls in the life of a node.

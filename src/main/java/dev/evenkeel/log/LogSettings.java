@@ -12,9 +12,8 @@ import java.util.List;
  * @param dataGroups how many data log groups a new cluster gets; an existing one keeps its number;
  *     0: the default for the number of nodes
  * @param snapshotEveryEntries a snapshot is taken after so many entries
- * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries, too: it bounds the
- *     log on disk, and what is read again at a start
- * @param segmentBytesMax size of a file of the log; with heads only, smaller files are used
+ * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries and their bodies,
+ *     too: it bounds how much of what retention has dropped the log still keeps on disk
  */
 public record LogSettings(
     String nodeId,
@@ -22,8 +21,7 @@ public record LogSettings(
     List<Peer> peers,
     int dataGroups,
     long snapshotEveryEntries,
-    long snapshotEveryBytes,
-    long segmentBytesMax) {
+    long snapshotEveryBytes) {
 
   /**
    * A node's id and where its Raft port is. Host names stay names.

@@ -325,4 +325,12 @@ public sealed interface DataCommand {
    * it, so that every replica drops the same messages.
    */
   record Retain() implements DataCommand {}
+
+  /**
+   * Does nothing. It fills a file of the log, which drops whole files only, so that what stands in
+   * front of it can go although nothing else is appended.
+   *
+   * @param filling bytes that mean nothing
+   */
+  record FillLog(byte[] filling) implements DataCommand {}
 }

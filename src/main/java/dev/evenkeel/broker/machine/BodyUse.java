@@ -8,6 +8,7 @@ import dev.evenkeel.broker.state.KeptMessage;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.storage.Store;
 import dev.evenkeel.storage.segment.Segments;
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.BitSet;
 import java.util.List;
@@ -18,12 +19,15 @@ import java.util.TreeSet;
 import java.util.function.LongToIntFunction;
 
 /**
- * Which bodies of a data log group the state needs, segment by segment, at one moment. What is not
- * needed once is never needed again: only a new entry refers to a body that nothing refers to.
+ * Which bodies of a data log group the state needs, segment by segment. What is not needed once is
+ * never needed again: only a new entry refers to a body that nothing refers to.
  */
 public final class BodyUse {
   /** A segment of which less than this part is needed is written anew. */
   private static final double NEEDED_PART_MIN = 0.5;
+
+  /** Rows that are read between two pauses. */
+  private static final int STEP_ROWS = 4_096;
 
   /** What to do with a segment. */
   public enum Act {
@@ -31,6 +35,16 @@ public final class BodyUse {
     /** Write it anew, without what nobody needs. */
     REWRITE,
     DELETE
+  }
+
+  /** Called after each step; may wait, so that the disk is not burdened, or throw to give up. */
+  public interface Pause {
+    void afterStep() throws IOException;
+  }
+
+  private interface Row {
+    /** Null: it refers to no body. */
+    BatchPlace place(byte[] key, byte[] value);
   }
 
   /** One segment. */
@@ -47,9 +61,14 @@ public final class BodyUse {
       return segment;
     }
 
-    /** Length of the bodies that are needed, in bytes. */
+    /** Bytes that the needed bodies take in it. */
     public long neededBytes() {
       return neededBytes;
+    }
+
+    /** Bytes of it that nobody needs. */
+    public long deadBytes() {
+      return Math.max(0, segment.bytes() - neededBytes);
     }
 
     /** Whether the body of this entry of the segment is needed. */
@@ -57,10 +76,10 @@ public final class BodyUse {
       return needed.get((int) (index - segment.firstIndex()));
     }
 
-    private void mark(long index, LongToIntFunction length) {
+    private void mark(long index, LongToIntFunction bytes) {
       if (index <= segment.lastIndex() && !needs(index)) {
         needed.set((int) (index - segment.firstIndex()));
-        neededBytes += length.applyAsInt(index);
+        neededBytes += bytes.applyAsInt(index);
       }
     }
 
@@ -68,7 +87,7 @@ public final class BodyUse {
      * What to do with the segment.
      *
      * @param firstIndex bodies of entries from this one on must stay, whether they are needed or
-     *     not: the log may send them to a follower
+     *     not: the log may send them to a follower, or the state has not seen them yet
      */
     public Act act(long firstIndex) {
       if (!segment.sealed() || segment.lastIndex() >= firstIndex) {
@@ -77,61 +96,77 @@ public final class BodyUse {
       if (needed.isEmpty()) {
         return Act.DELETE;
       }
-      return neededBytes < NEEDED_PART_MIN * segment.bytes() ? Act.REWRITE : Act.KEEP;
+      return littleNeeded() ? Act.REWRITE : Act.KEEP;
+    }
+
+    /** Whether a part of it goes, as soon as the log does not keep it any more. */
+    public boolean littleNeeded() {
+      return neededBytes < NEEDED_PART_MIN * segment.bytes();
     }
   }
 
   private final TreeMap<Long, Use> byFirstIndex = new TreeMap<>();
   private final SortedSet<Long> missing = new TreeSet<>();
-  private final LongToIntFunction length;
+  private final LongToIntFunction bytes;
 
-  private BodyUse(List<Segments.Info> segments, LongToIntFunction length) {
-    this.length = length;
+  private BodyUse(List<Segments.Info> segments, LongToIntFunction bytes) {
+    this.bytes = bytes;
     segments.forEach(each -> byFirstIndex.put(each.firstIndex(), new Use(each)));
   }
 
   /**
-   * Looks through everything that refers to bodies. Waits for the disk.
+   * Looks through everything that refers to bodies, while the state goes on. Waits for the disk.
    *
    * @param segments as they were before
-   * @param length of the body of an entry in bytes; 0 if there is none
+   * @param bytes that the body of an entry takes in its segment; 0 if there is none
+   * @throws IOException also if the store is closed, or a snapshot takes its place
    */
-  public static BodyUse of(Store store, List<Segments.Info> segments, LongToIntFunction length) {
-    BodyUse use = new BodyUse(segments, length);
+  public static BodyUse of(
+      StoredState<?, ?> state, List<Segments.Info> segments, LongToIntFunction bytes, Pause pause)
+      throws IOException {
+    BodyUse use = new BodyUse(segments, bytes);
     // A batch may get its offsets meanwhile, and one with offsets may get failures: in this order
     // it is then seen twice, not missed.
-    try (Store.Cursor cursor = store.scan(Store.Table.DELAYED, Keys.first(), Keys.last())) {
-      while (cursor.next()) {
-        use.mark(DelayedBatch.decode(cursor.value()).place());
-      }
-    }
-    try (Store.Cursor cursor = store.scan(Store.Table.INDEX, Keys.first(), Keys.last())) {
-      while (cursor.next()) {
-        use.mark(IndexEntry.decode(cursor.key(), cursor.value()).place());
-      }
-    }
-    try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, Keys.first(), Keys.last())) {
-      while (cursor.next()) {
-        BatchPlace place =
-            FailureKeys.hasMessage(cursor.key())
-                ? KeptMessage.decode(cursor.value()).place()
-                : null;
-        if (place != null) {
-          use.mark(place);
-        }
-      }
-    }
+    use.scan(state, Store.Table.DELAYED, (key, value) -> DelayedBatch.decode(value).place(), pause);
+    use.scan(
+        state, Store.Table.INDEX, (key, value) -> IndexEntry.decode(key, value).place(), pause);
+    use.scan(state, Store.Table.FAILURES, BodyUse::failed, pause);
     return use;
   }
 
+  private static BatchPlace failed(byte[] key, byte[] value) {
+    return FailureKeys.hasMessage(key) ? KeptMessage.decode(value).place() : null;
+  }
+
+  /**
+   * The cursor is used when the state is not held any more, so that nobody waits for it: it goes on
+   * seeing the moment at which it was opened, and its store may close it.
+   */
+  private void scan(StoredState<?, ?> state, Store.Table table, Row row, Pause pause)
+      throws IOException {
+    try (Store.Cursor cursor = state.read(store -> store.scan(table, Keys.first(), Keys.last()))) {
+      for (int rows = 1; cursor.next(); rows++) {
+        BatchPlace place = row.place(cursor.key(), cursor.value());
+        if (place != null) {
+          mark(place);
+        }
+        if (rows % STEP_ROWS == 0) {
+          pause.afterStep();
+        }
+      }
+    } catch (IllegalStateException closed) {
+      throw new IOException("the store was closed before all of it was read", closed);
+    }
+  }
+
   private void mark(BatchPlace place) {
-    if (length.applyAsInt(place.index()) == 0) {
+    if (bytes.applyAsInt(place.index()) == 0) {
       missing.add(place.index());
       return;
     }
     Map.Entry<Long, Use> segment = byFirstIndex.floorEntry(place.index());
     if (segment != null) {
-      segment.getValue().mark(place.index(), length);
+      segment.getValue().mark(place.index(), bytes);
     }
   }
 
@@ -145,13 +180,8 @@ public final class BodyUse {
     return new ArrayList<>(byFirstIndex.values());
   }
 
-  /** Length of all bodies that are needed, in bytes. */
-  public long neededBytes() {
-    return byFirstIndex.values().stream().mapToLong(Use::neededBytes).sum();
-  }
-
-  /** Length of all segments in bytes. */
-  public long bytes() {
-    return byFirstIndex.values().stream().mapToLong(use -> use.segment().bytes()).sum();
+  /** Bytes of all segments that nobody needs. */
+  public long deadBytes() {
+    return byFirstIndex.values().stream().mapToLong(Use::deadBytes).sum();
   }
 }

@@ -43,6 +43,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
@@ -57,6 +58,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   private final EntryBodies bodies;
   private final List<DataListener> listeners = new CopyOnWriteArrayList<>();
   private final IntSupplier levelOfCluster;
+  private final AtomicLong freeingChanges = new AtomicLong();
   private volatile DataTables tables = new DataTables();
 
   /** What an entry asks for. */
@@ -148,6 +150,11 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     }
   }
 
+  /** Grows with each change after which fewer bodies may be needed, see {@link BodyUse}. */
+  public long freeingChanges() {
+    return freeingChanges.get();
+  }
+
   /** From now on {@code listener} hears of what is applied. */
   public void listen(DataListener listener) {
     listeners.add(listener);
@@ -169,6 +176,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   void load(Store store) {
     tail.clear();
     tables = DataTables.load(store);
+    freeingChanges.incrementAndGet();
     listeners.forEach(DataListener::everythingChanged);
   }
 
@@ -254,7 +262,8 @@ public final class DataState extends StoredState<DataState.Request, Change> {
       return new ProducerDecider(tables, time.millis()).open(c);
     } else if (command instanceof DataCommand.Retain) {
       return new RetainDecider(tables, store, time.millis()).decide();
-    } else if (command instanceof DataCommand.RaiseFeatureLevel) {
+    } else if (command instanceof DataCommand.RaiseFeatureLevel
+        || command instanceof DataCommand.FillLog) {
       return new Decision<>(List.of(), Reply.DONE);
     }
     throw new IllegalStateException("no decider handles " + command);
@@ -282,6 +291,9 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     for (Change change : changes) {
       Lease former = former(change);
       change.show(tables);
+      if (change.frees()) {
+        freeingChanges.incrementAndGet();
+      }
       callListeners(change, former);
     }
     if (tables.delays().nextDueMillis() != due) {

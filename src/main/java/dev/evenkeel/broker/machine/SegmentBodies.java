@@ -11,14 +11,14 @@ import java.util.function.LongConsumer;
 
 /** The bodies of a log group's entries in {@link Segments}. */
 public final class SegmentBodies implements EntryBodies {
-  private static final long SEGMENT_BYTES_MAX = 64L << 20;
-
   private final Path directory;
+  private final long segmentBytesMax;
   private volatile Segments segments;
   private volatile LongConsumer onDamage = index -> {};
 
-  SegmentBodies(Path directory) {
+  SegmentBodies(Path directory, long segmentBytesMax) {
     this.directory = directory;
+    this.segmentBytesMax = segmentBytesMax;
   }
 
   /** The files; null before they were opened. */
@@ -33,7 +33,7 @@ public final class SegmentBodies implements EntryBodies {
 
   @Override
   public void open(long flushedIndex) throws IOException {
-    segments = Segments.open(directory, SEGMENT_BYTES_MAX, flushedIndex);
+    segments = Segments.open(directory, segmentBytesMax, flushedIndex);
   }
 
   @Override

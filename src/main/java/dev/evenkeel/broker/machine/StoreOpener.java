@@ -11,8 +11,8 @@ public interface StoreOpener {
   /** Opens the store in a directory, which is made if it is missing. */
   Store open(Path directory) throws IOException;
 
-  /** The bodies of a data log group, in files of this directory; not open yet. */
-  default EntryBodies bodies(Path directory) {
-    return new SegmentBodies(directory);
+  /** The bodies of a data log group, in files of about this size in a directory; not open yet. */
+  default EntryBodies bodies(Path directory, long segmentBytesMax) {
+    return new SegmentBodies(directory, segmentBytesMax);
   }
 }

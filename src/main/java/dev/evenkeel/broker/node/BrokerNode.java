@@ -20,7 +20,6 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -118,7 +117,9 @@ public final class BrokerNode implements AutoCloseable {
             (node, name, index) -> replicas.ask(node, name, index),
             mending,
             () -> cleaners.get(number).replaceSnapshots());
-    cleaners.add(new BodyCleaner(group, state, mender::mend));
+    cleaners.add(
+        new BodyCleaner(
+            group, state, mender::mend, settings.rewriteBytesPerSecond(), this::nowMillis));
     menders.add(mender);
     scrubs.add(new Scrub(state, mender));
   }
@@ -162,7 +163,7 @@ public final class BrokerNode implements AutoCloseable {
                               new DataState(
                                   live.resolve(name),
                                   stores,
-                                  stores.bodies(bodies.resolve(name)),
+                                  stores.bodies(bodies.resolve(name), settings.segmentBytesMax()),
                                   settings.tailBytesMax(),
                                   FeatureLevel.reads(),
                                   () -> meta.tables().featureLevel()));
@@ -195,10 +196,7 @@ public final class BrokerNode implements AutoCloseable {
     checkDisk();
     every(DISK_CHECK_MILLIS, this::checkDisk);
     every(RETAIN_MILLIS, this::retain);
-    for (BodyCleaner cleaner : cleaners) {
-      cleaning.scheduleWithFixedDelay(
-          () -> clean(cleaner), CLEAN_MILLIS, CLEAN_MILLIS, TimeUnit.MILLISECONDS);
-    }
+    cleaning.scheduleWithFixedDelay(this::clean, CLEAN_MILLIS, CLEAN_MILLIS, TimeUnit.MILLISECONDS);
     for (BodyMender mender : menders) {
       mending.scheduleWithFixedDelay(
           mender::again, MEND_AGAIN_MILLIS, MEND_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
@@ -266,11 +264,28 @@ public final class BrokerNode implements AutoCloseable {
     log.all().forEach(group -> group.eligibility().set(Reason.DISK_FULL, low));
   }
 
-  private static void clean(BodyCleaner cleaner) {
+  /** Frees the space of dropped messages, in all data log groups; called every 20 s. */
+  private void clean() {
+    boolean more = true;
+    while (more && !cleaning.isShutdown()) {
+      more = false;
+      for (BodyCleaner cleaner : cleaners) {
+        more |= clean(cleaner);
+      }
+    }
+  }
+
+  private boolean clean(BodyCleaner cleaner) {
     try {
-      cleaner.run();
+      return cleaner.run(TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
     } catch (IOException | RuntimeException e) {
-      LOG.warn("space of dropped messages is not freed, and will be tried again", e);
+      if (!cleaning.isShutdown()) {
+        LOG.warn(
+            "log group {}: the space of dropped messages is not freed, and will be tried again",
+            cleaner.group(),
+            e);
+      }
+      return false;
     }
   }
 
@@ -341,6 +356,11 @@ public final class BrokerNode implements AutoCloseable {
     return replicaChecks.get(group);
   }
 
+  /** Frees the space of a data log group, by its place among them. */
+  public BodyCleaner cleaner(int group) {
+    return cleaners.get(group);
+  }
+
   public DiskGuard disk() {
     return disk;
   }
@@ -371,6 +391,8 @@ public final class BrokerNode implements AutoCloseable {
       if (!readers.awaitTermination(5, TimeUnit.SECONDS)) {
         LOG.warn("reads go on while the node closes; they will fail");
       }
+      // Interrupted, it ends with the record that it writes.
+      cleaning.awaitTermination(5, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

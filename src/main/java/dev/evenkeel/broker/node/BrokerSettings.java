@@ -18,6 +18,9 @@ import java.util.function.LongSupplier;
  *
  * @param log what the logs need; their directory is {@code raft} in {@code dataDirectory}
  * @param dataDirectory holds {@code raft} (logs) and {@code live} (state); made if it is missing
+ * @param segmentBytesMax size of a file of messages
+ * @param rewriteBytesPerSecond how fast files of messages are written anew, of which little is
+ *     needed
  * @param tailBytesMax newest batches held in memory for each data log group
  * @param diskFreeBytesMin below this much free space, appends are refused DISK_FULL
  * @param scrub how the files of bodies are checked
@@ -27,6 +30,8 @@ import java.util.function.LongSupplier;
 public record BrokerSettings(
     LogSettings log,
     Path dataDirectory,
+    long segmentBytesMax,
+    long rewriteBytesPerSecond,
     long tailBytesMax,
     long diskFreeBytesMin,
     ScrubSettings scrub,
@@ -46,7 +51,8 @@ public record BrokerSettings(
 
   public static final long SNAPSHOT_EVERY_ENTRIES = 100_000;
   public static final long SNAPSHOT_EVERY_BYTES = 512L << 20;
-  public static final long SEGMENT_BYTES_MAX = 16L << 20;
+  public static final long SEGMENT_BYTES_MAX = 64L << 20;
+  public static final long REWRITE_BYTES_PER_SECOND = 16L << 20;
   public static final long TAIL_BYTES_MAX = 16L << 20;
   public static final long DISK_FREE_BYTES_MIN = 256L << 20;
 
@@ -59,6 +65,7 @@ public record BrokerSettings(
           "snapshotEveryEntries",
           "snapshotEveryBytes",
           "segmentBytesMax",
+          "rewriteBytesPerSecond",
           "tailBytesMax",
           "diskFreeBytesMin",
           "scrubBytesPerSecond",
@@ -100,9 +107,10 @@ public record BrokerSettings(
             peers,
             json.getInteger("dataGroups", 0),
             json.getLong("snapshotEveryEntries", SNAPSHOT_EVERY_ENTRIES),
-            json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES),
-            json.getLong("segmentBytesMax", SEGMENT_BYTES_MAX)),
+            json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES)),
         data,
+        json.getLong("segmentBytesMax", SEGMENT_BYTES_MAX),
+        json.getLong("rewriteBytesPerSecond", REWRITE_BYTES_PER_SECOND),
         json.getLong("tailBytesMax", TAIL_BYTES_MAX),
         json.getLong("diskFreeBytesMin", DISK_FREE_BYTES_MIN),
         new ScrubSettings(

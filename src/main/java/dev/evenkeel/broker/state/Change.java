@@ -20,6 +20,10 @@ import java.util.function.Consumer;
  * others look at, and what every append writes.
  */
 public sealed interface Change extends StateChange<DataTables> {
+  /** Whether fewer bodies of log entries may be needed after it. */
+  default boolean frees() {
+    return false;
+  }
 
   /**
    * One row of the store, and what it alters in memory.
@@ -73,6 +77,11 @@ public sealed interface Change extends StateChange<DataTables> {
     }
 
     @Override
+    public boolean frees() {
+      return true;
+    }
+
+    @Override
     public void show(DataTables tables) {
       tables.shards.remove(shard);
       tables.marks.remove(shard);
@@ -87,6 +96,11 @@ public sealed interface Change extends StateChange<DataTables> {
       byte[] from = Keys.batch(shard, fromOffset);
       byte[] to = Keys.batch(shard, toOffset);
       write.deleteRange(INDEX, from, to);
+    }
+
+    @Override
+    public boolean frees() {
+      return true;
     }
   }
 
@@ -215,6 +229,11 @@ public sealed interface Change extends StateChange<DataTables> {
       FailureKeys keys = new FailureKeys(key);
       write.deleteRange(FAILURES, keys.first(), keys.last());
       write.delete(LEASES, Keys.failureCounts(key));
+    }
+
+    @Override
+    public boolean frees() {
+      return true;
     }
 
     @Override

@@ -142,11 +142,6 @@ final class NodeStart {
               + settings.nodeId()
               + "', is not in the list of peers; every node must be listed");
     }
-    if (settings.segmentBytesMax() < 2L * RaftSettings.ENTRY_BYTES_MAX) {
-      throw new LogStartException(
-          "log segments of %s bytes are too small; at least %s are needed"
-              .formatted(settings.segmentBytesMax(), 2L * RaftSettings.ENTRY_BYTES_MAX));
-    }
     if (settings.snapshotEveryEntries() < 1
         || settings.snapshotEveryBytes() < 1
         || settings.dataGroups() < 0) {

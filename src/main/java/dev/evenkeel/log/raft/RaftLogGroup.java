@@ -392,6 +392,21 @@ final class RaftLogGroup
         .thenApply(RaftClientReply::getLogIndex);
   }
 
+  @Override
+  public long snapshotIndex() {
+    return adapter.snapshotIndex();
+  }
+
+  @Override
+  public CompletableFuture<Void> dropFormerSnapshots() {
+    return CompletableFuture.runAsync(adapter::dropFormerSnapshots, executor);
+  }
+
+  @Override
+  public int fileBytes() {
+    return RaftSettings.FILE_BYTES_MAX;
+  }
+
   private interface Request {
     CompletableFuture<RaftClientReply> send() throws Exception;
   }

@@ -28,7 +28,7 @@ final class RaftSettings {
    * The log has heads only, so that a file of this size stands for 50 to 100 MiB of bodies, which
    * cannot be deleted before it.
    */
-  private static final long FILE_BYTES_MAX = 256L << 10;
+  static final int FILE_BYTES_MAX = 256 << 10;
 
   /** Preallocating writes zeros: a larger step would write more of them than entries. */
   private static final long PREALLOCATED_BYTES = 64L << 10;
@@ -48,7 +48,7 @@ final class RaftSettings {
     GrpcConfigKeys.Server.setHost(properties, own.listenHost());
     RaftServerConfigKeys.setStorageDir(properties, List.of(storage));
     elections(properties, settings.peers().size() == 1);
-    log(properties, settings);
+    log(properties);
     snapshots(properties, settings);
     // Appends are bounded before they come here; at the same bounds the engine would refuse some
     // in the moment between an answer and its own book-keeping.
@@ -78,9 +78,8 @@ final class RaftSettings {
     }
   }
 
-  private static void log(RaftProperties properties, LogSettings settings) {
-    long file = Math.min(FILE_BYTES_MAX, settings.segmentBytesMax());
-    Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(file));
+  private static void log(RaftProperties properties) {
+    Log.setSegmentSizeMax(properties, SizeInBytes.valueOf(FILE_BYTES_MAX));
     Log.setPreallocatedSize(properties, SizeInBytes.valueOf(PREALLOCATED_BYTES));
     // The engine flushes heads and bodies side by side, and waits for both.
     Log.StateMachineData.setSync(properties, false);

@@ -119,7 +119,11 @@ final class SnapshotFiles implements StateMachineStorage {
 
   @Override
   public void cleanupOldSnapshots(SnapshotRetentionPolicy policy) throws IOException {
-    int kept = policy.getNumSnapshotsRetained();
+    keepNewest(policy.getNumSnapshotsRetained());
+  }
+
+  /** Deletes all snapshots but the newest so many. */
+  void keepNewest(int kept) throws IOException {
     List<Snapshot> all = list(directory);
     for (Snapshot old : all.subList(0, Math.max(0, all.size() - kept))) {
       DurableFiles.deleteTree(old.directory());

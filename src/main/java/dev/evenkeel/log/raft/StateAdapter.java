@@ -7,6 +7,7 @@ import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
@@ -26,7 +27,6 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.LogProtoUtils;
-import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.StateMachineStorage;
 import org.apache.ratis.statemachine.TransactionContext;
@@ -217,8 +217,7 @@ final class StateAdapter extends BaseStateMachine {
   @Override
   public long takeSnapshot() {
     TermIndex position = getLastAppliedTermIndex();
-    SnapshotFiles.Snapshot latest = snapshots.latest();
-    long last = latest == null ? RaftLog.INVALID_LOG_INDEX : latest.position().getIndex();
+    long last = snapshotIndex();
     boolean pausing =
         snapshotFailed && System.nanoTime() - snapshotFailedAtNanos < SNAPSHOT_PAUSE_NANOS;
     if (position.getIndex() <= last || position.getIndex() < 0 || pausing || events.hasFailed()) {
@@ -240,6 +239,20 @@ final class StateAdapter extends BaseStateMachine {
       snapshotFailedAtNanos = System.nanoTime();
       LOG.warn("log group {}: cannot take a snapshot at {}: {}", group, position, e.toString());
       return last;
+    }
+  }
+
+  /** Index of the newest snapshot; -1 if there is none. */
+  long snapshotIndex() {
+    SnapshotFiles.Snapshot latest = snapshots.latest();
+    return latest == null ? -1 : latest.position().getIndex();
+  }
+
+  void dropFormerSnapshots() {
+    try {
+      snapshots.keepNewest(1);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 

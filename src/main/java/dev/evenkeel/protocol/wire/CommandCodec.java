@@ -95,6 +95,7 @@ public final class CommandCodec {
           .add(36, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, I64)
           .add(38, DataCommand.ForgetLeases.class, TEXT, I64, I32)
           .add(39, DataCommand.RaiseFeatureLevel.class, I32)
+          .add(40, DataCommand.FillLog.class, BLOB)
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}

@@ -5,8 +5,6 @@ import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.channels.ClosedByInterruptException;
-import java.nio.channels.ClosedChannelException;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,7 +15,7 @@ import java.util.regex.Pattern;
 
 /**
  * One file of record after record, each a {@link RecordHeader} and a body. One thread writes; any
- * may read what has been written. A reader that is interrupted closes the file for readers only.
+ * may read what has been written.
  */
 final class Segment implements Closeable {
   static final String SUFFIX = ".seg";
@@ -55,15 +53,16 @@ final class Segment implements Closeable {
   private final Path path;
   private final RecordTable table;
   private final Path tablePath;
+  private final FilePool files;
   private volatile long bytes;
   private volatile boolean sealed;
-  private volatile FileChannel channel;
 
   /** For writing; null if nothing has been written in this run. */
   private FileChannel out;
 
-  private Segment(Path directory, Name name, RecordTable table, long bytes) {
+  private Segment(Path directory, Name name, RecordTable table, long bytes, FilePool files) {
     this.name = name;
+    this.files = files;
     path = name.in(directory, SUFFIX);
     tablePath = name.in(directory, TABLE_SUFFIX);
     this.table = table == null ? new RecordTable() : table;
@@ -72,8 +71,8 @@ final class Segment implements Closeable {
   }
 
   /** A new segment, open for writing. */
-  static Segment create(Path directory, Name name) throws IOException {
-    Segment segment = new Segment(directory, name, null, 0);
+  static Segment create(Path directory, Name name, FilePool files) throws IOException {
+    Segment segment = new Segment(directory, name, null, 0, files);
     segment.out =
         FileChannel.open(segment.path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     return segment;
@@ -84,10 +83,11 @@ final class Segment implements Closeable {
    * is damaged are not found, and those above {@code flushedIndex} must have the body that their
    * header tells of.
    */
-  static Segment open(Path directory, Name name, long flushedIndex) throws IOException {
+  static Segment open(Path directory, Name name, long flushedIndex, FilePool files)
+      throws IOException {
     long bytes = Files.size(name.in(directory, SUFFIX));
     RecordTable table = RecordTable.load(name.in(directory, TABLE_SUFFIX), bytes);
-    Segment segment = new Segment(directory, name, table, bytes);
+    Segment segment = new Segment(directory, name, table, bytes, files);
     if (table == null) {
       segment.scan(flushedIndex, segment.table);
     }
@@ -279,31 +279,12 @@ final class Segment implements Closeable {
     }
     long at = from;
     while (into.hasRemaining()) {
-      int got;
-      try {
-        got = channel().read(into, at);
-      } catch (ClosedByInterruptException interrupted) {
-        throw interrupted;
-      } catch (ClosedChannelException closedMeanwhile) {
-        continue;
-      }
+      int got = files.read(path, into, at);
       if (got < 0) {
         throw new EOFException(path + " ends at " + at + ", " + into.remaining() + " bytes early");
       }
       at += got;
     }
-  }
-
-  private FileChannel channel() throws IOException {
-    FileChannel open = channel;
-    return open != null && open.isOpen() ? open : reopen();
-  }
-
-  private synchronized FileChannel reopen() throws IOException {
-    if (channel == null || !channel.isOpen()) {
-      channel = FileChannel.open(path, StandardOpenOption.READ);
-    }
-    return channel;
   }
 
   private void closeOut() throws IOException {
@@ -315,12 +296,9 @@ final class Segment implements Closeable {
 
   /** Gives the file handles back; the next reader opens the file again. */
   @Override
-  public synchronized void close() throws IOException {
+  public void close() throws IOException {
     closeOut();
-    if (channel != null) {
-      channel.close();
-      channel = null;
-    }
+    files.close(path);
   }
 
   /** Whether the file of this name in another directory is this one. */
@@ -329,22 +307,25 @@ final class Segment implements Closeable {
     return Files.exists(there) && Files.isSameFile(there, path);
   }
 
-  /** Links the files of a segment that is not open. */
-  static void link(Path from, Name name, Path target) throws IOException {
-    new Segment(from, name, null, 0).link(target);
-  }
-
   /** Links the files into another directory, as they are now; they must not be written to again. */
   void link(Path target) throws IOException {
-    DurableFiles.link(path, name.in(target, SUFFIX));
-    if (Files.exists(tablePath)) {
-      DurableFiles.link(tablePath, name.in(target, TABLE_SUFFIX));
+    link(path.getParent(), name, target);
+  }
+
+  /** Links the files of a segment that need not be open. */
+  static void link(Path from, Name name, Path target) throws IOException {
+    DurableFiles.link(name.in(from, SUFFIX), name.in(target, SUFFIX));
+    Path table = name.in(from, TABLE_SUFFIX);
+    if (Files.exists(table)) {
+      DurableFiles.link(table, name.in(target, TABLE_SUFFIX));
     }
   }
 
+  /** The files go first: a reader that opens them anew would keep their space. */
   void delete() throws IOException {
-    close();
+    closeOut();
     Files.deleteIfExists(tablePath);
     Files.deleteIfExists(path);
+    files.close(path);
   }
 }

@@ -21,10 +21,12 @@ import java.util.stream.Stream;
 final class SegmentList {
   private final Path directory;
   private final ConcurrentSkipListMap<Long, Segment> byFirst = new ConcurrentSkipListMap<>();
+  private final FilePool files;
   private long nextNumber;
 
-  SegmentList(Path directory) {
+  SegmentList(Path directory, FilePool files) {
     this.directory = directory;
+    this.files = files;
   }
 
   Path directory() {
@@ -46,7 +48,7 @@ final class SegmentList {
   }
 
   private void openOne(Segment.Name name, long flushedIndex) throws IOException {
-    Segment segment = Segment.open(directory, name, flushedIndex);
+    Segment segment = Segment.open(directory, name, flushedIndex, files);
     nextNumber = Math.max(nextNumber, name.number() + 1);
     Segment former = numbered(name.number());
     // A rewritten segment gets its table when all of it is on disk, and then the former one goes.
@@ -70,7 +72,12 @@ final class SegmentList {
 
   /** A new segment with the next number, which is in the list once it is put there. */
   Segment create() throws IOException {
-    return Segment.create(directory, new Segment.Name(nextNumber++, 0));
+    return Segment.create(directory, new Segment.Name(nextNumber++, 0), files);
+  }
+
+  /** A new segment that is to take the place of another one. */
+  Segment createFor(Segment former) throws IOException {
+    return Segment.create(directory, former.name().next(), files);
   }
 
   /** The next number is above this one. */

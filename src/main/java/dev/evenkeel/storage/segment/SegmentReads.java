@@ -3,7 +3,6 @@ package dev.evenkeel.storage.segment;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.NoSuchFileException;
-import java.util.ArrayList;
 import java.util.List;
 
 /** Reads the bodies in segments. Any thread may call any method. */
@@ -169,29 +168,24 @@ public abstract sealed class SegmentReads permits Segments {
    * @param bytes length of its file
    * @param sealed whether nothing more is appended to it
    */
-  public record Info(long number, long firstIndex, long lastIndex, long bytes, boolean sealed) {}
+  public record Info(long number, long firstIndex, long lastIndex, long bytes, boolean sealed) {
+    static Info of(Segment segment) {
+      return new Info(
+          segment.name().number(),
+          segment.firstIndex(),
+          segment.lastIndex(),
+          segment.bytes(),
+          segment.sealed());
+    }
+  }
 
   /** All segments, oldest first. */
   public List<Info> list() {
-    List<Info> infos = new ArrayList<>();
-    for (Segment segment : segments.all()) {
-      infos.add(
-          new Info(
-              segment.name().number(),
-              segment.firstIndex(),
-              segment.lastIndex(),
-              segment.bytes(),
-              segment.sealed()));
-    }
-    return infos;
+    return segments.all().stream().map(Info::of).toList();
   }
 
   /** Length of all segments in bytes. */
   public long bytes() {
-    long bytes = 0;
-    for (Segment segment : segments.all()) {
-      bytes += segment.bytes();
-    }
-    return bytes;
+    return segments.all().stream().mapToLong(Segment::bytes).sum();
   }
 }

@@ -23,8 +23,14 @@ import java.util.zip.CRC32C;
  * waits for none of it.
  */
 public final class Segments extends SegmentReads implements Closeable {
+  /** What a body takes in a segment beside its own bytes. */
+  public static final int RECORD_HEADER_BYTES = RecordHeader.BYTES;
+
   /** Positions in a segment are ints. */
   static final long BYTES_HARD_MAX = 1L << 30;
+
+  /** Most files that are open for readers. */
+  private static final int FILES_OPEN_MAX = 256;
 
   private final long segmentBytesMax;
 
@@ -55,8 +61,8 @@ public final class Segments extends SegmentReads implements Closeable {
     }
   }
 
-  private Segments(Path directory, long segmentBytesMax) {
-    super(new SegmentList(directory));
+  private Segments(Path directory, long segmentBytesMax, FilePool files) {
+    super(new SegmentList(directory, files));
     this.segmentBytesMax = segmentBytesMax;
   }
 
@@ -70,12 +76,17 @@ public final class Segments extends SegmentReads implements Closeable {
    */
   public static Segments open(Path directory, long segmentBytesMax, long flushedIndex)
       throws IOException {
+    return open(directory, segmentBytesMax, flushedIndex, new FilePool(FILES_OPEN_MAX));
+  }
+
+  static Segments open(Path directory, long segmentBytesMax, long flushedIndex, FilePool files)
+      throws IOException {
     if (segmentBytesMax < 1 || segmentBytesMax > BYTES_HARD_MAX) {
       throw new IllegalArgumentException(
           "segments of " + segmentBytesMax + " bytes: 1 to " + BYTES_HARD_MAX + " are possible");
     }
     Files.createDirectories(directory);
-    Segments opened = new Segments(directory, segmentBytesMax);
+    Segments opened = new Segments(directory, segmentBytesMax, files);
     opened.segments.open(flushedIndex);
     return opened;
   }
@@ -180,13 +191,14 @@ public final class Segments extends SegmentReads implements Closeable {
    * disk.
    *
    * @param needed tells by the index of an entry whether its body is
-   * @return by how many bytes the files became smaller; 0 if there is no such segment, or it was
+   * @param info as {@link #list} told it
+   * @return by how many bytes the files became smaller; 0 if the segment is not as it was, or is
    *     replaced meanwhile, or its table is damaged
    */
-  public long rewrite(long number, LongPredicate needed, Pace pace) throws IOException {
+  public long rewrite(Info info, LongPredicate needed, Pace pace) throws IOException {
     rewriting.lock();
     try {
-      Segment old = sealed(number);
+      Segment old = sealed(info);
       if (old == null || !old.table().isSound()) {
         return 0;
       }
@@ -230,7 +242,7 @@ public final class Segments extends SegmentReads implements Closeable {
   private Segment anew(
       Segment old, LongPredicate needed, NavigableMap<Long, Body> replacements, Pace pace)
       throws IOException {
-    Segment copy = Segment.create(segments.directory(), old.name().next());
+    Segment copy = segments.createFor(old);
     try {
       LongPredicate wanted = index -> segments.of(index) == old && needed.test(index);
       new SegmentCopy(old, wanted, replacements, pace, () -> restoring).into(copy);
@@ -257,13 +269,20 @@ public final class Segments extends SegmentReads implements Closeable {
     return segment == null || !segment.sealed() ? null : segment;
   }
 
+  /** The segment, or null if it is not as it was: a snapshot may have brought another one. */
+  private Segment sealed(Info info) {
+    Segment segment = sealed(info.number());
+    return segment != null && Info.of(segment).equals(info) ? segment : null;
+  }
+
   /**
    * Deletes a sealed segment, none of whose bodies is needed any more.
    *
-   * @return how many bytes it had; 0 if there is no such segment
+   * @param info as {@link #list} told it
+   * @return how many bytes it had; 0 if the segment is not as it was
    */
-  public synchronized long delete(long number) throws IOException {
-    Segment segment = sealed(number);
+  public synchronized long delete(Info info) throws IOException {
+    Segment segment = sealed(info);
     if (segment == null) {
       return 0;
     }

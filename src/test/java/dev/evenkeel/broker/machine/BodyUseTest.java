@@ -10,6 +10,8 @@ import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.storage.segment.Segments;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -20,7 +22,11 @@ class BodyUseTest {
   private final Rig rig = Rig.opened();
 
   private BodyUse use(Segments.Info... segments) {
-    return rig.data.read(store -> BodyUse.of(store, List.of(segments), index -> BODY_BYTES));
+    try {
+      return BodyUse.of(rig.data, List.of(segments), index -> BODY_BYTES, () -> {});
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private static Segments.Info segment(long number, long first, long last, boolean sealed) {
@@ -50,8 +56,7 @@ class BodyUseTest {
     assertThat(second.needs(waiting)).isTrue();
     assertThat(second.needs(waiting + 1)).as("the entry of retention").isFalse();
     assertThat(second.needs(last)).isTrue();
-    assertThat(use.bytes()).isEqualTo(4_000);
-    assertThat(use.neededBytes()).isEqualTo(3_000);
+    assertThat(use.deadBytes()).as("of 4,000").isEqualTo(1_000);
   }
 
   @Test
@@ -60,7 +65,7 @@ class BodyUseTest {
     rig.now += 120_000;
     rig.run(new DataCommand.DeliverDue(10, 1 << 20));
     assertThat(rig.tables().shard(SHARD).end()).isEqualTo(1);
-    assertThat(use(segment(0, waiting, waiting, true)).neededBytes()).isEqualTo(BODY_BYTES);
+    assertThat(use(segment(0, waiting, waiting, true)).deadBytes()).isZero();
   }
 
   @Test

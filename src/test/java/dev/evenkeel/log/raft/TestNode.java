@@ -34,7 +34,6 @@ import java.util.regex.Pattern;
  * {@code <home>/bodies/<group>}.
  */
 final class TestNode implements AutoCloseable {
-  static final long SEGMENT_BYTES = 8L << 20;
   static final Duration PATIENCE = Duration.ofSeconds(60);
 
   private static final Pattern SEGMENT = Pattern.compile("log_(?:inprogress_)?(\\d+)(?:-\\d+)?");
@@ -103,8 +102,7 @@ final class TestNode implements AutoCloseable {
 
   static LogSettings settings(
       String id, Path home, List<LogSettings.Peer> peers, int dataGroups, long snapshotEvery) {
-    return new LogSettings(
-        id, home.resolve("log"), peers, dataGroups, snapshotEvery, 1L << 40, SEGMENT_BYTES);
+    return new LogSettings(id, home.resolve("log"), peers, dataGroups, snapshotEvery, 1L << 40);
   }
 
   static LogSettings.Peer peer(String id, int port) {

@@ -88,7 +88,8 @@ class CodecTest {
           Commands.forgetLeases("g", 7),
           new DataCommand.ForgetLeases("g", 7, 3),
           new DataCommand.OpenProducer(9, 2),
-          new DataCommand.Retain());
+          new DataCommand.Retain(),
+          new DataCommand.FillLog(null));
 
   @Test
   void commands() {

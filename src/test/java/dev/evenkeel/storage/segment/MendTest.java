@@ -100,7 +100,7 @@ class MendTest {
     }
     assertThat(segments.list()).isEqualTo(before);
     for (Segments.Info info : before) {
-      segments.rewrite(info.number(), index -> true, bytes -> {});
+      segments.rewrite(info, index -> true, bytes -> {});
     }
     repair();
     assertSound();

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
+import java.nio.channels.ClosedByInterruptException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
+import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -73,6 +75,11 @@ class SegmentFilesTest {
     segments = Segments.open(live, SEGMENT_BYTES, -1);
   }
 
+  /** The segment with this number, or null. */
+  private Segments.Info info(long number) {
+    return segments.list().stream().filter(i -> i.number() == number).findFirst().orElse(null);
+  }
+
   private static List<Path> files(Path directory) throws IOException {
     try (Stream<Path> files = Files.list(directory)) {
       return files.filter(file -> file.toString().endsWith(Segment.SUFFIX)).sorted().toList();
@@ -106,7 +113,7 @@ class SegmentFilesTest {
     append(segments, 1, 10, 14);
     // The bodies of 13 and 14 are replaced, and that of 2 is not needed any more.
     append(segments, 2, 13, 20);
-    segments.rewrite(0, index -> index < 2, bytes -> {});
+    segments.rewrite(info(0), index -> index < 2, bytes -> {});
     assertLacks(segments, 1, 2, 2);
     segments.restore(snapshot);
     for (int i = 0; i < 2; i++) {
@@ -171,17 +178,15 @@ class SegmentFilesTest {
   @Test
   void aSealedSegmentCanBeDeletedAndOneThatIsWrittenCannot() throws IOException {
     append(segments, 1, 0, 9);
-    Map<Long, Segments.Info> byNumber = new TreeMap<>();
-    segments.list().forEach(info -> byNumber.put(info.number(), info));
-    Segments.Info first = byNumber.get(0L);
+    Segments.Info first = info(0);
     long before = segments.bytes();
-    assertThat(segments.delete(0)).isEqualTo(first.bytes());
+    assertThat(segments.delete(first)).isEqualTo(first.bytes());
     assertThat(segments.bytes()).isEqualTo(before - first.bytes());
     assertLacks(segments, 1, 0, first.lastIndex());
     assertThat(segments.read(0, 0, ByteBuffer.allocate(1))).isFalse();
     assertHolds(segments, 1, first.lastIndex() + 1, 9);
-    assertThat(segments.delete(0)).isZero();
-    long open = segments.list().stream().filter(info -> !info.sealed()).findFirst().get().number();
+    assertThat(segments.delete(first)).isZero();
+    Segments.Info open = segments.list().stream().filter(info -> !info.sealed()).findFirst().get();
     assertThat(segments.delete(open)).isZero();
     reopen();
     assertLacks(segments, 1, 0, first.lastIndex());
@@ -192,7 +197,7 @@ class SegmentFilesTest {
   @Test
   void aRewrittenSegmentWithoutItsTableIsReadFromItsRecords() throws IOException {
     append(segments, 1, 0, 9);
-    segments.rewrite(0, index -> index != 1, bytes -> {});
+    segments.rewrite(info(0), index -> index != 1, bytes -> {});
     segments.close();
     Path table = live.resolve("000000000000-1.idx");
     byte[] damaged = Files.readAllBytes(table);
@@ -214,7 +219,7 @@ class SegmentFilesTest {
               try {
                 append(segments, 1, 0, last);
               } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
+                throw new UncheckedIOException(e);
               } finally {
                 ended.set(true);
               }
@@ -228,13 +233,81 @@ class SegmentFilesTest {
         assertHolds(linked, 1, Math.max(0, end - 20), end);
       }
       deleteAll(copy);
-      segments.rewrite(round, index -> true, bytes -> {});
+      Segments.Info rewritten = info(round);
+      if (rewritten != null) {
+        segments.rewrite(rewritten, index -> true, bytes -> {});
+      }
       assertHolds(segments, 1, 0, Math.min(20, end));
     }
     writer.join();
     assertHolds(segments, 1, 0, last);
     reopen();
     assertHolds(segments, 1, 0, last);
+  }
+
+  /** A snapshot may bring another segment of the same number. */
+  @Test
+  void aSegmentThatIsNotAsItWasSeenIsNeitherDeletedNorRewritten() throws IOException {
+    append(segments, 1, 0, 9);
+    Segments.Info seen = info(0);
+    segments.rewrite(seen, index -> index != 1, bytes -> {});
+    assertThat(segments.delete(seen)).isZero();
+    assertThat(segments.rewrite(seen, index -> false, bytes -> {})).isZero();
+    assertHolds(segments, 1, 0, 0);
+    assertHolds(segments, 1, 2, 9);
+  }
+
+  @Test
+  void manyReadersOfMoreSegmentsThanFilesMayBeOpenReadWhatWasWritten() throws Exception {
+    segments.close();
+    FilePool files = new FilePool(3);
+    segments = Segments.open(live, SEGMENT_BYTES, -1, files);
+    int last = 200;
+    append(segments, 1, 0, last);
+    int readers = 6;
+    assertThat(segments.list()).hasSizeGreaterThan(20);
+    AtomicBoolean ended = new AtomicBoolean();
+    List<CompletableFuture<Void>> reading = new ArrayList<>();
+    for (int i = 0; i < readers; i++) {
+      Random random = new Random(i);
+      reading.add(
+          CompletableFuture.runAsync(
+              () -> {
+                while (!ended.get()) {
+                  long index = random.nextInt(last + 1);
+                  assertReads(index);
+                  assertThat(files.size()).isLessThanOrEqualTo(3 + readers);
+                }
+              }));
+    }
+    try {
+      for (Segments.Info each : segments.list()) {
+        segments.rewrite(each, index -> true, bytes -> {});
+        Thread interrupted = new Thread(() -> assertReads(each.firstIndex()));
+        interrupted.start();
+        interrupted.interrupt();
+        interrupted.join();
+      }
+    } finally {
+      ended.set(true);
+    }
+    reading.forEach(CompletableFuture::join);
+    assertThat(files.size()).isLessThanOrEqualTo(3);
+    assertHolds(segments, 1, 0, last);
+    segments.close();
+    assertThat(files.size()).isZero();
+  }
+
+  private void assertReads(long index) {
+    ByteBuffer body = ByteBuffer.allocate(BODY_BYTES);
+    try {
+      assertThat(segments.read(index, 0, body)).as("entry %s", index).isTrue();
+      assertThat(body.array()).isEqualTo(bytes(1, index));
+    } catch (ClosedByInterruptException interrupted) {
+      // Of the thread that is.
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
   }
 
   private long highest() {

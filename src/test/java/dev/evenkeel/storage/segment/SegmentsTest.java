@@ -89,7 +89,7 @@ class SegmentsTest {
                     index >= info.firstIndex()
                         && index <= Math.min(info.lastIndex(), flushed)
                         && random.nextInt(3) == 0);
-        segments.rewrite(info.number(), model::containsKey, bytes -> {});
+        segments.rewrite(info, model::containsKey, bytes -> {});
       }
     }
     noteSizesOfSealed();

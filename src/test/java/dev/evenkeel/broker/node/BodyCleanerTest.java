@@ -1,0 +1,239 @@
+package dev.evenkeel.broker.node;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.PeerLink;
+import dev.evenkeel.log.raft.RaftLogNode;
+import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendHead;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.storage.RocksShared;
+import dev.evenkeel.storage.RocksStore;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.reflect.Proxy;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The space of dropped messages comes back, on a node with its real log and store. */
+class BodyCleanerTest {
+  private static final int BATCH_BYTES = 64 << 10;
+  private static final long MINUTE = 60_000;
+  private static final Shard BUSY = new Shard(1, 0);
+  private static final Shard LAZY = new Shard(2, 0);
+
+  @TempDir Path directory;
+  private final RocksShared shared = new RocksShared();
+  private final AtomicLong clock = new AtomicLong(1_000_000);
+  private long nowMillis;
+  private BrokerNode node;
+
+  @BeforeEach
+  void start() throws Exception {
+    open(1L << 30);
+    run(Commands.openShards(1, "busy", List.of(0), TopicConfig.DEFAULT));
+    run(Commands.openShards(2, "lazy", List.of(0), TopicConfig.DEFAULT));
+  }
+
+  private void open(long snapshotEveryBytes) throws Exception {
+    int port;
+    try (ServerSocket socket = new ServerSocket(0)) {
+      port = socket.getLocalPort();
+    }
+    LogSettings log =
+        new LogSettings(
+            "n1",
+            directory.resolve("raft"),
+            List.of(new LogSettings.Peer("n1", "localhost", port)),
+            1,
+            1_000_000,
+            snapshotEveryBytes);
+    node =
+        BrokerNode.start(
+            new BrokerSettings(
+                log, directory, 1 << 20, 1L << 30, 1 << 20, 0, new BrokerSettings.ScrubSettings(0, 1), clock::get, () -> Long.MAX_VALUE),
+            RaftLogNode::start,
+            store -> RocksStore.open(store, shared),
+            noPeers());
+    await().until(() -> log().leadership().ready());
+  }
+
+  private static PeerLink noPeers() {
+    return (PeerLink)
+        Proxy.newProxyInstance(
+            PeerLink.class.getClassLoader(),
+            new Class<?>[] {PeerLink.class},
+            (proxy, method, arguments) -> null);
+  }
+
+  @AfterEach
+  void stop() {
+    node.close();
+    shared.close();
+  }
+
+  private LogGroup log() {
+    return node.log().data().get(0);
+  }
+
+  private DataState state() {
+    return node.data().get(0);
+  }
+
+  private BodyCleaner.Figures figures() {
+    return node.cleaner(0).figures();
+  }
+
+  private void run(DataCommand command) throws Exception {
+    log().append(Entry.of(command, clock.get())).get();
+  }
+
+  private static Batch batch(Random random, int bytes) {
+    byte[] payload = new byte[bytes];
+    random.nextBytes(payload);
+    BatchBuilder builder = new BatchBuilder(bytes + 256);
+    builder.add(new Message(null, null, 1, payload));
+    return builder.build(0, 0, 0);
+  }
+
+  private void append(Shard shard, int entries, int bytes) throws Exception {
+    Random random = new Random(entries);
+    List<CompletableFuture<?>> all = new ArrayList<>();
+    for (int i = 0; i < entries; i++) {
+      AppendBody.Item item = new AppendBody.Item(shard, batch(random, bytes));
+      Bytes head = Entry.appending(FeatureLevel.FIRST, clock.get());
+      AppendHead.write(head, item);
+      Bytes body = new Bytes();
+      AppendBody.write(body, item);
+      all.add(log().append(head.view(), List.of(body.view())));
+      if (i % 100 == 99) {
+        all.get(i).get();
+      }
+    }
+    for (CompletableFuture<?> each : all) {
+      each.get();
+    }
+  }
+
+  /** What the directory takes, a file with several names once, as {@code du} counts. */
+  private long bytesOnDisk() {
+    Set<Object> seen = new HashSet<>();
+    long bytes = 0;
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file : files.toList()) {
+        if (Files.isRegularFile(file)) {
+          BasicFileAttributes attributes = Files.readAttributes(file, BasicFileAttributes.class);
+          bytes += seen.add(attributes.fileKey()) ? attributes.size() : 0;
+        }
+      }
+      return bytes;
+    } catch (IOException goneMeanwhile) {
+      return Long.MAX_VALUE;
+    } catch (UncheckedIOException goneMeanwhile) {
+      return Long.MAX_VALUE;
+    }
+  }
+
+  private void awaitRounds(long bytesMax) {
+    await()
+        .untilAsserted(
+            () -> {
+              round();
+              assertThat(bytesOnDisk()).isLessThan(bytesMax);
+            });
+  }
+
+  private void round() throws IOException {
+    nowMillis += MINUTE;
+    node.cleaner(0).run(nowMillis);
+  }
+
+  /**
+   * All of its entries are in the one file that the log is writing, and it has no snapshot: the
+   * worst that can be.
+   */
+  @Test
+  void aDeletedTopicFreesItsSpaceAlthoughNothingElseIsAppended() throws Exception {
+    append(BUSY, 500, BATCH_BYTES);
+    round();
+    assertThat(figures().deadBytes()).isZero();
+    assertThat(figures().liveBytes()).isGreaterThan(500L * BATCH_BYTES);
+    assertThat(bytesOnDisk()).isGreaterThan(500L * BATCH_BYTES);
+    run(new DataCommand.DropShards(BUSY.topicId()));
+    awaitRounds(4 << 20);
+    assertThat(figures().liveBytes()).isLessThan(1 << 20);
+    assertThat(figures().deadBytes()).isLessThan(1 << 20);
+  }
+
+  @Test
+  void snapshotsDoNotKeepWhatWasDeleted() throws Exception {
+    append(BUSY, 300, BATCH_BYTES);
+    log().snapshot().get();
+    append(BUSY, 300, BATCH_BYTES);
+    log().snapshot().get();
+    run(new DataCommand.DropShards(BUSY.topicId()));
+    awaitRounds(4 << 20);
+    append(LAZY, 10, BATCH_BYTES);
+    node.close();
+    open(1L << 30);
+    assertThat(state().tables().shard(LAZY).end()).isEqualTo(10);
+    assertThat(state().tables().shard(BUSY)).isNull();
+  }
+
+  @Test
+  void aTopicOfWhichOnePercentIsNeededDoesNotKeepTheOthers() throws Exception {
+    for (int i = 0; i < 5; i++) {
+      append(BUSY, 99, BATCH_BYTES);
+      append(LAZY, 1, BATCH_BYTES);
+    }
+    run(new DataCommand.DropShards(BUSY.topicId()));
+    awaitRounds(6 << 20);
+    assertThat(figures().liveBytes()).isBetween(5L * BATCH_BYTES, 20L * BATCH_BYTES);
+    assertThat(node.cleaner(0).rewrittenBytes()).isGreaterThanOrEqualTo(5L * BATCH_BYTES);
+    assertThat(node.cleaner(0).freedBytes()).isGreaterThan(400L * BATCH_BYTES);
+  }
+
+  @Test
+  void theIndexIsNotLookedThroughForNothing() throws Exception {
+    append(BUSY, 10, BATCH_BYTES);
+    round();
+    long before = node.cleaner(0).scans();
+    for (int i = 0; i < 5; i++) {
+      round();
+    }
+    assertThat(node.cleaner(0).scans()).isEqualTo(before);
+    run(new DataCommand.Retain());
+    round();
+    assertThat(node.cleaner(0).scans()).as("nothing was dropped").isEqualTo(before);
+    run(new DataCommand.DropShards(BUSY.topicId()));
+    round();
+    assertThat(node.cleaner(0).scans()).isGreaterThan(before);
+  }
+}
