@@ -30,6 +30,8 @@ import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.segment.Segments;
+import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -512,7 +514,11 @@ final class DataGroup {
     return (place, length) -> {
       if (use[0] == null) {
         Segments.Info all = new Segments.Info(0, 0, state.appliedIndex(), 0, true);
-        use[0] = state.read(store -> BodyUse.of(store, List.of(all), index -> 1)).segments().get(0);
+        try {
+          use[0] = BodyUse.of(state, List.of(all), index -> 1, () -> {}).segments().get(0);
+        } catch (IOException e) {
+          throw new UncheckedIOException(e);
+        }
       }
       if (!use[0].needs(place.index())) {
         throw new SimulationFailure("a failure refers to a body that nobody keeps: " + place);
