@@ -38,7 +38,7 @@ class FailedMessagesTest {
 
   private void open() throws IOException {
     rig.data.close();
-    bodies = new SegmentBodies(rig.directory.resolve("bodies"));
+    bodies = new SegmentBodies(rig.directory.resolve("bodies"), 1 << 20);
     bodies.open(-1);
     rig.data = States.data(rig.directory.resolve("d0"), rig.disk::open, bodies, 0);
     rig.data.open();
@@ -72,15 +72,15 @@ class FailedMessagesTest {
   private List<BodyUse.Act> clean(String snapshot) throws IOException {
     rig.data.snapshot(rig.directory.resolve(snapshot));
     Segments segments = bodies.segments();
-    BodyUse use = rig.data.read(store -> BodyUse.of(store, segments.list(), segments::length));
+    BodyUse use = BodyUse.of(rig.data, segments.list(), segments::length, () -> {});
     List<BodyUse.Act> acts = new ArrayList<>();
     for (BodyUse.Use each : use.segments()) {
       BodyUse.Act act = each.act(Long.MAX_VALUE);
       acts.add(act);
       if (act == BodyUse.Act.REWRITE) {
-        segments.rewrite(each.segment().number(), each::needs, bytes -> {});
+        segments.rewrite(each.segment(), each::needs, bytes -> {});
       } else if (act == BodyUse.Act.DELETE) {
-        segments.delete(each.segment().number());
+        segments.delete(each.segment());
       }
     }
     return acts;

@@ -98,7 +98,7 @@ class JoinedReadTest {
         assertThat(parts.get(i).into().array()).isEqualTo(expected.get(i));
       }
       for (Segments.Info info : segments.list()) {
-        segments.delete(info.number());
+        segments.delete(info);
       }
     }
   }
