@@ -20,6 +20,7 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
