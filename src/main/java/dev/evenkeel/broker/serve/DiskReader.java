@@ -139,21 +139,21 @@ final class DiskReader {
 
   /** Reads them into one buffer, each behind its offset; null if the first one is gone. */
   private Found fill(List<IndexEntry> entries) {
-    int bytes = FetchService.HEAD_BYTES;
+    int bytes = FetchFrame.HEAD_BYTES;
     for (IndexEntry entry : entries) {
-      bytes += FetchService.OFFSET_BYTES + entry.bytes();
+      bytes += FetchFrame.OFFSET_BYTES + entry.bytes();
     }
     ByteBuffer frame = ByteBuffer.allocate(bytes);
     List<ByteBuffer> slices = new ArrayList<>(entries.size());
-    int at = FetchService.HEAD_BYTES;
+    int at = FetchFrame.HEAD_BYTES;
     for (IndexEntry entry : entries) {
       frame.putLong(at, entry.base());
-      slices.add(frame.slice(at + FetchService.OFFSET_BYTES, entry.bytes()));
-      at += FetchService.OFFSET_BYTES + entry.bytes();
+      slices.add(frame.slice(at + FetchFrame.OFFSET_BYTES, entry.bytes()));
+      at += FetchFrame.OFFSET_BYTES + entry.bytes();
     }
     int there = group.state().read(entries, slices);
     List<Cached> found = new ArrayList<>(there);
-    at = FetchService.HEAD_BYTES;
+    at = FetchFrame.HEAD_BYTES;
     for (int i = 0; i < entries.size(); i++) {
       ByteBuffer slice = i < there ? slices.get(i).flip() : null;
       Batch batch = whole(entries.get(i), slice, i == 0);
@@ -161,7 +161,7 @@ final class DiskReader {
         break;
       }
       found.add(new Cached(entries.get(i).base(), batch));
-      at += FetchService.OFFSET_BYTES + entries.get(i).bytes();
+      at += FetchFrame.OFFSET_BYTES + entries.get(i).bytes();
     }
     return found.isEmpty() ? null : new Found(frame.limit(at), found);
   }

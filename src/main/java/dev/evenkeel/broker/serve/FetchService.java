@@ -13,12 +13,9 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
-import io.netty.buffer.Unpooled;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.internal.buffer.BufferInternal;
-import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
@@ -37,12 +34,6 @@ import java.util.function.Supplier;
 public final class FetchService {
   /** Room for the bytes around the batches of an answer. */
   private static final int ANSWER_SPARE_BYTES = 4_096;
-
-  /** What an answer begins with, see {@link dev.evenkeel.bus.FetchAnswer}. */
-  static final int HEAD_BYTES = Frames.HEADER_BYTES + 20;
-
-  /** The offset before each batch of an answer. */
-  static final int OFFSET_BYTES = 8;
 
   private final ServeContext serve;
   private final RequestMetrics meters;
@@ -125,7 +116,7 @@ public final class FetchService {
       if (consumer) {
         meters.fetched(cached, startNanos, false);
       }
-      return Future.succeededFuture(answer(record, failures, cached));
+      return Future.succeededFuture(FetchFrame.of(record, failures, cached));
     }
     return new DiskReader(serve, group, shard, bytesMax, messagesMax)
         .read(offset)
@@ -134,12 +125,12 @@ public final class FetchService {
               if (consumer) {
                 meters.fetched(found.batches(), startNanos, true);
               }
-              return headed(found.frame(), record, failures, found.batches());
+              return FetchFrame.filled(record, failures, found.batches(), found.frame());
             })
         .recover(
             failure ->
                 !consumer && isLostToItsEnd(failure, record, offset)
-                    ? Future.succeededFuture(answer(record, failures, List.of()))
+                    ? Future.succeededFuture(FetchFrame.of(record, failures, List.of()))
                     : Future.failedFuture(failure));
   }
 
@@ -182,40 +173,12 @@ public final class FetchService {
 
   private Buffer nothing(FetchRequest request) {
     LogGroupServer group = serve.groupOf(request.shard());
-    return answer(group.shard(request.shard()), failures(group, request), List.of());
+    return FetchFrame.of(group.shard(request.shard()), failures(group, request), List.of());
   }
 
   private static int failures(LogGroupServer group, FetchRequest request) {
     LeaseKey key = new LeaseKey(request.shard(), request.group());
     return group.state().tables().failures(key).concerningOwner();
-  }
-
-  /** One copy, from the log entries into the answer. */
-  private static Buffer answer(ShardRecord record, int failures, List<Cached> batches) {
-    int bytes = HEAD_BYTES;
-    for (Cached each : batches) {
-      bytes += OFFSET_BYTES + each.batch().length();
-    }
-    ByteBuffer out = ByteBuffer.allocate(bytes).position(HEAD_BYTES);
-    for (Cached each : batches) {
-      out.putLong(each.baseOffset());
-      out.put(each.batch().bytes().duplicate());
-    }
-    return headed(out.flip(), record, failures, batches);
-  }
-
-  /** Completes an answer that has all batches up to its limit. */
-  private static Buffer headed(
-      ByteBuffer out, ShardRecord record, int failures, List<Cached> batches) {
-    // The disk may have been read after the shard had grown.
-    long end =
-        batches.isEmpty()
-            ? record.end()
-            : Math.max(record.end(), batches.get(batches.size() - 1).endOffset());
-    out.put(0, (byte) Frames.VERSION).put(1, (byte) 0);
-    out.putLong(Frames.HEADER_BYTES, record.start()).putLong(Frames.HEADER_BYTES + 8, end);
-    out.putInt(Frames.HEADER_BYTES + 16, failures);
-    return BufferInternal.buffer(Unpooled.wrappedBuffer(out.array(), 0, out.limit()));
   }
 
   private Future<Buffer> await(FetchRequest request) {
