@@ -34,7 +34,7 @@ final class DiskReader {
   /**
    * Batches that were read.
    *
-   * @param frame an answer with all of them, whose first {@link FetchService#HEAD_BYTES} are free
+   * @param frame an answer with all of them, whose first {@link FetchFrame#HEAD_BYTES} are free
    * @param batches views of the frame, at least one
    */
   record Found(ByteBuffer frame, List<Cached> batches) {}
