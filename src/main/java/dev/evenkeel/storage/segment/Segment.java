@@ -277,6 +277,10 @@ final class Segment implements Closeable {
     if (from < 0) {
       throw new EOFException(path + " has nothing at " + from + ": its table is damaged");
     }
+    if (from < 0) {
+      // Said by a table that was damaged after it was read.
+      throw new EOFException(path + " has no byte " + from);
+    }
     long at = from;
     while (into.hasRemaining()) {
       int got = files.read(path, into, at);

@@ -117,7 +117,8 @@ class JoinedReadTest {
   @Test
   void whatLiesBeforeTheEndOfACutFileIsRead() throws IOException {
     try (Segments segments = with(directory, 1 << 20, 300, 300, 300)) {
-      try (FileChannel file = FileChannel.open(file(directory), StandardOpenOption.WRITE)) {
+      try (FileChannel file =
+          FileChannel.open(file(directory, Segment.SUFFIX), StandardOpenOption.WRITE)) {
         file.truncate(3 * RecordHeader.BYTES + 700);
       }
       List<BodyPart> parts = List.of(part(0, 0, 300), part(1, 0, 300), part(2, 0, 300));
@@ -127,9 +128,23 @@ class JoinedReadTest {
     }
   }
 
-  private static Path file(Path directory) throws IOException {
+  @Test
+  void aPlaceThatCannotBeIsMissing() throws IOException {
+    try (Segments segments = with(directory, 500, 300, 300, 300)) {
+      try (FileChannel table =
+          FileChannel.open(file(directory, ".idx"), StandardOpenOption.WRITE)) {
+        // The position of the second record, see RecordTable.
+        table.write(ByteBuffer.wrap(new byte[] {-1}), 24 + 16 + 8);
+      }
+      assertThat(segments.read(1, 0, ByteBuffer.allocate(300))).isFalse();
+      assertThat(segments.read(List.of(part(0, 0, 300), part(1, 0, 300)))).isEqualTo(1);
+      assertThat(segments.readVerified(1)).isNull();
+    }
+  }
+
+  private static Path file(Path directory, String suffix) throws IOException {
     try (var files = Files.list(directory)) {
-      return files.filter(path -> path.toString().endsWith(Segment.SUFFIX)).findFirst().get();
+      return files.filter(path -> path.toString().endsWith(suffix)).sorted().findFirst().get();
     }
   }
 }
