@@ -117,14 +117,18 @@ final class RecoveryBench extends Benchmark {
   private static void awaitClient(EvenkeelTarget target, String topic) throws InterruptedException {
     long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(RETURN_SECONDS_MAX);
     while (true) {
+      CommandFailure unreachable = null;
       try {
         if (target.stored(topic) >= 0) {
           return;
         }
       } catch (CommandFailure e) {
-        if (System.nanoTime() > until) {
-          throw e;
-        }
+        unreachable = e;
+      }
+      if (System.nanoTime() > until) {
+        throw unreachable == null
+            ? CommandFailure.failed("a shard has no leader after a start")
+            : unreachable;
       }
       TimeUnit.MILLISECONDS.sleep(LOOK_EVERY_MILLIS);
     }
