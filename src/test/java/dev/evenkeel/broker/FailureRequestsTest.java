@@ -1,7 +1,6 @@
 package dev.evenkeel.broker;
 
 import static dev.evenkeel.broker.Bench.get;
-import static dev.evenkeel.broker.Bench.refusal;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,11 +11,8 @@ import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
-import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Outcome;
-import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer;
@@ -26,10 +22,13 @@ import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** Requests for retries and dead letters, of which the log has the messages. */
@@ -37,11 +36,11 @@ class FailureRequestsTest {
   private Bench bench;
   private Shard shard;
 
-  @BeforeEach
-  void begin() throws Exception {
-    bench = Bench.one();
+  private void begin(String... nodes) throws Exception {
+    bench = new Bench(1 << 20, new JsonObject(), 1, nodes);
     shard = new Shard(bench.create("orders", 1).id(), 0);
-    get(bench.append(shard, Rig.batch(7, 0, 0, 3), Rig.batch(7, 0, 3, 2)));
+    get(bench.append(shard, Rig.batch(7, 0, 0, 3)));
+    get(bench.append(shard, Rig.batch(7, 0, 3, 2)));
     bench.grant("g", shard, "a", 0);
     record(failed(1, Outcome.Way.MOVED), failed(3, Outcome.Way.MOVED), failed(4, Outcome.Way.DEAD));
   }
@@ -79,30 +78,59 @@ class FailureRequestsTest {
     return ask(Op.READ_DEAD_LETTERS, body).map(DeadLettersAnswer::decode);
   }
 
-  @Test
-  void theirMessagesComeFromTheLog() throws Exception {
-    assertThat(get(retries()).due())
-        .extracting(each -> new String(MessageCodec.decode(each.copy()).payload(), UTF_8))
-        .containsExactly("7/0/1", "7/0/3");
+  /** The messages of the retries, by offset; null: lost. */
+  private Map<Long, String> retried() throws Exception {
+    Map<Long, String> payloads = new TreeMap<>();
+    for (RetryAnswer.Retry each : get(retries()).due()) {
+      payloads.put(each.offset(), each.copy().length == 0 ? null : payload(each.copy()));
+    }
+    return payloads;
+  }
+
+  private static String payload(byte[] copy) {
+    return new String(MessageCodec.decode(copy).payload(), UTF_8);
+  }
+
+  private void damage(long offset) throws IOException {
+    DataState state = bench.nodes.get("n1").data().get(0);
+    IndexEntry entry = state.read(store -> BatchIndex.at(store, shard, offset));
+    Damage.endOf(state.bytes(entry), bench.directories.get("n1").resolve("bodies"));
+  }
+
+  private void assertSound() throws Exception {
+    assertThat(retried()).isEqualTo(Map.of(1L, "7/0/1", 3L, "7/0/3"));
     assertThat(get(deadLetters()).opened())
         .extracting(each -> new String(each.message().payload(), UTF_8))
         .containsExactly("7/0/4");
   }
 
   @Test
-  void aDamagedBatchIsReportedAndNotServed() throws Exception {
-    DataState state = bench.nodes.get("n1").data().get(bench.groupOf(shard));
-    IndexEntry entry = state.read(store -> BatchIndex.at(store, shard, 3));
-    Damage.endOf(state.bytes(entry), bench.directories.get("n1").resolve("bodies"));
+  void theirMessagesComeFromTheLog() throws Exception {
+    begin("n1");
+    assertSound();
+  }
 
-    assertThat(get(retries()).due()).extracting(RetryAnswer.Retry::offset).containsExactly(1L);
+  @Test
+  void aDamagedBatchIsMendedBeforeItIsServed() throws Exception {
+    begin("n1", "n2");
+    damage(3);
+    assertThat(retried()).as("what is sound comes first").containsKey(1L);
     record(new Outcome.Settled(1));
-    RefusedException refused = refusal(retries());
-    assertThat(refused.refusal()).isEqualTo(Refusal.CORRUPT);
-    assertThat(refused).hasMessageContaining("'orders' shard 0 on n1, offset 3: corrupt batch");
-    assertThat(refusal(deadLetters()).refusal()).isEqualTo(Refusal.CORRUPT);
-    assertThat(
-            bench.nodes.get("n1").log().data().get(bench.groupOf(shard)).eligibility().reasons())
-        .containsKey(Eligibility.Reason.DAMAGED);
+    assertThat(retried()).isEqualTo(Map.of(3L, "7/0/3"));
+    assertThat(bench.nodes.get("n1").mender(0).mendedBodies()).isEqualTo(1);
+  }
+
+  @Test
+  void aLostMessageIsSaidToBeLost() throws Exception {
+    begin("n1");
+    damage(3);
+    record(new Outcome.Settled(1));
+    Map<Long, String> lost = new TreeMap<>();
+    lost.put(3L, null);
+    assertThat(retried()).isEqualTo(lost);
+    assertThat(get(deadLetters()).letters())
+        .singleElement()
+        .satisfies(
+            letter -> assertThat(letter.error()).startsWith("the message is lost").endsWith("broken"));
   }
 }

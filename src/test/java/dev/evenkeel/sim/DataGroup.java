@@ -6,6 +6,7 @@ import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.BatchSource;
 import dev.evenkeel.broker.state.FailureCounts;
+import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ProducerRecord;
@@ -29,6 +30,7 @@ import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
+import dev.evenkeel.storage.Store;
 import dev.evenkeel.storage.segment.Segments;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -508,14 +510,17 @@ final class DataGroup {
     return state.read(store -> new StoredFailures(store, kept(state), new LeaseKey(shard, group)));
   }
 
-  /** Batches that a node would keep, were it to free what the state does not need. */
+  /** Batches that a node would keep if retention had dropped all messages. */
   private static BatchSource kept(DataState state) {
     BodyUse.Use[] use = new BodyUse.Use[1];
     return (place, length) -> {
       if (use[0] == null) {
         Segments.Info all = new Segments.Info(0, 0, state.appliedIndex(), 0, true);
         try {
-          use[0] = BodyUse.of(state, List.of(all), index -> 1, () -> {}).segments().get(0);
+          use[0] =
+              BodyUse.of(table -> withoutIndex(state, table), List.of(all), index -> 1, () -> {})
+                  .segments()
+                  .get(0);
         } catch (IOException e) {
           throw new UncheckedIOException(e);
         }
@@ -525,6 +530,11 @@ final class DataGroup {
       }
       return state.bytes(place, length);
     };
+  }
+
+  private static Store.Cursor withoutIndex(DataState state, Store.Table table) {
+    byte[] end = table == Store.Table.INDEX ? Keys.first() : Keys.last();
+    return state.read(store -> store.scan(table, Keys.first(), end));
   }
 
   FailureCounts stand(String group, Shard shard) {

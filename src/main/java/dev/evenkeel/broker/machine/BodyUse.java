@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.SortedSet;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.Function;
 import java.util.function.LongToIntFunction;
 
 /**
@@ -124,13 +125,33 @@ public final class BodyUse {
   public static BodyUse of(
       StoredState<?, ?> state, List<Segments.Info> segments, LongToIntFunction bytes, Pause pause)
       throws IOException {
+    // The cursor is used when the state is not held any more, so that nobody waits for it: it goes
+    // on seeing the moment at which it was opened, and its store may close it.
+    return of(
+        table -> state.read(store -> store.scan(table, Keys.first(), Keys.last())),
+        segments,
+        bytes,
+        pause);
+  }
+
+  /**
+   * The same for rows that are not those of a state.
+   *
+   * @param rows of a table, at one moment
+   */
+  public static BodyUse of(
+      Function<Store.Table, Store.Cursor> rows,
+      List<Segments.Info> segments,
+      LongToIntFunction bytes,
+      Pause pause)
+      throws IOException {
     BodyUse use = new BodyUse(segments, bytes);
     // A batch may get its offsets meanwhile, and one with offsets may get failures: in this order
     // it is then seen twice, not missed.
-    use.scan(state, Store.Table.DELAYED, (key, value) -> DelayedBatch.decode(value).place(), pause);
+    use.scan(rows, Store.Table.DELAYED, (key, value) -> DelayedBatch.decode(value).place(), pause);
     use.scan(
-        state, Store.Table.INDEX, (key, value) -> IndexEntry.decode(key, value).place(), pause);
-    use.scan(state, Store.Table.FAILURES, BodyUse::failed, pause);
+        rows, Store.Table.INDEX, (key, value) -> IndexEntry.decode(key, value).place(), pause);
+    use.scan(rows, Store.Table.FAILURES, BodyUse::failed, pause);
     return use;
   }
 
@@ -138,19 +159,16 @@ public final class BodyUse {
     return FailureKeys.hasMessage(key) ? KeptMessage.decode(value).place() : null;
   }
 
-  /**
-   * The cursor is used when the state is not held any more, so that nobody waits for it: it goes on
-   * seeing the moment at which it was opened, and its store may close it.
-   */
-  private void scan(StoredState<?, ?> state, Store.Table table, Row row, Pause pause)
+  private void scan(
+      Function<Store.Table, Store.Cursor> rows, Store.Table table, Row row, Pause pause)
       throws IOException {
-    try (Store.Cursor cursor = state.read(store -> store.scan(table, Keys.first(), Keys.last()))) {
-      for (int rows = 1; cursor.next(); rows++) {
+    try (Store.Cursor cursor = rows.apply(table)) {
+      for (int read = 1; cursor.next(); read++) {
         BatchPlace place = row.place(cursor.key(), cursor.value());
         if (place != null) {
           mark(place);
         }
-        if (rows % STEP_ROWS == 0) {
+        if (read % STEP_ROWS == 0) {
           pause.afterStep();
         }
       }
