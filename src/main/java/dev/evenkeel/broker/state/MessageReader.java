@@ -117,10 +117,11 @@ final class MessageReader {
       if (found == null) {
         throw CORRUPT.error("the bytes of the batch are missing");
       }
-      last = Batch.next(ByteBuffer.wrap(found)).verified();
-      if (last.length() != found.length || last.crc() != message.place().crc()) {
+      Batch batch = Batch.next(ByteBuffer.wrap(found)).verified();
+      if (batch.length() != found.length || batch.crc() != message.place().crc()) {
         throw CORRUPT.error("another batch is in its place");
       }
+      last = batch;
       lastPlace = message.place();
     }
     return last;
