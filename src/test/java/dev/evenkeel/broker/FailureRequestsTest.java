@@ -131,6 +131,7 @@ class FailureRequestsTest {
     assertThat(get(deadLetters()).letters())
         .singleElement()
         .satisfies(
-            letter -> assertThat(letter.error()).startsWith("the message is lost").endsWith("broken"));
+            letter ->
+                assertThat(letter.error()).startsWith("the message is lost").endsWith("broken"));
   }
 }

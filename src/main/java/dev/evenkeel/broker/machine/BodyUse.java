@@ -149,8 +149,7 @@ public final class BodyUse {
     // A batch may get its offsets meanwhile, and one with offsets may get failures: in this order
     // it is then seen twice, not missed.
     use.scan(rows, Store.Table.DELAYED, (key, value) -> DelayedBatch.decode(value).place(), pause);
-    use.scan(
-        rows, Store.Table.INDEX, (key, value) -> IndexEntry.decode(key, value).place(), pause);
+    use.scan(rows, Store.Table.INDEX, (key, value) -> IndexEntry.decode(key, value).place(), pause);
     use.scan(rows, Store.Table.FAILURES, BodyUse::failed, pause);
     return use;
   }

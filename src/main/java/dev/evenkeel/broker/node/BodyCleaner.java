@@ -212,10 +212,7 @@ public final class BodyCleaner {
     scannedMillis = nowMillis;
     BodyUse use =
         BodyUse.of(
-            state,
-            segments.list(),
-            index -> recordBytes(segments.length(index)),
-            new ScanPause());
+            state, segments.list(), index -> recordBytes(segments.length(index)), new ScanPause());
     use.missing().forEach(missing::accept);
     rewrites.clear();
     deadBytes = use.deadBytes();

@@ -78,7 +78,15 @@ class BodyCleanerTest {
     node =
         BrokerNode.start(
             new BrokerSettings(
-                log, directory, 1 << 20, 1L << 30, 1 << 20, 0, new BrokerSettings.ScrubSettings(0, 1), clock::get, () -> Long.MAX_VALUE),
+                log,
+                directory,
+                1 << 20,
+                1L << 30,
+                1 << 20,
+                0,
+                new BrokerSettings.ScrubSettings(0, 1),
+                clock::get,
+                () -> Long.MAX_VALUE),
             RaftLogNode::start,
             store -> RocksStore.open(store, shared),
             noPeers());
