@@ -47,6 +47,7 @@ import java.util.function.Function;
  * snapshotEveryEntries   100000
  * snapshotEveryBytes     536870912
  * segmentBytesMax        16777216, size of a log segment
+ * snapshotBytesPerSecondMax  67108864, how fast snapshots of other nodes are copied
  * tailBytesMax           16777216, newest batches held in memory, a log group
  * diskFreeBytesMin       268435456, the broker refuses appends below this
  * entriesInFlightMax     3, append entries on their way at a time, a log group

@@ -74,7 +74,8 @@ public final class Addresses {
   /**
    * A node answers requests about cluster membership here. A request is JSON text with an {@code
    * action}: {@code card}, {@code join}, {@code removeVoters}, {@code addVoter}, {@code replace},
-   * {@code replacement}. The answer is a frame (see {@link Frames}) with JSON text.
+   * {@code replacement}. The answer is a frame (see {@link Frames}) with JSON text. Nodes also copy
+   * snapshots here, by {@code snapshotFiles} and {@code snapshotRead}, whose answers are bytes.
    */
   public static String membership(String node) {
     return "evenkeel.node." + node + ".membership";

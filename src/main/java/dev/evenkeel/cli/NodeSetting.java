@@ -63,6 +63,12 @@ enum NodeSetting {
       1 << 20,
       1L << 40,
       "Bytes of messages between snapshots."),
+  SNAPSHOT_BYTES_PER_SECOND(
+      BYTES,
+      BrokerSettings.SNAPSHOT_BYTES_PER_SECOND_MAX,
+      1 << 20,
+      1L << 40,
+      "How fast the node copies snapshots of other nodes."),
   SEGMENT_BYTES(
       BYTES,
       BrokerSettings.SEGMENT_BYTES_MAX,

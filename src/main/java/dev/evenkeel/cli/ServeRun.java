@@ -201,7 +201,8 @@ public final class ServeRun {
                 .toList(),
             (int) config.number(NodeSetting.DATA_GROUPS),
             config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
-            config.number(NodeSetting.SNAPSHOT_EVERY_BYTES));
+            config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
+            config.number(NodeSetting.SNAPSHOT_BYTES_PER_SECOND));
     return new BrokerSettings(
         log,
         config.data(),

@@ -20,6 +20,8 @@ public final class Eligibility {
     DAMAGED,
     /** The disk is nearly full. */
     DISK_FULL,
+    /** This node is so far behind that it copies a snapshot from the leader. */
+    FAR_BEHIND,
     /**
      * This node's state differs from the states of all other nodes, which are equal to each other.
      */

@@ -94,6 +94,11 @@ public interface LogGroup {
   /** The status of this log group, for people; numbers may be a moment old. */
   LogStatus status();
 
+  /** What this node has received of other nodes' snapshots. */
+  default SnapshotTransfer snapshotTransfer() {
+    return SnapshotTransfer.NONE;
+  }
+
   /** The followers, if this node leads; else none. */
   List<Follower> followers();
 

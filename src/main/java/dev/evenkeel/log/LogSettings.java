@@ -14,6 +14,8 @@ import java.util.List;
  * @param snapshotEveryEntries a snapshot is taken after so many entries
  * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries and their bodies,
  *     too: it bounds how much of what retention has dropped the log still keeps on disk
+ * @param snapshotBytesPerSecondMax how fast this node copies snapshots of other nodes, all log
+ *     groups together
  */
 public record LogSettings(
     String nodeId,
@@ -21,7 +23,8 @@ public record LogSettings(
     List<Peer> peers,
     int dataGroups,
     long snapshotEveryEntries,
-    long snapshotEveryBytes) {
+    long snapshotEveryBytes,
+    long snapshotBytesPerSecondMax) {
 
   /**
    * A node's id and where its Raft port is. Host names stay names.

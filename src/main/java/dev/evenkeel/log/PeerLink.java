@@ -2,7 +2,7 @@ package dev.evenkeel.log;
 
 import java.util.concurrent.CompletableFuture;
 
-/** The link between a node that starts and the other nodes. May be used from any thread. */
+/** The link between the logs of this node and the other nodes. May be used from any thread. */
 public interface PeerLink {
 
   /** Sets what this node answers when another node asks about it. */
@@ -10,6 +10,12 @@ public interface PeerLink {
 
   /** Asks a node; fails within about a second if it does not answer. */
   CompletableFuture<NodeInfo> ask(String node);
+
+  /** Sets who answers when other nodes copy snapshots of this node. */
+  void serve(SnapshotSource own);
+
+  /** The snapshots of another node; what it is asked fails within seconds if it does not answer. */
+  SnapshotSource snapshotsOf(String node);
 
   /**
    * Says why the node cannot serve yet, for people; null: it can.

@@ -83,6 +83,7 @@ final class Bench implements AutoCloseable {
                   List.of(new LogSettings.Peer(name, "localhost", 0)),
                   dataGroups,
                   1000,
+                  1 << 30,
                   1 << 30),
               directory,
               1 << 20,

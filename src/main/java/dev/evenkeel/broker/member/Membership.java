@@ -17,6 +17,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.log.PeerLink;
+import dev.evenkeel.log.SnapshotSource;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -38,7 +39,8 @@ import org.slf4j.LoggerFactory;
 /**
  * A node's part in the cluster, on the event bus. Before the node's logs are open, it forms a
  * cluster with the other nodes or is taken into one. After that it replaces lost nodes, balances
- * leaders, and hands over its leaderships before it stops. It serves {@link Addresses#membership}.
+ * leaders, gives snapshots to nodes that are far behind, and hands over its leaderships before it
+ * stops. It serves {@link Addresses#membership}.
  *
  * <p>The event bus may start later than the first question, which then waits for it.
  */
@@ -53,6 +55,7 @@ public final class Membership implements PeerLink {
   private final CompletableFuture<Vertx> bus;
   private final Readiness readiness = new Readiness();
   private volatile NodeInfo info;
+  private volatile SnapshotSource snapshots;
   private volatile boolean serving;
   private volatile Consumer<String> hints = hint -> {};
   private volatile BrokerNode broker;
@@ -171,6 +174,16 @@ public final class Membership implements PeerLink {
   }
 
   @Override
+  public void serve(SnapshotSource own) {
+    snapshots = own;
+  }
+
+  @Override
+  public SnapshotSource snapshotsOf(String other) {
+    return new SnapshotCalls(bus, other);
+  }
+
+  @Override
   public void waitingFor(String reason, boolean hint) {
     boolean changed = reason != null && !reason.equals(readiness.obstacle());
     readiness.setObstacle(reason);
@@ -218,9 +231,19 @@ public final class Membership implements PeerLink {
       }
       case "addVoter" -> change(group(question).addVoter(question.getString("voter")));
       case "replace" -> replace(question.getString("node", ""));
+      case SnapshotCalls.FILES -> SnapshotCalls.files(snapshots(), question);
+      case SnapshotCalls.READ -> SnapshotCalls.read(snapshots(), question);
       case "replacement" -> Future.succeededFuture(framed(replacement().toBuffer()));
       default -> throw INVALID.error("unknown action: " + question);
     };
+  }
+
+  private SnapshotSource snapshots() {
+    SnapshotSource own = snapshots;
+    if (own == null) {
+      throw UNAVAILABLE.error("node " + node + " is starting");
+    }
+    return own;
   }
 
   private static Buffer framed(Buffer json) {

@@ -51,6 +51,7 @@ public record BrokerSettings(
 
   public static final long SNAPSHOT_EVERY_ENTRIES = 100_000;
   public static final long SNAPSHOT_EVERY_BYTES = 512L << 20;
+  public static final long SNAPSHOT_BYTES_PER_SECOND_MAX = 64L << 20;
   public static final long SEGMENT_BYTES_MAX = 64L << 20;
   public static final long REWRITE_BYTES_PER_SECOND = 16L << 20;
   public static final long TAIL_BYTES_MAX = 16L << 20;
@@ -65,6 +66,7 @@ public record BrokerSettings(
           "snapshotEveryEntries",
           "snapshotEveryBytes",
           "segmentBytesMax",
+          "snapshotBytesPerSecondMax",
           "rewriteBytesPerSecond",
           "tailBytesMax",
           "diskFreeBytesMin",
@@ -107,7 +109,8 @@ public record BrokerSettings(
             peers,
             json.getInteger("dataGroups", 0),
             json.getLong("snapshotEveryEntries", SNAPSHOT_EVERY_ENTRIES),
-            json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES)),
+            json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES),
+            json.getLong("snapshotBytesPerSecondMax", SNAPSHOT_BYTES_PER_SECOND_MAX)),
         data,
         json.getLong("segmentBytesMax", SEGMENT_BYTES_MAX),
         json.getLong("rewriteBytesPerSecond", REWRITE_BYTES_PER_SECOND),

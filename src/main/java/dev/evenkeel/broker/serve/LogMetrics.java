@@ -34,12 +34,10 @@ final class LogMetrics {
     String name = log.name();
     StoredState<?, ?> state = node.state(name);
     storeBytes = state::bytesOnDisk;
-    scope.counter(
+    counter(
         "evenkeel.log.failed.decisions",
         "Log entries that every node refused because a bug kept it from deciding",
-        state::failedDecisions,
-        "log",
-        name);
+        state::failedDecisions);
     leaderChanges =
         scope.counter(
             "evenkeel.log.leader.changes",
@@ -90,6 +88,7 @@ final class LogMetrics {
         "evenkeel.store.bytes",
         "Bytes of the state's tables on disk, roughly",
         () -> lastStoreBytes);
+    snapshots();
     countLeader();
     log.onLeadership(any -> countLeader());
   }
@@ -116,6 +115,29 @@ final class LogMetrics {
         "evenkeel.bodies.lost",
         "Damaged bodies of which no node has an undamaged copy",
         mender::lostBodies);
+  }
+
+  private void snapshots() {
+    gauge(
+        "evenkeel.log.snapshot.bytes",
+        "Size of the snapshot that this node copies from the leader; 0: none",
+        () -> log.snapshotTransfer().bytesTotal());
+    gauge(
+        "evenkeel.log.snapshot.copied.bytes",
+        "How much of this snapshot the node has",
+        () -> log.snapshotTransfer().bytesHere());
+    counter(
+        "evenkeel.log.snapshot.received.bytes",
+        "Bytes of snapshots that the node has received",
+        () -> log.snapshotTransfer().bytesReceived());
+    counter(
+        "evenkeel.log.snapshot.restarts",
+        "Times that the transfer of a snapshot broke and went on",
+        () -> log.snapshotTransfer().restarts());
+    counter(
+        "evenkeel.log.snapshot.damaged.files",
+        "Files of snapshots that came with a wrong checksum and were fetched again",
+        () -> log.snapshotTransfer().damagedFiles());
   }
 
   private void counter(String name, String help, LongSupplier value) {

@@ -77,7 +77,7 @@ final class NodeStart {
       link.tell(cluster.info());
       positions = new AppliedPositions(directory).read();
       checkPort(own);
-      node = new RaftLogNode(settings, cluster, lock, states);
+      node = new RaftLogNode(settings, cluster, lock, states, link);
       startServer(node, own);
       if (!cluster.formed()) {
         cluster = cluster.with(NodeInfo.Stage.FORMED);
@@ -192,7 +192,11 @@ final class NodeStart {
     Parameters parameters = new Parameters();
     PeerGuard guard = new PeerGuard(self.getId());
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
-    new SerialRpc.Hooks(node::refusing, id -> node.group(id).readFailures()).putInto(parameters);
+    new SerialRpc.Hooks(
+            node::refusing,
+            (group, leader) -> node.group(group).adapter().install().notTakenOver(leader),
+            group -> node.group(group).readFailures())
+        .putInto(parameters);
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(self.getId())

@@ -11,6 +11,7 @@ import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.log.Replicas;
+import dev.evenkeel.log.SnapshotTransfer;
 import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -280,6 +281,8 @@ final class RaftLogGroup
 
   /** Finds out who leads, and calls the listeners if that has changed. On the executor only. */
   void refresh() {
+    SnapshotTransfer transfer = snapshotTransfer();
+    eligibility.set(Eligibility.Reason.FAR_BEHIND, transfer.from() == null ? null : line(transfer));
     Leadership now = leadershipNow();
     if (now.equals(leadership)) {
       return;
@@ -287,6 +290,11 @@ final class RaftLogGroup
     leadership = now;
     LOG.info("log group {}: {}", name, now);
     listeners.forEach(listener -> tell(listener, now));
+  }
+
+  private static String line(SnapshotTransfer transfer) {
+    return "%s of %s MiB of a snapshot have come from %s"
+        .formatted(transfer.bytesHere() >> 20, transfer.bytesTotal() >> 20, transfer.from());
   }
 
   private static void tell(Consumer<Leadership> listener, Leadership now) {
@@ -461,6 +469,11 @@ final class RaftLogGroup
     Map<String, Long> byNode = new HashMap<>();
     followers(info).forEach(follower -> byNode.put(follower.node(), follower.matchIndex()));
     return byNode;
+  }
+
+  @Override
+  public SnapshotTransfer snapshotTransfer() {
+    return adapter.install().transfer();
   }
 
   @Override

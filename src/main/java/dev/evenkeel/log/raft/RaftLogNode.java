@@ -39,6 +39,7 @@ public final class RaftLogNode implements LogNode {
   private final NodeThread thread;
   private final List<RaftLogGroup> groups;
   private final AppliedPositions positions;
+  private final SnapshotExchange exchange;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final AtomicBoolean failed = new AtomicBoolean();
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -51,16 +52,18 @@ public final class RaftLogNode implements LogNode {
       LogSettings settings,
       ClusterFile cluster,
       LockedFile lock,
-      Function<String, ReplicatedState> states) {
+      Function<String, ReplicatedState> states,
+      PeerLink link) {
     this.settings = settings;
     this.cluster = cluster;
     this.lock = lock;
     thread = new NodeThread("log-node-" + settings.nodeId());
     positions = new AppliedPositions(settings.directory().toAbsolutePath());
+    exchange = SnapshotExchange.open(settings, link, this::refusing);
     List<RaftLogGroup> made = new ArrayList<>();
     for (String name : cluster.groups()) {
       StateAdapter adapter =
-          new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes());
+          new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes(), exchange);
       made.add(new RaftLogGroup(name, cluster.groupId(name), adapter, this, thread));
     }
     groups = List.copyOf(made);
@@ -71,8 +74,7 @@ public final class RaftLogNode implements LogNode {
    * leader. In an empty directory the logs are made.
    *
    * @param states makes the state of the group with this name; called once for each
-   * @param link by which the nodes of a new cluster find each other; with a lone node, or once the
-   *     cluster has formed, nobody is asked
+   * @param link by which the nodes of a new cluster find each other, and copy snapshots
    * @throws LogStartException if the directory is not this node's, is in use, or has lost or
    *     damaged files, or if the port is busy; nothing is left running
    */
@@ -216,6 +218,8 @@ public final class RaftLogNode implements LogNode {
         new Thread(
             () -> {
               try {
+                exchange.server().close();
+                groups.forEach(group -> group.adapter().install().close());
                 if (server != null) {
                   server.close();
                 }

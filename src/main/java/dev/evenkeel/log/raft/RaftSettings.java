@@ -35,8 +35,6 @@ final class RaftSettings {
 
   private static final int FILES_CACHED_MAX = 8;
   private static final long CACHED_BYTES_MAX = 16L << 20;
-  private static final long SNAPSHOT_CHUNK_BYTES = 1L << 20;
-  private static final int SNAPSHOT_CHUNKS_UNDER_WAY_MAX = 2;
 
   private RaftSettings() {}
 
@@ -109,11 +107,8 @@ final class RaftSettings {
     Snapshot.setAutoTriggerEnabled(properties, true);
     Snapshot.setAutoTriggerThreshold(properties, settings.snapshotEveryEntries());
     Snapshot.setRetentionFileNum(properties, SNAPSHOTS_KEPT);
-    Log.Appender.setSnapshotChunkSizeMax(properties, SizeInBytes.valueOf(SNAPSHOT_CHUNK_BYTES));
-    // To a follower that is down the leader waits 3 s for each that may be under way, and hears
-    // nothing of its return before: with the default, 8, it stayed behind for 24 s.
-    GrpcConfigKeys.Server.setInstallSnapshotRequestElementLimit(
-        properties, SNAPSHOT_CHUNKS_UNDER_WAY_MAX);
+    // Followers copy snapshots themselves, see SnapshotInstall.
+    Log.Appender.setInstallSnapshotEnabled(properties, false);
   }
 
   private static TimeDuration millis(long millis) {

@@ -20,15 +20,19 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.ProtoUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Gives a follower the entries of one log group one request after another: each request waits until
- * the one before it is on disk or refused. Chunks of a snapshot wait in the same queue. Heartbeats
- * do not wait.
+ * the one before it is on disk or refused. Reminders of a snapshot wait in the same queue.
+ * Heartbeats do not wait.
  *
  * <p>Without it Ratis 3.3.0 loses what it has acknowledged. A follower that is still writing the
  * entries 10 to 12 takes a repeated request with the entries 10 to 15 for the same one, since both
@@ -45,18 +49,23 @@ import org.apache.ratis.util.ProtoUtils;
  * <p>Three more gaps are closed here. An append is not acknowledged if the term has moved on
  * meanwhile: the vote for the later term may have been given to a candidate without its entries. A
  * request that names no entry before its own commits none but its own: the engine would commit
- * entry 0, too, which may be a former leader's. And a snapshot is not installed while entries are
+ * entry 0, too, which may be a former leader's. And a snapshot is not taken over while entries are
  * being written: the engine would drop the writes, and nobody would hear of them again.
+ *
+ * <p>A snapshot that was copied from a former leader is taken over before the request of another
+ * one. The engine does that only when a leader reminds it of the snapshot; it takes no entries
+ * until then, and the new leader need not know of any snapshot.
  *
  * <p>A follower without room on its disk takes nothing: each request with entries counts as a
  * heartbeat, so that it goes on knowing its leader, and is refused, so that the leader sends it
  * again. When there is room, the follower catches up as any that was away.
  */
 final class SerialAppends implements InvocationHandler {
+  private static final Logger LOG = LoggerFactory.getLogger(SerialAppends.class);
   private static final String APPEND = "appendEntriesAsync";
   private static final String SNAPSHOT = "installSnapshot";
 
-  /** How long a chunk of a snapshot waits for entries that are being written. */
+  /** How long the reminder of a snapshot waits for entries that are being written. */
   private static final long SNAPSHOT_WAIT_MILLIS_MAX = 2_000;
 
   private final RaftServer server;
@@ -66,35 +75,71 @@ final class SerialAppends implements InvocationHandler {
       new ConcurrentHashMap<>();
 
   private final Supplier<String> refusing;
+  private final Copied copied;
 
-  private SerialAppends(RaftServer server, Supplier<String> refusing) {
+  /** Knows which snapshots were copied from a former leader, and not taken over. */
+  interface Copied {
+    /**
+     * The entry that the former leader named when it told of the snapshot; null: there is none.
+     *
+     * @param leader the voter that leads now
+     */
+    TermIndex firstOfFormer(RaftGroupId group, ByteString leader);
+  }
+
+  private SerialAppends(RaftServer server, Supplier<String> refusing, Copied copied) {
     this.server = server;
     this.refusing = refusing;
+    this.copied = copied;
   }
 
   /** The server that the network sees. */
-  static RaftServer before(RaftServer server, Supplier<String> refusing) {
+  static RaftServer before(RaftServer server, Supplier<String> refusing, Copied copied) {
     return (RaftServer)
         Proxy.newProxyInstance(
             RaftServer.class.getClassLoader(),
             new Class<?>[] {RaftServer.class},
-            new SerialAppends(server, refusing));
+            new SerialAppends(server, refusing, copied));
   }
 
   @Override
   public Object invoke(Object proxy, Method method, Object[] args) throws Throwable {
     Object request = args == null || args.length != 1 ? null : args[0];
     if (method.getName().equals(APPEND) && request instanceof AppendEntriesRequestProto append) {
+      takeCopied(append.getServerRequest(), append.getLeaderTerm());
       AppendEntriesRequestProto bounded = bounded(append);
       return bounded.getEntriesCount() > 0 ? queued(bounded) : server.appendEntriesAsync(bounded);
     }
-    if (method.getName().equals(SNAPSHOT) && request instanceof InstallSnapshotRequestProto chunk) {
-      return queued(chunk);
+    if (method.getName().equals(SNAPSHOT) && request instanceof InstallSnapshotRequestProto told) {
+      takeCopied(told.getServerRequest(), told.getLeaderTerm());
+      return queued(told);
     }
     try {
       return method.invoke(server, args);
     } catch (InvocationTargetException e) {
       throw e.getCause();
+    }
+  }
+
+  /** Takes the snapshot of a former leader over, as if the leader had told of it. */
+  private void takeCopied(RaftRpcRequestProto request, long leaderTerm) {
+    TermIndex first =
+        copied.firstOfFormer(
+            ProtoUtils.toRaftGroupId(request.getRaftGroupId()), request.getRequestorId());
+    if (first == null) {
+      return;
+    }
+    try {
+      queued(
+          InstallSnapshotRequestProto.newBuilder()
+              .setServerRequest(request)
+              .setLeaderTerm(leaderTerm)
+              .setNotification(
+                  InstallSnapshotRequestProto.NotificationProto.newBuilder()
+                      .setFirstAvailableTermIndex(first.toProto()))
+              .build());
+    } catch (IOException | RuntimeException e) {
+      LOG.info("a snapshot of a former leader is not taken over yet: {}", e.toString());
     }
   }
 
@@ -127,9 +172,9 @@ final class SerialAppends implements InvocationHandler {
   }
 
   /** Blocks, as the engine does while it installs a snapshot. */
-  private InstallSnapshotReplyProto queued(InstallSnapshotRequestProto chunk) throws IOException {
+  private InstallSnapshotReplyProto queued(InstallSnapshotRequestProto told) throws IOException {
     CompletableFuture<Void> mine = new CompletableFuture<>();
-    CompletableFuture<?> before = place(chunk.getServerRequest(), mine);
+    CompletableFuture<?> before = place(told.getServerRequest(), mine);
     try {
       before.handle((reply, failure) -> null).get(SNAPSHOT_WAIT_MILLIS_MAX, TimeUnit.MILLISECONDS);
     } catch (TimeoutException | ExecutionException e) {
@@ -145,7 +190,7 @@ final class SerialAppends implements InvocationHandler {
       if (reason != null) {
         throw new IOException(reason);
       }
-      return server.installSnapshot(chunk);
+      return server.installSnapshot(told);
     } finally {
       mine.complete(null);
     }

@@ -9,6 +9,7 @@ import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.grpc.GrpcFactory;
 import org.apache.ratis.grpc.server.GrpcLogAppender;
 import org.apache.ratis.grpc.server.GrpcServices;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.rpc.RpcFactory;
 import org.apache.ratis.rpc.RpcType;
@@ -16,6 +17,7 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.leader.FollowerInfo;
 import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppender;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
 
 /**
@@ -29,9 +31,13 @@ public final class SerialRpc implements RpcType {
    * What the node adds to the engine's gRPC.
    *
    * @param refusing why entries are not taken now, or null
+   * @param copied which snapshots of former leaders were not taken over
    * @param reading where a leader's failures to read its log are counted, by log group
    */
-  record Hooks(Supplier<String> refusing, Function<RaftGroupId, ReadFailures> reading) {
+  record Hooks(
+      Supplier<String> refusing,
+      SerialAppends.Copied copied,
+      Function<RaftGroupId, ReadFailures> reading) {
     void putInto(Parameters parameters) {
       parameters.put(HOOKS, this, Hooks.class);
     }
@@ -48,7 +54,8 @@ public final class SerialRpc implements RpcType {
       @Override
       public GrpcServices newRaftServerRpc(RaftServer server) {
         Hooks hooks = parameters.get(HOOKS, Hooks.class);
-        return super.newRaftServerRpc(SerialAppends.before(server, hooks.refusing()));
+        return super.newRaftServerRpc(
+            SerialAppends.before(server, hooks.refusing(), hooks.copied()));
       }
 
       @Override
@@ -65,8 +72,14 @@ public final class SerialRpc implements RpcType {
    * Sends a leader's log to one follower, and reports when the log cannot be read. The engine
    * restarts such an appender at once, for ever, and each start leaks a stream until the memory is
    * full. So this one waits before it ends.
+   *
+   * <p>While a follower copies a snapshot, the engine would remind it of that without a pause, as
+   * soon as it has answered. So this one waits there, too.
    */
   private static final class WatchedAppender extends GrpcLogAppender {
+    /** Much less than it takes a follower to miss its leader. */
+    private static final long REMIND_MILLIS = 100;
+
     private final ReadFailures failures;
 
     WatchedAppender(
@@ -76,6 +89,16 @@ public final class SerialRpc implements RpcType {
         ReadFailures failures) {
       super(server, state, follower);
       this.failures = failures;
+    }
+
+    @Override
+    public InstallSnapshotRequestProto newInstallSnapshotNotificationRequest(TermIndex first) {
+      try {
+        Thread.sleep(REMIND_MILLIS);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+      }
+      return super.newInstallSnapshotNotificationRequest(first);
     }
 
     @Override

@@ -2,45 +2,87 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.FileInfo;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.SnapshotInfo;
 import org.apache.ratis.statemachine.SnapshotRetentionPolicy;
 import org.apache.ratis.statemachine.StateMachineStorage;
-import org.apache.ratis.statemachine.impl.FileListSnapshotInfo;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * Snapshots of one group: a directory {@code snapshot.<term>_<index>} each, in the engine's
- * directory for them, which installing a snapshot from a leader replaces as a whole.
+ * directory for them, and beside them what has come of another node's snapshot.
  */
 final class SnapshotFiles implements StateMachineStorage {
   /** The state's own files in a snapshot. */
   static final String STATE = "state";
 
-  private static final Logger LOG = LoggerFactory.getLogger(SnapshotFiles.class);
-  private static final Pattern NAME = Pattern.compile("snapshot\\.(\\d+)_(\\d+)");
-  private static final String DIGEST_SUFFIX = ".md5";
+  /** A snapshot is kept for this long after another node has asked for it or read from it. */
+  static final long HELD_NANOS = TimeUnit.MINUTES.toNanos(2);
 
+  private static final Pattern NAME = Pattern.compile("snapshot\\.(\\d+)_(\\d+)");
+  private static final String INCOMING = "incoming";
+  private static final String POSITION = "position";
+
+  private final LongSupplier nanos;
   private Path directory;
   private Path temporary;
   private volatile Snapshot latest;
 
-  /** One snapshot and what it covers. */
-  record Snapshot(TermIndex position, Path directory) {
+  /** Until when a snapshot is held for other nodes; guarded by this. */
+  private final Map<TermIndex, Long> heldUntil = new HashMap<>();
+
+  /** Snapshots that are kept until they are let go; guarded by this. */
+  private final Set<TermIndex> pinned = new HashSet<>();
+
+  /** How many the engine wants to keep; guarded by this. */
+  private int retained = Integer.MAX_VALUE;
+
+  /**
+   * @param nanos a clock as {@link System#nanoTime()}
+   */
+  SnapshotFiles(LongSupplier nanos) {
+    this.nanos = nanos;
+  }
+
+  /** One snapshot and what it covers. The engine does not learn its files. */
+  record Snapshot(TermIndex position, Path directory) implements SnapshotInfo {
     Path state() {
       return directory.resolve(STATE);
+    }
+
+    /** The last entry that the state itself had applied: the log also has entries of its own. */
+    long stateIndex() throws IOException {
+      String text = Files.readString(directory.resolve(POSITION)).trim();
+      try {
+        return Long.parseLong(text);
+      } catch (NumberFormatException e) {
+        throw new IOException("the snapshot " + directory + " is damaged", e);
+      }
+    }
+
+    @Override
+    public TermIndex getTermIndex() {
+      return position;
+    }
+
+    @Override
+    public List<FileInfo> getFiles() {
+      return List.of();
     }
   }
 
@@ -50,19 +92,21 @@ final class SnapshotFiles implements StateMachineStorage {
     temporary = storage.getStorageDir().getTmpDir().toPath().toAbsolutePath();
     DurableFiles.deleteTree(temporary);
     Files.createDirectories(directory);
-    reload();
-  }
-
-  /** Looks at the disk again, as after a snapshot was installed. */
-  void reload() throws IOException {
-    for (Path path : DurableFiles.list(directory)) {
-      deleteDigests(path);
-    }
     latest = newest(directory);
   }
 
   Snapshot latest() {
     return latest;
+  }
+
+  /** All snapshots on disk, oldest first. */
+  List<Snapshot> all() throws IOException {
+    return list(directory);
+  }
+
+  /** What has come of another node's snapshot. */
+  IncomingSnapshot incoming() {
+    return new IncomingSnapshot(directory.resolve(INCOMING));
   }
 
   /** A directory to write a new snapshot into; empty, and forgotten unless published. */
@@ -73,45 +117,53 @@ final class SnapshotFiles implements StateMachineStorage {
     return staged;
   }
 
-  /** Makes a staged snapshot, already flushed, the latest one in one step. */
-  void publish(TermIndex position, Path staged) throws IOException {
+  /** Adds to a staged snapshot what {@link Snapshot#stateIndex} reads. */
+  static void writeStateIndex(Path staged, long index) throws IOException {
+    DurableFiles.write(
+        staged.resolve(POSITION), Long.toString(index).getBytes(StandardCharsets.US_ASCII));
+  }
+
+  /** Makes a staged snapshot, already flushed, one of this node in one step. */
+  synchronized void publish(TermIndex position, Path staged) throws IOException {
     Path target = directory.resolve(name(position));
     DurableFiles.deleteTree(target);
     DurableFiles.move(staged, target);
-    latest = new Snapshot(position, target);
+    if (latest == null || latest.position().compareTo(position) <= 0) {
+      latest = new Snapshot(position, target);
+    }
+  }
+
+  @Override
+  public SnapshotInfo getLatestSnapshot() {
+    return latest;
   }
 
   /**
-   * The latest snapshot on disk, or null. While one is being installed, the engine replaces the
-   * directory of all snapshots and asks this in the middle of it; an exception would then leave old
-   * log files behind, so what cannot be listed is not there.
+   * Keeps a snapshot for a while, whatever the engine says.
+   *
+   * @return its directory; null if it is gone
    */
-  @Override
-  public SnapshotInfo getLatestSnapshot() {
-    try {
-      Snapshot snapshot = latest;
-      if (snapshot == null || !Files.isDirectory(snapshot.directory())) {
-        snapshot = newest(directory);
-      }
-      return snapshot == null ? null : describe(snapshot);
-    } catch (IOException | UncheckedIOException e) {
-      LOG.info("no snapshot can be listed in {} at the moment: {}", directory, e.toString());
+  synchronized Path hold(TermIndex position) {
+    Path held = directory.resolve(name(position));
+    if (!Files.isDirectory(held)) {
       return null;
     }
+    heldUntil.put(position, nanos.getAsLong() + HELD_NANOS);
+    return held;
   }
 
-  private static SnapshotInfo describe(Snapshot snapshot) throws IOException {
-    try (Stream<Path> paths = Files.walk(snapshot.directory())) {
-      // Without a digest the engine computes it while it sends the file.
-      List<FileInfo> files =
-          paths
-              .filter(path -> Files.isRegularFile(path) && !path.toString().endsWith(DIGEST_SUFFIX))
-              .sorted()
-              .map(path -> new FileInfo(path, null))
-              .toList();
-      return new FileListSnapshotInfo(
-          files, snapshot.position().getTerm(), snapshot.position().getIndex());
+  /** Keeps a snapshot until {@link #unpin}. False if it is gone. */
+  synchronized boolean pin(TermIndex position) {
+    if (!Files.isDirectory(directory.resolve(name(position)))) {
+      return false;
     }
+    pinned.add(position);
+    return true;
+  }
+
+  synchronized void unpin(TermIndex position) throws IOException {
+    pinned.remove(position);
+    cleanup();
   }
 
   @Override
@@ -122,11 +174,26 @@ final class SnapshotFiles implements StateMachineStorage {
     keepNewest(policy.getNumSnapshotsRetained());
   }
 
-  /** Deletes all snapshots but the newest so many. */
-  void keepNewest(int kept) throws IOException {
+  /** Deletes all snapshots but the newest so many, and those that are kept for another reason. */
+  synchronized void keepNewest(int kept) throws IOException {
+    retained = kept;
+    cleanup();
+  }
+
+  /** Deletes what need not be kept any more. True if something is kept for other nodes. */
+  synchronized boolean letGo() throws IOException {
+    cleanup();
+    return !heldUntil.isEmpty();
+  }
+
+  private void cleanup() throws IOException {
+    long now = nanos.getAsLong();
+    heldUntil.values().removeIf(until -> until - now < 0);
     List<Snapshot> all = list(directory);
-    for (Snapshot old : all.subList(0, Math.max(0, all.size() - kept))) {
-      DurableFiles.deleteTree(old.directory());
+    for (Snapshot old : all.subList(0, Math.max(0, all.size() - retained))) {
+      if (!heldUntil.containsKey(old.position()) && !pinned.contains(old.position())) {
+        DurableFiles.deleteTree(old.directory());
+      }
     }
   }
 
@@ -157,18 +224,5 @@ final class SnapshotFiles implements StateMachineStorage {
 
   private static String name(TermIndex position) {
     return "snapshot." + position.getTerm() + "_" + position.getIndex();
-  }
-
-  /** An installed snapshot has a digest beside each file, which is no part of the state. */
-  private static void deleteDigests(Path snapshot) throws IOException {
-    try (Stream<Path> paths = Files.walk(snapshot)) {
-      for (Path path : paths.filter(p -> p.toString().endsWith(DIGEST_SUFFIX)).toList()) {
-        String name = path.toString();
-        Path digested = Path.of(name.substring(0, name.length() - DIGEST_SUFFIX.length()));
-        if (Files.exists(digested)) {
-          Files.delete(path);
-        }
-      }
-    }
   }
 }

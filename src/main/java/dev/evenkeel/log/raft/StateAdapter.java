@@ -5,17 +5,15 @@ import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
-import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Collection;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.RoleInfoProto;
@@ -23,11 +21,13 @@ import org.apache.ratis.protocol.Message;
 import org.apache.ratis.protocol.RaftClientRequest;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftGroupMemberId;
+import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.LogProtoUtils;
 import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.statemachine.StateMachine;
 import org.apache.ratis.statemachine.StateMachineStorage;
 import org.apache.ratis.statemachine.TransactionContext;
 import org.apache.ratis.statemachine.impl.BaseStateMachine;
@@ -39,7 +39,6 @@ import org.slf4j.LoggerFactory;
 /** Puts a {@link ReplicatedState} under a Raft group. */
 final class StateAdapter extends BaseStateMachine {
   private static final Logger LOG = LoggerFactory.getLogger(StateAdapter.class);
-  private static final String POSITION = "position";
 
   /** After a snapshot failed, as on a full disk, the next is tried after this. */
   private static final long SNAPSHOT_PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -47,7 +46,9 @@ final class StateAdapter extends BaseStateMachine {
   private final String group;
   private final ReplicatedState state;
   private GroupEvents events;
-  private final SnapshotFiles snapshots = new SnapshotFiles();
+  private final SnapshotFiles snapshots = new SnapshotFiles(System::nanoTime);
+  private final SnapshotExchange exchange;
+  private final SnapshotInstall install;
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile boolean opened;
   private EntryBodies files;
@@ -59,10 +60,13 @@ final class StateAdapter extends BaseStateMachine {
   private boolean snapshotFailed;
   private long snapshotFailedAtNanos;
 
-  StateAdapter(String group, ReplicatedState state, long snapshotEveryBytes) {
+  StateAdapter(
+      String group, ReplicatedState state, long snapshotEveryBytes, SnapshotExchange exchange) {
     this.snapshotEveryBytes = snapshotEveryBytes;
     this.group = group;
     this.state = state;
+    this.exchange = exchange;
+    install = exchange.install(group, snapshots);
   }
 
   /** Tells {@code listener} from now on; before the engine starts. */
@@ -123,7 +127,7 @@ final class StateAdapter extends BaseStateMachine {
     if (latest != null) {
       // The log before the snapshot may be gone, so a live state that lacks a part of it (a lost
       // or deleted directory) cannot be made whole by the log alone.
-      if (state.appliedIndex() < positionOfState(latest)) {
+      if (state.appliedIndex() < latest.stateIndex()) {
         LOG.info(
             "log group {}: the live state ends at {}, restoring the snapshot {}",
             group,
@@ -133,6 +137,21 @@ final class StateAdapter extends BaseStateMachine {
       }
       setLastAppliedTermIndex(latest.position());
     }
+    snapshotsChanged();
+  }
+
+  private void snapshotsChanged() {
+    exchange.server().changed(group, snapshots);
+    install.tidy();
+  }
+
+  @Override
+  public StateMachine.FollowerEventApi followerEvent() {
+    return install;
+  }
+
+  SnapshotInstall install() {
+    return install;
   }
 
   @Override
@@ -220,16 +239,19 @@ final class StateAdapter extends BaseStateMachine {
     long last = snapshotIndex();
     boolean pausing =
         snapshotFailed && System.nanoTime() - snapshotFailedAtNanos < SNAPSHOT_PAUSE_NANOS;
+    if (getLifeCycleState() != LifeCycle.State.RUNNING) {
+      // Another node's snapshot has just become the latest one, and is above what is applied.
+      return -1;
+    }
     if (position.getIndex() <= last || position.getIndex() < 0 || pausing || events.hasFailed()) {
       return last;
     }
     try {
       Path staged = snapshots.stage(position);
       state.snapshot(staged.resolve(SnapshotFiles.STATE));
-      DurableFiles.write(
-          staged.resolve(POSITION),
-          Long.toString(state.appliedIndex()).getBytes(StandardCharsets.US_ASCII));
+      SnapshotFiles.writeStateIndex(staged, state.appliedIndex());
       snapshots.publish(position, staged);
+      snapshotsChanged();
       snapshotFailed = false;
       bytesSinceSnapshot = 0;
       return position.getIndex();
@@ -256,23 +278,24 @@ final class StateAdapter extends BaseStateMachine {
     }
   }
 
-  /** The last entry that the state itself had applied: the log also has entries of its own. */
-  private static long positionOfState(SnapshotFiles.Snapshot snapshot) throws IOException {
-    String text = Files.readString(snapshot.directory().resolve(POSITION)).trim();
-    try {
-      return Long.parseLong(text);
-    } catch (NumberFormatException e) {
-      throw new IOException("the snapshot " + snapshot.directory() + " is damaged", e);
-    }
-  }
-
+  /**
+   * The engine takes another node's snapshot over. It must be in its place when this returns: then
+   * the engine drops the log before it, and replaces the state.
+   */
   @Override
   public void pause() {
     getLifeCycle().transition(LifeCycle.State.PAUSING);
     getLifeCycle().transition(LifeCycle.State.PAUSED);
+    try {
+      install.takeOver();
+    } catch (IOException | RuntimeException e) {
+      events.failed(
+          new IOException("log group " + group + ": cannot take a snapshot over: " + e, e));
+      throw new IllegalStateException("cannot take a snapshot over", e);
+    }
   }
 
-  /** A snapshot was installed from the leader. */
+  /** Another node's snapshot is in its place. */
   @Override
   public void reinitialize() throws IOException {
     try {
@@ -286,24 +309,27 @@ final class StateAdapter extends BaseStateMachine {
   }
 
   private void restoreInstalled() throws IOException {
-    snapshots.reload();
     SnapshotFiles.Snapshot latest = snapshots.latest();
-    if (latest == null) {
-      throw new IOException("the installed snapshot is not there");
-    }
-    // The engine writes the files without flushing them, and then drops the log they stand for.
-    DurableFiles.forceTree(latest.directory());
-    DurableFiles.force(latest.directory().getParent());
     LOG.info("log group {}: restoring the installed snapshot {}", group, latest.position());
     state.restore(latest.state());
     if (bodies != null) {
       bodies.applied(latest.position().getIndex());
     }
     setLastAppliedTermIndex(latest.position());
+    install.restored();
+    snapshotsChanged();
+  }
+
+  @Override
+  public void notifySnapshotInstalled(InstallSnapshotResult result, long index, RaftPeer peer) {
+    if (result == InstallSnapshotResult.SNAPSHOT_UNAVAILABLE) {
+      install.unavailable();
+    }
   }
 
   @Override
   public void notifyLeaderChanged(RaftGroupMemberId member, RaftPeerId leader) {
+    install.leaderChanged(leader);
     events.leadershipMayHaveChanged();
   }
 

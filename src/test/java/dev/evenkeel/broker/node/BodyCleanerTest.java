@@ -74,7 +74,8 @@ class BodyCleanerTest {
             List.of(new LogSettings.Peer("n1", "localhost", port)),
             1,
             1_000_000,
-            snapshotEveryBytes);
+            snapshotEveryBytes,
+            1 << 30);
     node =
         BrokerNode.start(
             new BrokerSettings(

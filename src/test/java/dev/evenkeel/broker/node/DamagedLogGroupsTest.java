@@ -41,7 +41,7 @@ class DamagedLogGroupsTest {
     LogNode log =
         new FakeCluster(1, "n1")
             .start(
-                new LogSettings("n1", temp, List.of(), 1, 1, 1),
+                new LogSettings("n1", temp, List.of(), 1, 1, 1, 1),
                 name ->
                     name.equals(LogNode.META)
                         ? States.meta(temp.resolve(name), disk::open)

@@ -44,7 +44,7 @@ final class GroupCountBench {
     List<LogSettings.Peer> peers = List.of(TestNode.peer("a", TestNode.freePort()));
     long before = System.nanoTime();
     LogSettings settings =
-        new LogSettings("a", home.resolve("log"), peers, groups, 10_000, 512L << 20);
+        new LogSettings("a", home.resolve("log"), peers, groups, 10_000, 512L << 20, 1 << 30);
     TestNode node = new TestNode(settings, TestNode.live(home)).awaitReady();
     long startMillis = (System.nanoTime() - before) / 1_000_000;
     load(node, inFlight, 2_000);

@@ -119,7 +119,13 @@ class LoneNodeTest {
   void takesASnapshotAfterSoManyBytesAndPurgesTheLog() throws Exception {
     LogSettings few =
         new LogSettings(
-            "a", home.resolve("log"), List.of(TestNode.peer("a", port)), 1, 1_000_000, 20L << 20);
+            "a",
+            home.resolve("log"),
+            List.of(TestNode.peer("a", port)),
+            1,
+            1_000_000,
+            20L << 20,
+            1 << 30);
     try (TestNode node = new TestNode(few, TestNode.live(home)).awaitReady()) {
       ByteBuffer mebibyte = ByteBuffer.allocate(1 << 20).put(0, RocksState.WITH_BODY);
       for (int i = 0; i < 30; i++) {

@@ -21,6 +21,7 @@ import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.util.ProtoUtils;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +37,9 @@ class SerialAppendsTest {
   private long term = 1;
   private int snapshots;
   private String full;
-  private final RaftServer server = SerialAppends.before(follower(), () -> full);
+  private TermIndex former;
+  private final RaftServer server =
+      SerialAppends.before(follower(), () -> full, (group, leader) -> former);
 
   /** A follower that answers when the test says so. */
   private RaftServer follower() {
@@ -93,6 +96,12 @@ class SerialAppendsTest {
       request.addEntries(LogEntryProto.newBuilder().setTerm(1).setIndex(first + i));
     }
     return request.build();
+  }
+
+  private static InstallSnapshotRequestProto reminder() {
+    return InstallSnapshotRequestProto.newBuilder()
+        .setServerRequest(request(ONE, 0, 0).getServerRequest())
+        .build();
   }
 
   private void answer(int index) {
@@ -164,9 +173,7 @@ class SerialAppendsTest {
         .isEqualTo(request(ONE, 10, 3).getServerRequest().getRaftGroupId());
     answer(0);
     assertThatThrownBy(refused::join).hasMessageContaining("no room");
-    assertThatThrownBy(
-            () -> server.installSnapshot(InstallSnapshotRequestProto.getDefaultInstance()))
-        .hasMessage("no room");
+    assertThatThrownBy(() -> server.installSnapshot(reminder())).hasMessage("no room");
     full = null;
     CompletableFuture<AppendEntriesReplyProto> next =
         server.appendEntriesAsync(request(ONE, 10, 3));
@@ -214,13 +221,27 @@ class SerialAppendsTest {
   }
 
   @Test
-  void aSnapshotWaitsForTheEntriesBeforeItAndTheseForNoSnapshotThatWasRefused() throws Exception {
-    InstallSnapshotRequestProto chunk =
-        InstallSnapshotRequestProto.newBuilder()
-            .setServerRequest(request(ONE, 0, 0).getServerRequest())
-            .build();
+  void aSnapshotOfAFormerLeaderIsTakenOverBeforeARequestOfAnother() throws IOException {
+    server.appendEntriesAsync(request(ONE, 10, 0));
+    assertThat(snapshots).isZero();
+    former = TermIndex.valueOf(1, 10);
+    server.appendEntriesAsync(request(ONE, 10, 0));
+    assertThat(snapshots).isEqualTo(1);
     server.appendEntriesAsync(request(ONE, 10, 3));
-    assertThatThrownBy(() -> server.installSnapshot(chunk))
+    assertThat(snapshots).isEqualTo(2);
+    assertThat(taken).hasSize(3);
+    // Also if it does not work, heartbeats pass.
+    full = "no room";
+    server.appendEntriesAsync(request(ONE, 10, 0));
+    assertThat(snapshots).isEqualTo(2);
+    assertThat(taken).hasSize(4);
+  }
+
+  @Test
+  void aSnapshotWaitsForTheEntriesBeforeItAndTheseForNoSnapshotThatWasRefused() throws Exception {
+    InstallSnapshotRequestProto reminder = reminder();
+    server.appendEntriesAsync(request(ONE, 10, 3));
+    assertThatThrownBy(() -> server.installSnapshot(reminder))
         .hasMessageContaining("still being written");
     CompletableFuture<AppendEntriesReplyProto> behind =
         server.appendEntriesAsync(request(ONE, 13, 3));
@@ -229,7 +250,7 @@ class SerialAppendsTest {
     answer(0);
     answer(1);
     assertThat(behind).isCompleted();
-    server.installSnapshot(chunk);
+    server.installSnapshot(reminder);
     assertThat(snapshots).isEqualTo(1);
   }
 }

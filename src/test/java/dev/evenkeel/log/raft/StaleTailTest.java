@@ -70,7 +70,7 @@ class StaleTailTest {
   @Test
   void isNeverApplied() throws Exception {
     try (RaftServer server = follower()) {
-      RaftServer wire = SerialAppends.before(server, () -> null);
+      RaftServer wire = SerialAppends.before(server, () -> null, (group, leader) -> null);
       Entry committed = new Entry(0, -1);
       for (int round = 0; round < ROUNDS; round++) {
         long staleTerm = 2L * round + 1;
@@ -103,7 +103,7 @@ class StaleTailTest {
   @Test
   void ofOneEntryIsReplacedAlthoughAHeartbeatComesFirst() throws Exception {
     try (RaftServer server = follower()) {
-      RaftServer wire = SerialAppends.before(server, () -> null);
+      RaftServer wire = SerialAppends.before(server, () -> null, (group, leader) -> null);
       Entry none = new Entry(0, -1);
       assertTaken(append(wire, "n2", 1, none, 1, -1));
       heartbeat(wire, new Entry(2, -1), 2).join();
@@ -169,7 +169,9 @@ class StaleTailTest {
         Stream.of("n1", "n2", "n3").map(id -> TestNode.peer(id, TestNode.freePort())).toList();
     LogSettings settings = TestNode.settings("n1", directory, peers, 1, 1_000_000);
     Parameters parameters = new Parameters();
-    new SerialRpc.Hooks(() -> null, group -> new ReadFailures(damage -> {})).putInto(parameters);
+    new SerialRpc.Hooks(
+            () -> null, (group, leader) -> null, group -> new ReadFailures(damage -> {}))
+        .putInto(parameters);
     RaftServer server =
         RaftServer.newBuilder()
             .setServerId(RaftPeerId.valueOf("n1"))

@@ -78,7 +78,7 @@ class StateDigestTest {
               states.put(id, state);
               return id.equals(ERRS) ? new Erring(state) : state;
             },
-            new TestLines().line(id)));
+            TestLines.of(peers).line(id)));
   }
 
   private void stop(String id) {

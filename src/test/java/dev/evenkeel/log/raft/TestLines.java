@@ -1,8 +1,14 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.PeerLink;
+import dev.evenkeel.log.SnapshotManifest;
+import dev.evenkeel.log.SnapshotSource;
+import dev.evenkeel.protocol.Refusal;
+import java.nio.ByteBuffer;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -11,6 +17,8 @@ import java.util.concurrent.TimeUnit;
 
 /** The lines between the nodes of one test. */
 final class TestLines {
+  private static final Map<Object, TestLines> CLUSTERS = new ConcurrentHashMap<>();
+
   private final Map<String, Line> lines = new ConcurrentHashMap<>();
   private final boolean connected;
 
@@ -21,6 +29,19 @@ final class TestLines {
 
   TestLines(boolean connected) {
     this.connected = connected;
+  }
+
+  /** The lines of the cluster with these peers, whose ports no other test has. */
+  static TestLines of(List<LogSettings.Peer> peers) {
+    return CLUSTERS.computeIfAbsent(peers, any -> new TestLines());
+  }
+
+  /** Every request for snapshots goes through this. */
+  volatile SnapshotFilter snapshotFilter = (node, source) -> source;
+
+  /** Puts something between a node's snapshots and whoever copies them. */
+  interface SnapshotFilter {
+    SnapshotSource between(String node, SnapshotSource source);
   }
 
   /** A new line for a run of this node. */
@@ -45,6 +66,7 @@ final class TestLines {
   final class Line implements PeerLink {
     final LinkedBlockingQueue<Invitation> invitations = new LinkedBlockingQueue<>();
     volatile NodeInfo info;
+    volatile SnapshotSource snapshots;
     volatile String waitsFor;
     private volatile boolean closed;
 
@@ -64,6 +86,35 @@ final class TestLines {
       return answer == null
           ? CompletableFuture.failedFuture(new IllegalStateException("no answer"))
           : CompletableFuture.completedFuture(answer);
+    }
+
+    @Override
+    public void serve(SnapshotSource own) {
+      snapshots = own;
+    }
+
+    /** Looks for the node at each request: it may be away, or have started again. */
+    @Override
+    public SnapshotSource snapshotsOf(String node) {
+      return new SnapshotSource() {
+        @Override
+        public CompletableFuture<SnapshotManifest> newest(String group) {
+          return now().newest(group);
+        }
+
+        @Override
+        public CompletableFuture<ByteBuffer> read(Chunk chunk) {
+          return now().read(chunk);
+        }
+
+        private SnapshotSource now() {
+          Line link = lines.get(node);
+          if (link == null || link.snapshots == null) {
+            throw Refusal.UNAVAILABLE.error("no answer");
+          }
+          return snapshotFilter.between(node, link.snapshots);
+        }
+      };
     }
 
     @Override

@@ -45,7 +45,7 @@ final class TestNode implements AutoCloseable {
 
   /** A new node of several starts as if all had agreed before. */
   TestNode(LogSettings settings, Path live) throws LogStartException {
-    this(settings, live, new TestLines().line(settings.nodeId()));
+    this(settings, live, TestLines.of(settings.peers()).line(settings.nodeId()));
   }
 
   TestNode(LogSettings settings, Path live, TestLines.Line line) throws LogStartException {
@@ -102,7 +102,8 @@ final class TestNode implements AutoCloseable {
 
   static LogSettings settings(
       String id, Path home, List<LogSettings.Peer> peers, int dataGroups, long snapshotEvery) {
-    return new LogSettings(id, home.resolve("log"), peers, dataGroups, snapshotEvery, 1L << 40);
+    return new LogSettings(
+        id, home.resolve("log"), peers, dataGroups, snapshotEvery, 1L << 40, 1L << 40);
   }
 
   static LogSettings.Peer peer(String id, int port) {

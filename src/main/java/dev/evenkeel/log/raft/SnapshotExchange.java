@@ -1,0 +1,28 @@
+package dev.evenkeel.log.raft;
+
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.PeerLink;
+import java.util.function.Supplier;
+
+/**
+ * What the log groups of a node share for copying snapshots from and to other nodes.
+ *
+ * @param server gives this node's snapshots to others
+ * @param pace how fast those of others come
+ * @param refusing why none may come now, or null
+ */
+record SnapshotExchange(
+    PeerLink link, SnapshotServer server, PacedBytes pace, Supplier<String> refusing) {
+
+  static SnapshotExchange open(LogSettings settings, PeerLink link, Supplier<String> refusing) {
+    SnapshotServer server = new SnapshotServer(settings.nodeId());
+    link.serve(server);
+    PacedBytes pace = new PacedBytes(settings.snapshotBytesPerSecondMax());
+    return new SnapshotExchange(link, server, pace, refusing);
+  }
+
+  SnapshotInstall install(String group, SnapshotFiles files) {
+    SnapshotPull pull = new SnapshotPull(group, pace, server.checksums(), refusing);
+    return new SnapshotInstall(group, files, pull, link::snapshotsOf);
+  }
+}
