@@ -46,8 +46,9 @@ import java.util.function.Function;
  * dataGroups             log groups of a new cluster; 0 (default): by the number of nodes
  * snapshotEveryEntries   100000
  * snapshotEveryBytes     536870912
- * segmentBytesMax        16777216, size of a log segment
  * snapshotBytesPerSecondMax  67108864, how fast snapshots of other nodes are copied
+ * segmentBytesMax        67108864, size of a file with messages
+ * rewriteBytesPerSecond  16777216, how fast such files are written anew
  * tailBytesMax           16777216, newest batches held in memory, a log group
  * diskFreeBytesMin       268435456, the broker refuses appends below this
  * entriesInFlightMax     3, append entries on their way at a time, a log group

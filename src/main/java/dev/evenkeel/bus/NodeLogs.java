@@ -65,19 +65,41 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
    * @param ineligible why this node should not lead the group: by reason, a line for people
    * @param digest digest of this node's state; null if its version makes none
    * @param differs nodes whose state differs from the one of this node, each with a line for people
+   * @param bodies what it stores for the group; null if it does not know yet, and of meta
    */
   public record Condition(
-      Map<String, String> ineligible, StateDigest digest, Map<String, String> differs) {
+      Map<String, String> ineligible,
+      StateDigest digest,
+      Map<String, String> differs,
+      Bodies bodies) {
     /** The condition that a node of the first version reports: it does not compare states. */
-    public static final Condition UNKNOWN = new Condition(Map.of(), null, Map.of());
+    public static final Condition UNKNOWN = new Condition(Map.of(), null, Map.of(), null);
+
+    Condition with(Bodies stored) {
+      return new Condition(ineligible, digest, differs, stored);
+    }
   }
+
+  /**
+   * The bytes of messages in a node's segments of a data group.
+   *
+   * @param liveBytes needed, for all that is known
+   * @param deadBytes dropped or deleted, and not freed yet
+   */
+  public record Bodies(long liveBytes, long deadBytes) {}
 
   private static final Codec<Map<String, String>> LINES =
       Codec.map(TreeMap::new, NEEDED_TEXT, NEEDED_TEXT);
 
   private static final Codec<Condition> CONDITION =
       Codec.record(
-          Condition.class, LINES, Codec.of(NodeLogs::writeDigest, NodeLogs::readDigest), LINES);
+          Condition.class,
+          LINES,
+          Codec.of(NodeLogs::writeDigest, NodeLogs::readDigest),
+          LINES,
+          Codec.absent(null, any -> true));
+
+  private static final Codec<Bodies> BODIES = Codec.nullable(Codec.record(Bodies.class, I64, I64));
 
   private static final Codec<List<Group>> GROUPS =
       Codec.list(
@@ -98,6 +120,8 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     // Gateways of the first version, in applications, read no further.
     out.i32(levels.read()).i32(levels.cluster());
     groups.forEach(group -> CONDITION.write(out, group.condition()));
+    // Those of the version before segments read up to here.
+    groups.forEach(group -> BODIES.write(out, group.condition().bodies()));
     return out;
   }
 
@@ -112,6 +136,11 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
       return new NodeLogs(node, host, groups, Levels.FIRST);
     }
     Levels levels = new Levels(in.i32(), in.i32());
+    List<Condition> conditions = new ArrayList<>();
+    groups.forEach(group -> conditions.add(CONDITION.read(in)));
+    if (in.remaining() > 0) {
+      conditions.replaceAll(condition -> condition.with(BODIES.read(in)));
+    }
     List<Group> whole = new ArrayList<>();
     for (Group group : groups) {
       whole.add(
@@ -123,7 +152,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
               group.commitIndex,
               group.appliedIndex,
               group.matchIndex,
-              CONDITION.read(in)));
+              conditions.get(whole.size())));
     }
     return new NodeLogs(node, host, whole, levels);
   }

@@ -74,7 +74,7 @@ enum NodeSetting {
       BrokerSettings.SEGMENT_BYTES_MAX,
       1 << 20,
       1 << 30,
-      "Size of a segment, a file with the messages of a log group."),
+      "Size of a segment, a file with messages of a log group."),
   REWRITE_BYTES_PER_SECOND(
       BYTES,
       BrokerSettings.REWRITE_BYTES_PER_SECOND,

@@ -120,6 +120,11 @@ final class TopicCommand extends CommandGroup {
                         "SHARD shard, START start, END end, BYTES bytes, DELAYED delayed,"
                             + " LEADER leader",
                         topic.getJsonArray("shardList"))
+                    .text()
+                + "\n"
+                + Table.of(
+                        "LOG GROUP group, LEADER leader, LIVE liveBytes, DEAD deadBytes",
+                        topic.getJsonArray("logGroups", new JsonArray()))
                     .text());
   }
 

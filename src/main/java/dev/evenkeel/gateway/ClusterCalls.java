@@ -237,7 +237,8 @@ final class ClusterCalls {
           READ_FAILURES,
           BROWSE,
           FIND_OFFSET,
-          READ_BYTES ->
+          READ_BYTES,
+          READ_LOGS ->
           true;
       default -> false;
     };

@@ -144,11 +144,30 @@ final class ClusterStatus {
         .put("commitIndex", led ? known(group.commitIndex()) : null)
         .put("appliedIndex", led ? known(group.appliedIndex()) : null)
         .put("followers", followers)
+        .put("storage", storage(name))
         // The nodes that should not lead the group, according to themselves.
         .put("ineligible", lines(name, "reason", NodeLogs.Condition::ineligible))
         .put("digests", digests(name))
         // The nodes whose states differ, as each node has found.
         .put("diverged", lines(name, "from", NodeLogs.Condition::differs));
+  }
+
+  /** What each node stores; nodes that do not know it are missing. */
+  private JsonArray storage(String name) {
+    JsonArray storage = new JsonArray();
+    each(
+        name,
+        (node, group) -> {
+          NodeLogs.Bodies bodies = group.condition().bodies();
+          if (bodies != null) {
+            storage.add(
+                new JsonObject()
+                    .put("node", node)
+                    .put("liveBytes", bodies.liveBytes())
+                    .put("deadBytes", bodies.deadBytes()));
+          }
+        });
+    return storage;
   }
 
   /** Reads what each node that answers says of its own part in the group. */

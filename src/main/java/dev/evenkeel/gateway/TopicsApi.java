@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Limits;
@@ -23,6 +24,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.stream.IntStream;
 
 /** Answers {@code evenkeel.api.topics}: lists, shows, creates, configures and deletes topics. */
 final class TopicsApi {
@@ -77,7 +79,13 @@ final class TopicsApi {
         .compose(
             view -> {
               TopicInfo topic = view.existing(name);
-              return statuses(view).map(statuses -> detail(view, topic, statuses));
+              return statuses(view)
+                  .compose(
+                      statuses ->
+                          logGroups(view, topic)
+                              .map(
+                                  logGroups ->
+                                      detail(view, topic, statuses).put("logGroups", logGroups)));
             });
   }
 
@@ -150,6 +158,48 @@ final class TopicsApi {
               all.forEach(some -> some.forEach(each -> statuses.put(each.shard(), each)));
               return statuses;
             });
+  }
+
+  /** What the leaders of the topic's data groups store, of all topics together. */
+  private Future<JsonArray> logGroups(ClusterView view, TopicInfo topic) {
+    int all = view.dataLeaders().size();
+    List<Integer> groups =
+        IntStream.range(0, topic.shards())
+            .map(shard -> new Shard(topic.id(), shard).dataGroup(all))
+            .distinct()
+            .sorted()
+            .boxed()
+            .toList();
+    return ClusterCalls.forEach(groups, group -> logGroup(view, group))
+        .map(each -> new JsonArray(List.copyOf(each)));
+  }
+
+  private Future<JsonObject> logGroup(ClusterView view, int group) {
+    String name = "d" + group;
+    String leader = view.dataLeaders().get(group);
+    Future<NodeLogs.Bodies> bodies =
+        leader == null
+            ? Future.succeededFuture()
+            : calls
+                .toDataLeader(group, Op.READ_LOGS, new Bytes())
+                .map(answer -> bodies(NodeLogs.decode(new ByteReader(answer)), name))
+                .otherwiseEmpty();
+    return bodies.map(
+        known ->
+            new JsonObject()
+                .put("group", name)
+                .put("leader", leader)
+                .put("liveBytes", known == null ? null : known.liveBytes())
+                .put("deadBytes", known == null ? null : known.deadBytes()));
+  }
+
+  private static NodeLogs.Bodies bodies(NodeLogs logs, String name) {
+    return logs.groups().stream()
+        .filter(group -> group.name().equals(name))
+        .map(group -> group.condition().bodies())
+        .filter(Objects::nonNull)
+        .findFirst()
+        .orElse(null);
   }
 
   private static JsonObject summary(TopicInfo topic, Map<Shard, ShardStatus> statuses) {

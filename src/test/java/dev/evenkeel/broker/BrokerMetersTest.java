@@ -172,6 +172,9 @@ class BrokerMetersTest {
               assertThat(text.value("evenkeel_disk_free_bytes")).isEqualTo(12_345);
               assertThat(text.value("evenkeel_disk_free_min_bytes")).isEqualTo(1_000);
               assertThat(text.value("evenkeel_store_disk_bytes")).isNotNegative();
+              assertThat(text.value("evenkeel_bodies_disk_bytes")).isNotNegative();
+              assertThat(text.value("evenkeel_bodies_freed_bytes_total", "log", "d0")).isZero();
+              assertThat(text.value("evenkeel_bodies_live_bytes", "log", "d0")).isNaN();
               assertThat(text.value("evenkeel_metrics_age_seconds", "part", "broker"))
                   .isNotNegative();
             });

@@ -167,7 +167,8 @@ class FrameFuzzTest {
                         new NodeLogs.Condition(
                             Map.of("DAMAGED", "x"),
                             new StateDigest(1, 2, new TreeMap<>(Map.of(1024L, 5L, 1030L, -6L))),
-                            Map.of("m", "y")))),
+                            Map.of("m", "y"),
+                            new NodeLogs.Bodies(6, 7)))),
                 NodeLogs.Levels.FIRST)
             .encode(),
         reader(NodeLogs::decode));

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.protocol.StateDigest;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -38,7 +39,7 @@ class NodeLogsTest {
         2,
         3,
         Map.of("m", 4L),
-        new NodeLogs.Condition(ineligible, digest, differs));
+        new NodeLogs.Condition(ineligible, digest, differs, null));
   }
 
   /** As the first version writes it. */
@@ -69,5 +70,26 @@ class NodeLogsTest {
   void whatThisVersionTellsIsReadWhole() {
     NodeLogs logs = logs(Map.of("DAMAGED", "x"), DIGEST);
     assertThat(NodeLogs.decode(new ByteReader(logs.encode().toArray()))).isEqualTo(logs);
+  }
+
+  @Test
+  void whatANodeStoresIsReadAndMayBeMissing() {
+    NodeLogs logs = logs(Map.of(), DIGEST);
+    NodeLogs.Group d0 = logs.groups().get(1);
+    NodeLogs.Group storing =
+        new NodeLogs.Group(
+            "d0",
+            d0.leader(),
+            d0.term(),
+            d0.leads(),
+            d0.commitIndex(),
+            d0.appliedIndex(),
+            d0.matchIndex(),
+            d0.condition().with(new NodeLogs.Bodies(70, 30)));
+    NodeLogs whole = new NodeLogs("n", "h", List.of(logs.groups().get(0), storing), logs.levels());
+    byte[] bytes = whole.encode().toArray();
+    assertThat(NodeLogs.decode(new ByteReader(bytes))).isEqualTo(whole);
+    byte[] before = Arrays.copyOf(bytes, bytes.length - 1 - 17);
+    assertThat(NodeLogs.decode(new ByteReader(before))).isEqualTo(logs);
   }
 }

@@ -63,7 +63,8 @@ class ClusterStatusTest {
                         new NodeLogs.Condition(
                             Map.of(),
                             new StateDigest(1, 7, new TreeMap<>(Map.of(64L, 1L, 91L, 255L))),
-                            Map.of("n2", "since entry 70"))),
+                            Map.of("n2", "since entry 70"),
+                            null)),
                     new NodeLogs.Group(
                         "d0",
                         null,
@@ -72,7 +73,7 @@ class ClusterStatusTest {
                         5,
                         5,
                         Map.of(),
-                        new NodeLogs.Condition(Map.of(), null, Map.of()))),
+                        new NodeLogs.Condition(Map.of(), null, Map.of(), null))),
                 "n2",
                 answer(
                     "n2",
@@ -84,7 +85,8 @@ class ClusterStatusTest {
                         88,
                         87,
                         Map.of(),
-                        new NodeLogs.Condition(Map.of("DISK_FULL", "9 bytes"), null, Map.of())),
+                        new NodeLogs.Condition(
+                            Map.of("DISK_FULL", "9 bytes"), null, Map.of(), null)),
                     new NodeLogs.Group(
                         "d0",
                         "n3",
@@ -93,7 +95,8 @@ class ClusterStatusTest {
                         4,
                         4,
                         Map.of(),
-                        new NodeLogs.Condition(Map.of(), null, Map.of()))),
+                        new NodeLogs.Condition(
+                            Map.of(), null, Map.of(), new NodeLogs.Bodies(70, 30)))),
                 "n3",
                 ClusterStatus.Answer.GONE));
     assertThat(status.metaLeader()).isEqualTo("n1");
@@ -116,6 +119,7 @@ class ClusterStatusTest {
                     + "\"appliedIndex\":90,\"followers\":["
                     + "{\"node\":\"n2\",\"matchIndex\":88,\"lagEntries\":2},"
                     + "{\"node\":\"n3\",\"matchIndex\":null,\"lagEntries\":null}],"
+                    + "\"storage\":[],"
                     + "\"ineligible\":[{\"node\":\"n2\",\"reason\":\"DISK_FULL\","
                     + "\"detail\":\"9 bytes\"}],"
                     + "\"digests\":[{\"node\":\"n1\",\"appliedIndex\":90,\"since\":7,"
@@ -127,6 +131,8 @@ class ClusterStatusTest {
     assertThat(d0.getLong("term")).isEqualTo(7);
     assertThat(d0.getLong("commitIndex")).isNull();
     assertThat(d0.getJsonArray("followers")).hasSize(3);
+    assertThat(d0.getJsonArray("storage"))
+        .isEqualTo(new JsonArray("[{\"node\":\"n2\",\"liveBytes\":70,\"deadBytes\":30}]"));
     assertThat(log(json, "d1").getLong("term")).isNull();
   }
 

@@ -7,17 +7,28 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.SimpleFileVisitor;
 import java.nio.file.attribute.BasicFileAttributes;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 
-/** The size of the files in a directory, measured at most every 30 s. */
+/**
+ * The size of the files in a directory, a file with several names once; measured at most every 30
+ * s.
+ */
 public final class DiskUse {
   private static final long FRESH_MILLIS = 30_000;
 
   private final Path directory;
+  private final List<Path> others;
   private volatile double bytes = Double.NaN;
   private long measuredNanos;
 
-  public DiskUse(Path directory) {
+  /**
+   * @param others directories whose files do not count, although they have names here, too
+   */
+  public DiskUse(Path directory, List<Path> others) {
     this.directory = directory;
+    this.others = List.copyOf(others);
   }
 
   /** By the last measurement; NaN if there was none. */
@@ -37,6 +48,10 @@ public final class DiskUse {
     measuredNanos = now;
     Sum sum = new Sum();
     try {
+      for (Path other : others) {
+        Files.walkFileTree(other, sum);
+      }
+      sum.bytes = 0;
       Files.walkFileTree(directory, sum);
     } catch (IOException e) {
       bytes = Double.NaN;
@@ -46,11 +61,16 @@ public final class DiskUse {
   }
 
   private static final class Sum extends SimpleFileVisitor<Path> {
+    private final Set<Object> seen = new HashSet<>();
     private long bytes;
 
     @Override
     public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
-      bytes += attributes.size();
+      // Without keys of files, as on Windows, each name counts.
+      Object key = attributes.fileKey();
+      if (key == null || seen.add(key)) {
+        bytes += attributes.size();
+      }
       return FileVisitResult.CONTINUE;
     }
 

@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.Supplier;
@@ -43,6 +44,7 @@ final class BrokerMetrics {
   private final TopicMetrics topics;
   private final DiskUse logDisk;
   private final DiskUse storeDisk;
+  private final DiskUse bodiesDisk;
   private volatile Queues lastQueues;
 
   /**
@@ -59,8 +61,12 @@ final class BrokerMetrics {
     this.queues = queues;
     this.scope = scope;
     lastQueues = queues.get();
-    logDisk = new DiskUse(node.dataDirectory().resolve("raft"));
-    storeDisk = new DiskUse(node.dataDirectory().resolve("live"));
+    Path data = node.dataDirectory();
+    Path live = data.resolve("live");
+    Path bodies = data.resolve("bodies");
+    storeDisk = new DiskUse(live, List.of());
+    bodiesDisk = new DiskUse(bodies, List.of());
+    logDisk = new DiskUse(data.resolve("raft"), List.of(live, bodies));
     topics = new TopicMetrics(node, groups, scope);
     followerLag =
         scope.table(
@@ -77,7 +83,7 @@ final class BrokerMetrics {
     for (int i = 0; i < groups.size(); i++) {
       LogGroupServer group = groups.get(i);
       LogMetrics figures = new LogMetrics(group.log(), node, scope);
-      figures.countBodies(node.scrub(i), group.mender());
+      figures.countBodies(node.scrub(i), group.mender(), node.cleaner(i));
       logs.add(figures);
       queueFigures(group, i);
     }
@@ -140,12 +146,16 @@ final class BrokerMetrics {
         node.disk()::freeBytesMin);
     scope.gauge(
         "evenkeel.log.disk.bytes",
-        "Files of logs and their snapshots; measured at most every 30 s",
+        "Files of logs, and what only snapshots keep; measured at most every 30 s",
         logDisk::bytes);
     scope.gauge(
         "evenkeel.store.disk.bytes",
         "Files of the state; measured at most every 30 s",
         storeDisk::bytes);
+    scope.gauge(
+        "evenkeel.bodies.disk.bytes",
+        "Files of messages; measured at most every 30 s",
+        bodiesDisk::bytes);
   }
 
   private Future<?> read() {
@@ -180,6 +190,7 @@ final class BrokerMetrics {
     attempt(topics::read);
     attempt(logDisk::measure);
     attempt(storeDisk::measure);
+    attempt(bodiesDisk::measure);
     return null;
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_GROUP;
 
+import dev.evenkeel.broker.node.BodyCleaner;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.DelayCounts;
@@ -280,7 +281,14 @@ public final class ControlService {
         status.commitIndex(),
         status.appliedIndex(),
         status.matchIndex(),
-        new NodeLogs.Condition(ineligible, node.state(group.name()).digest(), differs));
+        new NodeLogs.Condition(
+            ineligible, node.state(group.name()).digest(), differs, bodies(group)));
+  }
+
+  private NodeLogs.Bodies bodies(LogGroup group) {
+    int number = node.log().data().indexOf(group);
+    BodyCleaner.Figures figures = number < 0 ? null : node.cleaner(number).figures();
+    return figures == null ? null : new NodeLogs.Bodies(figures.liveBytes(), figures.deadBytes());
   }
 
   private static Future<Buffer> answer(Bytes out) {

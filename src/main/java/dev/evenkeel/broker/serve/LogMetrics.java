@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.machine.StoredState;
+import dev.evenkeel.broker.node.BodyCleaner;
 import dev.evenkeel.broker.node.BodyMender;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.ReplicaCheck;
@@ -94,7 +95,23 @@ final class LogMetrics {
   }
 
   /** Counts what is checked and mended of the bodies of a data log group. */
-  void countBodies(Scrub scrub, BodyMender mender) {
+  void countBodies(Scrub scrub, BodyMender mender, BodyCleaner cleaner) {
+    gauge(
+        "evenkeel.bodies.live.bytes",
+        "Bytes of stored messages that are needed",
+        () -> bytes(cleaner.figures(), BodyCleaner.Figures::liveBytes));
+    gauge(
+        "evenkeel.bodies.dead.bytes",
+        "Bytes of stored messages that were dropped and not freed yet",
+        () -> bytes(cleaner.figures(), BodyCleaner.Figures::deadBytes));
+    counter(
+        "evenkeel.bodies.freed.bytes",
+        "Bytes of dropped messages that were freed",
+        cleaner::freedBytes);
+    counter(
+        "evenkeel.bodies.rewritten.bytes",
+        "Bytes of messages that were copied out of segments of which little is needed",
+        cleaner::rewrittenBytes);
     counter(
         "evenkeel.scrub.bytes",
         "Bytes of stored messages that were compared with their checksums in the background",
@@ -138,6 +155,11 @@ final class LogMetrics {
         "evenkeel.log.snapshot.damaged.files",
         "Files of snapshots that came with a wrong checksum and were fetched again",
         () -> log.snapshotTransfer().damagedFiles());
+  }
+
+  private static double bytes(
+      BodyCleaner.Figures figures, ToDoubleFunction<BodyCleaner.Figures> figure) {
+    return figures == null ? Double.NaN : figure.applyAsDouble(figures);
   }
 
   private void counter(String name, String help, LongSupplier value) {

@@ -3,7 +3,9 @@ package dev.evenkeel.broker.node;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.broker.machine.BodyUse;
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.PeerLink;
@@ -23,6 +25,7 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.io.UncheckedIOException;
 import java.lang.reflect.Proxy;
 import java.net.ServerSocket;
@@ -62,7 +65,7 @@ class BodyCleanerTest {
     run(Commands.openShards(2, "lazy", List.of(0), TopicConfig.DEFAULT));
   }
 
-  private void open(long snapshotEveryBytes) throws Exception {
+  private void open(long rewriteBytesPerSecond) throws Exception {
     int port;
     try (ServerSocket socket = new ServerSocket(0)) {
       port = socket.getLocalPort();
@@ -74,7 +77,7 @@ class BodyCleanerTest {
             List.of(new LogSettings.Peer("n1", "localhost", port)),
             1,
             1_000_000,
-            snapshotEveryBytes,
+            1L << 40,
             1 << 30);
     node =
         BrokerNode.start(
@@ -82,7 +85,7 @@ class BodyCleanerTest {
                 log,
                 directory,
                 1 << 20,
-                1L << 30,
+                rewriteBytesPerSecond,
                 1 << 20,
                 0,
                 new BrokerSettings.ScrubSettings(0, 1),
@@ -244,5 +247,46 @@ class BodyCleanerTest {
     run(new DataCommand.DropShards(BUSY.topicId()));
     round();
     assertThat(node.cleaner(0).scans()).isGreaterThan(before);
+  }
+
+  @Test
+  void aNodeThatStopsInTheMiddleOfARewriteKeepsTheSegmentAsItWas() throws Exception {
+    node.close();
+    open(1_000);
+    append(BUSY, 99, BATCH_BYTES);
+    append(LAZY, 1, BATCH_BYTES);
+    run(new DataCommand.DropShards(BUSY.topicId()));
+    CompletableFuture<Throwable> ended = new CompletableFuture<>();
+    Thread rounds =
+        new Thread(
+            () -> {
+              try {
+                while (true) {
+                  round();
+                }
+              } catch (IOException e) {
+                ended.complete(e);
+              }
+            });
+    rounds.start();
+    await().until(() -> !rewritten().isEmpty());
+    rounds.interrupt();
+    assertThat(ended.get()).isInstanceOf(InterruptedIOException.class);
+    assertThat(rewritten()).isEmpty();
+    assertThat(state().tables().shard(LAZY).end()).isEqualTo(1);
+    BodyUse use =
+        BodyUse.of(
+            state(),
+            ((SegmentBodies) state().bodies()).segments().list(),
+            ((SegmentBodies) state().bodies()).segments()::length,
+            () -> {});
+    assertThat(use.missing()).isEmpty();
+  }
+
+  /** Files of segments that were written anew. */
+  private List<Path> rewritten() throws IOException {
+    try (Stream<Path> files = Files.list(directory.resolve("bodies").resolve("d0"))) {
+      return files.filter(file -> file.toString().endsWith("-1.seg")).toList();
+    }
   }
 }
