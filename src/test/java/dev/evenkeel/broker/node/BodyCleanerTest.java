@@ -253,7 +253,7 @@ class BodyCleanerTest {
   void aNodeThatStopsInTheMiddleOfARewriteKeepsTheSegmentAsItWas() throws Exception {
     node.close();
     open(1_000);
-    append(BUSY, 99, BATCH_BYTES);
+    append(BUSY, 199, BATCH_BYTES);
     append(LAZY, 1, BATCH_BYTES);
     run(new DataCommand.DropShards(BUSY.topicId()));
     CompletableFuture<Throwable> ended = new CompletableFuture<>();
