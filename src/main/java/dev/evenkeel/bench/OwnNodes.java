@@ -233,7 +233,8 @@ final class OwnNodes implements AutoCloseable {
       }
     }
 
-    private String url() {
+    /** Its HTTP address, once it is ready. */
+    String url() {
       String line = ready.getNow("");
       return "http://"
           + HOST

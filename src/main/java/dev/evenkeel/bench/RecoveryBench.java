@@ -180,7 +180,7 @@ final class RecoveryBench extends Benchmark {
     double disk = diskSeconds(node.data().resolveSibling("disk"), kept);
     long begin = System.nanoTime();
     node.begin();
-    replace(new HttpApi(nodes.urls().get(0)));
+    replace(new HttpApi(nodes.all().get(0).url()));
     node.awaitReady();
     double seconds = Stats.seconds(System.nanoTime() - begin);
     result
