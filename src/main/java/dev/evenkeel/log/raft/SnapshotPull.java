@@ -94,8 +94,7 @@ final class SnapshotPull {
             throw new InterruptedException();
           }
           boolean progress = received.sum() > before && !(e instanceof DamagedFileException);
-          pauseMillis =
-              progress ? PAUSE_MILLIS_MIN : Math.min(PAUSE_MILLIS_MAX, 2 * pauseMillis);
+          pauseMillis = progress ? PAUSE_MILLIS_MIN : Math.min(PAUSE_MILLIS_MAX, 2 * pauseMillis);
           restarts.increment();
           LOG.info(
               "log group {}: the transfer of a snapshot from {} broke and goes on in {} ms: {}",
