@@ -31,8 +31,11 @@ class SnapshotReturnIT {
     }
   }
 
-  private static final int LARGE_LINES = 24_000;
-  private static final int LARGE_BYTES = 2_000;
+  private static final int LARGE_LINES = 150_000;
+  private static final int LARGE_BYTES = 300;
+
+  /** The log has the heads of batches only: many shards make many batches, and the log long. */
+  private static final int LARGE_SHARDS = 600;
 
   @TempDir Path directory;
 
@@ -45,7 +48,7 @@ class SnapshotReturnIT {
       Node b = trio.nodes.get(1);
       Node away = trio.nodes.get(2);
       a.createTopic("events", 6);
-      a.createTopic("large", 3);
+      a.createTopic("large", LARGE_SHARDS);
       Jar.Running producer = trio.produce("producer", "events", 1_000);
       long lines;
       try (Feeder feeder = new Feeder(producer.process.getOutputStream(), 200)) {
@@ -53,7 +56,8 @@ class SnapshotReturnIT {
             .atMost(Duration.ofSeconds(60))
             .until(() -> messages(a, "events") > 1_000);
         away.kill();
-        Jar.Result large = a.produce("large", large(), "large").await();
+        Jar.Result large =
+            a.produce("large", large(), "large", "--key-regex", "large (\\d+)").await();
         assertThat(large.err().strip()).endsWith("acked " + LARGE_LINES + " of " + LARGE_LINES);
         away.start();
         trio.awaitCaughtUp(away);
