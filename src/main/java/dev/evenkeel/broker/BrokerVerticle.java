@@ -49,6 +49,8 @@ import java.util.function.Function;
  * snapshotBytesPerSecondMax  67108864, how fast snapshots of other nodes are copied
  * segmentBytesMax        67108864, size of a file with messages
  * rewriteBytesPerSecond  16777216, how fast such files are written anew
+ * scrubBytesPerSecond    16777216, how fast bodies are compared with their checksums; 0: never
+ * scrubMillis            21600000, how long after a pass the next one begins
  * tailBytesMax           16777216, newest batches held in memory, a log group
  * diskFreeBytesMin       268435456, the broker refuses appends below this
  * entriesInFlightMax     3, append entries on their way at a time, a log group

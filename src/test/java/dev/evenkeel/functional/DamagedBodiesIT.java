@@ -1,0 +1,142 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Random;
+import java.util.stream.Stream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Bytes of the messages on disk flip while nodes run, and consumers notice no more than a delay.
+ */
+@Tag("full")
+class DamagedBodiesIT {
+  private static final int MESSAGES = 20_000;
+  private static final int FLIPS = 40;
+  private static final String[] SETTINGS = {
+    "--tail-cache-bytes", "1MiB", "--segment-bytes", "1MiB", "--scrub-interval", "2s"
+  };
+
+  @TempDir Path directory;
+  private final long seed = Long.getLong("evenkeel.seed", System.nanoTime());
+  private final Random random = new Random(seed);
+
+  @Test
+  @Timeout(600)
+  void whatOneNodeLosesIsMendedAndNothingIsLost() throws IOException {
+    System.out.println("seed " + seed);
+    try (Trio trio = new Trio(directory, SETTINGS).start()) {
+      trio.node(1).createTopic("events", 3);
+      Path input = Lines.write(directory.resolve("input"), MESSAGES, 500);
+      Jar.Result produced = trio.produceFile("producer", "events", input).await();
+      assertThat(produced.status()).as(produced.err()).isZero();
+      Node rotten = trio.node(1);
+      int flipped = flip(rotten);
+      Path more = Lines.write(directory.resolve("more"), MESSAGES, 500);
+      assertThat(trio.produceFile("second", "events", more).await().status()).isZero();
+      Jar.Running consumer = trio.consume("c", "events", "g");
+      trio.node(2).awaitConsumed("g", 2 * MESSAGES);
+      Awaitility.await("damage of " + flipped + " bytes is mended, seed " + seed)
+          .atMost(Duration.ofSeconds(120))
+          .until(
+              () ->
+                  metric(rotten, "evenkeel_bodies_mended_total") > 0
+                      && metric(rotten, "evenkeel_bodies_mended_total")
+                          == metric(rotten, "evenkeel_bodies_damaged_total"));
+      assertThat(metric(rotten, "evenkeel_bodies_lost")).as("seed %s", seed).isZero();
+      assertThat(trio.node(2).admin("cluster", "status").out()).doesNotContain("DAMAGED");
+      Jar.Result consumed = consumer.stop();
+      assertThat(consumed.status()).as(consumed.err()).isZero();
+    }
+  }
+
+  @Test
+  @Timeout(600)
+  void consumersGoOnBehindWhatEveryNodeHasLost() throws IOException {
+    System.out.println("seed " + seed);
+    try (Trio trio = new Trio(directory, SETTINGS).start()) {
+      trio.node(1).createTopic("events", 1);
+      Path input = Lines.write(directory.resolve("input"), MESSAGES, 500);
+      assertThat(trio.produceFile("producer", "events", input).await().status()).isZero();
+      // The same line of the input, wherever a node has it.
+      List<String> lines = Files.readAllLines(input);
+      String lost = lines.get(random.nextInt(MESSAGES / 2));
+      for (Node node : trio.nodes) {
+        flip(node, lost);
+      }
+      Jar.Running consumer = trio.consume("c", "events", "g");
+      String last = quoted(lines.get(MESSAGES - 1));
+      Awaitility.await("the group passes what is lost, seed " + seed)
+          .atMost(Duration.ofSeconds(120))
+          .until(() -> Files.readString(consumer.out).contains(last));
+      assertThat(Files.readString(consumer.out)).as("seed %s", seed).doesNotContain(quoted(lost));
+      long counted = 0;
+      for (Node node : trio.nodes) {
+        counted += (long) metric(node, "evenkeel_bodies_lost_messages_total");
+      }
+      assertThat(counted).as("seed %s", seed).isPositive();
+    }
+  }
+
+  /** Flips bytes at random places of segments that are not written to. */
+  private int flip(Node node) throws IOException {
+    List<Path> segments = segments(node);
+    for (int i = 0; i < FLIPS; i++) {
+      Path segment = segments.get(random.nextInt(segments.size()));
+      flipAt(segment, (long) (random.nextDouble() * Files.size(segment)));
+    }
+    return FLIPS;
+  }
+
+  private static String quoted(String line) {
+    return '"' + line + '"';
+  }
+
+  private void flip(Node node, String text) throws IOException {
+    int flipped = 0;
+    for (Path segment : segments(node)) {
+      int at = Files.readString(segment, StandardCharsets.ISO_8859_1).indexOf(text);
+      if (at >= 0) {
+        flipAt(segment, at);
+        flipped++;
+      }
+    }
+    assertThat(flipped).isPositive();
+  }
+
+  private static List<Path> segments(Node node) throws IOException {
+    try (Stream<Path> files = Files.walk(node.directory.resolve("data/bodies"))) {
+      List<Path> found = files.filter(each -> each.toString().endsWith(".seg")).toList();
+      assertThat(found).isNotEmpty();
+      return found;
+    }
+  }
+
+  private static void flipAt(Path file, long at) throws IOException {
+    try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+      bytes.seek(at);
+      int before = bytes.read();
+      bytes.seek(at);
+      bytes.write(before ^ 1);
+    }
+  }
+
+  private static double metric(Node node, String name) {
+    return node.read("/metrics")
+        .lines()
+        .filter(line -> line.startsWith(name + "{") || line.startsWith(name + " "))
+        .mapToDouble(line -> Double.parseDouble(line.substring(line.lastIndexOf(' ') + 1)))
+        .sum();
+  }
+}
