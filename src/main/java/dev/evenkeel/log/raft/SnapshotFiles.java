@@ -52,6 +52,9 @@ final class SnapshotFiles implements StateMachineStorage {
   /** How many the engine wants to keep; guarded by this. */
   private int retained = Integer.MAX_VALUE;
 
+  /** Snapshots before this one go as soon as nobody needs them; null: none. */
+  private TermIndex droppedBefore;
+
   /**
    * @param nanos a clock as {@link System#nanoTime()}
    */
@@ -171,13 +174,21 @@ final class SnapshotFiles implements StateMachineStorage {
 
   @Override
   public void cleanupOldSnapshots(SnapshotRetentionPolicy policy) throws IOException {
-    keepNewest(policy.getNumSnapshotsRetained());
+    retain(policy.getNumSnapshotsRetained());
   }
 
-  /** Deletes all snapshots but the newest so many, and those that are kept for another reason. */
-  synchronized void keepNewest(int kept) throws IOException {
+  private synchronized void retain(int kept) throws IOException {
     retained = kept;
     cleanup();
+  }
+
+  /** Deletes all snapshots but the newest one; later those that other nodes or checksums need. */
+  synchronized void dropFormer() throws IOException {
+    Snapshot newest = newest(directory);
+    if (newest != null) {
+      droppedBefore = newest.position();
+      cleanup();
+    }
   }
 
   /** Deletes what need not be kept any more. True if something is kept for other nodes. */
@@ -190,8 +201,12 @@ final class SnapshotFiles implements StateMachineStorage {
     long now = nanos.getAsLong();
     heldUntil.values().removeIf(until -> until - now < 0);
     List<Snapshot> all = list(directory);
-    for (Snapshot old : all.subList(0, Math.max(0, all.size() - retained))) {
-      if (!heldUntil.containsKey(old.position()) && !pinned.contains(old.position())) {
+    for (int i = 0; i < all.size(); i++) {
+      Snapshot old = all.get(i);
+      boolean goes =
+          i < all.size() - retained
+              || droppedBefore != null && old.position().compareTo(droppedBefore) < 0;
+      if (goes && !heldUntil.containsKey(old.position()) && !pinned.contains(old.position())) {
         DurableFiles.deleteTree(old.directory());
       }
     }

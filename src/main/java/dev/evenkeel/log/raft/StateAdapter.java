@@ -272,7 +272,7 @@ final class StateAdapter extends BaseStateMachine {
 
   void dropFormerSnapshots() {
     try {
-      snapshots.keepNewest(1);
+      snapshots.dropFormer();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
