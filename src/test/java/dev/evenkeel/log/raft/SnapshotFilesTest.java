@@ -93,6 +93,20 @@ class SnapshotFilesTest {
     assertThat(files.pin(TermIndex.valueOf(1, 1))).isFalse();
   }
 
+  /** The engine says again that it keeps two, after the former one was dropped. */
+  @Test
+  void aDroppedSnapshotGoesWhenItIsLetGoWhateverTheEngineSays() throws IOException {
+    take(1);
+    take(2);
+    files.pin(TermIndex.valueOf(1, 1));
+    files.dropFormer();
+    assertThat(kept()).containsExactly(1L, 2L);
+    files.unpin(TermIndex.valueOf(1, 1));
+    assertThat(files.all()).hasSize(1);
+    take(3);
+    assertThat(kept()).containsExactly(2L, 3L);
+  }
+
   @Test
   void anOlderOneThatComesLateIsNotTheLatest() throws IOException {
     take(9);
