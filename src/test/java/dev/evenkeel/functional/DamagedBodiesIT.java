@@ -67,16 +67,16 @@ class DamagedBodiesIT {
     System.out.println("seed " + seed);
     try (Trio trio = new Trio(directory, SETTINGS).start()) {
       trio.node(1).createTopic("events", 1);
-      Path input = Lines.write(directory.resolve("input"), MESSAGES, 500);
+      Path input = Lines.write(directory.resolve("input"), 4 * MESSAGES, 500);
       assertThat(trio.produceFile("producer", "events", input).await().status()).isZero();
-      // The same line of the input, wherever a node has it.
+      // The same line, wherever a node has it. It is too old to be in the memory of a leader.
       List<String> lines = Files.readAllLines(input);
-      String lost = lines.get(random.nextInt(MESSAGES / 2));
+      String lost = lines.get(random.nextInt(MESSAGES));
       for (Node node : trio.nodes) {
         flip(node, lost);
       }
       Jar.Running consumer = trio.consume("c", "events", "g");
-      String last = quoted(lines.get(MESSAGES - 1));
+      String last = quoted(lines.get(4 * MESSAGES - 1));
       Awaitility.await("the group passes what is lost, seed " + seed)
           .atMost(Duration.ofSeconds(120))
           .until(() -> Files.readString(consumer.out).contains(last));
