@@ -208,17 +208,20 @@ class StartRefusalTest {
 
   @Test
   void anUnreadableClusterFile() throws Exception {
-    Files.writeString(home.resolve("log").resolve(ClusterFile.NAME), "{\"format\": 1}");
+    Files.writeString(home.resolve("log").resolve(ClusterFile.NAME), "{\"format\": 3}");
     untouched = false;
     assertThat(refusedAlone()).contains("cluster.json").contains("clusterId");
   }
 
   @Test
-  void aClusterFileOfANewerFormat() throws Exception {
+  void aClusterFileOfAnotherFormat() throws Exception {
     Path file = home.resolve("log").resolve(ClusterFile.NAME);
-    Files.writeString(file, Files.readString(file).replace("\"format\": 2", "\"format\": 3"));
+    String written = Files.readString(file);
     untouched = false;
-    assertThat(refusedAlone()).contains("has format 3");
+    for (int format : new int[] {2, 4}) {
+      Files.writeString(file, written.replace("\"format\": 3", "\"format\": " + format));
+      assertThat(refusedAlone()).contains("format " + format).contains("reads format 3 only");
+    }
   }
 
   @org.junit.jupiter.api.AfterEach
