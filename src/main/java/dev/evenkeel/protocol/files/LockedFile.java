@@ -3,16 +3,20 @@ package dev.evenkeel.protocol.files;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
-import java.nio.channels.OverlappingFileLockException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Instant;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * A file with a lock that one user at a time has, in this process or another, and which says who
  * has it. The operating system releases the lock when the process ends, however it ends.
+ *
+ * <p>On POSIX systems it also releases the lock as soon as the process closes any other descriptor
+ * of the file. So nothing here opens a file that this process has locked.
  */
 public final class LockedFile implements AutoCloseable {
   /** Far behind the text, so that others can read the text even where locks forbid it. */
@@ -20,9 +24,16 @@ public final class LockedFile implements AutoCloseable {
 
   private static final int HOLDER_BYTES_MAX = 200;
 
+  /** What this process has locked, and since when. */
+  private static final Map<Path, String> HELD = new ConcurrentHashMap<>();
+
+  private final Path key;
+  private final String holder;
   private final FileChannel channel;
 
-  private LockedFile(FileChannel channel) {
+  private LockedFile(Path key, String holder, FileChannel channel) {
+    this.key = key;
+    this.holder = holder;
     this.channel = channel;
   }
 
@@ -32,31 +43,52 @@ public final class LockedFile implements AutoCloseable {
    * @return null if another user has the lock
    */
   public static LockedFile open(Path file) throws IOException {
-    FileChannel channel =
-        FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-    boolean locked = false;
-    try {
-      if (channel.tryLock(LOCKED_BYTE, 1, false) == null) {
-        return null;
-      }
-      String holder = "pid " + ProcessHandle.current().pid() + " since " + Instant.now();
-      channel.truncate(0);
-      channel.write(ByteBuffer.wrap(holder.getBytes(StandardCharsets.UTF_8)), 0);
-      locked = true;
-      return new LockedFile(channel);
-    } catch (OverlappingFileLockException e) {
-      // Another user in this process has it.
+    Path key = key(file);
+    String holder = "pid " + ProcessHandle.current().pid() + " since " + Instant.now();
+    if (HELD.putIfAbsent(key, holder) != null) {
       return null;
+    }
+    LockedFile locked = null;
+    try {
+      locked = lock(key, holder);
     } finally {
-      if (!locked) {
+      if (locked == null) {
+        HELD.remove(key);
+      }
+    }
+    return locked;
+  }
+
+  private static LockedFile lock(Path key, String holder) throws IOException {
+    FileChannel channel =
+        FileChannel.open(key, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+    LockedFile locked = null;
+    try {
+      if (channel.tryLock(LOCKED_BYTE, 1, false) != null) {
+        channel.truncate(0);
+        channel.write(ByteBuffer.wrap(holder.getBytes(StandardCharsets.UTF_8)), 0);
+        locked = new LockedFile(key, holder, channel);
+      }
+    } finally {
+      if (locked == null) {
         channel.close();
       }
     }
+    return locked;
+  }
+
+  /** The same for every name of the file. */
+  private static Path key(Path file) throws IOException {
+    return file.toAbsolutePath().getParent().toRealPath().resolve(file.getFileName());
   }
 
   /** Who has the lock of a file, such as "pid 17 since 2026-01-31T12:00:00Z". */
   public static String holder(Path file) {
     try {
+      String here = HELD.get(key(file));
+      if (here != null) {
+        return here;
+      }
       byte[] text = Files.readAllBytes(file);
       if (text.length > 0 && text.length <= HOLDER_BYTES_MAX) {
         return new String(text, StandardCharsets.UTF_8);
@@ -75,5 +107,6 @@ public final class LockedFile implements AutoCloseable {
     } catch (IOException e) {
       // Nothing was written since it was opened, and the lock ends with the process.
     }
+    HELD.remove(key, holder);
   }
 }
