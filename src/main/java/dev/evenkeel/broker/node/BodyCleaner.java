@@ -5,6 +5,7 @@ import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.files.ByteRate;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.storage.segment.Segments;
 import java.io.IOException;
@@ -64,7 +65,7 @@ public final class BodyCleaner {
   private final LogGroup log;
   private final DataState state;
   private final LongConsumer missing;
-  private final long rewriteBytesPerSecond;
+  private final ByteRate rewriting;
   private final LongSupplier clock;
   private final LongAdder rewrittenBytes = new LongAdder();
   private final LongAdder freedBytes = new LongAdder();
@@ -114,7 +115,7 @@ public final class BodyCleaner {
     this.log = log;
     this.state = state;
     this.missing = missing;
-    this.rewriteBytesPerSecond = rewriteBytesPerSecond;
+    rewriting = new ByteRate(rewriteBytesPerSecond);
     this.clock = clock;
     snapshotsToDrop = log.snapshotIndex();
   }
@@ -253,11 +254,10 @@ public final class BodyCleaner {
 
   private void rewrite(Segments segments) throws IOException {
     long begun = System.nanoTime();
-    Throttle throttle = new Throttle(rewriteBytesPerSecond);
     Segments.Pace pace =
         bytes -> {
           rewrittenBytes.add(bytes);
-          throttle.read(bytes);
+          rewriting.take(bytes);
         };
     while (!rewrites.isEmpty()
         && System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(REWRITE_MILLIS)) {

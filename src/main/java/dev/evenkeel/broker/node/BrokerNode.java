@@ -14,6 +14,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.files.ByteRate;
 import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -214,10 +215,10 @@ public final class BrokerNode implements AutoCloseable {
 
   /** Compares all bodies with their checksums. Waits for the disk, and as the settings say. */
   public void scrub() {
-    Throttle throttle = new Throttle(settings.scrub().bytesPerSecond());
+    ByteRate rate = new ByteRate(settings.scrub().bytesPerSecond());
     for (Scrub scrub : scrubs) {
       try {
-        scrub.pass(throttle);
+        scrub.pass(rate::take);
       } catch (IOException | RuntimeException e) {
         LOG.warn("stored messages cannot be checked now, and will be later", e);
       }

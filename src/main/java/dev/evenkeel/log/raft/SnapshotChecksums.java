@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotManifest.Entry;
 import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.files.ByteRate;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -27,12 +28,12 @@ final class SnapshotChecksums {
 
   private static final int READ_BYTES = 1 << 20;
 
-  private final PacedBytes pace;
+  private final ByteRate pace;
 
   /**
    * @param pace how fast files may be read
    */
-  SnapshotChecksums(PacedBytes pace) {
+  SnapshotChecksums(ByteRate pace) {
     this.pace = pace;
   }
 
@@ -52,7 +53,7 @@ final class SnapshotChecksums {
    * @param others snapshots on this node, which may vanish meanwhile
    */
   SnapshotManifest describe(SnapshotFiles.Snapshot snapshot, List<SnapshotFiles.Snapshot> others)
-      throws IOException, InterruptedException {
+      throws IOException {
     Path directory = snapshot.directory();
     SnapshotManifest former = read(directory);
     List<Known> known = new ArrayList<>();
@@ -125,7 +126,7 @@ final class SnapshotChecksums {
   }
 
   /** CRC-32C of a whole file. */
-  int crc(Path file) throws IOException, InterruptedException {
+  int crc(Path file) throws IOException {
     try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ)) {
       CRC32C crc = new CRC32C();
       ByteBuffer part = ByteBuffer.allocate(READ_BYTES);

@@ -2,6 +2,7 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.PeerLink;
+import dev.evenkeel.protocol.files.ByteRate;
 import java.util.function.Supplier;
 
 /**
@@ -12,12 +13,12 @@ import java.util.function.Supplier;
  * @param refusing why none may come now, or null
  */
 record SnapshotExchange(
-    PeerLink link, SnapshotServer server, PacedBytes pace, Supplier<String> refusing) {
+    PeerLink link, SnapshotServer server, ByteRate pace, Supplier<String> refusing) {
 
   static SnapshotExchange open(LogSettings settings, PeerLink link, Supplier<String> refusing) {
     SnapshotServer server = new SnapshotServer(settings.nodeId());
     link.serve(server);
-    PacedBytes pace = new PacedBytes(settings.snapshotBytesPerSecondMax());
+    ByteRate pace = new ByteRate(settings.snapshotBytesPerSecondMax());
     return new SnapshotExchange(link, server, pace, refusing);
   }
 

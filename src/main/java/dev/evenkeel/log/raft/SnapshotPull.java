@@ -4,6 +4,7 @@ import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotManifest.Entry;
 import dev.evenkeel.log.SnapshotSource;
 import dev.evenkeel.log.SnapshotTransfer;
+import dev.evenkeel.protocol.files.ByteRate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
@@ -38,7 +39,7 @@ final class SnapshotPull {
   private static final long TELL_NANOS = TimeUnit.SECONDS.toNanos(10);
 
   private final String group;
-  private final PacedBytes pace;
+  private final ByteRate pace;
   private final Supplier<String> refusing;
   private final SnapshotChecksums checksums;
   private final LongAdder received = new LongAdder();
@@ -53,7 +54,7 @@ final class SnapshotPull {
    * @param refusing why none may come now, as without room on the disk; or null
    */
   SnapshotPull(
-      String group, PacedBytes pace, SnapshotChecksums checksums, Supplier<String> refusing) {
+      String group, ByteRate pace, SnapshotChecksums checksums, Supplier<String> refusing) {
     this.group = group;
     this.pace = pace;
     this.checksums = checksums;
@@ -140,7 +141,7 @@ final class SnapshotPull {
   /** Takes what snapshots of this node have: they came from there before. */
   private void takeOver(
       SnapshotManifest manifest, List<SnapshotFiles.Snapshot> own, IncomingSnapshot incoming)
-      throws IOException, InterruptedException {
+      throws IOException {
     Set<Entry> wanted = new HashSet<>(manifest.files());
     for (SnapshotFiles.Snapshot snapshot : own) {
       SnapshotManifest known = SnapshotChecksums.read(snapshot.directory());

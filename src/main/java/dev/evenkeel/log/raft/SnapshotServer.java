@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
+import dev.evenkeel.protocol.files.ByteRate;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -46,7 +47,7 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
   private final Map<SnapshotFiles, TermIndex> pinned = new HashMap<>();
 
   private final SnapshotChecksums checksums =
-      new SnapshotChecksums(new PacedBytes(CHECKSUM_BYTES_PER_SECOND_MAX));
+      new SnapshotChecksums(new ByteRate(CHECKSUM_BYTES_PER_SECOND_MAX));
   private final ThreadPoolExecutor describing;
   private final ThreadPoolExecutor reading;
 
@@ -151,9 +152,6 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
             LOG.debug("no checksums of {}", snapshot, e);
             manifest.completeExceptionally(
                 UNAVAILABLE.error("the snapshot cannot be read: " + Refusals.reason(e)));
-          } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-            manifest.completeExceptionally(stopping());
           }
         };
     run(describing, task, manifest);
@@ -162,7 +160,7 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
 
   /** A snapshot is kept until the next one has taken its checksums over. On one thread. */
   private SnapshotManifest checksums(SnapshotFiles files, SnapshotFiles.Snapshot snapshot)
-      throws IOException, InterruptedException {
+      throws IOException {
     TermIndex position = snapshot.position();
     TermIndex before = pinned.get(files);
     if (!snapshot.equals(files.latest()) || !files.pin(position)) {
@@ -175,7 +173,7 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
         files.unpin(before);
       }
       return manifest;
-    } catch (IOException | RuntimeException | InterruptedException e) {
+    } catch (IOException | RuntimeException e) {
       if (!position.equals(before)) {
         files.unpin(position);
       }

@@ -1,5 +1,6 @@
 /**
- * What everything that keeps files shares: writes that survive a crash of the machine, and locks.
+ * What everything that keeps files shares: writes that survive a crash of the machine, locks, and a
+ * limit of bytes per second.
  *
  * <p>Begin with {@link dev.evenkeel.protocol.files.DurableFiles}. All methods block.
  */

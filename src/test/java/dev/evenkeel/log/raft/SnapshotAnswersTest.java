@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
+import dev.evenkeel.protocol.files.ByteRate;
 import java.nio.ByteBuffer;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.FollowerInfoProto;
@@ -36,7 +37,7 @@ class SnapshotAnswersTest {
           throw new AssertionError(chunk);
         }
       };
-  private final PacedBytes pace = new PacedBytes(1 << 20);
+  private final ByteRate pace = new ByteRate(1 << 20);
   private final SnapshotInstall install =
       new SnapshotInstall(
           "d0",

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotManifest.Entry;
+import dev.evenkeel.protocol.files.ByteRate;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
@@ -22,7 +23,7 @@ class SnapshotFilesTest {
   @TempDir Path temp;
   private final AtomicLong now = new AtomicLong(-7);
   private final SnapshotFiles files = new SnapshotFiles(now::get);
-  private final SnapshotChecksums checksums = new SnapshotChecksums(new PacedBytes(1L << 40));
+  private final SnapshotChecksums checksums = new SnapshotChecksums(new ByteRate(1L << 40));
   private final SnapshotRetentionPolicy two =
       new SnapshotRetentionPolicy() {
         @Override
