@@ -28,7 +28,7 @@ enum NodeSetting {
   PORT(NUMBER, 5701, 1, 65_533, "Base of three ports: P Hazelcast, P+1 event bus, P+2 Raft."),
   HTTP_HOST(TEXT, "", "Address to listen on for HTTP; host if empty."),
   HTTP_PORT(NUMBER, 8080, 0, 65_535, "Port for HTTP; 0: any free port."),
-  DATA(TEXT, "./data", "Directory for logs and state; created if it is missing."),
+  DATA(TEXT, "./data", "Directory for messages, logs and state; created if it is missing."),
   PEERS(LIST, "", "Every node as ID@HOST:PORT, including this one; empty: a lone node."),
   ROLES(LIST, "broker,dispatcher,web", "Roles of this node."),
   CLUSTER_NAME(TEXT, "evenkeel", "Only nodes and clients with the same name form a cluster."),
@@ -44,13 +44,13 @@ enum NodeSetting {
       BrokerSettings.ScrubSettings.DEFAULT.bytesPerSecond(),
       0,
       1L << 40,
-      "How fast the node compares stored messages with their checksums; 0: never."),
+      "How fast the node checks stored messages for damage; 0: never."),
   SCRUB_INTERVAL(
       DURATION,
       BrokerSettings.ScrubSettings.DEFAULT.everyMillis(),
       1_000,
       30L * 86_400_000,
-      "How long after it has compared all of them it begins again."),
+      "The pause between two checks of all stored messages."),
   SNAPSHOT_EVERY_ENTRIES(
       NUMBER,
       BrokerSettings.SNAPSHOT_EVERY_ENTRIES,
@@ -80,7 +80,7 @@ enum NodeSetting {
       BrokerSettings.REWRITE_BYTES_PER_SECOND,
       64 << 10,
       1 << 30,
-      "How fast the node copies what is still needed out of segments of which little is."),
+      "How fast the node rewrites segments to free the space of dropped messages."),
   TAIL_CACHE_BYTES(
       BYTES,
       BrokerSettings.TAIL_BYTES_MAX,

@@ -107,7 +107,7 @@ final class TopicCommand extends CommandGroup {
   @Command(
       name = "describe",
       mixinStandardHelpOptions = true,
-      description = "Shows a topic and its shards.",
+      description = "Shows a topic, its shards, and what their data groups store.",
       footer = {"", "Example:", "  evenkeel topic describe orders"})
   int describe(
       @Mixin ApiOptions options,

@@ -82,13 +82,15 @@ class DocsTest {
   }
 
   @Test
-  void everyAlarmIsAboutDocumentedMetrics() throws IOException {
+  void everyAlarmIsExplainedAndAboutDocumentedMetrics() throws IOException {
+    String alarms = Files.readString(PAGES.resolve("operate/alarms.md"));
     String metrics = Files.readString(PAGES.resolve("operate/metrics.md"));
     Map<String, List<Map<String, List<Map<String, Object>>>>> file =
         new Yaml().load(Files.readString(Path.of("conf/prometheus-rules.yaml")));
     List<Map<String, Object>> rules = file.get("groups").get(0).get("rules");
     assertThat(rules).hasSizeGreaterThan(5);
     for (Map<String, Object> rule : rules) {
+      assertThat(alarms).contains("(`" + rule.get("alert") + "`)");
       List<String> names =
           Pattern.compile("evenkeel_\\w+")
               .matcher((String) rule.get("expr"))

@@ -17,10 +17,10 @@ import java.util.function.LongSupplier;
  * What a broker needs to run.
  *
  * @param log what the logs need; their directory is {@code raft} in {@code dataDirectory}
- * @param dataDirectory holds {@code raft} (logs) and {@code live} (state); made if it is missing
+ * @param dataDirectory holds {@code raft} (logs), {@code bodies} (messages) and {@code live}
+ *     (state); made if it is missing
  * @param segmentBytesMax size of a file of messages
- * @param rewriteBytesPerSecond how fast files of messages are written anew, of which little is
- *     needed
+ * @param rewriteBytesPerSecond how fast files of messages are rewritten to free space
  * @param tailBytesMax newest batches held in memory for each data log group
  * @param diskFreeBytesMin below this much free space, appends are refused DISK_FULL
  * @param scrub how the files of bodies are checked
@@ -42,7 +42,7 @@ public record BrokerSettings(
    * How the files of bodies are compared with their checksums in the background.
    *
    * @param bytesPerSecond how fast; 0: never
-   * @param everyMillis how long after a pass the next one begins
+   * @param everyMillis pause between two passes
    */
   public record ScrubSettings(long bytesPerSecond, long everyMillis) {
     /** Some 5 % of what a disk can read. */
