@@ -57,6 +57,9 @@ final class ShardMessages {
 
   private long fetchOffset;
 
+  /** The log has nothing from the end of the backlog up to here; 0: it may have. */
+  private long skippedTo;
+
   /** One more than the highest offset given to a handler; -1 before anything may be. */
   private long begunOffset = -1;
 
@@ -173,12 +176,21 @@ final class ShardMessages {
     environment.flow.added(messages, bytes);
   }
 
-  /** The log has nothing before {@code offset} any more: fetching goes on there. */
+  /**
+   * The log has nothing between the last message that was fetched and {@code offset}: fetching goes
+   * on there.
+   */
   void skipTo(long offset) {
     fetchOffset = offset;
-    if (pendingMessages == 0) {
-      // So that the offset is committed even if no message comes.
-      window.skipTo(offset);
+    skippedTo = offset;
+    passSkipped();
+  }
+
+  /** So that what was skipped is committed even if no message comes behind it. */
+  private void passSkipped() {
+    if (skippedTo > 0 && backlog.nextOffset() < 0) {
+      window.skipTo(skippedTo);
+      skippedTo = 0;
     }
   }
 
@@ -188,13 +200,15 @@ final class ShardMessages {
       if (task == null) {
         return null;
       }
-      if (!window.isFinished(task.offset)) {
+      boolean finished = window.isFinished(task.offset);
+      if (!finished) {
         window.handOut(task.offset);
-        if (!retries.hasLeft(task.offset)) {
-          return task;
-        }
-        window.leave(task.offset);
       }
+      passSkipped();
+      if (!finished && !retries.hasLeft(task.offset)) {
+        return task;
+      }
+      window.leave(task.offset);
       passedMessages++;
       passedBytes += task.bytes;
     }
@@ -438,6 +452,7 @@ final class ShardMessages {
       }
       delayed.forEach(task -> task.dueMillis = Math.min(task.dueMillis, now));
       fetchOffset = from;
+      skippedTo = 0;
       List<Task> kept = notRunning();
       kept.addAll(retries.outbox.ofWindow());
       long bytes = runningBytes + kept.stream().mapToLong(task -> task.bytes).sum();
@@ -451,6 +466,7 @@ final class ShardMessages {
   /** Drops all messages that have not started or wait for another attempt. */
   void dropNotStarted(long now) {
     backlog.clear();
+    skippedTo = 0;
     queues.clear();
     due.clear();
     delayed.clear();

@@ -928,6 +928,71 @@ class ConsumerCoreTest {
     assertThat(fetch.owned().window().committed()).isEqualTo(4);
   }
 
+  /** The log says that there is nothing below {@code end}, which is the end of the shard. */
+  private OwnedShard nothingUpTo(long end) {
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetchFailed(fetch.request(), new RefusedException.OutOfRange(end, end), now);
+    return fetch.owned();
+  }
+
+  @Test
+  void whatIsLostAtTheEndOfAShardCountsAsConsumedWithWhatIsBeforeIt() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    Task zero = next(0);
+    OwnedShard owned = nothingUpTo(5);
+    assertThat(take(Wanted.Fetch.class).request().offset()).isEqualTo(5);
+    core.finished(zero, now);
+    core.finished(next(1), now);
+    assertThat(owned.window().committed()).isEqualTo(2);
+    core.finished(next(2), now);
+    assertThat(core.next(now)).isNull();
+    assertThat(owned.window().committed()).isEqualTo(5);
+    tick(5_000);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(5);
+    assertThat(owned.lag()).isZero();
+  }
+
+  @Test
+  void whatIsLostBehindMessagesThatRunCountsWhenTheyHaveEnded() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    Task zero = next(0);
+    Task one = next(1);
+    OwnedShard owned = nothingUpTo(5);
+    core.finished(one, now);
+    assertThat(owned.window().committed()).isZero();
+    core.finished(zero, now);
+    assertThat(owned.window().committed()).isEqualTo(5);
+  }
+
+  @Test
+  void whatIsDroppedBeforeALostEndIsNotSkippedWithIt() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c");
+    Task zero = next(0);
+    nothingUpTo(5);
+    take(Wanted.Fetch.class);
+    assign(owned(S0, 1, true));
+    assign(owned(S0, 1, false));
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    assertThat(fetch.request().offset()).isEqualTo(1);
+    fetch.owned().fetched(fetch.request(), answer(0, batch("a", "b")), now);
+    core.finished(zero, now);
+    core.finished(next(1), now);
+    assertThat(core.next(now)).isNull();
+    assertThat(fetch.owned().window().committed()).isEqualTo(2);
+    fetch = take(Wanted.Fetch.class);
+    assertThat(fetch.request().offset()).isEqualTo(2);
+    fetch.owned().fetched(fetch.request(), answer(2, batch("c")), now);
+    OwnedShard owned = nothingUpTo(5);
+    core.finished(next(2), now);
+    assertThat(owned.window().committed()).isEqualTo(5);
+  }
+
   @Test
   void olderAssignmentsAreIgnored() {
     start(ConsumerOptions.Order.SHARD);

@@ -131,6 +131,24 @@ class DeliveryPolicyTest {
   }
 
   @Test
+  void atMostOnceWhatIsLostAtTheEndIsCommittedToo() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    OwnedShard owned = fetched(2);
+    take(Wanted.Commit.class);
+    owned.committed(2);
+    Task zero = next(0);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    owned.fetchFailed(fetch.request(), new RefusedException.OutOfRange(4, 4), now);
+    core.finished(zero, now);
+    core.finished(next(1), now);
+    tick(100);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(4);
+    owned.committed(4);
+    assertThat(owned.window().committed()).isEqualTo(4);
+    assertThat(core.next(now)).isNull();
+  }
+
+  @Test
   void atMostOnceWhatFailsIsNotTriedAgain() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
     OwnedShard owned = fetched(2);
