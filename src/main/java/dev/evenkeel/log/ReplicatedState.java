@@ -41,11 +41,6 @@ public interface ReplicatedState {
    */
   ByteBuffer apply(long term, long index, ByteBuffer head, EntryBody body);
 
-  /** Applies an entry without a body. */
-  default ByteBuffer apply(long term, long index, ByteBuffer entry) {
-    return apply(term, index, entry, EntryBody.NONE);
-  }
-
   /**
    * Where the bodies of the entries are; null if no entry has one. The log opens it before {@link
    * #open}, writes to it, and closes it after {@link #close}.

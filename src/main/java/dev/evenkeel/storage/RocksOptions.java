@@ -1,5 +1,6 @@
 package dev.evenkeel.storage;
 
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 import org.rocksdb.BlockBasedTableConfig;
@@ -13,7 +14,7 @@ import org.rocksdb.RocksDB;
 
 /** The settings of one database; they own native memory and outlive the database. */
 final class RocksOptions implements AutoCloseable {
-  private static final long SMALL_WRITE_BUFFER_BYTES = 4L << 20;
+  private static final long WRITE_BUFFER_BYTES = 4L << 20;
   private static final long ARENA_BLOCK_BYTES = 256L << 10;
   private static final int OPEN_FILES_MAX = 512;
 
@@ -41,9 +42,9 @@ final class RocksOptions implements AutoCloseable {
             .setMaxLogFileSize(1 << 20)
             .setKeepLogFileNum(2);
     // The engine wants its default family; the applied position lives there, apart from the tables.
-    describe(RocksDB.DEFAULT_COLUMN_FAMILY, small(shared));
+    describe(RocksDB.DEFAULT_COLUMN_FAMILY, family(shared));
     for (Store.Table table : Store.Table.values()) {
-      describe(table.name().getBytes(java.nio.charset.StandardCharsets.US_ASCII), small(shared));
+      describe(table.name().getBytes(StandardCharsets.US_ASCII), family(shared));
     }
   }
 
@@ -61,18 +62,19 @@ final class RocksOptions implements AutoCloseable {
     descriptors.add(new ColumnFamilyDescriptor(name, options));
   }
 
-  private ColumnFamilyOptions small(RocksShared shared) {
+  private ColumnFamilyOptions family(RocksShared shared) {
     return new ColumnFamilyOptions()
-        .setWriteBufferSize(SMALL_WRITE_BUFFER_BYTES)
+        .setWriteBufferSize(WRITE_BUFFER_BYTES)
         .setArenaBlockSize(ARENA_BLOCK_BYTES)
         .setMaxWriteBufferNumber(3)
         .setCompressionType(CompressionType.LZ4_COMPRESSION)
-        .setTableFormatConfig(tables(shared).setFilterPolicy(bloom));
+        .setTableFormatConfig(tables(shared));
   }
 
-  private static BlockBasedTableConfig tables(RocksShared shared) {
+  private BlockBasedTableConfig tables(RocksShared shared) {
     return new BlockBasedTableConfig()
         .setBlockCache(shared.blockCache())
+        .setFilterPolicy(bloom)
         .setCacheIndexAndFilterBlocks(true)
         .setPinL0FilterAndIndexBlocksInCache(true);
   }

@@ -44,7 +44,6 @@ public final class RocksStore implements Store {
   private final RocksDB database;
   private final List<ColumnFamilyHandle> families;
   private final WriteOptions writeOptions = new WriteOptions().setDisableWAL(true);
-
   private final DeletedRanges deletedRanges = new DeletedRanges();
   private final Set<RocksCursor> cursors = ConcurrentHashMap.newKeySet();
 
@@ -206,9 +205,7 @@ public final class RocksStore implements Store {
    * once, a crash could bring back a moment before the deletion, with the data already gone, and
    * applying the log again from there would not give the same state.
    *
-   * <p>Dropping files alone would not do: it passes over the newest level, and a blob file goes
-   * only when no table file refers to it. The table files of large values hold only keys, so that
-   * compacting them costs little.
+   * <p>Dropping files alone would not do: it passes over the newest level.
    */
   private void freeSpaceOf(List<DeletedRange> ranges) {
     for (DeletedRange range : ranges) {
@@ -255,7 +252,6 @@ public final class RocksStore implements Store {
       long bytes = 0;
       for (ColumnFamilyHandle family : families) {
         bytes += database.getLongProperty(family, "rocksdb.total-sst-files-size");
-        bytes += database.getLongProperty(family, "rocksdb.total-blob-file-size");
       }
       return bytes;
     } catch (RocksDBException e) {

@@ -90,11 +90,6 @@ public interface Store extends Closeable {
      */
     void commit(long term, long index, byte[] note) throws IOException;
 
-    /** Without a note. */
-    default void commit(long term, long index) throws IOException {
-      commit(term, index, null);
-    }
-
     /** Drops the changes unless they were committed. */
     @Override
     void close();

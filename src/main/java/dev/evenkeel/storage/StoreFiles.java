@@ -27,7 +27,7 @@ public final class StoreFiles {
     for (Path file : DurableFiles.list(checkpoint)) {
       String name = file.getFileName().toString();
       Path copy = staged.resolve(name);
-      if (name.endsWith(".sst") || name.endsWith(".blob")) {
+      if (name.endsWith(".sst")) {
         DurableFiles.link(file, copy);
       } else {
         DurableFiles.copy(file, copy);

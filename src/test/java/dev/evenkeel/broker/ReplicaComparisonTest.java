@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.broker.machine.DataState;
+import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
@@ -49,7 +50,7 @@ class ReplicaComparisonTest {
       bench.statesDiffer();
       DataState wrong = bench.nodes.get("n3").data().get(0);
       byte[] other = Entry.of(new DataCommand.Retain(), 7);
-      wrong.apply(1, wrong.appliedIndex() + 1, ByteBuffer.wrap(other));
+      Entries.apply(wrong, 1, wrong.appliedIndex() + 1, ByteBuffer.wrap(other));
       bench.grant("g", shard, "b", 1);
       bench.grant("g", shard, "c", 2);
       await()

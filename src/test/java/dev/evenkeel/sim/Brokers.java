@@ -1,5 +1,6 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.bus.ShardStatus;
@@ -85,7 +86,8 @@ final class Brokers {
   Reply submit(MetaCommand command) {
     Reply reply =
         ReplyCodec.decode(
-            meta.apply(
+            Entries.apply(
+                meta,
                 1,
                 metaIndex++,
                 ByteBuffer.wrap(Entry.of(command, around.nodes().any().clock.millis()))));

@@ -49,7 +49,7 @@ class RocksStoreTest {
       write.put(Table.META, key("a"), key("1"));
       write.put(Table.LEASES, key("a"), key("2"));
       assertThat(store.get(Table.META, key("a"))).isNull();
-      write.commit(3, 7);
+      write.commit(3, 7, null);
     }
     assertThat(store.get(Table.META, key("a"))).isEqualTo(key("1"));
     assertThat(store.get(Table.LEASES, key("a"))).isEqualTo(key("2"));
@@ -64,7 +64,7 @@ class RocksStoreTest {
     }
     try (Store.Write write = store.begin()) {
       write.put(Table.META, key("b"), key("1"));
-      write.commit(1, 0);
+      write.commit(1, 0, null);
     }
     assertThat(store.get(Table.META, key("a"))).isNull();
     assertThat(store.get(Table.META, key("b"))).isNotNull();
@@ -90,7 +90,7 @@ class RocksStoreTest {
         random.nextBytes(value);
         write.put(Table.INDEX, key("key" + i), value);
       }
-      write.commit(1, 0);
+      write.commit(1, 0, null);
     }
     // Flushes the table: what is in memory has no blocks.
     store.checkpoint(temp.resolve("checkpoint"));
@@ -123,21 +123,21 @@ class RocksStoreTest {
       random.nextBytes(value);
       try (Store.Write write = store.begin()) {
         write.put(Table.INDEX, key(String.format("%05d", i)), value);
-        write.commit(1, i);
+        write.commit(1, i, null);
       }
     }
     store.checkpoint(temp.resolve("first"));
     long before = store.bytesOnDisk();
     try (Store.Write write = store.begin()) {
       write.deleteRange(Table.INDEX, key("00000"), key("00099"));
-      write.commit(1, 100);
+      write.commit(1, 100, null);
     }
     assertThat(keys(store.scan(Table.INDEX, key("0"), key("1")))).containsExactly("00099");
     assertThat(store.bytesOnDisk()).isGreaterThanOrEqualTo(before);
 
     try (Store.Write write = store.begin()) {
       write.deleteRange(Table.INDEX, key("00099"), key("1"));
-      write.commit(1, 101);
+      write.commit(1, 101, null);
     }
     store.checkpoint(temp.resolve("second"));
     await().until(() -> store.bytesOnDisk() < before / 10);
@@ -165,7 +165,7 @@ class RocksStoreTest {
       assertThat(restored.get(Table.META, key("b"))).isNull();
       try (Store.Write write = restored.begin()) {
         write.put(Table.META, key("c"), key("c"));
-        write.commit(1, 2);
+        write.commit(1, 2, null);
       }
     }
     try (RocksStore copy = RocksStore.open(temp.resolve("copy"), shared)) {
@@ -183,7 +183,7 @@ class RocksStoreTest {
     assertThatThrownBy(cursor::next).isInstanceOf(IllegalStateException.class);
     assertThatThrownBy(cursor::value).isInstanceOf(IllegalStateException.class);
     cursor.close();
-    assertThatThrownBy(() -> write.commit(1, 2)).isInstanceOf(IllegalStateException.class);
+    assertThatThrownBy(() -> write.commit(1, 2, null)).isInstanceOf(IllegalStateException.class);
     write.close();
     assertThatThrownBy(() -> store.get(Table.META, key("a")))
         .isInstanceOf(IllegalStateException.class)
@@ -221,7 +221,7 @@ class RocksStoreTest {
           for (int i = 0; i < 100; i++) {
             write.put(Table.INDEX, key("k" + i), new byte[bytes]);
           }
-          write.commit(1, 1);
+          write.commit(1, 1, null);
         }
         spoil(directory, missing);
         assertThatThrownBy(() -> readAll(directory))
@@ -288,7 +288,7 @@ class RocksStoreTest {
       for (String key : keys) {
         write.put(table, key(key), key(key));
       }
-      write.commit(1, index);
+      write.commit(1, index, null);
     }
   }
 

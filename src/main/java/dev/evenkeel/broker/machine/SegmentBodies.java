@@ -16,7 +16,8 @@ public final class SegmentBodies implements EntryBodies {
   private volatile Segments segments;
   private volatile LongConsumer onDamage = index -> {};
 
-  SegmentBodies(Path directory, long segmentBytesMax) {
+  /** Not open yet. */
+  public SegmentBodies(Path directory, long segmentBytesMax) {
     this.directory = directory;
     this.segmentBytesMax = segmentBytesMax;
   }

@@ -212,7 +212,7 @@ public final class BodyMender {
   /** Puts a new table beside a segment whose table is damaged. */
   void mendTable(long number) throws IOException {
     if (state.bodies() instanceof SegmentBodies bodies
-        && bodies.segments().mend(number, new TreeMap<>(), any -> true, none -> {})) {
+        && bodies.segments().mend(number, new TreeMap<>(), any -> true)) {
       LOG.warn("log group {}: the damaged table of segment {} is mended", log.name(), number);
       mended.run();
     }
@@ -248,7 +248,7 @@ public final class BodyMender {
       boolean drops = unneeded.stream().anyMatch(index -> segments.length(index) > 0);
       boolean done =
           found.isEmpty() && !drops
-              || segments.mend(number, found, index -> !unneeded.contains(index), none -> {});
+              || segments.mend(number, found, index -> !unneeded.contains(index));
       if (done && !found.isEmpty()) {
         mendedBodies.add(found.size());
         LOG.warn(

@@ -67,7 +67,7 @@ final class JoinedRead {
   void read() throws IOException {
     int begin = positions.get(0);
     ByteBuffer bytes = BYTES.get().clear().limit(end - begin);
-    segment.readAt(begin, bytes);
+    segment.read(begin, bytes);
     for (int i = 0; i < parts.size(); i++) {
       ByteBuffer into = parts.get(i).into();
       int from = positions.get(i) - begin;

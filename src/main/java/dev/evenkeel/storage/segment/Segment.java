@@ -269,17 +269,9 @@ final class Segment implements Closeable {
   }
 
   /** Fills {@code into} with bytes of the file. */
-  void readAt(long from, ByteBuffer into) throws IOException {
-    read(from, into);
-  }
-
-  private void read(long from, ByteBuffer into) throws IOException {
+  void read(long from, ByteBuffer into) throws IOException {
     if (from < 0) {
       throw new EOFException(path + " has nothing at " + from + ": its table is damaged");
-    }
-    if (from < 0) {
-      // Said by a table that was damaged after it was read.
-      throw new EOFException(path + " has no byte " + from);
     }
     long at = from;
     while (into.hasRemaining()) {

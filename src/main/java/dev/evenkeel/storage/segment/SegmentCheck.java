@@ -9,21 +9,15 @@ import java.util.List;
 /**
  * What a check of one segment found.
  *
- * @param bytes that were read
  * @param tableIsSound whether the table beside the segment is. If it is not, nothing is known of
  *     the records.
  * @param damaged indices of the entries whose records are damaged
  */
-public record SegmentCheck(long bytes, boolean tableIsSound, List<Long> damaged) {
-  static final SegmentCheck NOTHING = new SegmentCheck(0, true, List.of());
-
-  public boolean isSound() {
-    return tableIsSound && damaged.isEmpty();
-  }
+public record SegmentCheck(boolean tableIsSound, List<Long> damaged) {
+  static final SegmentCheck NOTHING = new SegmentCheck(true, List.of());
 
   static SegmentCheck of(Segment segment, SegmentList segments, Pace pace) throws IOException {
     RecordTable table = segment.table();
-    long bytes = 0;
     List<Long> damaged = new ArrayList<>();
     try {
       int rows = table.isSound() ? table.count() : 0;
@@ -32,16 +26,14 @@ public record SegmentCheck(long bytes, boolean tableIsSound, List<Long> damaged)
         if (segments.of(table.index(row)) == segment && !segment.isWhole(row)) {
           damaged.add(table.index(row));
         }
-        int read = RecordHeader.BYTES + table.length(row);
-        bytes += read;
-        pace.read(read);
+        pace.read(RecordHeader.BYTES + table.length(row));
       }
     } catch (NoSuchFileException gone) {
-      return new SegmentCheck(bytes, true, List.of());
+      return NOTHING;
     }
     // What gave way to another one meanwhile says nothing about that one.
     boolean there = segments.numbered(segment.name().number()) == segment;
     boolean sound = !there || table.isSound();
-    return new SegmentCheck(bytes, sound, there && sound ? damaged : List.of());
+    return new SegmentCheck(sound, there && sound ? damaged : List.of());
   }
 }

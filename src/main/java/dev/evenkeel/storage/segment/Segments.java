@@ -219,13 +219,13 @@ public final class Segments extends SegmentReads implements Closeable {
    * @param needed as in {@link #rewrite}; not asked about {@code bodies}
    * @return whether it is done; false if there is no such segment, or it was replaced meanwhile
    */
-  public boolean mend(long number, NavigableMap<Long, Body> bodies, LongPredicate needed, Pace pace)
+  public boolean mend(long number, NavigableMap<Long, Body> bodies, LongPredicate needed)
       throws IOException {
     rewriting.lock();
     try {
       seal(number);
       Segment old = sealed(number);
-      return old != null && anew(old, needed, bodies, pace) != null;
+      return old != null && anew(old, needed, bodies, bytes -> {}) != null;
     } finally {
       rewriting.unlock();
     }

@@ -48,7 +48,7 @@ public final class Entries {
     ByteBuffer body = body(entry);
     EntryBodies bodies = state.bodies();
     if (body == null || bodies == null) {
-      return state.apply(term, index, entry);
+      return state.apply(term, index, entry, EntryBody.NONE);
     }
     Bytes head = new Bytes();
     byte[] header = new byte[Entry.HEADER_BYTES];

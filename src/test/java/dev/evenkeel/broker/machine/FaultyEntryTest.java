@@ -165,9 +165,10 @@ class FaultyEntryTest {
     ByteBuffer raise = ByteBuffer.wrap(Entry.of(new MetaCommand.RaiseFeatureLevel(3), 1_000));
     assertThat(Entry.level(raise)).isEqualTo(3);
     meta.admit(raise.duplicate());
-    meta.apply(1, 0, raise.duplicate());
+    Entries.apply(meta, 1, 0, raise.duplicate());
     assertThat(meta.tables().featureLevel()).isEqualTo(3);
-    meta.apply(1, 1, ByteBuffer.wrap(Entry.of(new MetaCommand.RaiseFeatureLevel(2), 1_000)));
+    Entries.apply(
+        meta, 1, 1, ByteBuffer.wrap(Entry.of(new MetaCommand.RaiseFeatureLevel(2), 1_000)));
     assertThat(meta.tables().featureLevel()).isEqualTo(3);
     meta.close();
     meta = new MetaState(directory.resolve("meta"), disk::open, 3);

@@ -100,7 +100,8 @@ public final class Rig {
 
   public Reply run(MetaCommand command) {
     long index = meta.appliedIndex() + 1;
-    return ReplyCodec.decode(meta.apply(1, index, ByteBuffer.wrap(Entry.of(command, now))));
+    return ReplyCodec.decode(
+        Entries.apply(meta, 1, index, ByteBuffer.wrap(Entry.of(command, now))));
   }
 
   public ByteBuffer entry(byte[] entry) {

@@ -121,7 +121,7 @@ class DamagedLogTest {
   /** A byte in each body that is on disk. */
   private static void spoilBodies(TestNode node) throws IOException {
     int spoilt = 0;
-    Path directory = node.state("d0").files().directory();
+    Path directory = node.state("d0").bodiesDirectory();
     for (Path file : DurableFiles.list(directory)) {
       if (file.toString().endsWith(".seg")) {
         try (RandomAccessFile open = new RandomAccessFile(file.toFile(), "rw")) {

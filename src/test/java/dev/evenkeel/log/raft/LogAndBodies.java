@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.protocol.files.DurableFiles;
@@ -42,12 +43,12 @@ final class LogAndBodies implements AutoCloseable {
 
   final Path directory;
   final TreeMap<Long, Entry> entries = new TreeMap<>();
-  private final FileBodies bodies;
+  private final EntryBodies bodies;
 
   /** Opens the files in a directory, as they are. */
   LogAndBodies(Path directory) {
     this.directory = directory;
-    bodies = new FileBodies(directory.resolve("bodies"), SEGMENT_BYTES);
+    bodies = new SegmentBodies(directory.resolve("bodies"), SEGMENT_BYTES);
   }
 
   Path current() {
@@ -62,7 +63,7 @@ final class LogAndBodies implements AutoCloseable {
     return last;
   }
 
-  FileBodies bodies() {
+  EntryBodies bodies() {
     return bodies;
   }
 

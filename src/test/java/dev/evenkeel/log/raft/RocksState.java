@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.ReplicatedState;
@@ -27,13 +28,15 @@ final class RocksState implements ReplicatedState {
 
   static final byte WITH_BODY = 'b';
 
+  private static final long SEGMENT_BYTES = 4 << 20;
   private static final String BODIES = "bodies";
   private static final byte[] FIRST = ByteBuffer.allocate(8).putLong(0).array();
   private static final byte[] END = ByteBuffer.allocate(8).putLong(Long.MAX_VALUE).array();
 
   private final Path live;
   private final RocksShared shared;
-  private final FileBodies bodies;
+  private final Path bodiesDirectory;
+  private final EntryBodies bodies;
   final AtomicInteger restores = new AtomicInteger();
   final AtomicInteger snapshots = new AtomicInteger();
   volatile boolean broken;
@@ -43,7 +46,8 @@ final class RocksState implements ReplicatedState {
     this.live = live;
     this.shared = shared;
     // Not with the live store, which a node can build again.
-    bodies = new FileBodies(live.getParent().resolveSibling(BODIES).resolve(live.getFileName()));
+    bodiesDirectory = live.getParent().resolveSibling(BODIES).resolve(live.getFileName());
+    bodies = new SegmentBodies(bodiesDirectory, SEGMENT_BYTES);
   }
 
   @Override
@@ -56,8 +60,8 @@ final class RocksState implements ReplicatedState {
     return bodies;
   }
 
-  FileBodies files() {
-    return bodies;
+  Path bodiesDirectory() {
+    return bodiesDirectory;
   }
 
   @Override
@@ -71,7 +75,7 @@ final class RocksState implements ReplicatedState {
         byte[] kept = new byte[head.remaining()];
         head.get(head.position(), kept);
         write.put(Table.INDEX, key(index), kept);
-        write.commit(term, index);
+        write.commit(term, index, null);
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.broker.machine.StoredState;
 import dev.evenkeel.broker.node.ReplicaCheck;
@@ -73,7 +74,7 @@ class StateDigestTest {
                   States.data(
                       directory,
                       path -> RocksStore.open(path, shared),
-                      new FileBodies(live.resolve(group + "-bodies")),
+                      new SegmentBodies(live.resolve(group + "-bodies"), 4 << 20),
                       1 << 20);
               states.put(id, state);
               return id.equals(ERRS) ? new Erring(state) : state;
