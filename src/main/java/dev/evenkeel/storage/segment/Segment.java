@@ -240,19 +240,21 @@ final class Segment implements Closeable {
         || String.valueOf(failure.getMessage()).contains("Input/output error");
   }
 
-  /** Copies a record to the end of another segment, as it is. */
-  void copyTo(Segment target, int row) throws IOException {
-    copyTo(target, table, row);
-  }
-
   /**
-   * The same.
+   * Copies a record to the end of another segment, as it is; nothing if the disk cannot read it.
    *
    * @param places where the records of this segment are
    */
-  void copyTo(Segment target, RecordTable places, int row) throws IOException {
+  void copyIfReadable(Segment target, RecordTable places, int row) throws IOException {
     ByteBuffer record = ByteBuffer.allocate(RecordHeader.BYTES + places.length(row));
-    read(places.position(row), record);
+    try {
+      read(places.position(row), record);
+    } catch (IOException e) {
+      if (isUnreadable(e)) {
+        return;
+      }
+      throw e;
+    }
     target.add(places.index(row), places.length(row), record.flip());
   }
 

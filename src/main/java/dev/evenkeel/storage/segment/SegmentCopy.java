@@ -59,13 +59,7 @@ final class SegmentCopy {
   }
 
   private void copy(Segment copy, RecordTable places, int row) throws IOException {
-    try {
-      old.copyTo(copy, places, row);
-    } catch (IOException e) {
-      if (!Segment.isUnreadable(e)) {
-        throw e;
-      }
-    }
+    old.copyIfReadable(copy, places, row);
     pace.read(places.length(row));
   }
 

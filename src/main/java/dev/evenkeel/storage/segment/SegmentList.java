@@ -42,6 +42,7 @@ final class SegmentList {
 
   /** Opens what is in the directory. */
   void open(long flushedIndex) throws IOException {
+    DurableFiles.deleteTree(aside());
     for (Segment.Name name : names(directory)) {
       openOne(name, flushedIndex);
     }
@@ -73,6 +74,16 @@ final class SegmentList {
   /** A new segment with the next number, which is in the list once it is put there. */
   Segment create() throws IOException {
     return Segment.create(directory, new Segment.Name(nextNumber++, 0), files);
+  }
+
+  /** The same in a directory of its own, whose content vanishes when the segments are opened. */
+  Segment createAside() throws IOException {
+    return Segment.create(
+        Files.createDirectories(aside()), new Segment.Name(nextNumber++, 0), files);
+  }
+
+  private Path aside() {
+    return directory.resolve("aside");
   }
 
   /** A new segment that is to take the place of another one. */

@@ -9,7 +9,9 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -26,12 +28,14 @@ final class SegmentRestore {
 
   private final SegmentList segments;
   private final Path from;
+  private final long segmentBytesMax;
   private final long lastIndex;
   private final List<Segment.Name> linked;
 
-  SegmentRestore(SegmentList segments, Path from) throws IOException {
+  SegmentRestore(SegmentList segments, Path from, long segmentBytesMax) throws IOException {
     this.segments = segments;
     this.from = from;
+    this.segmentBytesMax = segmentBytesMax;
     lastIndex = readLast(from);
     linked = SegmentList.names(from);
   }
@@ -89,26 +93,36 @@ final class SegmentRestore {
         asTheyAre &= segment.firstIndex() > lastIndex && segment.name().number() > lastNumber;
       }
     }
-    return asTheyAre ? above : List.of(copyAbove());
+    if (!asTheyAre) {
+      copyAbove();
+      above.clear();
+    }
+    return above;
   }
 
   /**
-   * Rare: a leader's snapshot finds entries behind it that the leader is going to replace. All go
-   * into one segment, as two would replace each other if only one of them was written.
+   * Rare: entries came while a leader's snapshot was not restored yet, or a leader's snapshot finds
+   * entries behind it that the leader is going to replace. The copies are made beside the segments,
+   * which they would replace if a crash left only a part of them. So they come in when they are
+   * whole, the last one first: it replaces nothing that another copy is to bring.
    */
-  private Segment copyAbove() throws IOException {
-    Segment copy = segments.create();
+  private void copyAbove() throws IOException {
+    Deque<Segment> copies = new ArrayDeque<>();
     for (Segment segment : segments.all()) {
       RecordTable table = segment.table();
       for (int row = table.firstAtLeast(lastIndex + 1); row < table.count(); row++) {
-        if (segments.of(table.index(row)) == segment && copy.bytes() < Segments.BYTES_HARD_MAX) {
-          segment.copyTo(copy, row);
+        if (segments.of(table.index(row)) == segment) {
+          if (copies.isEmpty() || copies.peek().bytes() >= segmentBytesMax) {
+            copies.push(segments.createAside());
+          }
+          segment.copyIfReadable(copies.peek(), table, row);
         }
       }
     }
-    copy.force();
-    copy.seal();
-    segments.forceDirectory();
-    return copy;
+    for (Segment copy : copies) {
+      copy.force();
+      copy.close();
+      DurableFiles.move(copy.path(), copy.name().in(segments.directory(), Segment.SUFFIX));
+    }
   }
 }

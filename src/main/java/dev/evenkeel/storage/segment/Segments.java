@@ -318,7 +318,7 @@ public final class Segments extends SegmentReads implements Closeable {
     try {
       synchronized (this) {
         endCurrent();
-        new SegmentRestore(segments, from).run();
+        new SegmentRestore(segments, from, segmentBytesMax).run();
       }
     } finally {
       restoring = false;

@@ -151,6 +151,29 @@ class SegmentFilesTest {
     }
   }
 
+  /** The disk is full, or the node is killed, while they are copied. */
+  @Test
+  void bodiesAboveASnapshotThatCannotBeTakenOverStay() throws IOException {
+    try (Segments other = Segments.open(temp.resolve("other"), 1000, -1)) {
+      append(other, 3, 0, 60);
+      other.link(snapshot, 49);
+    }
+    append(segments, 3, 0, 80);
+    List<Path> before = files(live);
+    Path last = before.get(before.size() - 1);
+    Path away = temp.resolve("away");
+    Files.move(last, away);
+    assertThatThrownBy(() -> segments.restore(snapshot)).isInstanceOf(IOException.class);
+    Files.move(away, last);
+    reopen();
+    assertHolds(segments, 3, 50, 80);
+    segments.restore(snapshot);
+    for (int i = 0; i < 2; i++) {
+      assertHolds(segments, 3, 0, 80);
+      reopen();
+    }
+  }
+
   @Test
   void whatIsNoSnapshotIsRefusedAndChangesNothing() throws IOException {
     append(segments, 1, 0, 5);
