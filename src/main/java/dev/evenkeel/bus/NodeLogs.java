@@ -81,12 +81,13 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
   }
 
   /**
-   * The bytes of messages in a node's segments of a data group.
+   * The messages in a node's segments of a data group.
    *
    * @param liveBytes needed, for all that is known
    * @param deadBytes dropped or deleted, and not freed yet
+   * @param lostMessages of which no node has an undamaged copy, as far as this node knows
    */
-  public record Bodies(long liveBytes, long deadBytes) {}
+  public record Bodies(long liveBytes, long deadBytes, long lostMessages) {}
 
   private static final Codec<Map<String, String>> LINES =
       Codec.map(TreeMap::new, NEEDED_TEXT, NEEDED_TEXT);
@@ -99,7 +100,8 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
           LINES,
           Codec.absent(null, any -> true));
 
-  private static final Codec<Bodies> BODIES = Codec.nullable(Codec.record(Bodies.class, I64, I64));
+  private static final Codec<Bodies> BODIES =
+      Codec.nullable(Codec.record(Bodies.class, I64, I64, I64));
 
   private static final Codec<List<Group>> GROUPS =
       Codec.list(

@@ -38,7 +38,7 @@ final class ClusterCommand extends CommandGroup {
     return options.get("/api/cluster", ClusterCommand::statusText);
   }
 
-  private static String statusText(JsonObject cluster) {
+  static String statusText(JsonObject cluster) {
     Table nodes =
         Table.of(
             "NODE node, ALIVE alive, HOST host, READS LEVEL featureLevel",
@@ -49,7 +49,7 @@ final class ClusterCommand extends CommandGroup {
                 + " BEHIND behind",
             cluster.getJsonArray("logs"),
             log -> log.put("behind", behind(log.getJsonArray("followers", new JsonArray()))));
-    return "cluster     %s\ndispatcher  %s\nlevel       %s\n\n%s\n%s%s%s"
+    return "cluster     %s\ndispatcher  %s\nlevel       %s\n\n%s\n%s%s%s%s"
         .formatted(
             cluster.getString("cluster"),
             cluster.getString("dispatcher", "none"),
@@ -57,7 +57,8 @@ final class ClusterCommand extends CommandGroup {
             nodes.text(),
             logs.text(),
             ineligible(cluster.getJsonArray("logs")),
-            diverged(cluster.getJsonArray("logs")));
+            diverged(cluster.getJsonArray("logs")),
+            lost(cluster.getJsonArray("logs")));
   }
 
   /** One line for each log group and pair of nodes whose states differ; empty if there is none. */
@@ -78,6 +79,30 @@ final class ClusterCommand extends CommandGroup {
       }
     }
     return lines.isEmpty() ? "" : '\n' + String.join("\n", lines) + '\n';
+  }
+
+  /** One line for each log group with lost messages; empty if there is none. */
+  private static String lost(JsonArray logs) {
+    StringBuilder lines = new StringBuilder();
+    for (Object each : logs) {
+      JsonObject log = (JsonObject) each;
+      // Nodes know of them from reading, so not all of them know the same.
+      long messages = 0;
+      Set<String> nodes = new TreeSet<>();
+      for (Object found : log.getJsonArray("storage", new JsonArray())) {
+        long known = ((JsonObject) found).getLong("lostMessages", 0L);
+        messages = Math.max(messages, known);
+        if (known > 0) {
+          nodes.add(((JsonObject) found).getString("node"));
+        }
+      }
+      if (messages > 0) {
+        lines.append(
+            "\nlost messages of %s: %s. Every copy of them is damaged; the log of %s names them\n"
+                .formatted(log.getString("group"), messages, String.join(" or ", nodes)));
+      }
+    }
+    return lines.toString();
   }
 
   /** One line for each node that should not lead, with the reason; empty if there is none. */

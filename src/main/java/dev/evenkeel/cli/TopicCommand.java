@@ -123,7 +123,8 @@ final class TopicCommand extends CommandGroup {
                     .text()
                 + "\n"
                 + Table.of(
-                        "LOG GROUP group, LEADER leader, LIVE liveBytes, DEAD deadBytes",
+                        "LOG GROUP group, LEADER leader, LIVE liveBytes, DEAD deadBytes,"
+                            + " LOST lostMessages",
                         topic.getJsonArray("logGroups", new JsonArray()))
                     .text());
   }

@@ -164,7 +164,8 @@ final class ClusterStatus {
                 new JsonObject()
                     .put("node", node)
                     .put("liveBytes", bodies.liveBytes())
-                    .put("deadBytes", bodies.deadBytes()));
+                    .put("deadBytes", bodies.deadBytes())
+                    .put("lostMessages", bodies.lostMessages()));
           }
         });
     return storage;

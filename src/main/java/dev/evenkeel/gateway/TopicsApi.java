@@ -190,7 +190,8 @@ final class TopicsApi {
                 .put("group", name)
                 .put("leader", leader)
                 .put("liveBytes", known == null ? null : known.liveBytes())
-                .put("deadBytes", known == null ? null : known.deadBytes()));
+                .put("deadBytes", known == null ? null : known.deadBytes())
+                .put("lostMessages", known == null ? null : known.lostMessages()));
   }
 
   private static NodeLogs.Bodies bodies(NodeLogs logs, String name) {

@@ -108,6 +108,7 @@ class MendedBodiesTest {
     assertThat(offsets(0)).containsExactly(0L, 4L, 6L, 8L);
     assertThat(node("n1").mender(0).lostBodies()).isEqualTo(1);
     assertThat(node("n1").mender(0).lostMessages()).isEqualTo(2);
+    assertThat(node("n1").mender(0).lostMessagesTotal()).isEqualTo(2);
     node("n1").scrub();
     assertThat(offsets(2)).containsExactly(4L, 6L, 8L);
     assertThat(node("n1").mender(0).lostMessages()).isEqualTo(2);

@@ -168,7 +168,7 @@ class FrameFuzzTest {
                             Map.of("DAMAGED", "x"),
                             new StateDigest(1, 2, new TreeMap<>(Map.of(1024L, 5L, 1030L, -6L))),
                             Map.of("m", "y"),
-                            new NodeLogs.Bodies(6, 7)))),
+                            new NodeLogs.Bodies(6, 7, 8)))),
                 NodeLogs.Levels.FIRST)
             .encode(),
         reader(NodeLogs::decode));

@@ -85,11 +85,11 @@ class NodeLogsTest {
             d0.commitIndex(),
             d0.appliedIndex(),
             d0.matchIndex(),
-            d0.condition().with(new NodeLogs.Bodies(70, 30)));
+            d0.condition().with(new NodeLogs.Bodies(70, 30, 2)));
     NodeLogs whole = new NodeLogs("n", "h", List.of(logs.groups().get(0), storing), logs.levels());
     byte[] bytes = whole.encode().toArray();
     assertThat(NodeLogs.decode(new ByteReader(bytes))).isEqualTo(whole);
-    byte[] before = Arrays.copyOf(bytes, bytes.length - 1 - 17);
+    byte[] before = Arrays.copyOf(bytes, bytes.length - 1 - 25);
     assertThat(NodeLogs.decode(new ByteReader(before))).isEqualTo(logs);
   }
 }

@@ -86,6 +86,9 @@ class DamagedBodiesIT {
         counted += (long) metric(node, "evenkeel_bodies_lost_messages_total");
       }
       assertThat(counted).as("seed %s", seed).isPositive();
+      Awaitility.await("the status says so, seed " + seed)
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> trio.node(1).admin("cluster", "status").out().contains("lost messages of "));
     }
   }
 

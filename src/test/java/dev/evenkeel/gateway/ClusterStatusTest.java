@@ -96,7 +96,7 @@ class ClusterStatusTest {
                         4,
                         Map.of(),
                         new NodeLogs.Condition(
-                            Map.of(), null, Map.of(), new NodeLogs.Bodies(70, 30)))),
+                            Map.of(), null, Map.of(), new NodeLogs.Bodies(70, 30, 2)))),
                 "n3",
                 ClusterStatus.Answer.GONE));
     assertThat(status.metaLeader()).isEqualTo("n1");
@@ -132,7 +132,9 @@ class ClusterStatusTest {
     assertThat(d0.getLong("commitIndex")).isNull();
     assertThat(d0.getJsonArray("followers")).hasSize(3);
     assertThat(d0.getJsonArray("storage"))
-        .isEqualTo(new JsonArray("[{\"node\":\"n2\",\"liveBytes\":70,\"deadBytes\":30}]"));
+        .isEqualTo(
+            new JsonArray(
+                "[{\"node\":\"n2\",\"liveBytes\":70,\"deadBytes\":30,\"lostMessages\":2}]"));
     assertThat(log(json, "d1").getLong("term")).isNull();
   }
 

@@ -13,6 +13,7 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Set;
@@ -68,7 +69,10 @@ public final class BodyMender {
   private final ConcurrentSkipListMap<Long, CompletableFuture<Result>> due =
       new ConcurrentSkipListMap<>();
   private final Set<Long> later = new ConcurrentSkipListSet<>();
-  private final Set<Long> lost = ConcurrentHashMap.newKeySet();
+
+  /** Bodies that no node has, and how many messages each of them had. */
+  private final Map<Long, Long> lost = new ConcurrentHashMap<>();
+
   private final AtomicBoolean scheduled = new AtomicBoolean();
   private final LongAdder damagedBodies = new LongAdder();
   private final LongAdder mendedBodies = new LongAdder();
@@ -132,12 +136,12 @@ public final class BodyMender {
 
   /** Looks again at what is lost: a node may have it now, or nobody may need it any more. */
   void lostAgain() {
-    lost.forEach(this::mend);
+    lost.keySet().forEach(this::mend);
   }
 
   /** Whether it is known that no node has the body of this entry. */
   public boolean isLost(long index) {
-    return lost.contains(index);
+    return lost.containsKey(index);
   }
 
   /** Damaged or missing bodies that were found, since the node started. */
@@ -155,8 +159,13 @@ public final class BodyMender {
     return lost.size();
   }
 
-  /** Messages in bodies that no node has, since the node started. */
+  /** Messages in bodies that no node has, and that are not dropped yet. */
   public long lostMessages() {
+    return lost.values().stream().mapToLong(Long::longValue).sum();
+  }
+
+  /** Messages in bodies that no node had, since the node started. */
+  public long lostMessagesTotal() {
     return lostMessages.sum();
   }
 
@@ -276,7 +285,7 @@ public final class BodyMender {
           decision = decide(index, own, answers);
         }
       }
-      if (!lost.contains(index) && !later.contains(index)) {
+      if (!lost.containsKey(index) && !later.contains(index)) {
         damagedBodies.increment();
       }
       switch (decision.verdict()) {
@@ -334,9 +343,11 @@ public final class BodyMender {
           unneeded.add(index);
           continue;
         }
-        if (lost.add(index)) {
-          lostMessages.add(
-              new LostBody(state, index, refs.in(index), refs.hasFailures(index)).log(log.name()));
+        if (!lost.containsKey(index)) {
+          long messages =
+              new LostBody(state, index, refs.in(index), refs.hasFailures(index)).log(log.name());
+          lost.put(index, messages);
+          lostMessages.add(messages);
           mended.run();
         }
         ended(index, Result.LOST);

@@ -288,7 +288,10 @@ public final class ControlService {
   private NodeLogs.Bodies bodies(LogGroup group) {
     int number = node.log().data().indexOf(group);
     BodyCleaner.Figures figures = number < 0 ? null : node.cleaner(number).figures();
-    return figures == null ? null : new NodeLogs.Bodies(figures.liveBytes(), figures.deadBytes());
+    return figures == null
+        ? null
+        : new NodeLogs.Bodies(
+            figures.liveBytes(), figures.deadBytes(), node.mender(number).lostMessages());
   }
 
   private static Future<Buffer> answer(Bytes out) {

@@ -127,7 +127,7 @@ final class LogMetrics {
     counter(
         "evenkeel.bodies.lost.messages",
         "Messages that were lost because every node's copy of them is damaged",
-        mender::lostMessages);
+        mender::lostMessagesTotal);
     gauge(
         "evenkeel.bodies.lost",
         "Damaged bodies of which no node has an undamaged copy",

@@ -40,6 +40,12 @@ final class ClusterFacts {
       Json.put(reasons, node.getString("reason"), node.getString("detail"));
     }
     state.put("ineligible", ineligible);
+    Map<String, Object> storage = new LinkedHashMap<>();
+    for (JsonObject node : Json.objects(log.getJsonArray("storage"))) {
+      storage.put(
+          node.getString("node"), Json.copy(node, "liveBytes", "deadBytes", "lostMessages"));
+    }
+    state.put("storage", storage);
     return state;
   }
 

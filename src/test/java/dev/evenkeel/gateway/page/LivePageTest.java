@@ -178,6 +178,28 @@ class LivePageTest extends PageBase {
     visit.seesNoMore(shown);
   }
 
+  private static JsonObject stored(String field, Object value) {
+    return Facts.patch(value, "cluster", "logs", "d0", "storage", "n1", field);
+  }
+
+  @ParameterizedTest
+  @MethodSource("schemes")
+  void aDataGroupShowsWhatItStoresAndWhatIsLost(ColorScheme scheme) {
+    visitTwo(scheme);
+    Locator group = visit.table("Log groups").getByRole(AriaRole.ROW).filter(named("d0"));
+    visit.reads(group, "—unknown");
+    live.change(stored("liveBytes", 48 << 20));
+    live.change(stored("deadBytes", 12 << 20));
+    live.change(stored("lostMessages", 0));
+    visit.reads(group, "48 MiB live, 12 MiB dead");
+    visit.seesNoMore(group.getByText("lost"));
+    live.change(stored("lostMessages", 2));
+    visit.reads(group, "2 messages lost");
+    // Another node leads, and has not told what it stores. What is lost stays lost.
+    live.change(Facts.patch("n2", "cluster", "logs", "d0", "leader"));
+    visit.reads(group, "—unknown 2 messages lost");
+  }
+
   private static JsonObject level(String field, Object value) {
     return Facts.patch(value, "groups", GROUP, "level", field);
   }

@@ -1,5 +1,5 @@
 import { html, memo } from './lib.js';
-import { bytes, clock, count, figure, known, millis, rate } from './words.js';
+import { bytes, clock, count, figure, known, millis, plural, rate } from './words.js';
 import { byName } from './model.js';
 import { Spark } from './spark.js';
 
@@ -108,10 +108,18 @@ const Ineligible = ({ nodes }) =>
       ),
     );
 
+/** What the leader stores, and what no node can read any more. */
+const Stored = ({ storage, leader }) => {
+  const own = storage?.[leader];
+  const lost = Math.max(0, ...Object.values(storage ?? {}).map((node) => node.lostMessages ?? 0));
+  return html`${figure(known(own?.liveBytes) ? `${bytes(own.liveBytes)} live, ${bytes(own.deadBytes)} dead` : null)}
+    ${lost > 0 && html` <span class="capped" title="every copy of them is damaged; the log of the node names them">${plural(lost, 'message')} lost</span>`}`;
+};
+
 export const Logs = memo(({ logs }) => html`<${Table}
   label="Log groups"
   empty="nothing is known of the logs yet"
-  head=${[['log'], ['leader'], ['term', 'num'], ['committed', 'num'], ['applied', 'num'], ['followers, entries behind'], ['should not lead']]}
+  head=${[['log'], ['leader'], ['term', 'num'], ['committed', 'num'], ['applied', 'num'], ['followers, entries behind'], ['stored'], ['should not lead']]}
 >
   ${Object.keys(logs)
     .sort((a, b) => (b === 'meta') - (a === 'meta') || byName(a, b))
@@ -124,6 +132,7 @@ export const Logs = memo(({ logs }) => html`<${Table}
         <${Num}>${figure(count(log.commitIndex))}<//>
         <${Num}>${figure(count(log.appliedIndex))}<//>
         <td>${known(log.followers) ? html`<${Followers} followers=${log.followers} />` : figure(null)}</td>
+        <td>${name === 'meta' ? null : html`<${Stored} storage=${log.storage} leader=${log.leader} />`}</td>
         <td><${Ineligible} nodes=${log.ineligible} /></td>
       </tr>`;
     })}

@@ -1,0 +1,44 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import org.junit.jupiter.api.Test;
+
+class ClusterStatusTextTest {
+  private static String text(String storage) {
+    JsonObject meta = new JsonObject().put("group", "meta").put("leader", "n1");
+    JsonObject d0 =
+        new JsonObject()
+            .put("group", "d0")
+            .put("leader", "n1")
+            .put("storage", new JsonArray(storage));
+    return ClusterCommand.statusText(
+        new JsonObject()
+            .put("cluster", "c")
+            .put("dispatcher", "n1")
+            .put("featureLevel", 3)
+            .put("nodes", new JsonArray())
+            .put("logs", new JsonArray().add(meta).add(d0)));
+  }
+
+  @Test
+  void lostMessagesAreNamedWithTheNodesThatKnowThem() {
+    assertThat(
+            text(
+                "[{\"node\":\"n1\",\"lostMessages\":2},{\"node\":\"n2\",\"lostMessages\":0},"
+                    + "{\"node\":\"n3\",\"lostMessages\":5}]"))
+        .endsWith(
+            "\n\nlost messages of d0: 5."
+                + " Every copy of them is damaged; the log of n1 or n3 names them\n");
+  }
+
+  @Test
+  void withoutLostMessagesNothingIsSaid() {
+    assertThat(text("[{\"node\":\"n1\",\"lostMessages\":0}]"))
+        .doesNotContain("lost")
+        .isEqualTo(text("[{\"node\":\"n1\",\"liveBytes\":7}]"))
+        .isEqualTo(text("[]"));
+  }
+}
