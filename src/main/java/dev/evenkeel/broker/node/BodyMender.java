@@ -6,7 +6,7 @@ import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.BodyAnswer.Have;
 import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.storage.segment.BodyOrigin;
+import dev.evenkeel.storage.segment.RecordHeader;
 import dev.evenkeel.storage.segment.Segments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -116,11 +116,11 @@ public final class BodyMender {
     }
     Segments segments = bodies.segments();
     ByteBuffer body = segments.readVerified(index);
-    BodyOrigin origin = segments.origin(index);
+    RecordHeader header = segments.header(index);
     // Asked last: whatever is missing was dropped by entries up to here.
     long applied = state.appliedIndex();
-    if (body != null && origin != null) {
-      return new BodyAnswer(Have.WHOLE, applied, origin.term(), body);
+    if (body != null && header != null) {
+      return new BodyAnswer(Have.WHOLE, applied, header.term(), body);
     }
     if (segments.length(index) == 0) {
       return BodyAnswer.without(Have.MISSING, applied);
@@ -276,7 +276,7 @@ public final class BodyMender {
     }
 
     private void seek(long index) throws IOException {
-      BodyOrigin own = segments.origin(index);
+      RecordHeader own = segments.header(index);
       List<BodyAnswer> answers = new ArrayList<>();
       MendDecision decision = decide(index, own, answers);
       for (String other : others) {
@@ -309,7 +309,7 @@ public final class BodyMender {
       }
     }
 
-    private MendDecision decide(long index, BodyOrigin own, List<BodyAnswer> answers) {
+    private MendDecision decide(long index, RecordHeader own, List<BodyAnswer> answers) {
       return MendDecision.of(index, own, state.appliedIndex(), others.size(), answers);
     }
 

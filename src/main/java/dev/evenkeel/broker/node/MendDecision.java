@@ -2,7 +2,7 @@ package dev.evenkeel.broker.node;
 
 import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.BodyAnswer.Have;
-import dev.evenkeel.storage.segment.BodyOrigin;
+import dev.evenkeel.storage.segment.RecordHeader;
 import java.util.Collection;
 
 /**
@@ -31,7 +31,7 @@ record MendDecision(Verdict verdict, BodyAnswer from) {
    * @param answers of those that answered
    */
   static MendDecision of(
-      long index, BodyOrigin own, long appliedIndex, int others, Collection<BodyAnswer> answers) {
+      long index, RecordHeader own, long appliedIndex, int others, Collection<BodyAnswer> answers) {
     for (BodyAnswer answer : answers) {
       if (fits(index, own, appliedIndex, answer)) {
         return new MendDecision(Verdict.REPLACE, answer);
@@ -47,13 +47,13 @@ record MendDecision(Verdict verdict, BodyAnswer from) {
    * Whether this is the body of the same entry. Without our own header, only entries that both
    * nodes have applied are known to be the same.
    */
-  static boolean fits(long index, BodyOrigin own, long appliedIndex, BodyAnswer answer) {
+  static boolean fits(long index, RecordHeader own, long appliedIndex, BodyAnswer answer) {
     if (answer.have() != Have.WHOLE) {
       return false;
     }
     return own == null
         ? index <= Math.min(appliedIndex, answer.appliedIndex())
-        : own.equals(BodyOrigin.of(answer.term(), answer.body()));
+        : own.equals(RecordHeader.of(index, answer.term(), answer.body()));
   }
 
   /**
@@ -61,7 +61,7 @@ record MendDecision(Verdict verdict, BodyAnswer from) {
    * more in a moment, and one that has applied less may get it.
    */
   private static boolean mayFitLater(
-      long index, BodyOrigin own, long appliedIndex, BodyAnswer answer) {
+      long index, RecordHeader own, long appliedIndex, BodyAnswer answer) {
     return switch (answer.have()) {
       case WHOLE -> own == null;
       case MISSING -> answer.appliedIndex() > appliedIndex || answer.appliedIndex() < index;

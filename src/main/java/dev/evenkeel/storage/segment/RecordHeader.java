@@ -22,11 +22,16 @@ import java.util.zip.CRC32C;
  * @param length of the body in bytes, 1 or more
  * @param crc CRC-32C of the body
  */
-record RecordHeader(long index, long term, int length, int crc) {
+public record RecordHeader(long index, long term, int length, int crc) {
   static final int BYTES = 36;
   static final int MAGIC = 0xEB5E6001;
   private static final int CRC_AT = 4;
   private static final int CRC_FROM = 8;
+
+  /** What stands before a body in memory. */
+  public static RecordHeader of(long index, long term, ByteBuffer body) {
+    return new RecordHeader(index, term, body.remaining(), crcOf(body.duplicate()));
+  }
 
   void write(ByteBuffer out) {
     int at = out.position();

@@ -207,10 +207,12 @@ final class Segment implements Closeable {
     return (long) table.position(row) + RecordHeader.BYTES + table.length(row);
   }
 
+  /** What stands before a body; null if it is damaged, or that of another entry. */
   RecordHeader header(int row) throws IOException {
-    ByteBuffer header = ByteBuffer.allocate(RecordHeader.BYTES);
-    read(table.position(row), header);
-    return RecordHeader.read(header.flip(), 0);
+    ByteBuffer bytes = ByteBuffer.allocate(RecordHeader.BYTES);
+    read(table.position(row), bytes);
+    RecordHeader header = RecordHeader.read(bytes.flip(), 0);
+    return header == null || header.index() != table.index(row) ? null : header;
   }
 
   /** Whether a record is as it was written. */

@@ -54,7 +54,7 @@ public abstract sealed class SegmentReads permits Segments {
         false,
         (segment, row) -> {
           RecordHeader header = segment.header(row);
-          return header != null && header.term() == term && header.index() == index;
+          return header != null && header.term() == term;
         });
   }
 
@@ -116,7 +116,7 @@ public abstract sealed class SegmentReads permits Segments {
         null,
         (segment, row) -> {
           RecordHeader header = segment.header(row);
-          if (header == null || header.index() != index) {
+          if (header == null) {
             return null;
           }
           ByteBuffer body = ByteBuffer.allocate(header.length());
@@ -126,16 +126,8 @@ public abstract sealed class SegmentReads permits Segments {
   }
 
   /** What stands before the body of an entry; null if it is missing or damaged. */
-  public BodyOrigin origin(long index) throws IOException {
-    return look(
-        index,
-        null,
-        (segment, row) -> {
-          RecordHeader header = segment.header(row);
-          return header == null || header.index() != index
-              ? null
-              : new BodyOrigin(header.term(), header.length(), header.crc());
-        });
+  public RecordHeader header(long index) throws IOException {
+    return look(index, null, Segment::header);
   }
 
   /** Compares every record of a segment with its checksums. Waits for the disk. */

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.BodyAnswer.Have;
 import dev.evenkeel.protocol.wire.ByteReader;
-import dev.evenkeel.storage.segment.BodyOrigin;
+import dev.evenkeel.storage.segment.RecordHeader;
 import java.nio.ByteBuffer;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -17,13 +17,13 @@ class MendDecisionTest {
   private static final long INDEX = 10;
   private static final long APPLIED = 20;
   private static final ByteBuffer BODY = ByteBuffer.wrap(new byte[] {1, 2, 3});
-  private static final BodyOrigin OWN = BodyOrigin.of(4, BODY);
+  private static final RecordHeader OWN = RecordHeader.of(INDEX, 4, BODY);
 
   private static BodyAnswer whole(long term, long applied) {
     return new BodyAnswer(Have.WHOLE, applied, term, BODY);
   }
 
-  private static MendDecision.Verdict verdict(BodyOrigin own, int others, BodyAnswer... answers) {
+  private static MendDecision.Verdict verdict(RecordHeader own, int others, BodyAnswer... answers) {
     return MendDecision.of(INDEX, own, APPLIED, others, List.of(answers)).verdict();
   }
 
@@ -40,7 +40,7 @@ class MendDecisionTest {
   @Test
   void aBodyOfAnotherEntryIsNot() {
     assertThat(verdict(OWN, 1, whole(5, APPLIED))).isEqualTo(LOST);
-    BodyOrigin other = BodyOrigin.of(4, ByteBuffer.wrap(new byte[] {1, 2, 4}));
+    RecordHeader other = RecordHeader.of(INDEX, 4, ByteBuffer.wrap(new byte[] {1, 2, 4}));
     assertThat(verdict(other, 1, whole(4, APPLIED))).isEqualTo(LOST);
   }
 

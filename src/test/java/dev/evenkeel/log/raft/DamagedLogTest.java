@@ -45,18 +45,13 @@ class DamagedLogTest {
   @Test
   void aLeaderThatCannotReadBodiesLeadsOnAndItsFollowerGetsThemWhenTheyAreMended()
       throws Exception {
-    for (String id : List.of("a", "b", "c")) {
-      start(id);
-    }
-    Appends appends = new Appends(() -> d0(leader()));
-    appends.append("first");
-    String away = nodes.keySet().stream().filter(id -> !id.equals(leader())).findFirst().get();
-    nodes.remove(away).close();
-    String large = "x".repeat(1 << 20);
-    for (int i = 0; i < ENTRIES; i++) {
-      appends.append(large + i);
-    }
+    String away = leaveOneBehind();
     List<TestNode> both = List.copyOf(nodes.values());
+    long written = d0(leader()).status().commitIndex();
+    // Applying looks into the file as well.
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(() -> both.stream().allMatch(n -> n.d0().status().appliedIndex() >= written));
     for (TestNode node : both) {
       spoilBodies(node);
     }
@@ -73,7 +68,8 @@ class DamagedLogTest {
     assertThat(both).allMatch(node -> node.d0().eligibility().eligible());
   }
 
-  private void leaderIsSpoilt(Spoiler spoiler) throws Exception {
+  /** Starts three nodes, stops one of the followers, and writes large entries. */
+  private String leaveOneBehind() throws Exception {
     for (String id : List.of("a", "b", "c")) {
       start(id);
     }
@@ -85,6 +81,11 @@ class DamagedLogTest {
     for (int i = 0; i < ENTRIES; i++) {
       appends.append(large + i);
     }
+    return away;
+  }
+
+  private void leaderIsSpoilt(Spoiler spoiler) throws Exception {
+    String away = leaveOneBehind();
     // Either of them may lead by then; it is still in memory that the newest segments are.
     String damaged = leader();
     spoiler.spoil(nodes.get(damaged));
@@ -166,15 +167,6 @@ class DamagedLogTest {
   }
 
   private String leader() {
-    return await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () ->
-                nodes.entrySet().stream()
-                    .filter(each -> each.getValue().d0().leadership().ready())
-                    .map(Map.Entry::getKey)
-                    .findFirst()
-                    .orElse(null),
-            java.util.Objects::nonNull);
+    return TestNode.leader(nodes);
   }
 }

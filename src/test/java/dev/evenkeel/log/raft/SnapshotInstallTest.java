@@ -11,7 +11,6 @@ import dev.evenkeel.log.SnapshotTransfer;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
@@ -66,16 +65,7 @@ class SnapshotInstallTest {
   }
 
   private String leader() {
-    return await()
-        .atMost(TestNode.PATIENCE)
-        .pollDelay(Duration.ZERO)
-        .until(
-            () ->
-                nodes.keySet().stream()
-                    .filter(id -> nodes.get(id).d0().leadership().ready())
-                    .findFirst()
-                    .orElse(null),
-            Objects::nonNull);
+    return TestNode.leader(nodes);
   }
 
   /** One node is away while entries come; the others drop from their logs what it lacks. */

@@ -20,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -112,6 +113,20 @@ final class TestNode implements AutoCloseable {
 
   static int freePort() {
     return TestPorts.take(1);
+  }
+
+  /** Waits for a leader of d0 that is ready, and returns its id. */
+  static String leader(Map<String, TestNode> nodes) {
+    return await()
+        .atMost(PATIENCE)
+        .pollDelay(Duration.ZERO)
+        .until(
+            () ->
+                nodes.keySet().stream()
+                    .filter(id -> nodes.get(id).d0().leadership().ready())
+                    .findFirst()
+                    .orElse(null),
+            Objects::nonNull);
   }
 
   TestNode awaitReady() {

@@ -310,16 +310,7 @@ class ThreeNodesTest {
 
   /** Waits for one leader of d0 that is ready. */
   private String leader() {
-    return await()
-        .atMost(TestNode.PATIENCE)
-        .pollDelay(Duration.ZERO)
-        .until(
-            () ->
-                nodes.keySet().stream()
-                    .filter(id -> d0(id).leadership().ready())
-                    .findFirst()
-                    .orElse(null),
-            Objects::nonNull);
+    return TestNode.leader(nodes);
   }
 
   /** One that does not lead. */

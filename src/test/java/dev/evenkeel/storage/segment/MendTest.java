@@ -205,8 +205,8 @@ class MendTest {
       assertThat(segments.readVerified(index))
           .as("entry %s", index)
           .isEqualTo(ByteBuffer.wrap(each.getValue()));
-      assertThat(segments.origin(index))
-          .isEqualTo(BodyOrigin.of(TERM, ByteBuffer.wrap(each.getValue())));
+      assertThat(segments.header(index))
+          .isEqualTo(RecordHeader.of(index, TERM, ByteBuffer.wrap(each.getValue())));
     }
     TreeSet<Long> numbers = new TreeSet<>();
     for (Segments.Info info : segments.list()) {
