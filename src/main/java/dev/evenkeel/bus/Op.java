@@ -64,8 +64,9 @@ public enum Op {
    */
   FETCH_RETRIES,
   /**
-   * Body: text group, shard, i64 from offset, i32 messages at most, i32 bytes at most. Answer:
-   * {@code wire.DeadLettersAnswer}. To the shard's leader.
+   * Body: text group, shard, i64 from offset, i32 messages at most, i32 bytes at most (0: without
+   * messages, which nodes of former versions answer nevertheless). Answer: {@code
+   * wire.DeadLettersAnswer}. To the shard's leader.
    */
   READ_DEAD_LETTERS,
   /**

@@ -97,12 +97,15 @@ final class DeadLettersApi {
   }
 
   private Future<List<Opened>> read(String group, Shard shard, long from, int max) {
+    return ask(group, shard, from, max, Limits.FETCH_BYTES_MAX).map(DeadLettersAnswer::opened);
+  }
+
+  private Future<DeadLettersAnswer> ask(
+      String group, Shard shard, long from, int max, int bytesMax) {
     Bytes body = new Bytes().text(group);
     RecordCodec.write(body, shard);
-    body.i64(from).i32(max).i32(Limits.FETCH_BYTES_MAX);
-    return calls
-        .toLeaderOf(shard, Op.READ_DEAD_LETTERS, body)
-        .map(answer -> DeadLettersAnswer.decode(answer).opened());
+    body.i64(from).i32(max).i32(bytesMax);
+    return calls.toLeaderOf(shard, Op.READ_DEAD_LETTERS, body).map(DeadLettersAnswer::decode);
   }
 
   /** Shows one dead letter. */
@@ -194,13 +197,14 @@ final class DeadLettersApi {
       return Future.succeededFuture(0L);
     }
     int max = (int) Math.min(left, Limits.OUTCOMES_A_COMMAND_MAX);
-    return read(group, shard, 0, max)
+    // Without messages: they would be read from all over the disk, and one may be damaged.
+    return ask(group, shard, 0, max, 0)
         .compose(
-            letters -> {
-              if (letters.isEmpty()) {
+            answer -> {
+              List<Long> offsets = answer.letters().stream().map(DeadLetter::offset).toList();
+              if (offsets.isEmpty()) {
                 return Future.succeededFuture(0L);
               }
-              List<Long> offsets = letters.stream().map(each -> each.letter().offset()).toList();
               return submit(view, group, shard, offsets, replay)
                   .compose(
                       done ->

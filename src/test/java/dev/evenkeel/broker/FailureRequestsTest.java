@@ -12,6 +12,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -72,9 +73,13 @@ class FailureRequestsTest {
   }
 
   private Future<DeadLettersAnswer> deadLetters() {
+    return deadLetters(1 << 20);
+  }
+
+  private Future<DeadLettersAnswer> deadLetters(int bytesMax) {
     Bytes body = new Bytes().text("g");
     RecordCodec.write(body, shard);
-    body.i64(0).i32(100).i32(1 << 20);
+    body.i64(0).i32(100).i32(bytesMax);
     return ask(Op.READ_DEAD_LETTERS, body).map(DeadLettersAnswer::decode);
   }
 
@@ -118,6 +123,24 @@ class FailureRequestsTest {
     record(new Outcome.Settled(1));
     assertThat(retried()).isEqualTo(Map.of(3L, "7/0/3"));
     assertThat(bench.nodes.get("n1").mender(0).mendedBodies()).isEqualTo(1);
+  }
+
+  @Test
+  void withoutTheirMessagesDeadLettersAreListedThoughThoseAreDamaged() throws Exception {
+    begin("n1");
+    record(failed(0, Outcome.Way.DEAD));
+    damage(0);
+    damage(4);
+    DeadLettersAnswer answer = get(deadLetters(0));
+    assertThat(answer.letters()).extracting(DeadLetter::offset).containsExactly(0L, 4L);
+    assertThat(answer.letters())
+        .allSatisfy(
+            letter -> {
+              assertThat(letter.copy()).isNull();
+              assertThat(letter.error()).isEqualTo("broken");
+            });
+    assertThat(answer.batches()).isEmpty();
+    assertThat(bench.nodes.get("n1").mender(0).damagedBodies()).as("nothing was read").isZero();
   }
 
   @Test

@@ -53,7 +53,7 @@ record FailureService(ServeContext serve) {
     Shard shard = RecordCodec.shard(in);
     long from = Math.max(0, in.i64());
     int max = Math.max(1, Math.min(in.i32(), LETTERS_MAX));
-    int bytesMax = Math.max(1, Math.min(in.i32(), Limits.FETCH_BYTES_MAX));
+    int bytesMax = Math.max(0, Math.min(in.i32(), Limits.FETCH_BYTES_MAX));
     in.end();
     if (name == null) {
       throw INVALID.error("dead letters belong to a group: name it");

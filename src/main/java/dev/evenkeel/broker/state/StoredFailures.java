@@ -180,7 +180,8 @@ public final class StoredFailures {
    *
    * @param from the first offset wanted
    * @param max most of them
-   * @param bytesMax at least one, more only within this
+   * @param bytesMax at least one, more only within this; 0: without their messages, which are not
+   *     read then
    * @throws RefusedException CORRUPT if the first message cannot be read
    */
   public DeadLettersAnswer deadLetters(long from, int max, int bytesMax) {
@@ -194,6 +195,10 @@ public final class StoredFailures {
       while (letters.size() < max && cursor.next()) {
         StoredLetter stored = StoredLetter.decode(cursor.value());
         DeadLetter letter = stored.letter();
+        if (bytesMax == 0) {
+          letters.add(letter);
+          continue;
+        }
         try {
           MessageReader.Found found = messages.take(stored.message(), letter.offset());
           if (found == null) {
