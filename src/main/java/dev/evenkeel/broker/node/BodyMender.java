@@ -123,6 +123,9 @@ public final class BodyMender {
       return new BodyAnswer(Have.WHOLE, applied, header.term(), body);
     }
     if (segments.length(index) == 0) {
+      if (segments.isRestoring()) {
+        throw new IOException("a snapshot takes the place of the bodies");
+      }
       return BodyAnswer.without(Have.MISSING, applied);
     }
     mend(index);
@@ -193,7 +196,8 @@ public final class BodyMender {
       }
       try {
         new Round(segments, number, silent).run(indices);
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | Error e) {
+        // Whatever it is, readers wait for a result.
         LOG.warn(
             "log group {}: damaged bodies cannot be mended now, and it will be tried again: {}",
             log.name(),

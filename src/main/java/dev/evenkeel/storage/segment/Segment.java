@@ -94,6 +94,14 @@ final class Segment implements Closeable {
     return segment;
   }
 
+  /** Whether a file is a table without its segment, or a part of a table. */
+  static boolean isLeftover(Path file) {
+    String name = file.getFileName().toString();
+    String stem = name.substring(0, name.length() - Math.min(name.length(), 4));
+    return name.endsWith(TABLE_SUFFIX + ".tmp")
+        || name.endsWith(TABLE_SUFFIX) && !Files.exists(file.resolveSibling(stem + SUFFIX));
+  }
+
   /** Looks for the records in the file itself. Those whose header is damaged are not found. */
   RecordTable found() throws IOException {
     RecordTable found = new RecordTable();

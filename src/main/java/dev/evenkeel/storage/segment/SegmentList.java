@@ -42,9 +42,19 @@ final class SegmentList {
 
   /** Opens what is in the directory. */
   void open(long flushedIndex) throws IOException {
-    DurableFiles.deleteTree(aside());
+    deleteLeftovers();
     for (Segment.Name name : names(directory)) {
       openOne(name, flushedIndex);
+    }
+  }
+
+  /** What a crash or a full disk has left of tables and copies. */
+  private void deleteLeftovers() throws IOException {
+    DurableFiles.deleteTree(aside());
+    for (Path file : DurableFiles.list(directory)) {
+      if (Segment.isLeftover(file)) {
+        Files.deleteIfExists(file);
+      }
     }
   }
 

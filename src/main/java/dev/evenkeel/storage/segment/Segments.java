@@ -1,5 +1,6 @@
 package dev.evenkeel.storage.segment;
 
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -100,7 +101,7 @@ public final class Segments extends SegmentReads implements Closeable {
   }
 
   private int appendSome(List<Body> bodies, int from) throws IOException {
-    if (current == null || current.bytes() >= segmentBytesMax) {
+    if (current == null || current.sealed() || current.bytes() >= segmentBytesMax) {
       roll();
     }
     List<ByteBuffer> buffers = new ArrayList<>();
@@ -137,14 +138,24 @@ public final class Segments extends SegmentReads implements Closeable {
     if (current != null && current.bytes() == 0) {
       return;
     }
-    force();
+    if (dirty) {
+      // Not by the channel that bodies are written by, which an interrupted thread would close.
+      DurableFiles.force(current.path());
+      dirty = false;
+    }
     for (Segment segment : segments.all()) {
       if (!segment.sealed()) {
         segment.seal();
       }
     }
-    current = segments.create();
-    segments.forceDirectory();
+    Segment next = segments.create();
+    try {
+      segments.forceDirectory();
+    } catch (IOException e) {
+      next.delete();
+      throw e;
+    }
+    current = next;
   }
 
   /** Makes everything that was appended survive a crash of the machine. */
@@ -248,13 +259,15 @@ public final class Segments extends SegmentReads implements Closeable {
       new SegmentCopy(old, wanted, replacements, pace, () -> restoring).into(copy);
       return finish(old, copy) ? copy : null;
     } catch (IOException | RuntimeException e) {
-      copy.delete();
+      if (segments.numbered(copy.name().number()) != copy) {
+        copy.delete();
+      }
       throw e;
     }
   }
 
   private synchronized boolean finish(Segment old, Segment copy) throws IOException {
-    if (restoring || sealed(old.name().number()) != old) {
+    if (restoring || sealed(old.name().number()) != old || !isInPlace(copy)) {
       copy.delete();
       return false;
     }
@@ -262,6 +275,13 @@ public final class Segments extends SegmentReads implements Closeable {
     segments.forceDirectory();
     segments.exchange(old, copy);
     return true;
+  }
+
+  /** Whether no other segment has the place of one of its bodies. */
+  private boolean isInPlace(Segment copy) {
+    long number = copy.name().number();
+    return copy.table().count() == 0
+        || numberOf(copy.firstIndex()) == number && numberOf(copy.lastIndex()) == number;
   }
 
   private Segment sealed(long number) {
@@ -324,6 +344,11 @@ public final class Segments extends SegmentReads implements Closeable {
       restoring = false;
       rewriting.unlock();
     }
+  }
+
+  /** Whether other bodies are taking the place of those that are here, so that some are missing. */
+  public boolean isRestoring() {
+    return restoring;
   }
 
   @Override

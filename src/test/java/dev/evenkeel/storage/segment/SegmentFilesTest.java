@@ -11,7 +11,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.Stream;
@@ -196,6 +198,90 @@ class SegmentFilesTest {
     segments = Segments.open(live, SEGMENT_BYTES, -1);
     segments.restore(snapshot);
     assertHolds(segments, 1, 0, 7);
+  }
+
+  /** As without room on the disk. */
+  @Test
+  void aSnapshotThatCannotBeginANewSegmentDoesNotEndWriting() throws IOException {
+    append(segments, 1, 0, 3);
+    Path next = live.resolve("000000000002-0.seg");
+    Files.createFile(next);
+    assertThatThrownBy(() -> segments.link(snapshot, 3)).isInstanceOf(IOException.class);
+    Files.delete(next);
+    segments.force();
+    append(segments, 1, 4, 9);
+    assertHolds(segments, 1, 0, 9);
+    reopen();
+    assertHolds(segments, 1, 0, 9);
+  }
+
+  /** The node stops while damage is mended: a write that goes on must not fail. */
+  @Test
+  void anInterruptedThreadThatEndsASegmentLeavesItToItsWriter() throws Exception {
+    append(segments, 1, 0, 0);
+    CompletableFuture<Boolean> failed = new CompletableFuture<>();
+    Thread interrupted =
+        new Thread(
+            () -> {
+              Thread.currentThread().interrupt();
+              try {
+                segments.mend(0, new TreeMap<>(), any -> true);
+                failed.complete(false);
+              } catch (IOException e) {
+                failed.complete(true);
+              }
+            });
+    interrupted.start();
+    assertThat(failed.get()).isTrue();
+    append(segments, 1, 1, 5);
+    segments.force();
+    assertHolds(segments, 1, 0, 5);
+  }
+
+  /** A snapshot of another node has come meanwhile, whose segments have other numbers. */
+  @Test
+  void aBodyIsNotMendedInASegmentThatIsNotItsPlace() throws IOException {
+    append(segments, 1, 10, 30);
+    List<Segments.Info> before = segments.list();
+    Segments.Body body = new Segments.Body(1, 11, List.of(ByteBuffer.wrap(bytes(1, 11))));
+    TreeMap<Long, Segments.Body> bodies = new TreeMap<>(Map.of(11L, body));
+    assertThat(segments.mend(3, bodies, any -> true)).isFalse();
+    assertHolds(segments, 1, 10, 30);
+    assertThat(segments.list()).isEqualTo(before);
+    reopen();
+    assertHolds(segments, 1, 10, 30);
+  }
+
+  @Test
+  void aRewrittenSegmentStaysIfTheFormerOneCannotBeDeleted() throws IOException {
+    append(segments, 1, 0, 9);
+    Path table = live.resolve("000000000000-0.idx");
+    Files.delete(table);
+    Files.createDirectories(table.resolve("full"));
+    assertThatThrownBy(() -> segments.rewrite(info(0), index -> index != 1, bytes -> {}))
+        .isInstanceOf(IOException.class);
+    assertHolds(segments, 1, 0, 0);
+    assertHolds(segments, 1, 2, 9);
+    Files.delete(table.resolve("full"));
+    Files.delete(table);
+    reopen();
+    assertHolds(segments, 1, 0, 0);
+    assertHolds(segments, 1, 2, 9);
+    assertThat(live.resolve("000000000000-0.seg")).doesNotExist();
+  }
+
+  /** What a crash or a full disk left behind; a later segment of that number is not the same. */
+  @Test
+  void tablesWithoutASegmentAreDeletedAtAStart() throws IOException {
+    append(segments, 1, 0, 9);
+    segments.close();
+    Files.createFile(live.resolve("000000000007-0.idx"));
+    Files.createFile(live.resolve("000000000007-1.idx.tmp"));
+    segments = Segments.open(live, SEGMENT_BYTES, -1);
+    assertHolds(segments, 1, 0, 9);
+    assertThat(live.resolve("000000000007-0.idx")).doesNotExist();
+    assertThat(live.resolve("000000000007-1.idx.tmp")).doesNotExist();
+    assertThat(live.resolve("000000000000-0.idx")).exists();
   }
 
   @Test
