@@ -112,12 +112,19 @@ final class SnapshotFiles implements StateMachineStorage {
     return new IncomingSnapshot(directory.resolve(INCOMING));
   }
 
-  /** A directory to write a new snapshot into; empty, and forgotten unless published. */
+  /** A directory to write a new snapshot into; empty, to be published or forgotten. */
   Path stage(TermIndex position) throws IOException {
-    Path staged = temporary.resolve("taking-" + name(position));
-    DurableFiles.deleteTree(staged);
-    Files.createDirectories(staged);
-    return staged;
+    forgetStaged();
+    return Files.createDirectories(taking().resolve(name(position)));
+  }
+
+  /** Deletes what was staged: it has links to files, and would keep their space. */
+  void forgetStaged() throws IOException {
+    DurableFiles.deleteTree(taking());
+  }
+
+  private Path taking() {
+    return temporary.resolve("taking");
   }
 
   /** Adds to a staged snapshot what {@link Snapshot#stateIndex} reads. */

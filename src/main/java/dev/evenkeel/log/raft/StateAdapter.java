@@ -247,10 +247,14 @@ final class StateAdapter extends BaseStateMachine {
       return last;
     }
     try {
-      Path staged = snapshots.stage(position);
-      state.snapshot(staged.resolve(SnapshotFiles.STATE));
-      SnapshotFiles.writeStateIndex(staged, state.appliedIndex());
-      snapshots.publish(position, staged);
+      try {
+        Path staged = snapshots.stage(position);
+        state.snapshot(staged.resolve(SnapshotFiles.STATE));
+        SnapshotFiles.writeStateIndex(staged, state.appliedIndex());
+        snapshots.publish(position, staged);
+      } finally {
+        snapshots.forgetStaged();
+      }
       snapshotsChanged();
       snapshotFailed = false;
       bytesSinceSnapshot = 0;

@@ -189,6 +189,19 @@ class LoneNodeTest {
     }
   }
 
+  /** It would keep the files that it has links to, and fill the disk. */
+  @Test
+  void nothingStaysOfASnapshotThatCouldNotBeTaken() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      TestNode.append(node.d0(), "e0").get();
+      node.state("d0").full = true;
+      node.d0().snapshot().get();
+      assertThat(node.state("d0").snapshots).hasValue(1);
+      assertThat(DurableFiles.list(node.groupDirectory("d0").resolve("tmp"))).isEmpty();
+      assertThat(DurableFiles.list(node.groupDirectory("d0").resolve("sm"))).isEmpty();
+    }
+  }
+
   @Test
   void takesSnapshotsByItself() throws Exception {
     try (TestNode node =

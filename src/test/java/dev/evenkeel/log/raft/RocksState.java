@@ -40,6 +40,7 @@ final class RocksState implements ReplicatedState {
   final AtomicInteger restores = new AtomicInteger();
   final AtomicInteger snapshots = new AtomicInteger();
   volatile boolean broken;
+  volatile boolean full;
   private volatile RocksStore store;
 
   RocksState(Path live, RocksShared shared) {
@@ -111,6 +112,9 @@ final class RocksState implements ReplicatedState {
   public void snapshot(Path directory) throws IOException {
     snapshots.incrementAndGet();
     store.checkpoint(directory);
+    if (full) {
+      throw new IOException("No space left on device");
+    }
     bodies.link(directory.resolve(BODIES), store.appliedIndex());
   }
 
