@@ -34,7 +34,18 @@ public final class StoreFiles {
       }
     }
     DurableFiles.force(staged);
-    DurableFiles.deleteTree(target);
+    remove(target);
     DurableFiles.move(staged, target);
+  }
+
+  /** Deletes a closed store in one step: of one that is half deleted, a start could not tell. */
+  public static void remove(Path directory) throws IOException {
+    Path target = directory.toAbsolutePath();
+    Path removed = target.resolveSibling(target.getFileName() + ".removed");
+    DurableFiles.deleteTree(removed);
+    if (Files.exists(target)) {
+      DurableFiles.move(target, removed);
+      DurableFiles.deleteTree(removed);
+    }
   }
 }

@@ -68,12 +68,19 @@ final class LiveStore {
     }
   }
 
-  /** Puts a copy of a snapshot into the store's place; {@code then} runs before anyone reads it. */
-  void replace(Path snapshot, Runnable then) throws IOException {
+  /**
+   * Puts a copy of a snapshot into the store's place, while nobody reads.
+   *
+   * @param first replaces what the store refers to. After a crash in it there is no store, so that
+   *     the snapshot is restored again.
+   * @param then reads the new store
+   */
+  void replace(Path snapshot, StoredState.DiskWork first, Runnable then) throws IOException {
     lock.writeLock().lock();
     try {
       closeStore();
-      // A crash here leaves no store, or the old one: the log then restores the snapshot again.
+      StoreFiles.remove(directory);
+      first.run();
       StoreFiles.replace(directory, snapshot);
       store = opener.open(directory);
       then.run();

@@ -102,7 +102,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     }
   }
 
-  private interface DiskWork {
+  interface DiskWork {
     void run() throws IOException;
   }
 
@@ -374,11 +374,16 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
 
   @Override
   public final void restore(Path directory) throws IOException {
+    watched(
+        () ->
+            live.replace(directory.resolve(STORE), () -> restoreBodies(directory), this::loadAll));
+  }
+
+  private void restoreBodies(Path directory) throws IOException {
     EntryBodies bodies = bodies();
     if (bodies != null) {
       bodies.restore(directory.resolve(BODIES));
     }
-    watched(() -> live.replace(directory.resolve(STORE), this::loadAll));
   }
 
   @Override
