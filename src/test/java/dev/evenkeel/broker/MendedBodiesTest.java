@@ -3,6 +3,7 @@ package dev.evenkeel.broker;
 import static dev.evenkeel.broker.Bench.get;
 import static dev.evenkeel.broker.Bench.refusal;
 import static dev.evenkeel.broker.machine.Rig.batch;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -86,6 +87,19 @@ class MendedBodiesTest {
         .nodes
         .values()
         .forEach(node -> assertThat(node.log().data().get(0).eligibility().reasons()).isEmpty());
+  }
+
+  @Test
+  void anErrorInMendingDoesNotLeaveReadersWaiting() throws Exception {
+    begin("n1", "n2");
+    damage("n1", 6);
+    node("n1")
+        .askReplicas(
+            (to, group, index) -> {
+              throw new InternalError("a disk cannot read a file that is mapped");
+            });
+    assertThat(refusal(bench.fetch("g", shard, 1, 6, 0)).refusal()).isEqualTo(UNAVAILABLE);
+    assertThat(node("n1").mender(0).lostBodies()).isZero();
   }
 
   @Test

@@ -163,6 +163,23 @@ public final class BodyCleaner {
       return false;
     }
     Segments segments = bodies.segments();
+    try {
+      look(segments, nowMillis);
+      rewrite(segments);
+    } catch (IOException | RuntimeException e) {
+      // As without room on the disk. What is to be done is found anew.
+      scannedChanges = -1;
+      throw e;
+    }
+    bytesAfterRound = segments.bytes();
+    if (replaced.getAndSet(false)) {
+      dropSnapshotsUntilNow();
+    }
+    dropSnapshots();
+    return !rewrites.isEmpty();
+  }
+
+  private void look(Segments segments, long nowMillis) throws IOException {
     if (scanDue(segments, nowMillis)) {
       scan(segments, nowMillis);
       if (keptByLogTooLong(segments, nowMillis)) {
@@ -172,13 +189,6 @@ public final class BodyCleaner {
         scan(segments, nowMillis);
       }
     }
-    rewrite(segments);
-    bytesAfterRound = segments.bytes();
-    if (replaced.getAndSet(false)) {
-      dropSnapshotsUntilNow();
-    }
-    dropSnapshots();
-    return !rewrites.isEmpty();
   }
 
   private boolean scanDue(Segments segments, long nowMillis) {

@@ -219,7 +219,8 @@ public final class BrokerNode implements AutoCloseable {
     for (Scrub scrub : scrubs) {
       try {
         scrub.pass(rate::take);
-      } catch (IOException | RuntimeException e) {
+      } catch (IOException | RuntimeException | Error e) {
+        // An error also: a disk that cannot read a mapped table throws one.
         LOG.warn("stored messages cannot be checked now, and will be later", e);
       }
     }
@@ -245,7 +246,7 @@ public final class BrokerNode implements AutoCloseable {
         () -> {
           try {
             task.run();
-          } catch (RuntimeException e) {
+          } catch (RuntimeException | Error e) {
             LOG.error("a periodic task failed and will be tried again", e);
           }
         },
@@ -280,7 +281,7 @@ public final class BrokerNode implements AutoCloseable {
   private boolean clean(BodyCleaner cleaner) {
     try {
       return cleaner.run(TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-    } catch (IOException | RuntimeException e) {
+    } catch (IOException | RuntimeException | Error e) {
       if (!cleaning.isShutdown()) {
         LOG.warn(
             "log group {}: the space of dropped messages is not freed, and will be tried again",

@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.node;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.broker.machine.BodyUse;
@@ -281,6 +282,25 @@ class BodyCleanerTest {
             ((SegmentBodies) state().bodies()).segments()::length,
             () -> {});
     assertThat(use.missing()).isEmpty();
+  }
+
+  /** As without room on the disk; nothing else is dropped until there is room again. */
+  @Test
+  void aSegmentThatCouldNotBeRewrittenIsRewrittenLater() throws Exception {
+    append(LAZY, 1, BATCH_BYTES);
+    append(BUSY, 300, BATCH_BYTES);
+    run(new DataCommand.DropShards(BUSY.topicId()));
+    Path obstacle = directory.resolve("bodies").resolve("d0").resolve("000000000000-1.seg");
+    Files.createFile(obstacle);
+    await().untilAsserted(() -> assertThatThrownBy(this::round).isInstanceOf(IOException.class));
+    Files.delete(obstacle);
+    await()
+        .untilAsserted(
+            () -> {
+              round();
+              assertThat(obstacle).exists();
+            });
+    assertThat(state().tables().shard(LAZY).end()).isEqualTo(1);
   }
 
   /** Files of segments that were written anew. */
