@@ -1,10 +1,7 @@
 package dev.evenkeel.broker.node;
 
-import static dev.evenkeel.protocol.Refusal.CORRUPT;
-
 import dev.evenkeel.broker.machine.BodyRefs.Ref;
 import dev.evenkeel.broker.machine.DataState;
-import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Batch;
 import java.io.UncheckedIOException;
@@ -41,12 +38,15 @@ record LostBody(DataState state, long index, List<Ref> refs, boolean failures) {
     for (Ref ref : refs) {
       if (ref.entry() == null) {
         messages += ref.count();
-        LOG.error("{} delayed messages of {} may be lost", ref.count(), nameOf(ref));
+        LOG.error(
+            "{} delayed messages of {} may be lost",
+            ref.count(),
+            state.tables().nameOf(ref.shard()));
       } else if (!isWhole(ref)) {
         messages += ref.count();
         LOG.error(
             "lost: {}, offsets {} to {}. Consumers go on behind them",
-            nameOf(ref),
+            state.tables().nameOf(ref.shard()),
             ref.entry().base(),
             ref.entry().last());
       }
@@ -57,23 +57,9 @@ record LostBody(DataState state, long index, List<Ref> refs, boolean failures) {
   private boolean isWhole(Ref ref) {
     try {
       byte[] bytes = state.bytes(ref.entry());
-      if (bytes == null) {
-        return false;
-      }
-      Batch batch = Batch.next(ByteBuffer.wrap(bytes)).verified();
-      if (batch.length() != bytes.length) {
-        throw CORRUPT.error("trailing bytes");
-      }
-      return true;
+      return bytes != null && Batch.whole(ByteBuffer.wrap(bytes)) != null;
     } catch (RefusedException | UncheckedIOException damaged) {
       return false;
     }
-  }
-
-  private String nameOf(Ref ref) {
-    TopicRecord topic = state.tables().topic(ref.shard().topicId());
-    return (topic == null ? "topic " + ref.shard().topicId() : "topic '" + topic.name() + "'")
-        + " shard "
-        + ref.shard().shard();
   }
 }

@@ -141,7 +141,8 @@ public final class ControlService {
     LogGroupServer group = serve.readyGroupOf(shard);
     Lease lease = group.state().tables().lease(name, shard);
     if (lease == null) {
-      throw UNKNOWN_GROUP.error("group '" + name + "' has no lease on " + group.nameOf(shard));
+      throw UNKNOWN_GROUP.error(
+          "group '" + name + "' has no lease on " + group.state().tables().nameOf(shard));
     }
     if (lease.state() == null) {
       return Future.succeededFuture(reply(new Reply.OfLease(lease.forOwner())));

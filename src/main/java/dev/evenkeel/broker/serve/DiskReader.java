@@ -131,7 +131,7 @@ final class DiskReader {
     }
     byte[] bytes = group.state().bytes(entry);
     try {
-      return bytes == null || checked(ByteBuffer.wrap(bytes)) == null;
+      return bytes == null || Batch.whole(ByteBuffer.wrap(bytes)) == null;
     } catch (RefusedException damaged) {
       return true;
     }
@@ -166,14 +166,6 @@ final class DiskReader {
     return found.isEmpty() ? null : new Found(frame.limit(at), found);
   }
 
-  private static Batch checked(ByteBuffer bytes) {
-    Batch batch = Batch.next(bytes);
-    if (bytes.hasRemaining()) {
-      throw CORRUPT.error("trailing bytes behind the batch");
-    }
-    return batch.verified();
-  }
-
   /**
    * The batch, or null if it is gone, or damaged and not the first.
    *
@@ -186,7 +178,7 @@ final class DiskReader {
       if (bytes == null) {
         throw CORRUPT.error("the bytes of the batch are missing");
       }
-      return checked(bytes);
+      return Batch.whole(bytes);
     } catch (RefusedException damaged) {
       if (entry.base() < group.shard(shard).start()) {
         // Retention has dropped the batch since the index was read.
@@ -204,6 +196,12 @@ final class DiskReader {
   }
 
   private String place(long offset, String reason) {
-    return group.nameOf(shard) + " offset " + offset + " on " + group.nodeId() + ": " + reason;
+    return group.state().tables().nameOf(shard)
+        + " offset "
+        + offset
+        + " on "
+        + group.nodeId()
+        + ": "
+        + reason;
   }
 }

@@ -89,7 +89,8 @@ record FailureService(ServeContext serve) {
       if (damaged.refusal() != CORRUPT || source.last == null) {
         throw damaged;
       }
-      String place = source.group.nameOf(key.shard()) + " on " + source.group.nodeId();
+      String place =
+          source.group.state().tables().nameOf(key.shard()) + " on " + source.group.nodeId();
       throw new DamagedBodyException(source.last.index(), place + ", " + damaged.getMessage());
     }
   }

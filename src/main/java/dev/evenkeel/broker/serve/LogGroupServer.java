@@ -60,12 +60,4 @@ record LogGroupServer(String nodeId, LogGroup log, DataState state, BodyMender m
     }
     return record;
   }
-
-  /** Topic and shard for people. */
-  String nameOf(Shard shard) {
-    TopicRecord topic = state.tables().topic(shard.topicId());
-    return (topic == null ? "topic " + shard.topicId() : "topic '" + topic.name() + "'")
-        + " shard "
-        + shard.shard();
-  }
 }

@@ -64,7 +64,7 @@ record OffsetFinder(ServeContext serve) {
    */
   private static long within(byte[] bytes, long base, long millis) {
     try {
-      BatchReader reader = Batch.next(ByteBuffer.wrap(bytes)).verified().reader(base);
+      BatchReader reader = Batch.whole(ByteBuffer.wrap(bytes)).reader(base);
       while (reader.hasNext()) {
         long offset = reader.nextOffset();
         if (reader.next().timestampMillis() >= millis) {

@@ -117,6 +117,14 @@ public final class DataTables {
     return topics.get(topicId);
   }
 
+  /** Topic and shard, for people. */
+  public String nameOf(Shard shard) {
+    TopicRecord topic = topic(shard.topicId());
+    return (topic == null ? "topic " + shard.topicId() : "topic '" + topic.name() + "'")
+        + " shard "
+        + shard.shard();
+  }
+
   /** The shard, or null. */
   public ShardRecord shard(Shard shard) {
     return shards.get(shard);

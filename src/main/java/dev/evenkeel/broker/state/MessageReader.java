@@ -117,8 +117,8 @@ final class MessageReader {
       if (found == null) {
         throw CORRUPT.error("the bytes of the batch are missing");
       }
-      Batch batch = Batch.next(ByteBuffer.wrap(found)).verified();
-      if (batch.length() != found.length || batch.crc() != message.place().crc()) {
+      Batch batch = Batch.whole(ByteBuffer.wrap(found));
+      if (batch.crc() != message.place().crc()) {
         throw CORRUPT.error("another batch is in its place");
       }
       last = batch;

@@ -95,6 +95,20 @@ public record Batch(ByteBuffer bytes) implements BatchHeader {
   }
 
   /**
+   * The batch that all of these bytes are, compared with its checksum.
+   *
+   * @throws RefusedException as {@link #next} and {@link #verified} do, and CORRUPT if bytes are
+   *     left
+   */
+  public static Batch whole(ByteBuffer bytes) {
+    Batch batch = next(bytes);
+    if (bytes.hasRemaining()) {
+      throw CORRUPT.error("trailing bytes behind the batch");
+    }
+    return batch.verified();
+  }
+
+  /**
    * @throws RefusedException {@link Refusal#CORRUPT} unless the checksum matches
    */
   public Batch verified() {

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Map;
-import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -15,15 +14,6 @@ class AppliedPositionsTest {
   private Map<String, AppliedPositions.Position> read(String text) throws Exception {
     Files.writeString(directory.resolve("applied"), text);
     return new AppliedPositions(directory).read();
-  }
-
-  @Test
-  void aLineHasTheLastEntryAppliedAndTheLastOneFlushed() throws Exception {
-    assertThat(read("meta 1 5 5\nd0 2 90 -1\nend\n"))
-        .isEqualTo(
-            Map.of(
-                "meta", new AppliedPositions.Position(TermIndex.valueOf(1, 5), 5),
-                "d0", new AppliedPositions.Position(TermIndex.valueOf(2, 90), -1)));
   }
 
   @Test
