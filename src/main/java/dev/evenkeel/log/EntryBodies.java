@@ -100,4 +100,9 @@ public interface EntryBodies extends Closeable {
    * state.
    */
   void restore(Path directory) throws IOException;
+
+  /**
+   * Moves all files into a directory that does not exist yet, by a rename; before {@link #open}.
+   */
+  default void setAside(Path directory) throws IOException {}
 }

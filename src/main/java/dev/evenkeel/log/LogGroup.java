@@ -1,5 +1,7 @@
 package dev.evenkeel.log;
 
+import dev.evenkeel.protocol.files.ByteRate;
+import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -55,6 +57,34 @@ public interface LogGroup {
 
   /** The reasons why this node should not lead this log group; whoever finds one sets it there. */
   Eligibility eligibility();
+
+  /**
+   * Notes that this node's copy of the state or of the log is damaged: another node should lead.
+   * Known after a restart, too.
+   *
+   * @param detail a line for people
+   */
+  default void damaged(String detail) {}
+
+  /**
+   * Gives a damaged copy up: the node stops, and its next start copies the log group from the other
+   * nodes. Nothing happens unless the copy is known to be damaged, another node leads, and there is
+   * one to copy from.
+   */
+  default void copyAnew() {}
+
+  /** Times that a damaged copy became whole again, since this node started. */
+  default long copiedAnew() {
+    return 0;
+  }
+
+  /**
+   * Compares the files of the log that are not written to any more with their checksums, and notes
+   * damage. Waits for the disk.
+   *
+   * @param rate how fast to read
+   */
+  default void checkFiles(ByteRate rate) throws IOException {}
 
   /** Asks another node to lead; fails if it does not within a few seconds. */
   CompletableFuture<Void> handLeadershipTo(String nodeId);

@@ -10,7 +10,12 @@ import java.nio.file.Path;
  */
 public interface ReplicatedState {
 
-  /** Opens the live state. Called once, before anything else. */
+  /**
+   * Opens the live state. Called before anything else, and again only after {@link #close} or when
+   * it has failed.
+   *
+   * @throws DamagedStateException if its files are damaged
+   */
   void open() throws IOException;
 
   /**
@@ -29,7 +34,8 @@ public interface ReplicatedState {
    * state): it must change nothing, and its reply is not used.
    *
    * <p>An exception is a bug or a broken disk: the node stops, for it could only go on with a state
-   * that differs from the others'. The applied position has not moved then.
+   * that differs from the others'. The applied position has not moved then. If {@link
+   * DamagedStateException} is among the causes, the next start copies the log group anew.
    *
    * @param head a read-only view of the entry's bytes, without its body, which are never changed or
    *     used again: the state may keep it or slices of it without copying. What it keeps holds the
@@ -64,6 +70,13 @@ public interface ReplicatedState {
   /** Replaces the whole state by that of a snapshot, whose files stay untouched. */
   void restore(Path directory) throws IOException;
 
-  /** Closes the live state. Called once, and only if {@link #open()} succeeded. */
+  /**
+   * Moves all files of the state and of its bodies into a directory that exists, by renames, so
+   * that both begin empty. Only before they are opened. After a crash in the middle it is called
+   * again, with another directory.
+   */
+  default void setAside(Path directory) throws IOException {}
+
+  /** Closes the live state. Called once for each {@link #open()} that succeeded. */
   void close() throws IOException;
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.storage;
 
+import dev.evenkeel.protocol.files.ByteRate;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -16,8 +17,11 @@ import org.rocksdb.Checkpoint;
 import org.rocksdb.ColumnFamilyHandle;
 import org.rocksdb.CompactRangeOptions;
 import org.rocksdb.FlushOptions;
+import org.rocksdb.LiveFileMetaData;
+import org.rocksdb.Options;
 import org.rocksdb.RocksDB;
 import org.rocksdb.RocksDBException;
+import org.rocksdb.SstFileReader;
 import org.rocksdb.Status;
 import org.rocksdb.WriteBatch;
 import org.rocksdb.WriteOptions;
@@ -242,6 +246,33 @@ public final class RocksStore implements Store {
           compacting.set(null);
         }
       }
+    }
+  }
+
+  @Override
+  public void checkFiles(ByteRate rate) throws IOException {
+    for (LiveFileMetaData file : liveFiles()) {
+      rate.take(file.size());
+      Path path = Path.of(file.path(), file.fileName());
+      try (Options defaults = new Options();
+          SstFileReader reader = new SstFileReader(defaults)) {
+        reader.open(path.toString());
+        reader.verifyChecksum();
+      } catch (RocksDBException e) {
+        // Files that were compacted meanwhile are deleted.
+        if (Files.exists(path)) {
+          throw asIoException("cannot check " + path, e);
+        }
+      }
+    }
+  }
+
+  private List<LiveFileMetaData> liveFiles() {
+    enter();
+    try {
+      return database.getLiveFilesMetaData();
+    } finally {
+      leave();
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.storage;
 
+import dev.evenkeel.protocol.files.ByteRate;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -55,6 +56,15 @@ public interface Store extends Closeable {
 
   /** Makes a durable copy in a directory that does not exist yet; quick (hard links). */
   void checkpoint(Path directory) throws IOException;
+
+  /**
+   * Compares the files of the store with their checksums. The store may be used and closed
+   * meanwhile.
+   *
+   * @param rate how fast to read
+   * @throws DamagedStoreException if one does not match
+   */
+  default void checkFiles(ByteRate rate) throws IOException {}
 
   /** Bytes on disk, roughly. */
   long bytesOnDisk();

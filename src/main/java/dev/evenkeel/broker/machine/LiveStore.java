@@ -3,6 +3,8 @@ package dev.evenkeel.broker.machine;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.storage.DamagedStoreException;
 import dev.evenkeel.storage.Store;
 import dev.evenkeel.storage.StoreFiles;
 import java.io.IOException;
@@ -33,16 +35,19 @@ final class LiveStore {
       store = opener.open(directory);
     } catch (IOException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();
-      IOException failure =
-          new IOException(
-              String.format(
-                  "cannot open %s (%s): if it is damaged, delete it, and it is made again from "
-                      + "the snapshot and the log; if these are damaged too, replace the node",
-                  directory, cause.getMessage()));
-      failure.addSuppressed(e);
-      throw failure;
+      throw new IOException(
+          String.format("cannot open %s (%s)", directory, cause.getMessage()),
+          DamagedStoreException.in(e));
     } finally {
       lock.writeLock().unlock();
+    }
+  }
+
+  /** Moves the files of the store, which is not open. */
+  void moveTo(Path target) throws IOException {
+    if (Files.exists(directory)) {
+      DurableFiles.move(directory, target);
+      DurableFiles.force(directory.toAbsolutePath().getParent());
     }
   }
 

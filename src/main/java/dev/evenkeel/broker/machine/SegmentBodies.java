@@ -1,10 +1,12 @@
 package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.log.EntryBodies;
+import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.storage.segment.BodyPart;
 import dev.evenkeel.storage.segment.Segments;
 import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.function.LongConsumer;
@@ -90,6 +92,14 @@ public final class SegmentBodies implements EntryBodies {
   @Override
   public void restore(Path from) throws IOException {
     segments.restore(from);
+  }
+
+  @Override
+  public void setAside(Path target) throws IOException {
+    if (Files.exists(directory)) {
+      DurableFiles.move(directory, target);
+      DurableFiles.force(directory.toAbsolutePath().getParent());
+    }
   }
 
   @Override

@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INTERNAL;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.state.StateChange;
+import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.ReplicatedState;
@@ -13,6 +14,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.StateDigest;
+import dev.evenkeel.protocol.files.ByteRate;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
@@ -111,8 +113,17 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
       work.run();
     } catch (IOException | RuntimeException e) {
       reportIfDamaged(e);
+      DamagedStateException damage = damage(e);
+      if (damage != null) {
+        throw damage;
+      }
       throw e;
     }
+  }
+
+  private static DamagedStateException damage(Throwable failure) {
+    DamagedStoreException damage = DamagedStoreException.in(failure);
+    return damage == null ? null : new DamagedStateException(damage.getMessage(), failure);
   }
 
   /** The outcome of an entry: its changes and its reply. */
@@ -152,11 +163,16 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
 
   @Override
   public final void open() throws IOException {
-    watched(
-        () -> {
-          live.open();
-          loadAll();
-        });
+    try {
+      watched(
+          () -> {
+            live.open();
+            loadAll();
+          });
+    } catch (IOException | RuntimeException e) {
+      live.close();
+      throw e;
+    }
   }
 
   private void loadAll() {
@@ -229,8 +245,8 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     try {
       return applyNew(term, index, head, body);
     } catch (UncheckedIOException e) {
-      reportIfDamaged(e);
-      throw e;
+      DamagedStateException damage = damage(e);
+      throw damage == null ? e : new UncheckedIOException(damage);
     }
   }
 
@@ -384,6 +400,26 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
     if (bodies != null) {
       bodies.restore(directory.resolve(BODIES));
     }
+  }
+
+  @Override
+  public final void setAside(Path directory) throws IOException {
+    live.moveTo(directory.resolve(STORE));
+    EntryBodies bodies = bodies();
+    if (bodies != null) {
+      bodies.setAside(directory.resolve(BODIES));
+    }
+  }
+
+  /**
+   * Compares the files of the store with their checksums, and reports damage. Waits for the disk.
+   *
+   * @param rate how fast to read
+   */
+  public final void checkFiles(ByteRate rate) throws IOException {
+    // The store may be replaced meanwhile: then its files are gone, and do not count.
+    Store store = read(now -> now);
+    watched(() -> store.checkFiles(rate));
   }
 
   @Override

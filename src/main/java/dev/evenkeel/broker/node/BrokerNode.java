@@ -7,6 +7,7 @@ import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.StoreOpener;
 import dev.evenkeel.broker.machine.StoredState;
 import dev.evenkeel.bus.BodyAnswer;
+import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -15,7 +16,6 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.files.ByteRate;
-import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.io.IOException;
@@ -89,6 +89,7 @@ public final class BrokerNode implements AutoCloseable {
       states.put(log.data().get(i).name(), data.get(i));
     }
     states.keySet().forEach(group -> replicaChecks.put(group, new ReplicaCheck()));
+    log.all().forEach(group -> state(group.name()).onDamage(group::damaged));
     clock =
         new ClusterClock(
             settings.clockMillis(), () -> TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
@@ -146,35 +147,26 @@ public final class BrokerNode implements AutoCloseable {
         new DiskGuard(
             settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
     disk.check();
-    ThreadFactory files = threads("evenkeel-damage-");
-    DamagedLogGroups damage =
-        new DamagedLogGroups(
-            settings.dataDirectory(), DurableFiles::force, task -> files.newThread(task).start());
     MetaState meta = new MetaState(live.resolve(LogNode.META), stores, FeatureLevel.reads());
     Map<String, DataState> byName = new ConcurrentHashMap<>();
     LogNode log =
         logs.start(
             settings.log(),
-            name -> {
-              StoredState<?, ?> state =
-                  name.equals(LogNode.META)
-                      ? meta
-                      : byName.computeIfAbsent(
-                          name,
-                          any ->
-                              new DataState(
-                                  live.resolve(name),
-                                  stores,
-                                  stores.bodies(bodies.resolve(name), settings.segmentBytesMax()),
-                                  settings.tailBytesMax(),
-                                  FeatureLevel.reads(),
-                                  () -> meta.tables().featureLevel()));
-              state.onDamage(detail -> damage.note(name, detail));
-              return state;
-            },
+            name ->
+                name.equals(LogNode.META)
+                    ? meta
+                    : byName.computeIfAbsent(
+                        name,
+                        any ->
+                            new DataState(
+                                live.resolve(name),
+                                stores,
+                                stores.bodies(bodies.resolve(name), settings.segmentBytesMax()),
+                                settings.tailBytesMax(),
+                                FeatureLevel.reads(),
+                                () -> meta.tables().featureLevel())),
             link);
     try {
-      log.all().forEach(damage::watch);
       List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();
       BrokerNode node = new BrokerNode(settings, log, meta, data, disk);
       node.begin();
@@ -213,16 +205,31 @@ public final class BrokerNode implements AutoCloseable {
     }
   }
 
-  /** Compares all bodies with their checksums. Waits for the disk, and as the settings say. */
+  /**
+   * Compares all bodies, the tables of the states, and the files of the logs with their checksums.
+   * Waits for the disk, and as the settings say.
+   */
   public void scrub() {
     ByteRate rate = new ByteRate(settings.scrub().bytesPerSecond());
-    for (Scrub scrub : scrubs) {
-      try {
-        scrub.pass(rate::take);
-      } catch (IOException | RuntimeException | Error e) {
-        // An error also: a disk that cannot read a mapped table throws one.
-        LOG.warn("stored messages cannot be checked now, and will be later", e);
-      }
+    scrubs.forEach(scrub -> check(() -> scrub.pass(rate::take)));
+    for (LogGroup group : log.all()) {
+      check(() -> group.checkFiles(rate));
+      check(() -> state(group.name()).checkFiles(rate));
+    }
+  }
+
+  private interface Check {
+    void run() throws IOException;
+  }
+
+  private static void check(Check check) {
+    try {
+      check.run();
+    } catch (DamagedStateException damage) {
+      LOG.debug("the log group knows of it", damage);
+    } catch (IOException | RuntimeException | Error e) {
+      // An error also: a disk that cannot read a mapped table throws one.
+      LOG.warn("stored data cannot be checked now, and will be later", e);
     }
   }
 

@@ -51,6 +51,10 @@ final class LogMetrics {
         "Nodes whose state of the log group differs from that of this node: always 0, or it is a"
             + " bug or a fault of memory or disk",
         () -> check.differences().size());
+    counter(
+        "evenkeel.log.copied.anew",
+        "Times that a damaged copy of the log group was replaced by that of other nodes",
+        log::copiedAnew);
     List<String> others = node.others();
     gauge(
         "evenkeel.replica.equal.index",

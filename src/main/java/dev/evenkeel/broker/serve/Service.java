@@ -44,6 +44,7 @@ public final class Service {
   private final BrokerMetrics figures;
   private final LevelRaiser levels;
   private final ReplicaComparison comparison;
+  private final CopyRenewal renewal;
   private boolean asking;
 
   /** The log reports leaders even after the verticle's context has ended. */
@@ -77,6 +78,7 @@ public final class Service {
     figures = new BrokerMetrics(node, groups, context, this::queues, scope);
     levels = new LevelRaiser(serve);
     comparison = new ReplicaComparison(node);
+    renewal = new CopyRenewal(log);
     log.meta()
         .onLeadership(
             leadership -> {
@@ -238,10 +240,15 @@ public final class Service {
         .toCompletableFuture();
   }
 
-  /** Compares the states of all nodes; called from time to time. */
+  /** Compares the copies of all nodes; called from time to time. */
   public void compareReplicas() {
     if (!closed) {
-      askPeers().onComplete(answers -> comparison.look(answers.result()));
+      askPeers()
+          .onComplete(
+              answers -> {
+                comparison.look(answers.result());
+                renewal.look(answers.result());
+              });
     }
   }
 

@@ -59,7 +59,7 @@ final class AppliedPositions {
         marks.put(parts[0], new Position(applied, Long.parseLong(parts[3])));
       } catch (NumberFormatException | ArrayIndexOutOfBoundsException e) {
         LOG.warn("{} has an unknown line and is ignored: {}", file, line);
-        return Map.of();
+        return new HashMap<>();
       }
     }
     return marks;

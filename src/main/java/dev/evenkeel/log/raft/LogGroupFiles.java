@@ -48,8 +48,12 @@ final class LogGroupFiles {
     }
   }
 
-  /** Refuses a log group whose directory is missing, or visibly lacks files. */
-  static void check(String group, Path directory) throws LogStartException {
+  /**
+   * Refuses a log group whose directory is missing, or visibly lacks files.
+   *
+   * @param emptied whether its log was emptied to be copied anew
+   */
+  static void check(String group, Path directory, boolean emptied) throws LogStartException {
     Path current = directory.resolve("current");
     if (!Files.isDirectory(directory)) {
       throw lost(group, directory, "is missing");
@@ -58,7 +62,7 @@ final class LogGroupFiles {
       throw lost(group, directory, "is empty or has no current/raft-meta");
     }
     try {
-      checkSegments(group, directory, current);
+      checkSegments(group, directory, current, emptied);
     } catch (IOException e) {
       throw new LogStartException("cannot read the log of group '" + group + "': " + e, e);
     }
@@ -82,20 +86,21 @@ final class LogGroupFiles {
     return segments;
   }
 
-  private static void checkSegments(String group, Path directory, Path current)
+  private static void checkSegments(String group, Path directory, Path current, boolean emptied)
       throws IOException, LogStartException {
     List<Segment> segments = segments(current);
     long snapshot = SnapshotFiles.latestIndex(directory.resolve("sm"));
     // A follower that no leader has reached yet has neither, and that is no loss: its log never had
     // an entry. A log with entries keeps its configuration beside it.
     boolean written = Files.exists(current.resolve("raft-meta.conf"));
-    if (segments.isEmpty() && snapshot < 0 && written) {
-      throw lost(group, directory, "has no log file and no snapshot");
+    if (segments.isEmpty() && snapshot < 0 && written && !emptied) {
+      throw damaged(group, directory, "has no log file and no snapshot");
     }
     long next = snapshot + 1;
     for (Segment segment : segments) {
       if (segment.start() > next) {
-        throw lost(group, directory, "lacks the entries " + next + " to " + (segment.start() - 1));
+        throw damaged(
+            group, directory, "lacks the entries " + next + " to " + (segment.start() - 1));
       }
       next = Math.max(next, segment.open() ? next : segment.end() + 1);
     }
@@ -120,10 +125,17 @@ final class LogGroupFiles {
   }
 
   private static LogStartException lost(String group, Path directory, String what) {
-    return new LogStartException(
-        String.format(
-            "the log of group '%s' in %s %s, although this node has used it; restore the "
-                + "data directory from a backup, or join as a new node with an empty one",
-            group, directory, what));
+    return new LogStartException(line(group, directory, what));
+  }
+
+  private static DamagedCopyException damaged(String group, Path directory, String what) {
+    return new DamagedCopyException(group, line(group, directory, what), null);
+  }
+
+  private static String line(String group, Path directory, String what) {
+    return String.format(
+        "the log of group '%s' in %s %s, although this node has used it; restore the "
+            + "data directory from a backup, or join as a new node with an empty one",
+        group, directory, what);
   }
 }

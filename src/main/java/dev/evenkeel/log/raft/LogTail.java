@@ -119,12 +119,14 @@ final class LogTail {
 
   private void refuseIfFlushed(long missing, boolean closed) throws LogStartException {
     if (closed || missing <= flushedIndex) {
-      throw new LogStartException(
+      throw new DamagedCopyException(
+          group,
           String.format(
               "the log of group '%s' in %s lacks entry %s, which had been written to disk: files "
                   + "of the log are damaged, missing or cut off; restore the data directory from a "
                   + "backup, or replace this node",
-              group, current, missing));
+              group, current, missing),
+          null);
     }
   }
 

@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
@@ -16,6 +17,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -53,7 +55,7 @@ final class NodeStart {
   private final PeerLink link;
 
   /** How far each group was in the last run. */
-  private Map<String, AppliedPositions.Position> positions = Map.of();
+  private Map<String, AppliedPositions.Position> positions = new HashMap<>();
 
   NodeStart(LogSettings settings, Function<String, ReplicatedState> states, PeerLink link) {
     this.settings = settings;
@@ -78,6 +80,9 @@ final class NodeStart {
       positions = new AppliedPositions(directory).read();
       checkPort(own);
       node = new RaftLogNode(settings, cluster, lock, states, link);
+      for (RaftLogGroup group : node.groups()) {
+        prepareFiles(node, group, cluster.formed());
+      }
       startServer(node, own);
       if (!cluster.formed()) {
         cluster = cluster.with(NodeInfo.Stage.FORMED);
@@ -173,12 +178,24 @@ final class NodeStart {
       expected.add(cluster.groupId(group).toString());
     }
     LogGroupFiles.checkNoOthers(raft, expected);
-    if (cluster.formed()) {
-      for (String group : cluster.groups()) {
-        LogGroupFiles.check(group, raft.resolve(cluster.groupId(group).toString()));
-      }
-    }
     return cluster;
+  }
+
+  /** Sets the files of a log group aside that is to be copied anew, and checks those of others. */
+  private void prepareFiles(RaftLogNode node, RaftLogGroup group, boolean used)
+      throws LogStartException, IOException {
+    Path log = node.directory(group.id());
+    DamagedCopy copy = group.copy();
+    copy.read();
+    if (used) {
+      LogGroupFiles.check(group.name(), log, copy.isVoteless());
+    }
+    if (copy.due()) {
+      // What the former copy had on disk, the new one need not have.
+      positions.remove(group.name());
+      new AppliedPositions(directory).write(positions);
+      copy.setAside(log, group.adapter().state());
+    }
   }
 
   private void startServer(RaftLogNode node, LogSettings.Peer own)
@@ -190,12 +207,13 @@ final class NodeStart {
     RaftProperties properties = RaftSettings.of(settings, own, empty);
     RaftPeer self = node.peer(node.voter());
     Parameters parameters = new Parameters();
-    PeerGuard guard = new PeerGuard(self.getId());
+    PeerGuard guard = new PeerGuard(self.getId(), node::isVoteless);
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
     new SerialRpc.Hooks(
             node::refusing,
             (group, leader) -> node.group(group).adapter().install().notTakenOver(leader),
-            group -> node.group(group).readFailures())
+            group -> node.group(group).readFailures(),
+            node::isVoteless)
         .putInto(parameters);
     RaftServer server =
         RaftServer.newBuilder()
@@ -215,9 +233,7 @@ final class NodeStart {
       }
       throw new IOException(Refusals.reason(e), e);
     }
-    for (RaftLogGroup group : node.groups()) {
-      openBodies(group);
-    }
+    openFiles(node.groups());
     addGroups(server, node);
     guard.open();
     for (RaftLogGroup group : node.groups()) {
@@ -226,16 +242,36 @@ final class NodeStart {
     checkAlive(node);
   }
 
-  private void openBodies(RaftLogGroup group) throws LogStartException {
+  /** Opens all at a time. Waits for all before it throws the first failure. */
+  private void openFiles(List<RaftLogGroup> groups) throws LogStartException {
+    LogStartException refusal = null;
+    for (CompletableFuture<LogStartException> opening :
+        groups.stream()
+            .map(
+                group ->
+                    CompletableFuture.supplyAsync(
+                        () -> openFiles(group),
+                        task -> new Thread(task, "log-open-" + group.name()).start()))
+            .toList()) {
+      LogStartException failure = opening.join();
+      refusal = refusal == null ? failure : refusal;
+    }
+    if (refusal != null) {
+      throw refusal;
+    }
+  }
+
+  /** Null if they are open. */
+  private LogStartException openFiles(RaftLogGroup group) {
     AppliedPositions.Position last = positions.get(group.name());
-    Path log = raft.resolve(group.id().getUuid().toString());
     try {
-      group.adapter().openBodies(log, last == null ? -1 : last.flushed());
-    } catch (IOException e) {
-      throw new LogStartException(
-          "the files of entries of group '%s' cannot be opened: %s"
-              .formatted(group.name(), Refusals.reason(e)),
-          e);
+      Path log = raft.resolve(group.id().getUuid().toString());
+      group.adapter().openFiles(log, last == null ? -1 : last.flushed());
+      return null;
+    } catch (LogStartException e) {
+      return e;
+    } catch (IOException | RuntimeException e) {
+      return cannotOpen(group, e);
     }
   }
 
@@ -259,20 +295,23 @@ final class NodeStart {
     for (int i = 0; i < groups.size(); i++) {
       Throwable failure = failure(replies.get(i));
       if (failure != null && refusal == null) {
-        refusal =
-            new LogStartException(
-                String.format(
-                    "the log of group '%s' in %s cannot be opened: %s; if the disk is sound, "
-                        + "restore the data directory from a backup",
-                    groups.get(i).name(),
-                    raft.resolve(groups.get(i).id().getUuid().toString()),
-                    Refusals.reason(failure)),
-                failure);
+        refusal = cannotOpen(groups.get(i), failure);
       }
     }
     if (refusal != null) {
       throw refusal;
     }
+  }
+
+  private LogStartException cannotOpen(RaftLogGroup group, Throwable failure) {
+    String line =
+        String.format(
+            "the log of group '%s' in %s cannot be opened: %s; if the disk is sound, "
+                + "restore the data directory from a backup",
+            group.name(), raft.resolve(group.id().getUuid().toString()), Refusals.reason(failure));
+    return DamagedStateException.in(failure) == null
+        ? new LogStartException(line, failure)
+        : new DamagedCopyException(group.name(), line, failure);
   }
 
   private static Throwable failure(CompletableFuture<RaftClientReply> future) {

@@ -1,12 +1,14 @@
 package dev.evenkeel.log.raft;
 
 import java.util.EnumSet;
+import java.util.function.Predicate;
 import org.apache.ratis.grpc.server.GrpcServices;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCallListener;
 import org.apache.ratis.thirdparty.io.grpc.Metadata;
@@ -15,6 +17,7 @@ import org.apache.ratis.thirdparty.io.grpc.ServerCallHandler;
 import org.apache.ratis.thirdparty.io.grpc.ServerInterceptor;
 import org.apache.ratis.thirdparty.io.grpc.Status;
 import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
+import org.apache.ratis.util.ProtoUtils;
 
 /**
  * Refuses requests that are meant for another voter. A replacement has the address of the lost
@@ -24,13 +27,21 @@ import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
  * <p>Also refuses requests of other voters until all log groups have started: if a vote or entries
  * arrive while the engine starts a log group, it takes them for a second start and gives the log
  * group up. The sender tries again, as if this node were not up yet.
+ *
+ * <p>And refuses to vote, and to stand for election, in log groups in which this node has no vote.
+ * Who asks takes that for a node that is not up: no vote, and no vote for another.
  */
 final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   private final RaftPeerId self;
+  private final Predicate<RaftGroupId> voteless;
   private volatile boolean open;
 
-  PeerGuard(RaftPeerId self) {
+  /**
+   * @param voteless tells whether this node has no vote in a log group
+   */
+  PeerGuard(RaftPeerId self, Predicate<RaftGroupId> voteless) {
     this.self = self;
+    this.voteless = voteless;
   }
 
   /** All log groups have started. */
@@ -75,9 +86,22 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
     if (isForAnother(message)) {
       return Status.PERMISSION_DENIED.withDescription("this is " + self + ", not who is asked");
     }
-    return open || request(message) == null
-        ? null
-        : Status.UNAVAILABLE.withDescription(self + " is starting");
+    RaftRpcRequestProto request = request(message);
+    if (request == null) {
+      return null;
+    }
+    if (!open) {
+      return Status.UNAVAILABLE.withDescription(self + " is starting");
+    }
+    return isOfElection(message)
+            && voteless.test(ProtoUtils.toRaftGroupId(request.getRaftGroupId()))
+        ? Status.UNAVAILABLE.withDescription(self + " has no vote until it has copied the group")
+        : null;
+  }
+
+  private static boolean isOfElection(Object message) {
+    return message instanceof RequestVoteRequestProto
+        || message instanceof StartLeaderElectionRequestProto;
   }
 
   boolean isForAnother(Object message) {

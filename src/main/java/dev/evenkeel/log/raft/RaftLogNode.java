@@ -8,8 +8,12 @@ import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.files.LockedFile;
+import java.io.IOException;
+import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -62,9 +66,10 @@ public final class RaftLogNode implements LogNode {
     exchange = SnapshotExchange.open(settings, link, this::refusing);
     List<RaftLogGroup> made = new ArrayList<>();
     for (String name : cluster.groups()) {
+      DamagedCopy copy = damagedCopy(settings, name);
       StateAdapter adapter =
-          new StateAdapter(name, states.apply(name), settings.snapshotEveryBytes(), exchange);
-      made.add(new RaftLogGroup(name, cluster.groupId(name), adapter, this, thread));
+          new StateAdapter(copy, states.apply(name), settings.snapshotEveryBytes(), exchange);
+      made.add(new RaftLogGroup(copy, cluster.groupId(name), adapter, this, thread));
     }
     groups = List.copyOf(made);
   }
@@ -73,7 +78,10 @@ public final class RaftLogNode implements LogNode {
    * Opens the logs of a node and starts serving. Blocks until every group runs, not until it has a
    * leader. In an empty directory the logs are made.
    *
-   * @param states makes the state of the group with this name; called once for each
+   * <p>If the copy of a log group turns out to be damaged, it is set aside, and the node starts
+   * again: other nodes have the log group, too. A lone node refuses to start.
+   *
+   * @param states gives the state of the group with this name, always the same one
    * @param link by which the nodes of a new cluster find each other, and copy snapshots
    * @throws LogStartException if the directory is not this node's, is in use, or has lost or
    *     damaged files, or if the port is busy; nothing is left running
@@ -81,7 +89,33 @@ public final class RaftLogNode implements LogNode {
   public static RaftLogNode start(
       LogSettings settings, Function<String, ReplicatedState> states, PeerLink link)
       throws LogStartException, InterruptedException {
-    return new NodeStart(settings, states, link).run();
+    Set<String> setAside = new HashSet<>();
+    while (true) {
+      try {
+        return new NodeStart(settings, states, link).run();
+      } catch (DamagedCopyException e) {
+        if (settings.peers().size() == 1 || !setAside.add(e.group())) {
+          throw e;
+        }
+        makeDue(settings, e);
+      }
+    }
+  }
+
+  private static void makeDue(LogSettings settings, DamagedCopyException damage)
+      throws LogStartException {
+    try {
+      DamagedCopy copy = damagedCopy(settings, damage.group());
+      copy.read();
+      copy.makeDue(damage.getMessage());
+    } catch (IOException e) {
+      throw new LogStartException(
+          "%s; and that cannot be noted: %s".formatted(damage.getMessage(), e), e);
+    }
+  }
+
+  private static DamagedCopy damagedCopy(LogSettings settings, String group) {
+    return new DamagedCopy(settings.directory().toAbsolutePath().resolveSibling("damaged"), group);
   }
 
   /** Completes with the cause when the node cannot continue. */
@@ -148,6 +182,16 @@ public final class RaftLogNode implements LogNode {
 
   List<RaftLogGroup> groups() {
     return groups;
+  }
+
+  /** Whether this node has no vote in a log group, because it copies it anew. */
+  boolean isVoteless(RaftGroupId id) {
+    return groups.stream().anyMatch(group -> group.id().equals(id) && group.copy().isVoteless());
+  }
+
+  /** Where the engine keeps a log group. */
+  Path directory(RaftGroupId id) {
+    return settings.directory().toAbsolutePath().resolve("raft").resolve(id.getUuid().toString());
   }
 
   RaftLogGroup group(RaftGroupId id) {

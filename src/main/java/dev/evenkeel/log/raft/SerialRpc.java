@@ -4,11 +4,13 @@ import dev.evenkeel.log.VoterId;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.grpc.GrpcFactory;
 import org.apache.ratis.grpc.server.GrpcLogAppender;
 import org.apache.ratis.grpc.server.GrpcServices;
+import org.apache.ratis.grpc.server.GrpcServicesImpl;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.rpc.RpcFactory;
@@ -21,8 +23,8 @@ import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
 
 /**
- * The engine's gRPC, with {@link SerialAppends} between the wire and the server, and with {@link
- * WatchedAppender}s. The engine makes it by the name of its class.
+ * The engine's gRPC, with {@link SerialAppends} between the wire and the server, with {@link
+ * WatchedAppender}s, and with a {@link VoteGate}. The engine makes it by the name of its class.
  */
 public final class SerialRpc implements RpcType {
   private static final String HOOKS = SerialRpc.class.getName() + ".hooks";
@@ -33,11 +35,13 @@ public final class SerialRpc implements RpcType {
    * @param refusing why entries are not taken now, or null
    * @param copied which snapshots of former leaders were not taken over
    * @param reading where a leader's failures to read its log are counted, by log group
+   * @param voteless tells whether this node has no vote in a log group
    */
   record Hooks(
       Supplier<String> refusing,
       SerialAppends.Copied copied,
-      Function<RaftGroupId, ReadFailures> reading) {
+      Function<RaftGroupId, ReadFailures> reading,
+      Predicate<RaftGroupId> voteless) {
     void putInto(Parameters parameters) {
       parameters.put(HOOKS, this, Hooks.class);
     }
@@ -54,8 +58,9 @@ public final class SerialRpc implements RpcType {
       @Override
       public GrpcServices newRaftServerRpc(RaftServer server) {
         Hooks hooks = parameters.get(HOOKS, Hooks.class);
-        return super.newRaftServerRpc(
-            SerialAppends.before(server, hooks.refusing(), hooks.copied()));
+        return VoteGate.before(
+            super.newRaftServerRpc(SerialAppends.before(server, hooks.refusing(), hooks.copied())),
+            hooks.voteless());
       }
 
       @Override
@@ -89,6 +94,11 @@ public final class SerialRpc implements RpcType {
         ReadFailures failures) {
       super(server, state, follower);
       this.failures = failures;
+    }
+
+    @Override
+    public GrpcServicesImpl getServerRpc() {
+      return VoteGate.behind(getServer().getRaftServer().getServerRpc());
     }
 
     @Override

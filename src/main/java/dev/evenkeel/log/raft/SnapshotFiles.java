@@ -1,9 +1,12 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -70,11 +73,10 @@ final class SnapshotFiles implements StateMachineStorage {
 
     /** The last entry that the state itself had applied: the log also has entries of its own. */
     long stateIndex() throws IOException {
-      String text = Files.readString(directory.resolve(POSITION)).trim();
       try {
-        return Long.parseLong(text);
-      } catch (NumberFormatException e) {
-        throw new IOException("the snapshot " + directory + " is damaged", e);
+        return Long.parseLong(Files.readString(directory.resolve(POSITION)).trim());
+      } catch (NumberFormatException | CharacterCodingException | NoSuchFileException e) {
+        throw new DamagedStateException("the snapshot " + directory + " is damaged", e);
       }
     }
 
@@ -225,7 +227,8 @@ final class SnapshotFiles implements StateMachineStorage {
     return newest == null ? -1 : newest.position().getIndex();
   }
 
-  private static Snapshot newest(Path directory) throws IOException {
+  /** The latest snapshot in a directory, or null. */
+  static Snapshot newest(Path directory) throws IOException {
     List<Snapshot> all = list(directory);
     return all.isEmpty() ? null : all.get(all.size() - 1);
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.LogStartException;
@@ -27,6 +28,7 @@ import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.LogProtoUtils;
 import org.apache.ratis.server.storage.RaftStorage;
+import org.apache.ratis.server.storage.RaftStorageMetadata;
 import org.apache.ratis.statemachine.StateMachine;
 import org.apache.ratis.statemachine.StateMachineStorage;
 import org.apache.ratis.statemachine.TransactionContext;
@@ -45,6 +47,7 @@ final class StateAdapter extends BaseStateMachine {
 
   private final String group;
   private final ReplicatedState state;
+  private final DamagedCopy copy;
   private GroupEvents events;
   private final SnapshotFiles snapshots = new SnapshotFiles(System::nanoTime);
   private final SnapshotExchange exchange;
@@ -61,9 +64,10 @@ final class StateAdapter extends BaseStateMachine {
   private long snapshotFailedAtNanos;
 
   StateAdapter(
-      String group, ReplicatedState state, long snapshotEveryBytes, SnapshotExchange exchange) {
+      DamagedCopy copy, ReplicatedState state, long snapshotEveryBytes, SnapshotExchange exchange) {
+    this.copy = copy;
+    this.group = copy.group();
     this.snapshotEveryBytes = snapshotEveryBytes;
-    this.group = group;
     this.state = state;
     this.exchange = exchange;
     install = exchange.install(group, snapshots);
@@ -82,6 +86,9 @@ final class StateAdapter extends BaseStateMachine {
     /** This group cannot go on. */
     void failed(Throwable cause);
 
+    /** This node's copy cannot be used any more, so that this group cannot go on. */
+    void giveUpCopy(String damage);
+
     boolean hasFailed();
 
     /** A snapshot is due: enough was applied since the last one. */
@@ -89,18 +96,37 @@ final class StateAdapter extends BaseStateMachine {
   }
 
   /**
-   * Opens the bodies of the entries, and cuts off what a crash left unfinished at the end of log
-   * and bodies. Before the engine opens the log.
+   * Opens the bodies of the entries and the state, and cuts off what a crash left unfinished at the
+   * end of log and bodies. Before the engine opens the log: the engine would not let go of a log
+   * whose state cannot be opened.
    *
    * @param log the engine's directory of this group; may be missing
    * @param flushedIndex entries up to this one had been flushed and committed, maybe more; -1: not
    *     known of any
    * @throws LogStartException if one of them is missing or damaged
    */
-  void openBodies(Path log, long flushedIndex) throws IOException, LogStartException {
-    if (state.bodies() == null) {
-      return;
+  void openFiles(Path log, long flushedIndex) throws IOException, LogStartException {
+    if (state.bodies() != null) {
+      openBodies(log, flushedIndex);
     }
+    state.open();
+    opened = true;
+    atStart = TermIndex.valueOf(state.appliedTerm(), state.appliedIndex());
+    applied = atStart;
+    // The log before the snapshot may be gone, so a live state that lacks a part of it (a lost or
+    // deleted directory) cannot be made whole by the log alone.
+    SnapshotFiles.Snapshot latest = SnapshotFiles.newest(log.resolve("sm"));
+    if (latest != null && state.appliedIndex() < latest.stateIndex()) {
+      LOG.info(
+          "log group {}: the live state ends at {}, restoring the snapshot {}",
+          group,
+          state.appliedIndex(),
+          latest.directory());
+      state.restore(latest.state());
+    }
+  }
+
+  private void openBodies(Path log, long flushedIndex) throws IOException, LogStartException {
     files = state.bodies();
     files.open(flushedIndex);
     long snapshot = SnapshotFiles.latestIndex(log.resolve("sm"));
@@ -118,26 +144,23 @@ final class StateAdapter extends BaseStateMachine {
   }
 
   private void open(RaftStorage storage) throws IOException {
+    leaveFormerTerm(storage);
     snapshots.init(storage);
-    state.open();
-    opened = true;
-    atStart = TermIndex.valueOf(state.appliedTerm(), state.appliedIndex());
-    applied = atStart;
     SnapshotFiles.Snapshot latest = snapshots.latest();
     if (latest != null) {
-      // The log before the snapshot may be gone, so a live state that lacks a part of it (a lost
-      // or deleted directory) cannot be made whole by the log alone.
-      if (state.appliedIndex() < latest.stateIndex()) {
-        LOG.info(
-            "log group {}: the live state ends at {}, restoring the snapshot {}",
-            group,
-            state.appliedIndex(),
-            latest.directory());
-        state.restore(latest.state());
-      }
       setLastAppliedTermIndex(latest.position());
     }
     snapshotsChanged();
+  }
+
+  /**
+   * A leader of a term in which the former copy had acknowledged entries goes on counting these,
+   * and never sends them again. So another leader must be elected: the higher term sees to that.
+   */
+  private void leaveFormerTerm(RaftStorage storage) throws IOException {
+    if (copy.copying() && storage.getMetadataFile().getMetadata().getTerm() <= copy.formerTerm()) {
+      storage.getMetadataFile().persist(RaftStorageMetadata.valueOf(copy.formerTerm() + 1, null));
+    }
   }
 
   private void snapshotsChanged() {
@@ -210,15 +233,20 @@ final class StateAdapter extends BaseStateMachine {
       return CompletableFuture.completedFuture(
           reply == null ? Message.EMPTY : Message.valueOf(UnsafeByteOperations.unsafeWrap(reply)));
     } catch (Throwable e) {
-      events.failed(
-          new IllegalStateException(
-              "log group %s: %s"
-                  .formatted(
-                      group,
-                      e instanceof UnreadableEntryException
-                          ? e.getMessage()
-                          : "applying entry " + index + " failed: " + e),
-              e));
+      DamagedStateException damage = DamagedStateException.in(e);
+      if (damage != null) {
+        events.giveUpCopy(damage.getMessage());
+      } else {
+        events.failed(
+            new IllegalStateException(
+                "log group %s: %s"
+                    .formatted(
+                        group,
+                        e instanceof UnreadableEntryException
+                            ? e.getMessage()
+                            : "applying entry " + index + " failed: " + e),
+                e));
+      }
       // The engine stops the group, so that nothing after this entry is applied.
       throw e;
     }
@@ -305,9 +333,14 @@ final class StateAdapter extends BaseStateMachine {
     try {
       getLifeCycle().startAndTransition(this::restoreInstalled, IOException.class);
     } catch (IOException | RuntimeException e) {
-      events.failed(
-          new IOException(
-              "log group " + group + ": cannot restore an installed snapshot: " + e, e));
+      DamagedStateException damage = DamagedStateException.in(e);
+      if (damage != null) {
+        events.giveUpCopy(damage.getMessage());
+      } else {
+        events.failed(
+            new IOException(
+                "log group " + group + ": cannot restore an installed snapshot: " + e, e));
+      }
       throw e;
     }
   }

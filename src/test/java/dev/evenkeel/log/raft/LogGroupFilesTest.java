@@ -63,11 +63,11 @@ class LogGroupFilesTest {
   }
 
   private void accepted() {
-    assertThatCode(() -> LogGroupFiles.check("d0", group)).doesNotThrowAnyException();
+    assertThatCode(() -> LogGroupFiles.check("d0", group, false)).doesNotThrowAnyException();
   }
 
   private void refused(String why) {
-    assertThatThrownBy(() -> LogGroupFiles.check("d0", group)).hasMessageContaining(why);
+    assertThatThrownBy(() -> LogGroupFiles.check("d0", group, false)).hasMessageContaining(why);
   }
 
   private void log(String... names) throws IOException {

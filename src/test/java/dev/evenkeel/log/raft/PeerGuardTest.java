@@ -9,17 +9,20 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.UUID;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.thirdparty.io.grpc.Metadata;
 import org.apache.ratis.thirdparty.io.grpc.MethodDescriptor;
 import org.apache.ratis.thirdparty.io.grpc.ServerCall;
 import org.apache.ratis.thirdparty.io.grpc.Status;
+import org.apache.ratis.util.ProtoUtils;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -27,10 +30,14 @@ import org.junit.jupiter.api.io.TempDir;
 /** What another voter sends is let in when all groups have started, and only if it is meant. */
 class PeerGuardTest {
   private static final List<String> IDS = List.of("a", "b", "c");
+  private static final RaftGroupId OTHER = RaftGroupId.valueOf(new UUID(1, 1));
+
+  /** The log group in which the node has no vote. */
+  private static final RaftGroupId COPIED = RaftGroupId.valueOf(new UUID(1, 2));
 
   @TempDir private Path temp;
   private final Map<String, TestNode> nodes = new HashMap<>();
-  private final PeerGuard guard = new PeerGuard(RaftPeerId.valueOf("b@01"));
+  private final PeerGuard guard = new PeerGuard(RaftPeerId.valueOf("b@01"), COPIED::equals);
 
   /** What reached the engine. */
   private final List<Object> arrived = new ArrayList<>();
@@ -97,18 +104,39 @@ class PeerGuardTest {
   }
 
   private static RaftRpcRequestProto to(String voter) {
+    return to(voter, OTHER);
+  }
+
+  private static RaftRpcRequestProto to(String voter, RaftGroupId group) {
     return RaftRpcRequestProto.newBuilder()
+        .setRaftGroupId(ProtoUtils.toRaftGroupIdProtoBuilder(group))
         .setRequestorId(RaftPeerId.valueOf("a@01").toByteString())
         .setReplyId(RaftPeerId.valueOf(voter).toByteString())
         .build();
   }
 
   private static List<Object> requests(String voter) {
+    return requests(to(voter));
+  }
+
+  private static List<Object> requests(RaftRpcRequestProto request) {
     return List.of(
-        RequestVoteRequestProto.newBuilder().setServerRequest(to(voter)).build(),
-        AppendEntriesRequestProto.newBuilder().setServerRequest(to(voter)).build(),
-        InstallSnapshotRequestProto.newBuilder().setServerRequest(to(voter)).build(),
-        StartLeaderElectionRequestProto.newBuilder().setServerRequest(to(voter)).build());
+        RequestVoteRequestProto.newBuilder().setServerRequest(request).build(),
+        AppendEntriesRequestProto.newBuilder().setServerRequest(request).build(),
+        InstallSnapshotRequestProto.newBuilder().setServerRequest(request).build(),
+        StartLeaderElectionRequestProto.newBuilder().setServerRequest(request).build());
+  }
+
+  @Test
+  void withoutAVoteInALogGroupTheNodeTakesEntriesOfItAndKeepsOutOfElections() {
+    guard.open();
+    for (Object request : requests(to("b@01", COPIED))) {
+      boolean election =
+          request instanceof RequestVoteRequestProto
+              || request instanceof StartLeaderElectionRequestProto;
+      assertThat(send(request)).isEqualTo(election ? Status.Code.UNAVAILABLE : null);
+    }
+    requests(to("b@01", OTHER)).forEach(request -> assertThat(send(request)).isNull());
   }
 
   @Test

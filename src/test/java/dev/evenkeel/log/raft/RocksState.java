@@ -1,9 +1,12 @@
 package dev.evenkeel.log.raft;
 
 import dev.evenkeel.broker.machine.SegmentBodies;
+import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.storage.DamagedStoreException;
 import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
 import dev.evenkeel.storage.Store;
@@ -13,6 +16,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +57,15 @@ final class RocksState implements ReplicatedState {
 
   @Override
   public void open() throws IOException {
-    store = RocksStore.open(live, shared);
+    try {
+      store = RocksStore.open(live, shared);
+      store.checkFiles(new ByteRate(1L << 40));
+    } catch (DamagedStoreException e) {
+      if (store != null) {
+        store.close();
+      }
+      throw new DamagedStateException(e.getMessage(), e);
+    }
   }
 
   @Override
@@ -125,6 +137,14 @@ final class RocksState implements ReplicatedState {
     StoreFiles.replace(live, directory);
     store = RocksStore.open(live, shared);
     restores.incrementAndGet();
+  }
+
+  @Override
+  public void setAside(Path directory) throws IOException {
+    if (Files.exists(live)) {
+      Files.move(live, directory.resolve("live"));
+    }
+    bodies.setAside(directory.resolve(BODIES));
   }
 
   @Override

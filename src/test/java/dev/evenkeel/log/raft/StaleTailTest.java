@@ -170,7 +170,10 @@ class StaleTailTest {
     LogSettings settings = TestNode.settings("n1", directory, peers, 1, 1_000_000);
     Parameters parameters = new Parameters();
     new SerialRpc.Hooks(
-            () -> null, (group, leader) -> null, group -> new ReadFailures(damage -> {}))
+            () -> null,
+            (group, leader) -> null,
+            group -> new ReadFailures(damage -> {}),
+            group -> false)
         .putInto(parameters);
     RaftServer server =
         RaftServer.newBuilder()
