@@ -7,6 +7,8 @@ import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.protocol.files.DurableFiles;
+import java.io.ByteArrayInputStream;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Files;
@@ -15,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Properties;
 import java.util.Random;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -100,28 +103,64 @@ class CopiedAnewTest {
   }
 
   /**
-   * The damaged node and the leader have an entry that the third node lacks. The leader goes, and
-   * the third node asks for votes: with the vote of the damaged node the entry would be lost.
+   * A node that has copied a part of the log, and the leader, had acknowledged an entry that the
+   * third node lacks. The leader goes, and the two others ask each other for votes: with one of
+   * them the entry would be lost.
    */
   @Test
   void anEntryThatTheDamagedNodeHadAcknowledgedSurvives() throws Exception {
+    System.out.println("seed " + seed);
     startAll();
+    appends.append("before");
     appendSome();
+    awaitWhole();
     String leader = leader();
     String rotten = follower();
+    Path log = nodes.get(rotten).groupDirectory("d0");
+    Path home = temp.resolve(rotten);
+    nodes.remove(rotten).close();
+    // What it will have copied.
+    List<Path> parts =
+        List.of(log, home.resolve("live/d0"), home.resolve("bodies/d0"), home.resolve("log/applied"));
+    for (int i = 0; i < parts.size(); i++) {
+      copy(parts.get(i), temp.resolve("part" + i));
+    }
+    start(rotten);
     String behind =
         IDS.stream().filter(id -> !id.equals(leader) && !id.equals(rotten)).findFirst().get();
     nodes.remove(behind).close();
-    appendSome();
+    appends.append("acknowledged by the rotten one");
     nodes.remove(leader).close();
-    spoilLog(rotten);
+    nodes.remove(rotten).close();
+
+    Path metadata = log.resolve("current/raft-meta");
+    byte[] termAndVote = Files.readAllBytes(metadata);
+    for (int i = 0; i < parts.size(); i++) {
+      DurableFiles.deleteTree(parts.get(i));
+      copy(temp.resolve("part" + i), parts.get(i));
+    }
+    Files.write(metadata, termAndVote);
+    Properties properties = new Properties();
+    properties.load(new ByteArrayInputStream(termAndVote));
+    Files.createDirectories(mark(rotten).getParent());
+    Files.writeString(mark(rotten), "rot\ncopying above " + properties.get("term") + "\n");
+
     start(rotten);
     start(behind);
     Thread.sleep(8_000);
     assertThat(nodes.values()).noneMatch(node -> node.d0().leadership().ready());
     start(leader);
-    appendSome();
+    appends.append("after");
     awaitWhole();
+    assertThat(mark(rotten)).doesNotExist();
+  }
+
+  private static void copy(Path from, Path to) throws IOException {
+    try (Stream<Path> files = Files.walk(from)) {
+      for (Path file : files.toList()) {
+        Files.copy(file, to.resolve(from.relativize(file).toString()));
+      }
+    }
   }
 
   @Test
