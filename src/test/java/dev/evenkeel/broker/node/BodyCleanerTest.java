@@ -293,13 +293,18 @@ class BodyCleanerTest {
     Path obstacle = directory.resolve("bodies").resolve("d0").resolve("000000000000-1.seg");
     Files.createFile(obstacle);
     await().untilAsserted(() -> assertThatThrownBy(this::round).isInstanceOf(IOException.class));
+    for (int i = 0; i < 20; i++) {
+      try {
+        round();
+      } catch (IOException inTheWay) {
+        // And nothing else is to be done.
+      }
+    }
     Files.delete(obstacle);
-    await()
-        .untilAsserted(
-            () -> {
-              round();
-              assertThat(obstacle).exists();
-            });
+    for (int i = 0; i < 3; i++) {
+      round();
+    }
+    assertThat(obstacle).exists();
     assertThat(state().tables().shard(LAZY).end()).isEqualTo(1);
   }
 
