@@ -51,8 +51,13 @@ public interface EntryBodies extends Closeable {
   /** Makes everything that was written survive a crash of the machine. */
   void force() throws IOException;
 
+  /** Term of the entry whose body is there, as far as its header tells; -1: there is none. */
+  long term(long index) throws IOException;
+
   /** Whether the body of this entry is there, as far as its header tells. */
-  boolean holds(long term, long index) throws IOException;
+  default boolean holds(long term, long index) throws IOException {
+    return term(index) == term;
+  }
 
   /** Drops the bodies of all entries above {@code index}. Before anything is appended. */
   void cutAfter(long index) throws IOException;

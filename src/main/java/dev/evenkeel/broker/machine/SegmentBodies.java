@@ -53,8 +53,8 @@ public final class SegmentBodies implements EntryBodies {
   }
 
   @Override
-  public boolean holds(long term, long index) throws IOException {
-    return segments.holds(term, index);
+  public long term(long index) throws IOException {
+    return segments.term(index);
   }
 
   @Override

@@ -26,9 +26,12 @@ import org.slf4j.LoggerFactory;
  * of which only a part is on disk, or whose body is missing, and everything behind it. None of that
  * had been flushed, so nobody has been told of it.
  *
- * <p>An entry that had been flushed and cannot be read is no such end: the disk is at fault, and
- * the node must not start, because it may have helped to commit the entry. Flushed is what a mark
- * of the last run says, and every file but the last: the engine begins one after a flush.
+ * <p>So is an entry whose place the body of a later leader's entry has already taken: that leader
+ * replaces it and all behind it, and the engine had not yet cut them off.
+ *
+ * <p>Any other entry that had been flushed and cannot be read is no such end: the disk is at fault,
+ * and the node must not start, because it may have helped to commit the entry. Flushed is what a
+ * mark of the last run says, and every file but the last: the engine begins one after a flush.
  */
 final class LogTail {
   private static final Logger LOG = LoggerFactory.getLogger(LogTail.class);
@@ -40,9 +43,10 @@ final class LogTail {
   private final long snapshotIndex;
   private final Bodies bodies;
 
-  /** Tells whether the body of an entry is on disk. */
+  /** Tells which bodies are on disk. */
   interface Bodies {
-    boolean hold(long term, long index) throws IOException;
+    /** As {@link dev.evenkeel.log.EntryBodies#term}. */
+    long term(long index) throws IOException;
   }
 
   /**
@@ -75,12 +79,17 @@ final class LogTail {
       read.run();
       last = read.last;
       if (!read.whole()) {
-        refuseIfFlushed(read.last + 1, i + 1 < files.size() || !files.get(i).open());
+        boolean closed = i + 1 < files.size() || !files.get(i).open();
+        refuseIfFlushed(read.last + 1, closed && !read.replaced);
         LOG.info(
             "log group {}: entry {} was not written to its end before the last stop, and is cut"
                 + " off",
             group,
             read.last + 1);
+        for (int behind = files.size() - 1; behind > i; behind--) {
+          Files.delete(files.get(behind).file());
+          DurableFiles.force(current);
+        }
         read.cut();
         break;
       }
@@ -136,6 +145,7 @@ final class LogTail {
     private long last;
     private long bytes = SegmentedRaftLogFormat.getHeaderLength();
     private boolean missing;
+    private boolean replaced;
 
     Read(LogGroupFiles.Segment segment) {
       this.segment = segment;
@@ -158,10 +168,11 @@ final class LogTail {
 
     private void take(LogEntryProto entry) {
       try {
-        missing |=
-            entry.getIndex() > snapshotIndex
-                && LogBodies.hasBody(entry)
-                && !bodies.hold(entry.getTerm(), entry.getIndex());
+        if (!missing && entry.getIndex() > snapshotIndex && LogBodies.hasBody(entry)) {
+          long term = bodies.term(entry.getIndex());
+          missing = term != entry.getTerm();
+          replaced = term > entry.getTerm();
+        }
       } catch (IOException e) {
         throw new UncheckedIOException(e);
       }
@@ -192,14 +203,19 @@ final class LogTail {
       return true;
     }
 
-    /** Of the open file only: a closed one was flushed. */
+    /** A file that had been closed is an open one afterwards, so that a crash here is none. */
     void cut() throws IOException {
       if (last < segment.start()) {
         Files.delete(segment.file());
         DurableFiles.force(current);
         return;
       }
-      try (FileChannel out = FileChannel.open(segment.file(), StandardOpenOption.WRITE)) {
+      Path file = segment.file();
+      if (!segment.open()) {
+        file = current.resolve("log_inprogress_" + segment.start());
+        DurableFiles.move(segment.file(), file);
+      }
+      try (FileChannel out = FileChannel.open(file, StandardOpenOption.WRITE)) {
         out.truncate(bytes);
         out.force(true);
       }

@@ -131,7 +131,7 @@ final class StateAdapter extends BaseStateMachine {
     files.open(flushedIndex);
     long snapshot = SnapshotFiles.latestIndex(log.resolve("sm"));
     long last =
-        new LogTail(group, log.resolve("current"), flushedIndex, snapshot, files::holds).cut();
+        new LogTail(group, log.resolve("current"), flushedIndex, snapshot, files::term).cut();
     files.cutAfter(last);
     bodies = new LogBodies(group, files, cause -> events.failed(cannotWrite(cause)));
   }

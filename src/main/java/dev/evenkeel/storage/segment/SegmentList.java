@@ -112,6 +112,10 @@ final class SegmentList {
     List<Segment> replaced = new ArrayList<>(tail.values());
     tail.clear();
     byFirst.put(segment.firstIndex(), segment);
+    if (!replaced.isEmpty()) {
+      // If both were lost, a start could not tell that their entries were replaced.
+      DurableFiles.force(segment.path());
+    }
     // A reader that finds no file looks again, so the files go last.
     for (Segment each : replaced) {
       each.delete();

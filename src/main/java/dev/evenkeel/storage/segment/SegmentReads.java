@@ -47,15 +47,10 @@ public abstract sealed class SegmentReads permits Segments {
     return row < 0 ? 0 : segment.table().length(row);
   }
 
-  /** Whether the body of this entry is there; of its bytes only the header is read. */
-  public boolean holds(long term, long index) throws IOException {
-    return look(
-        index,
-        false,
-        (segment, row) -> {
-          RecordHeader header = segment.header(row);
-          return header != null && header.term() == term;
-        });
+  /** Term of the entry whose body is there, as far as its header tells; -1: there is none. */
+  public long term(long index) throws IOException {
+    RecordHeader header = header(index);
+    return header == null ? -1 : header.term();
   }
 
   /**

@@ -46,9 +46,9 @@ public final class HeapBodies implements EntryBodies {
   public void force() {}
 
   @Override
-  public boolean holds(long term, long index) {
+  public long term(long index) {
     Kept kept = bodies.get(index);
-    return kept != null && kept.term() == term;
+    return kept == null ? -1 : kept.term();
   }
 
   @Override

@@ -58,7 +58,7 @@ final class LogAndBodies implements AutoCloseable {
   /** What a node does before it opens the log; returns the last entry. */
   long start(long flushedIndex, long snapshotIndex) throws IOException, LogStartException {
     bodies.open(flushedIndex);
-    long last = new LogTail("d0", current(), flushedIndex, snapshotIndex, bodies::holds).cut();
+    long last = new LogTail("d0", current(), flushedIndex, snapshotIndex, bodies::term).cut();
     bodies.cutAfter(last);
     return last;
   }

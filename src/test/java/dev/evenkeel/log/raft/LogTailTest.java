@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
@@ -239,6 +240,39 @@ class LogTailTest {
     try (LogAndBodies lacking = sound.copyTo(temp.resolve("lacking"))) {
       Files.delete(lacking.current().resolve("log_inprogress_5"));
       assertThatThrownBy(() -> lacking.start(FLUSHED, -1)).isInstanceOf(LogStartException.class);
+    }
+  }
+
+  /**
+   * The bodies of another leader's entries replace uncommitted ones before the engine has cut these
+   * off, be it in a file that was closed.
+   */
+  @Test
+  void aCrashBeforeAnotherLeadersEntriesReplaceOnesInAClosedFileDoesNotStopTheNode()
+      throws Exception {
+    long replaced =
+        sound.entries.headMap(5L).values().stream()
+            .filter(entry -> entry.body() != null)
+            .mapToLong(LogAndBodies.Entry::index)
+            .skip(1)
+            .findFirst()
+            .getAsLong();
+    try (LogAndBodies killed = sound.copyTo(temp.resolve("killed"))) {
+      killed.bodies().open(-1);
+      killed
+          .bodies()
+          .append(
+              List.of(new EntryBodies.Body(2, replaced, List.of(ByteBuffer.wrap(new byte[9])))));
+      killed.close();
+      for (int i = 0; i < 2; i++) {
+        try (LogAndBodies again = new LogAndBodies(killed.directory)) {
+          assertThat(again.start(-1, -1)).isEqualTo(replaced - 1);
+          assertThat(again.log()).hasSize((int) replaced);
+          assertThat(LogGroupFiles.segments(again.current()))
+              .singleElement()
+              .matches(LogGroupFiles.Segment::open);
+        }
+      }
     }
   }
 

@@ -82,7 +82,7 @@ class MendTest {
     for (long index : model.keySet()) {
       if (index == lost) {
         assertThat(segments.readVerified(index)).isNull();
-        assertThat(segments.holds(TERM, index)).isTrue();
+        assertThat(segments.term(index)).isEqualTo(TERM);
       } else {
         assertThat(segments.readVerified(index)).isEqualTo(ByteBuffer.wrap(model.get(index)));
       }

@@ -191,7 +191,7 @@ class SegmentsTest {
     }
     long end = flushed;
     for (Map.Entry<Long, Stored> each : model.tailMap(flushed, false).entrySet()) {
-      if (!segments.holds(each.getValue().term(), each.getKey())) {
+      if (segments.term(each.getKey()) != each.getValue().term()) {
         break;
       }
       assertHolds(each.getKey(), each.getValue());
@@ -206,7 +206,7 @@ class SegmentsTest {
   }
 
   private void assertHolds(long index, Stored stored) throws IOException {
-    assertThat(segments.holds(stored.term(), index)).as("entry %s", index).isTrue();
+    assertThat(segments.term(index)).as("entry %s", index).isEqualTo(stored.term());
     assertThat(segments.readVerified(index)).isEqualTo(ByteBuffer.wrap(stored.bytes()));
   }
 
