@@ -4,10 +4,12 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
 import java.nio.file.StandardOpenOption;
 import java.util.Arrays;
+import java.util.zip.CRC32C;
 
 /**
  * Where the records of one segment lie, in the order of their log indices. One thread adds; any may
@@ -28,6 +30,7 @@ final class RecordTable {
   private static final int MAGIC = 0xEB5E6101;
   private static final int HEADER_BYTES = 24;
   private static final int ROW_BYTES = 16;
+  private static final int READ_BYTES = 64 << 10;
 
   /** Rows as in the file; replaced by a larger one when it is full, or by a mapped one. */
   private volatile ByteBuffer rows;
@@ -40,10 +43,11 @@ final class RecordTable {
   /**
    * A mapped file, and what it said when it was mapped: its bytes change if the disk damages them.
    */
-  private record Mapped(ByteBuffer file, int crc, long firstIndex, long lastIndex) {
-    static Mapped of(ByteBuffer file, int count) {
+  private record Mapped(Path path, ByteBuffer file, int crc, long firstIndex, long lastIndex) {
+    static Mapped of(Path path, ByteBuffer file, int count) {
       int last = HEADER_BYTES + (count - 1) * ROW_BYTES;
       return new Mapped(
+          path,
           file,
           file.getInt(4),
           count == 0 ? -1 : file.getLong(HEADER_BYTES),
@@ -54,10 +58,9 @@ final class RecordTable {
       return file.slice(HEADER_BYTES, file.capacity() - HEADER_BYTES);
     }
 
-    boolean isSound() {
-      return file.getInt(0) == MAGIC
-          && file.getInt(4) == crc
-          && RecordHeader.crcOf(file.slice(8, file.capacity() - 8)) == crc;
+    boolean isSound() throws IOException {
+      ByteBuffer header = header(path);
+      return header != null && header.getInt(4) == crc;
     }
   }
 
@@ -111,7 +114,7 @@ final class RecordTable {
   }
 
   /** Whether the file still says what it said when it was mapped. */
-  boolean isSound() {
+  boolean isSound() throws IOException {
     Mapped file = mapped;
     return file == null || file.isSound();
   }
@@ -171,25 +174,50 @@ final class RecordTable {
       channel.force(true);
     }
     Files.move(temp, file, StandardCopyOption.ATOMIC_MOVE);
-    Mapped whole = Mapped.of(map(file), count);
+    Mapped whole = Mapped.of(file, map(file), count);
     rows = whole.rows();
     mapped = whole;
   }
 
   /** The table in a file, or null if it is not that of a segment of this length. */
   static RecordTable load(Path file, long segmentBytes) throws IOException {
-    if (!Files.exists(file) || Files.size(file) < HEADER_BYTES) {
+    ByteBuffer header = header(file);
+    if (header == null || header.getLong(8) != segmentBytes) {
       return null;
     }
+    int count = header.getInt(16);
     ByteBuffer in = map(file);
-    int count = in.getInt(16);
-    if (in.getInt(0) != MAGIC
-        || in.getLong(8) != segmentBytes
-        || in.capacity() != HEADER_BYTES + (long) count * ROW_BYTES
-        || in.getInt(4) != RecordHeader.crcOf(in.slice(8, in.capacity() - 8))) {
+    return in.capacity() == HEADER_BYTES + (long) count * ROW_BYTES
+        ? new RecordTable(Mapped.of(file, in, count), count)
+        : null;
+  }
+
+  /**
+   * The header of a table; null if there is no such file, or it is damaged. It is read, not mapped:
+   * a mapped page that the disk cannot read may end the process.
+   */
+  private static ByteBuffer header(Path file) throws IOException {
+    try (FileChannel in = FileChannel.open(file, StandardOpenOption.READ)) {
+      ByteBuffer header = ByteBuffer.allocate(HEADER_BYTES);
+      ByteBuffer part = ByteBuffer.allocate(READ_BYTES);
+      CRC32C crc = new CRC32C();
+      in.read(header, 0);
+      for (long at = 8; in.read(part.clear(), at) > 0; at += part.limit()) {
+        crc.update(part.flip());
+      }
+      boolean sound =
+          !header.hasRemaining()
+              && header.getInt(0) == MAGIC
+              && header.getInt(4) == (int) crc.getValue();
+      return sound ? header : null;
+    } catch (NoSuchFileException gone) {
       return null;
+    } catch (IOException e) {
+      if (Segment.isUnreadable(e)) {
+        return null;
+      }
+      throw e;
     }
-    return new RecordTable(Mapped.of(in, count), count);
   }
 
   private static ByteBuffer map(Path file) throws IOException {

@@ -132,7 +132,7 @@ public abstract sealed class SegmentReads permits Segments {
   }
 
   /** Whether the table beside a segment is undamaged; true if there is no such segment. */
-  public boolean tableIsSound(long number) {
+  public boolean tableIsSound(long number) throws IOException {
     Segment segment = segments.numbered(number);
     return segment == null || segment.table().isSound();
   }

@@ -107,6 +107,22 @@ class MendTest {
     end();
   }
 
+  /** What is mapped behind the end of a file ends the process when it is read. */
+  @Property(tries = 10)
+  void aTableThatEndsEarlyIsMended(@ForAll long seed) throws IOException {
+    begin(seed);
+    for (Path file : files(".idx")) {
+      try (RandomAccessFile table = new RandomAccessFile(file.toFile(), "rw")) {
+        table.setLength(random.nextBoolean() ? 0 : random.nextInt((int) table.length()));
+      }
+    }
+    repair();
+    assertSound();
+    reopen();
+    assertSound();
+    end();
+  }
+
   private void begin(long seed) throws IOException {
     random = new Random(seed);
     model.clear();

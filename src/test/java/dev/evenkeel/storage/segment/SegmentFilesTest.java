@@ -255,19 +255,20 @@ class SegmentFilesTest {
   @Test
   void aRewrittenSegmentStaysIfTheFormerOneCannotBeDeleted() throws IOException {
     append(segments, 1, 0, 9);
-    Path table = live.resolve("000000000000-0.idx");
-    Files.delete(table);
-    Files.createDirectories(table.resolve("full"));
+    // Its file is open for readers from now on.
+    assertHolds(segments, 1, 0, 9);
+    Path former = live.resolve("000000000000-0.seg");
+    Files.delete(former);
+    Files.createDirectories(former.resolve("full"));
     assertThatThrownBy(() -> segments.rewrite(info(0), index -> index != 1, bytes -> {}))
         .isInstanceOf(IOException.class);
     assertHolds(segments, 1, 0, 0);
     assertHolds(segments, 1, 2, 9);
-    Files.delete(table.resolve("full"));
-    Files.delete(table);
+    Files.delete(former.resolve("full"));
+    Files.delete(former);
     reopen();
     assertHolds(segments, 1, 0, 0);
     assertHolds(segments, 1, 2, 9);
-    assertThat(live.resolve("000000000000-0.seg")).doesNotExist();
   }
 
   /** What a crash or a full disk left behind; a later segment of that number is not the same. */
