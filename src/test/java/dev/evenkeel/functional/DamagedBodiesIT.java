@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import java.io.IOException;
 import java.io.RandomAccessFile;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +26,7 @@ import org.junit.jupiter.api.io.TempDir;
 class DamagedBodiesIT {
   private static final int MESSAGES = 20_000;
   private static final int FLIPS = 40;
+  private static final int ROUNDS = 2 * Math.max(1, Integer.getInteger("evenkeel.rounds", 1));
   private static final String[] SETTINGS = {
     "--tail-cache-bytes", "1MiB", "--segment-bytes", "1MiB", "--scrub-interval", "2s"
   };
@@ -58,6 +61,92 @@ class DamagedBodiesIT {
       assertThat(trio.node(2).admin("cluster", "status").out()).doesNotContain("DAMAGED");
       Jar.Result consumed = consumer.stop();
       assertThat(consumed.status()).as(consumed.err()).isZero();
+    }
+  }
+
+  /** Under load, and whoever ends is started again, as a service manager does. */
+  @Test
+  @Timeout(900)
+  void aNodeWhoseMessagesIndexAndLogRotCopiesWhatItCannotMend() throws IOException {
+    System.out.println("seed " + seed);
+    try (Trio trio = new Trio(directory, SETTINGS).start()) {
+      trio.node(1).createTopic("events", 3);
+      Node rotten = trio.nodes.get(random.nextInt(trio.nodes.size()));
+      Node asked = trio.node(rotten == trio.node(1) ? 2 : 1);
+      Jar.Running consumer = trio.consume("c", "events", "g");
+      int starts = 0;
+      for (int round = 0; round < ROUNDS; round++) {
+        Path input = Lines.write(directory.resolve("input" + round), 4 * MESSAGES, 500);
+        Jar.Running producer = trio.produceFile("producer" + round, "events", input);
+        long some = round * 4L * MESSAGES + MESSAGES;
+        Awaitility.await("load")
+            .atMost(Duration.ofSeconds(120))
+            .until(() -> asked.written("events") > some);
+        flip(rotten);
+        flipSome(rotten.directory.resolve("data/live"), ".*[.]sst");
+        flipSome(rotten.directory.resolve("data/raft/raft"), "log_.*");
+        starts += restartUntilWhole(rotten, asked);
+        Jar.Result produced = producer.await();
+        assertThat(produced.status()).as(produced.err()).isZero();
+      }
+      asked.awaitConsumed("g", ROUNDS * 4L * MESSAGES);
+      restartUntilWhole(rotten, asked);
+      assertThat(starts).as("it was found, seed %s", seed).isPositive();
+      for (Node node : trio.nodes) {
+        assertThat(metric(node, "evenkeel_bodies_lost")).as("seed %s", seed).isZero();
+      }
+      Jar.Result consumed = consumer.stop();
+      assertThat(consumed.status()).as(consumed.err()).isZero();
+    }
+  }
+
+  /**
+   * Starts the node whenever it has ended, until no node has had anything against its copies for a
+   * while in which all files were checked.
+   *
+   * @return how often it was started
+   */
+  private int restartUntilWhole(Node node, Node asked) {
+    int starts = 0;
+    long sinceNanos = System.nanoTime();
+    long deadlineNanos = sinceNanos + Duration.ofMinutes(5).toNanos();
+    while (System.nanoTime() - sinceNanos < Duration.ofSeconds(30).toNanos()) {
+      assertThat(System.nanoTime()).as("whole in time, seed %s", seed).isLessThan(deadlineNanos);
+      if (!node.process().process.isAlive()) {
+        assertThat(node.process().err()).contains("start the node again");
+        Jar.Running run = node.begin();
+        Awaitility.await("it starts")
+            .atMost(Duration.ofSeconds(240))
+            .until(() -> run.out().contains("evenkeel ready") || !run.process.isAlive());
+        starts++;
+        sinceNanos = System.nanoTime();
+      } else if (asked.admin("cluster", "status").out().contains(" should not lead ")) {
+        sinceNanos = System.nanoTime();
+      }
+      pause();
+    }
+    return starts;
+  }
+
+  private static void pause() {
+    try {
+      Thread.sleep(500);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Flips a byte in some of the files below a directory. */
+  private void flipSome(Path directory, String name) throws IOException {
+    try (Stream<Path> files = Files.walk(directory)) {
+      for (Path file :
+          files.filter(each -> each.getFileName().toString().matches(name)).sorted().toList()) {
+        if (random.nextInt(3) == 0 && Files.size(file) > 0) {
+          flipAt(file, (long) (random.nextDouble() * Files.size(file)));
+        }
+      }
+    } catch (UncheckedIOException | NoSuchFileException e) {
+      System.out.println("a file went meanwhile: " + e);
     }
   }
 

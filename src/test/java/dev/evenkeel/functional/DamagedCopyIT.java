@@ -27,7 +27,8 @@ class DamagedCopyIT {
 
   @Test
   @Timeout(600)
-  void anotherLeadsAndServesAllAndAReplacementGetsASoundCopy() throws IOException {
+  void anotherLeadsAndServesAllAndTheNodeCopiesTheLogGroupAnewWhenItIsStartedAgain()
+      throws IOException {
     try (Trio trio = new Trio(directory).start()) {
       trio.node(1).createTopic("events", 3);
       Path input = Lines.write(directory.resolve("input"), MESSAGES, 50);
@@ -45,27 +46,22 @@ class DamagedCopyIT {
       awaitLeader(asked, "d2", "n1");
       Jar.Running consumer = trio.consume("c", "events", "g");
       asked.awaitConsumed("g", MESSAGES);
-      JsonObject log = log(asked, "d2");
-      assertThat(log.getString("leader")).isNotEqualTo("n1");
-      assertThat(log.getJsonArray("ineligible").getJsonObject(0).getString("reason"))
-          .isEqualTo("DAMAGED");
-      assertThat(asked.admin("cluster", "status").out())
-          .contains("n1 should not lead d2: DAMAGED, ");
       Jar.Result consumed = consumer.stop();
       assertThat(consumed.status()).as(consumed.err()).isZero();
       DeliveryCheck check = new DeliveryCheck(Lines.read(List.of(consumer.out)));
       assertThat(check.distinct()).isEqualTo(MESSAGES);
 
-      // As the documentation says it.
-      rotten.stop();
-      Files.move(rotten.directory.resolve("data"), rotten.directory.resolve("data.damaged"));
+      Jar.Result ended = rotten.process().await();
+      assertThat(ended.status()).isEqualTo(1);
+      assertThat(ended.err())
+          .contains("log group d2: this node's copy is damaged: ")
+          .contains("; start the node again: it copies the log group anew");
       rotten.begin();
-      Awaitility.await("the empty node waits")
-          .atMost(Duration.ofSeconds(60))
-          .until(() -> asked.tryAdmin("cluster", "replace", "n1").status() == 0);
       rotten.awaitReady();
       awaitLeader(asked, "d2", "n1");
       assertThat(log(asked, "d2").getJsonArray("ineligible")).isEmpty();
+      assertThat(rotten.read("/metrics")).containsPattern("copied_anew_total[^\\n]*d2[^\\n]* 1");
+      assertThat(rotten.directory.resolve("data/damaged")).isEmptyDirectory();
       trio.consume("again", "events", "h");
       asked.awaitConsumed("h", MESSAGES);
       assertThat(log(asked, "d2").getString("leader")).isEqualTo("n1");

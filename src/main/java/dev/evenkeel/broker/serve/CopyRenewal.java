@@ -37,6 +37,7 @@ final class CopyRenewal {
   static boolean mayGiveUp(
       String group, String leader, List<String> others, Map<String, NodeLogs> answers) {
     return leader != null
+        && others.size() > 1
         && others.contains(leader)
         && others.stream().allMatch(node -> isSound(group, leader, answers.get(node)));
   }

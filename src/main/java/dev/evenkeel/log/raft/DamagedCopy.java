@@ -57,8 +57,8 @@ final class DamagedCopy {
 
   /** Reads what an earlier run has noted. */
   void read() throws IOException {
+    DurableFiles.deleteTree(needless());
     if (!Files.exists(mark)) {
-      DurableFiles.deleteTree(files());
       return;
     }
     List<String> lines = Files.readAllLines(mark);
@@ -103,6 +103,11 @@ final class DamagedCopy {
   /** Where the files that were set aside are. */
   Path files() {
     return directory.resolve(group + ".files");
+  }
+
+  /** The files that were set aside, when nobody needs them any more. */
+  private Path needless() {
+    return directory.resolve(group + ".needless");
   }
 
   /**
@@ -178,7 +183,8 @@ final class DamagedCopy {
       return Long.parseLong(properties.getProperty("term"));
     } catch (IOException | IllegalArgumentException e) {
       throw new LogStartException(
-          "the copy of log group '%s' is damaged (%s), and so is %s, which says for whom this node has voted (%s); replace this node"
+          ("the copy of log group '%s' is damaged (%s), and so is %s, which says for whom this"
+                  + " node has voted (%s); replace this node")
               .formatted(group, detail, metadata, e),
           e);
     }
@@ -186,13 +192,16 @@ final class DamagedCopy {
 
   /** The new copy has everything again that the former one had. */
   synchronized void finished() throws IOException {
+    if (Files.exists(files())) {
+      DurableFiles.move(files(), needless());
+    }
     Files.deleteIfExists(mark);
     DurableFiles.force(directory);
     detail = null;
     due = false;
     formerTerm = -1;
     LOG.info("log group {}: this node has a whole copy again", group);
-    DurableFiles.deleteTree(files());
+    DurableFiles.deleteTree(needless());
   }
 
   private void persist() throws IOException {

@@ -32,7 +32,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import org.apache.ratis.proto.RaftProtos.ReplicationLevel;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
@@ -64,9 +63,6 @@ final class RaftLogGroup
   /** For this time a new leader that should not lead does not serve, but looks for another. */
   private static final long YIELD_NANOS = TimeUnit.SECONDS.toNanos(3);
 
-  /** An election takes seconds. */
-  private static final long NOBODY_LEADS_NANOS = TimeUnit.SECONDS.toNanos(30);
-
   private final String name;
   private final RaftGroupId id;
   private final RaftPeerId self;
@@ -79,9 +75,7 @@ final class RaftLogGroup
   private final ReplicaWatch replicas;
   private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
   private final Eligibility eligibility = new Eligibility();
-  private final DamagedCopy copy;
-  private final CopyProgress copyProgress = new CopyProgress();
-  private final LongAdder copies = new LongAdder();
+  private final CopyRepair repair;
   private final ReadFailures readFailures = new ReadFailures(this::damaged);
   private final CatchUp catchUp = new CatchUp();
   private volatile Leadership leadership = Leadership.UNKNOWN;
@@ -92,8 +86,6 @@ final class RaftLogGroup
   private long yieldingTerm = -1;
 
   private long yieldingSinceNanos;
-  private long startedNanos;
-  private boolean saidThatNobodyLeads;
   private volatile RaftServer server;
   private volatile RaftServer.Division division;
   private volatile RaftClientAsynchronousProtocol target;
@@ -104,7 +96,7 @@ final class RaftLogGroup
    */
   RaftLogGroup(
       DamagedCopy copy, UUID id, StateAdapter adapter, RaftLogNode node, Executor executor) {
-    this.copy = copy;
+    repair = new CopyRepair(copy, eligibility, node, executor);
     name = copy.group();
     this.id = RaftGroupId.valueOf(id);
     this.adapter = adapter;
@@ -133,13 +125,12 @@ final class RaftLogGroup
   }
 
   DamagedCopy copy() {
-    return copy;
+    return repair.copy();
   }
 
   /** The division runs; appends may go to it. */
   void started(RaftServer server, RaftServer.Division division) {
-    eligibility.set(Eligibility.Reason.DAMAGED, copy.detail());
-    startedNanos = System.nanoTime();
+    repair.started();
     this.server = server;
     this.division = division;
     // The server would hand each request to another thread and wait for it, which this group's
@@ -289,45 +280,22 @@ final class RaftLogGroup
 
   @Override
   public void giveUpCopy(String damage) {
-    String line = "log group " + name + ": this node's copy is damaged: " + damage;
-    if (node.others().isEmpty()) {
-      node.fail(new IllegalStateException(line));
-      return;
-    }
-    try {
-      copy.makeDue(damage);
-      line += "; start the node again: it copies the log group anew";
-    } catch (IOException e) {
-      LOG.warn("log group {}: the damage cannot be noted", name, e);
-    }
-    node.fail(new IllegalStateException(line));
+    repair.giveUp(damage);
   }
 
   @Override
   public void damaged(String detail) {
-    if (copy.note(detail)) {
-      eligibility.set(Eligibility.Reason.DAMAGED, copy.detail());
-      executor.execute(copy::write);
-    }
+    repair.damaged(detail);
   }
 
   @Override
   public void copyAnew() {
-    executor.execute(
-        () -> {
-          String leader = leadership().leader();
-          if (copy.detail() != null
-              && !copy.isVoteless()
-              && leader != null
-              && !leader.equals(node.nodeId())) {
-            giveUpCopy(copy.detail());
-          }
-        });
+    repair.giveUpIfLed(leadership().leader());
   }
 
   @Override
   public long copiedAnew() {
-    return copies.sum();
+    return repair.copied();
   }
 
   @Override
@@ -335,38 +303,6 @@ final class RaftLogGroup
     String damage = LogFilesCheck.damage(node.directory(id).resolve("current"), rate);
     if (damage != null) {
       damaged(damage);
-    }
-  }
-
-  /** Looks how far this node is with copying the log group anew. On the executor only. */
-  private void lookAtCopy() {
-    RaftServer.Division running = division;
-    if (running == null || !copy.copying()) {
-      return;
-    }
-    if (leadership.leader() == null) {
-      sayThatNobodyLeads();
-    } else if (copyProgress.isWhole(running, copy.formerTerm(), adapter.snapshotIndex())
-        && caughtUp()) {
-      try {
-        copy.finished();
-        copies.increment();
-        eligibility.set(Eligibility.Reason.DAMAGED, null);
-      } catch (IOException e) {
-        LOG.warn("log group {}: the mark of the damaged copy cannot be deleted yet", name, e);
-      }
-    }
-  }
-
-  private void sayThatNobodyLeads() {
-    if (!saidThatNobodyLeads && System.nanoTime() - startedNanos > NOBODY_LEADS_NANOS) {
-      saidThatNobodyLeads = true;
-      LOG.error(
-          "log group {}: nobody leads it, and this node copies it anew and has no vote. If the"
-              + " other nodes are up, most copies are damaged: stop all nodes and restore their"
-              + " data directories from a backup. The files of this node's damaged copy are in {}",
-          name,
-          copy.files());
     }
   }
 
@@ -384,7 +320,9 @@ final class RaftLogGroup
   void refresh() {
     SnapshotTransfer transfer = snapshotTransfer();
     eligibility.set(Eligibility.Reason.FAR_BEHIND, transfer.from() == null ? null : line(transfer));
-    lookAtCopy();
+    if (division != null) {
+      repair.look(division, this, System.nanoTime());
+    }
     Leadership now = leadershipNow();
     if (now.equals(leadership)) {
       return;

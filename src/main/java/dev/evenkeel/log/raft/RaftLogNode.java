@@ -79,7 +79,7 @@ public final class RaftLogNode implements LogNode {
    * leader. In an empty directory the logs are made.
    *
    * <p>If the copy of a log group turns out to be damaged, it is set aside, and the node starts
-   * again: other nodes have the log group, too. A lone node refuses to start.
+   * again: other nodes have the log group, too. One of fewer than three nodes refuses to start.
    *
    * @param states gives the state of the group with this name, always the same one
    * @param link by which the nodes of a new cluster find each other, and copy snapshots
@@ -94,12 +94,23 @@ public final class RaftLogNode implements LogNode {
       try {
         return new NodeStart(settings, states, link).run();
       } catch (DamagedCopyException e) {
-        if (settings.peers().size() == 1 || !setAside.add(e.group())) {
+        if (!mayCopyAnew(settings) || !setAside.add(e.group())) {
           throw e;
         }
         makeDue(settings, e);
       }
     }
+  }
+
+  /**
+   * While a node copies a log group it has no vote: then two others are needed to elect a leader.
+   */
+  private static boolean mayCopyAnew(LogSettings settings) {
+    return settings.peers().size() > 2;
+  }
+
+  boolean mayCopyAnew() {
+    return mayCopyAnew(settings);
   }
 
   private static void makeDue(LogSettings settings, DamagedCopyException damage)

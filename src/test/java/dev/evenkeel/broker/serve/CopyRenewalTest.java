@@ -57,7 +57,8 @@ class CopyRenewalTest {
   }
 
   @Test
-  void neverOnALoneNode() {
+  void neverWithFewerThanTwoOthers() {
+    assertThat(CopyRenewal.mayGiveUp("d0", "n2", List.of("n2"), Map.of("n2", SOUND))).isFalse();
     assertThat(CopyRenewal.mayGiveUp("d0", "n1", List.of(), Map.of())).isFalse();
   }
 }

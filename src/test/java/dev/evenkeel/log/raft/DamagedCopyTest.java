@@ -136,9 +136,11 @@ class DamagedCopyTest {
   }
 
   @Test
-  void filesWithoutAMarkAreOfACopyThatIsWholeAgain() throws Exception {
+  void whatWasNotDeletedYetGoesAtTheNextStartAndFilesWithoutAMarkStay() throws Exception {
     Files.createDirectories(temp.resolve("damaged/d0.files/1"));
+    Files.createDirectories(temp.resolve("damaged/d0.needless/1"));
     read();
-    assertThat(temp.resolve("damaged/d0.files")).doesNotExist();
+    assertThat(temp.resolve("damaged/d0.needless")).doesNotExist();
+    assertThat(temp.resolve("damaged/d0.files")).exists();
   }
 }
