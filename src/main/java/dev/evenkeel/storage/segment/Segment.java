@@ -113,20 +113,22 @@ final class Segment implements Closeable {
     if (bytes == 0) {
       return;
     }
-    try (FileChannel in = FileChannel.open(path, StandardOpenOption.READ)) {
-      ByteBuffer all = in.map(FileChannel.MapMode.READ_ONLY, 0, bytes);
+    try (SegmentWindow file = new SegmentWindow(path)) {
       int at = 0;
       while (at + RecordHeader.BYTES <= bytes) {
-        RecordHeader header = RecordHeader.read(all, at);
+        ByteBuffer begin = file.read(at, RecordHeader.BYTES);
+        RecordHeader header = begin == null ? null : RecordHeader.read(begin, 0);
         if (header == null) {
-          at++;
+          at = begin == null ? SegmentWindow.behindUnreadable(at) : at + 1;
           continue;
         }
         int body = at + RecordHeader.BYTES;
         boolean whole = header.length() <= bytes - body;
-        if (whole
-            && (header.index() <= flushedIndex
-                || RecordHeader.crcOf(all.slice(body, header.length())) == header.crc())) {
+        if (whole && header.index() > flushedIndex) {
+          ByteBuffer stored = file.read(body, header.length());
+          whole = stored != null && RecordHeader.crcOf(stored) == header.crc();
+        }
+        if (whole) {
           into.add(header.index(), at, header.length());
           at = body + header.length();
         } else {

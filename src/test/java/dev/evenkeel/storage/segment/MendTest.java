@@ -123,6 +123,26 @@ class MendTest {
     end();
   }
 
+  /** The table is made anew from the records that are left, and the others are fetched. */
+  @Property(tries = 20)
+  void segmentsThatEndEarlyLikeTheirTablesAreMended(@ForAll long seed) throws IOException {
+    begin(seed);
+    for (Path file : files(".idx")) {
+      String name = file.toString();
+      Path segment = Path.of(name.substring(0, name.length() - 4) + Segment.SUFFIX);
+      for (Path each : List.of(file, segment)) {
+        try (RandomAccessFile bytes = new RandomAccessFile(each.toFile(), "rw")) {
+          bytes.setLength(random.nextInt((int) bytes.length()));
+        }
+      }
+    }
+    repair();
+    assertSound();
+    reopen();
+    assertSound();
+    end();
+  }
+
   private void begin(long seed) throws IOException {
     random = new Random(seed);
     model.clear();
