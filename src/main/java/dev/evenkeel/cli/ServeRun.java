@@ -17,6 +17,7 @@ import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.gateway.GatewayVerticle;
 import dev.evenkeel.gateway.http.WebVerticle;
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.StartAgainException;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -173,8 +174,10 @@ public final class ServeRun {
         .thenAccept(
             cause ->
                 end.completeExceptionally(
-                    CommandFailure.failed(
-                        "the log has failed: " + CommandErrors.describe(cause), cause)));
+                    cause instanceof StartAgainException again
+                        ? new Unfit(again.getMessage())
+                        : CommandFailure.failed(
+                            "the log has failed: " + CommandErrors.describe(cause), cause)));
     ClusterMember member = await(memberStart);
     member.unfit().onSuccess(why -> end.completeExceptionally(new Unfit(why)));
     Vertx vertx = member.vertx();

@@ -2,6 +2,7 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Eligibility.Reason;
+import dev.evenkeel.log.StartAgainException;
 import java.io.IOException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
@@ -63,22 +64,27 @@ final class CopyRepair {
     }
   }
 
-  /** Ends the node, so that the next start sets the copy aside. Waits for the disk. */
-  void giveUp(String damage) {
+  /** Ends the node at once: it cannot go on with this copy. Waits for the disk. */
+  void fail(String damage) {
+    node.fail(giveUp(damage));
+  }
+
+  /** Sees to it that the next start sets the copy aside. */
+  private Exception giveUp(String damage) {
     String line = "log group " + copy.group() + ": this node's copy is damaged: " + damage;
     if (node.mayCopyAnew()) {
       try {
         copy.makeDue(damage);
-        line += "; start the node again: it copies the log group anew";
+        return new StartAgainException(line + "; the next start copies it anew");
       } catch (IOException e) {
         LOG.warn("log group {}: the damage cannot be noted", copy.group(), e);
       }
     }
-    node.fail(new IllegalStateException(line));
+    return new IllegalStateException(line);
   }
 
   /**
-   * Gives a damaged copy up if another node leads.
+   * Gives a damaged copy up if another node leads. Then the node ends as if it were asked to.
    *
    * @param leader node id, or null
    */
@@ -88,7 +94,7 @@ final class CopyRepair {
         && node.mayCopyAnew()
         && leader != null
         && !leader.equals(node.nodeId())) {
-      executor.execute(() -> giveUp(copy.detail()));
+      executor.execute(() -> node.end(giveUp(copy.detail())));
     }
   }
 

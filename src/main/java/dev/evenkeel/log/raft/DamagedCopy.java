@@ -200,7 +200,7 @@ final class DamagedCopy {
     detail = null;
     due = false;
     formerTerm = -1;
-    LOG.info("log group {}: this node has a whole copy again", group);
+    LOG.warn("log group {}: this node has a whole copy again", group);
     DurableFiles.deleteTree(needless());
   }
 

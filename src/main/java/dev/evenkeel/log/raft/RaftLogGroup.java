@@ -280,7 +280,7 @@ final class RaftLogGroup
 
   @Override
   public void giveUpCopy(String damage) {
-    repair.giveUp(damage);
+    repair.fail(damage);
   }
 
   @Override

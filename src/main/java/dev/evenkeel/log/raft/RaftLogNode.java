@@ -30,7 +30,8 @@ import org.slf4j.LoggerFactory;
  * <p>{@link #failure()} completes when the node cannot continue: its disk refuses a write, its
  * state refuses an entry, or the engine stopped. By then all appends are answered (INDETERMINATE if
  * they may be in the log) and no log group is ready any more. The process should exit; the next
- * start finds everything that was acknowledged.
+ * start finds everything that was acknowledged. With {@link dev.evenkeel.log.StartAgainException},
+ * the node should start again, in this process or another; it may still serve until it is closed.
  */
 public final class RaftLogNode implements LogNode {
   private static final Logger LOG = LoggerFactory.getLogger(RaftLogNode.class);
@@ -246,6 +247,12 @@ public final class RaftLogNode implements LogNode {
 
   boolean hasFailed() {
     return failed.get();
+  }
+
+  /** The node should be closed; until then, the logs go on. */
+  void end(Throwable cause) {
+    LOG.error("this node should stop: {}", cause.getMessage());
+    failure.complete(cause);
   }
 
   void fail(Throwable cause) {

@@ -7,6 +7,7 @@ import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.StartAgainException;
 import dev.evenkeel.protocol.files.ByteRate;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.ByteArrayInputStream;
@@ -214,7 +215,8 @@ class CopiedAnewTest {
               return nodes.get(rotten).node.failure().isDone();
             });
     assertThat(nodes.get(rotten).node.failure().get())
-        .hasMessageContaining("start the node again: it copies the log group anew");
+        .isInstanceOf(StartAgainException.class)
+        .hasMessageContaining("the next start copies it anew");
     nodes.remove(rotten).close();
     start(rotten);
     appendSome();
