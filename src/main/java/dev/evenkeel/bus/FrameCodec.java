@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import io.netty.buffer.ByteBuf;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
@@ -38,8 +39,16 @@ public final class FrameCodec implements MessageCodec<Buffer, Buffer> {
     return answer.length() < BYTES_MIN ? SMALL : LARGE;
   }
 
+  /** The delivery options for a request of this size. */
+  static DeliveryOptions options(Buffer request, long timeoutMillis) {
+    return new DeliveryOptions(options(request)).setSendTimeout(timeoutMillis);
+  }
+
   @Override
   public void encodeToWire(Buffer wire, Buffer body) {
+    // Without this the wire's array would be the next power of two.
+    ByteBuf bytes = ((BufferInternal) wire).getByteBuf().unwrap();
+    bytes.capacity(Math.max(bytes.capacity(), wire.length() + 4 + body.length()));
     wire.appendInt(body.length()).appendBuffer(body);
   }
 

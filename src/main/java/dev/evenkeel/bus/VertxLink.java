@@ -6,7 +6,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.eventbus.ReplyException;
@@ -59,10 +58,9 @@ public final class VertxLink implements Link {
 
   /** Sends a request over the event bus of {@code vertx}. Fails as {@link Link#request} says. */
   public static Future<Buffer> send(Vertx vertx, String address, Buffer body, long timeoutMillis) {
-    DeliveryOptions options = new DeliveryOptions().setSendTimeout(timeoutMillis);
     return vertx
         .eventBus()
-        .<Object>request(address, body, options)
+        .<Object>request(address, body, FrameCodec.options(body, timeoutMillis))
         .transform(
             answered ->
                 answered.succeeded()

@@ -56,6 +56,8 @@ public final class Main implements Runnable {
   private Main() {}
 
   public static void main(String[] args) {
+    // Netty then makes large arrays without zeroing them first.
+    System.getProperties().putIfAbsent("io.netty.tryReflectionSetAccessible", "true");
     System.exit(commandLine().execute(args));
   }
 

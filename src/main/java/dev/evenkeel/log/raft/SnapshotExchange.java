@@ -16,7 +16,7 @@ record SnapshotExchange(
     PeerLink link, SnapshotServer server, ByteRate pace, Supplier<String> refusing) {
 
   static SnapshotExchange open(LogSettings settings, PeerLink link, Supplier<String> refusing) {
-    SnapshotServer server = new SnapshotServer(settings.nodeId());
+    SnapshotServer server = new SnapshotServer(settings.nodeId(), settings.peers().size() > 1);
     link.serve(server);
     ByteRate pace = new ByteRate(settings.snapshotBytesPerSecondMax());
     return new SnapshotExchange(link, server, pace, refusing);

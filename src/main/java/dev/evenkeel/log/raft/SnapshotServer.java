@@ -26,8 +26,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives the snapshots of this node to other nodes. It computes the checksums of a new snapshot's
- * files soon after it was taken, on a thread of its own.
+ * Gives the snapshots of this node to other nodes. If there are others, it computes the checksums
+ * of a new snapshot's files soon after it was taken, on a thread of its own.
  */
 final class SnapshotServer implements SnapshotSource, AutoCloseable {
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotServer.class);
@@ -48,12 +48,14 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
 
   private final SnapshotChecksums checksums =
       new SnapshotChecksums(new ByteRate(CHECKSUM_BYTES_PER_SECOND_MAX));
+  private final boolean hasPeers;
   private final ThreadPoolExecutor describing;
   private final ThreadPoolExecutor reading;
 
   private record Described(TermIndex position, CompletableFuture<SnapshotManifest> manifest) {}
 
-  SnapshotServer(String node) {
+  SnapshotServer(String node, boolean hasPeers) {
+    this.hasPeers = hasPeers;
     describing = threads("log-checksums-" + node, 1, Integer.MAX_VALUE);
     reading = threads("log-snapshot-read-" + node, 2, READS_WAITING_MAX);
   }
@@ -83,7 +85,7 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
   /** A log group has another newest snapshot, or was opened. */
   void changed(String group, SnapshotFiles files) {
     groups.put(group, files);
-    if (files.latest() != null) {
+    if (hasPeers && files.latest() != null) {
       describe(group, files, files.latest());
     }
   }
