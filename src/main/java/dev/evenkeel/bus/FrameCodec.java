@@ -25,7 +25,7 @@ public final class FrameCodec implements MessageCodec<Buffer, Buffer> {
 
   private record Known() implements Shareable {}
 
-  private FrameCodec() {}
+  FrameCodec() {}
 
   /** Registers the codec with a Vert.x, if that was not done before. */
   public static void register(Vertx vertx) {
