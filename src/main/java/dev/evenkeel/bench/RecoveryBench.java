@@ -179,7 +179,8 @@ final class RecoveryBench extends Benchmark {
     DataDirectory.remove(node.data());
     double disk = diskSeconds(node.data().resolveSibling("disk"), kept);
     long begin = System.nanoTime();
-    node.begin();
+    // The disk shall be the limit.
+    node.begin("--snapshot-bytes-per-second", "1GiB");
     replace(new HttpApi(nodes.all().get(0).url()));
     node.awaitReady();
     double seconds = Stats.seconds(System.nanoTime() - begin);
