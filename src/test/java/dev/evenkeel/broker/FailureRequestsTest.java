@@ -122,7 +122,7 @@ class FailureRequestsTest {
     assertThat(retried()).as("what is sound comes first").containsKey(1L);
     record(new Outcome.Settled(1));
     assertThat(retried()).isEqualTo(Map.of(3L, "7/0/3"));
-    assertThat(bench.nodes.get("n1").mender(0).mendedBodies()).isEqualTo(1);
+    assertThat(bench.nodes.get("n1").maintenance().mender(0).mendedBodies()).isEqualTo(1);
   }
 
   @Test
@@ -140,7 +140,9 @@ class FailureRequestsTest {
               assertThat(letter.error()).isEqualTo("broken");
             });
     assertThat(answer.batches()).isEmpty();
-    assertThat(bench.nodes.get("n1").mender(0).damagedBodies()).as("nothing was read").isZero();
+    assertThat(bench.nodes.get("n1").maintenance().mender(0).damagedBodies())
+        .as("nothing was read")
+        .isZero();
   }
 
   @Test

@@ -75,14 +75,14 @@ class MendedBodiesTest {
     damage("n1", 6);
     damage("n2", 6);
     assertThat(offsets(6)).containsExactly(6L, 8L);
-    BodyMender mender = node("n1").mender(0);
+    BodyMender mender = node("n1").maintenance().mender(0);
     assertThat(mender.mendedBodies()).isEqualTo(1);
     assertThat(mender.lostBodies()).isZero();
     assertSound("n1");
     // It was asked for its copy, and has noticed.
-    await().until(() -> node("n2").mender(0).mendedBodies() == 1);
+    await().until(() -> node("n2").maintenance().mender(0).mendedBodies() == 1);
     assertSound("n2");
-    assertThat(node("n3").mender(0).damagedBodies()).isZero();
+    assertThat(node("n3").maintenance().mender(0).damagedBodies()).isZero();
     bench
         .nodes
         .values()
@@ -94,12 +94,13 @@ class MendedBodiesTest {
     begin("n1", "n2");
     damage("n1", 6);
     node("n1")
+        .maintenance()
         .askReplicas(
             (to, group, index) -> {
               throw new InternalError("a disk cannot read a file that is mapped");
             });
     assertThat(refusal(bench.fetch("g", shard, 1, 6, 0)).refusal()).isEqualTo(UNAVAILABLE);
-    assertThat(node("n1").mender(0).lostBodies()).isZero();
+    assertThat(node("n1").maintenance().mender(0).lostBodies()).isZero();
   }
 
   @Test
@@ -107,10 +108,10 @@ class MendedBodiesTest {
     begin("n1", "n2");
     damage("n2", 0);
     damage("n2", 4);
-    node("n2").scrub();
-    await().until(() -> node("n2").mender(0).mendedBodies() == 2);
+    node("n2").maintenance().scrub();
+    await().until(() -> node("n2").maintenance().mender(0).mendedBodies() == 2);
     assertSound("n2");
-    assertThat(node("n2").scrub(0).bytes()).isPositive();
+    assertThat(node("n2").maintenance().scrub(0).bytes()).isPositive();
   }
 
   @Test
@@ -120,12 +121,12 @@ class MendedBodiesTest {
     damage("n2", 2);
     assertThat(offsets(3)).containsExactly(4L, 6L, 8L);
     assertThat(offsets(0)).containsExactly(0L, 4L, 6L, 8L);
-    assertThat(node("n1").mender(0).lostBodies()).isEqualTo(1);
-    assertThat(node("n1").mender(0).lostMessages()).isEqualTo(2);
-    assertThat(node("n1").mender(0).lostMessagesTotal()).isEqualTo(2);
-    node("n1").scrub();
+    assertThat(node("n1").maintenance().mender(0).lostBodies()).isEqualTo(1);
+    assertThat(node("n1").maintenance().mender(0).lostMessages()).isEqualTo(2);
+    assertThat(node("n1").maintenance().mender(0).lostMessagesTotal()).isEqualTo(2);
+    node("n1").maintenance().scrub();
     assertThat(offsets(2)).containsExactly(4L, 6L, 8L);
-    assertThat(node("n1").mender(0).lostMessages()).isEqualTo(2);
+    assertThat(node("n1").maintenance().mender(0).lostMessages()).isEqualTo(2);
     assertThat(node("n1").log().data().get(0).eligibility().reasons()).isEmpty();
   }
 
@@ -141,6 +142,6 @@ class MendedBodiesTest {
     get(bench.append(shard, batch(0, 0, 0, 2)));
     assertThat(offsets(8)).containsExactly(2L * BATCHES);
     assertThat(get(bench.browse(shard, 8, 0)).batches()).hasSize(1);
-    assertThat(node("n1").mender(0).lostMessages()).isEqualTo(2);
+    assertThat(node("n1").maintenance().mender(0).lostMessages()).isEqualTo(2);
   }
 }

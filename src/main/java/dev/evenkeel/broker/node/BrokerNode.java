@@ -1,13 +1,9 @@
 package dev.evenkeel.broker.node;
 
-import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
-
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.StoreOpener;
 import dev.evenkeel.broker.machine.StoredState;
-import dev.evenkeel.bus.BodyAnswer;
-import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -15,17 +11,14 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.files.ByteRate;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
@@ -51,13 +44,6 @@ public final class BrokerNode implements AutoCloseable {
 
   private static final long DISK_CHECK_MILLIS = 1_000;
   private static final long RETAIN_MILLIS = 60_000;
-  private static final long CLEAN_MILLIS = 20_000;
-
-  /** Damage that could not be mended yet is looked at again after this. */
-  private static final long MEND_AGAIN_MILLIS = 10_000;
-
-  /** A node that starts has other work first. */
-  private static final long SCRUB_DELAY_MILLIS_MAX = 60_000;
 
   private final BrokerSettings settings;
   private final LogNode log;
@@ -69,13 +55,7 @@ public final class BrokerNode implements AutoCloseable {
   private final Map<String, ReplicaCheck> replicaChecks = new TreeMap<>();
   private final ThreadPoolExecutor readers;
   private final ScheduledExecutorService periodic;
-  private final ScheduledExecutorService cleaning;
-  private final List<BodyCleaner> cleaners = new ArrayList<>();
-  private final ScheduledExecutorService mending;
-  private final ScheduledExecutorService scrubbing;
-  private final List<BodyMender> menders = new ArrayList<>();
-  private final List<Scrub> scrubs = new ArrayList<>();
-  private volatile BodyMender.Replicas replicas = BrokerNode::cannotAsk;
+  private final StorageMaintenance maintenance;
 
   private BrokerNode(
       BrokerSettings settings, LogNode log, MetaState meta, List<DataState> data, DiskGuard disk) {
@@ -102,33 +82,7 @@ public final class BrokerNode implements AutoCloseable {
             new LinkedBlockingQueue<>(READS_WAITING_MAX),
             threads("evenkeel-read-"));
     periodic = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-broker-periodic-"));
-    cleaning = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-clean-"));
-    mending = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-mend-"));
-    scrubbing = Executors.newSingleThreadScheduledExecutor(threads("evenkeel-scrub-"));
-    for (int i = 0; i < data.size(); i++) {
-      addBodyTasks(log.data().get(i), data.get(i));
-    }
-  }
-
-  private void addBodyTasks(LogGroup group, DataState state) {
-    int number = cleaners.size();
-    BodyMender mender =
-        new BodyMender(
-            group,
-            state,
-            log.others(),
-            (node, name, index) -> replicas.ask(node, name, index),
-            mending,
-            () -> cleaners.get(number).replaceSnapshots());
-    cleaners.add(
-        new BodyCleaner(
-            group, state, mender::mend, settings.rewriteBytesPerSecond(), this::nowMillis));
-    menders.add(mender);
-    scrubs.add(new Scrub(state, mender));
-  }
-
-  private static CompletableFuture<BodyAnswer> cannotAsk(String node, String group, long index) {
-    return CompletableFuture.failedFuture(UNAVAILABLE.error("this node is starting"));
+    maintenance = new StorageMaintenance(settings, log, states, clock::millis);
   }
 
   /**
@@ -177,7 +131,7 @@ public final class BrokerNode implements AutoCloseable {
     }
   }
 
-  private static ThreadFactory threads(String prefix) {
+  static ThreadFactory threads(String prefix) {
     AtomicInteger count = new AtomicInteger();
     return task -> {
       Thread thread = new Thread(task, prefix + count.getAndIncrement());
@@ -190,62 +144,7 @@ public final class BrokerNode implements AutoCloseable {
     checkDisk();
     every(DISK_CHECK_MILLIS, this::checkDisk);
     every(RETAIN_MILLIS, this::retain);
-    cleaning.scheduleWithFixedDelay(this::clean, CLEAN_MILLIS, CLEAN_MILLIS, TimeUnit.MILLISECONDS);
-    for (BodyMender mender : menders) {
-      mending.scheduleWithFixedDelay(
-          mender::again, MEND_AGAIN_MILLIS, MEND_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
-    }
-    BrokerSettings.ScrubSettings scrub = settings.scrub();
-    if (scrub.bytesPerSecond() > 0) {
-      scrubbing.scheduleWithFixedDelay(
-          this::scrub,
-          Math.min(SCRUB_DELAY_MILLIS_MAX, scrub.everyMillis()),
-          scrub.everyMillis(),
-          TimeUnit.MILLISECONDS);
-    }
-  }
-
-  /**
-   * Compares all bodies, the tables of the states, and the files of the logs with their checksums.
-   * Waits for the disk, and as the settings say.
-   */
-  public void scrub() {
-    ByteRate rate = new ByteRate(settings.scrub().bytesPerSecond());
-    scrubs.forEach(scrub -> check(() -> scrub.pass(rate::take)));
-    for (LogGroup group : log.all()) {
-      check(() -> group.checkFiles(rate));
-      check(() -> state(group.name()).checkFiles(rate));
-    }
-  }
-
-  private interface Check {
-    void run() throws IOException;
-  }
-
-  private static void check(Check check) {
-    try {
-      check.run();
-    } catch (DamagedStateException damage) {
-      LOG.debug("the log group knows of it", damage);
-    } catch (IOException | RuntimeException | Error e) {
-      // An error also: a disk that cannot read a mapped table throws one.
-      LOG.warn("stored data cannot be checked now, and will be later", e);
-    }
-  }
-
-  /** Mends the damaged bodies of a data log group, by its place among them. */
-  public BodyMender mender(int group) {
-    return menders.get(group);
-  }
-
-  /** Checks the bodies of a data log group, by its place among them. */
-  public Scrub scrub(int group) {
-    return scrubs.get(group);
-  }
-
-  /** From now on other nodes can be asked for bodies. */
-  public void askReplicas(BodyMender.Replicas calls) {
-    replicas = calls;
+    maintenance.begin();
   }
 
   private void every(long millis, Runnable task) {
@@ -272,31 +171,6 @@ public final class BrokerNode implements AutoCloseable {
     log.refuseEntries(exhausted);
     String low = exhausted == null ? disk.low() : "it takes no entries: " + exhausted;
     log.all().forEach(group -> group.eligibility().set(Reason.DISK_FULL, low));
-  }
-
-  /** Frees the space of dropped messages, in all data log groups; called every 20 s. */
-  private void clean() {
-    boolean more = true;
-    while (more && !cleaning.isShutdown()) {
-      more = false;
-      for (BodyCleaner cleaner : cleaners) {
-        more |= clean(cleaner);
-      }
-    }
-  }
-
-  private boolean clean(BodyCleaner cleaner) {
-    try {
-      return cleaner.run(TimeUnit.NANOSECONDS.toMillis(System.nanoTime()));
-    } catch (IOException | RuntimeException | Error e) {
-      if (!cleaning.isShutdown()) {
-        LOG.warn(
-            "log group {}: the space of dropped messages is not freed, and will be tried again",
-            cleaner.group(),
-            e);
-      }
-      return false;
-    }
   }
 
   /** Writes a retention entry to each data log group that this node leads; called every minute. */
@@ -366,9 +240,9 @@ public final class BrokerNode implements AutoCloseable {
     return replicaChecks.get(group);
   }
 
-  /** Frees the space of a data log group, by its place among them. */
-  public BodyCleaner cleaner(int group) {
-    return cleaners.get(group);
+  /** Keeps what is stored in order. */
+  public StorageMaintenance maintenance() {
+    return maintenance;
   }
 
   public DiskGuard disk() {
@@ -393,16 +267,12 @@ public final class BrokerNode implements AutoCloseable {
   @Override
   public void close() {
     periodic.shutdownNow();
-    cleaning.shutdownNow();
-    scrubbing.shutdownNow();
-    mending.shutdownNow();
+    maintenance.close();
     readers.shutdown();
     try {
       if (!readers.awaitTermination(5, TimeUnit.SECONDS)) {
         LOG.warn("reads go on while the node closes; they will fail");
       }
-      // Interrupted, it ends with the record that it writes.
-      cleaning.awaitTermination(5, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }

@@ -83,7 +83,8 @@ final class BrokerMetrics {
     for (int i = 0; i < groups.size(); i++) {
       LogGroupServer group = groups.get(i);
       LogMetrics figures = new LogMetrics(group.log(), node, scope);
-      figures.countBodies(node.scrub(i), group.mender(), node.cleaner(i));
+      figures.countBodies(
+          node.maintenance().scrub(i), group.mender(), node.maintenance().cleaner(i));
       logs.add(figures);
       queueFigures(group, i);
     }

@@ -288,11 +288,13 @@ public final class ControlService {
 
   private NodeLogs.Bodies bodies(LogGroup group) {
     int number = node.log().data().indexOf(group);
-    BodyCleaner.Figures figures = number < 0 ? null : node.cleaner(number).figures();
+    BodyCleaner.Figures figures = number < 0 ? null : node.maintenance().cleaner(number).figures();
     return figures == null
         ? null
         : new NodeLogs.Bodies(
-            figures.liveBytes(), figures.deadBytes(), node.mender(number).lostMessages());
+            figures.liveBytes(),
+            figures.deadBytes(),
+            node.maintenance().mender(number).lostMessages());
   }
 
   private static Future<Buffer> answer(Bytes out) {

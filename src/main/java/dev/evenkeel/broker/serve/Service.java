@@ -66,9 +66,10 @@ public final class Service {
     LogNode log = node.log();
     for (int i = 0; i < log.data().size(); i++) {
       groups.add(
-          new LogGroupServer(node.nodeId(), log.data().get(i), node.data().get(i), node.mender(i)));
+          new LogGroupServer(
+              node.nodeId(), log.data().get(i), node.data().get(i), node.maintenance().mender(i)));
     }
-    node.askReplicas(this::readBody);
+    node.maintenance().askReplicas(this::readBody);
     serve = new ServeContext(node, groups, vertx, context, options, meters);
     GroupCommands commands = new GroupCommands(groups, vertx, context, node::nowMillis);
     topics = new TopicProcedures(serve, commands);

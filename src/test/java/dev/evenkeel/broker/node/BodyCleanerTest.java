@@ -121,7 +121,7 @@ class BodyCleanerTest {
   }
 
   private BodyCleaner.Figures figures() {
-    return node.cleaner(0).figures();
+    return node.maintenance().cleaner(0).figures();
   }
 
   private void run(DataCommand command) throws Exception {
@@ -185,7 +185,7 @@ class BodyCleanerTest {
 
   private void round() throws IOException {
     nowMillis += MINUTE;
-    node.cleaner(0).run(nowMillis);
+    node.maintenance().cleaner(0).run(nowMillis);
   }
 
   /**
@@ -229,25 +229,26 @@ class BodyCleanerTest {
     run(new DataCommand.DropShards(BUSY.topicId()));
     awaitRounds(6 << 20);
     assertThat(figures().liveBytes()).isBetween(5L * BATCH_BYTES, 20L * BATCH_BYTES);
-    assertThat(node.cleaner(0).rewrittenBytes()).isGreaterThanOrEqualTo(5L * BATCH_BYTES);
-    assertThat(node.cleaner(0).freedBytes()).isGreaterThan(400L * BATCH_BYTES);
+    assertThat(node.maintenance().cleaner(0).rewrittenBytes())
+        .isGreaterThanOrEqualTo(5L * BATCH_BYTES);
+    assertThat(node.maintenance().cleaner(0).freedBytes()).isGreaterThan(400L * BATCH_BYTES);
   }
 
   @Test
   void theIndexIsNotLookedThroughForNothing() throws Exception {
     append(BUSY, 10, BATCH_BYTES);
     round();
-    long before = node.cleaner(0).scans();
+    long before = node.maintenance().cleaner(0).scans();
     for (int i = 0; i < 5; i++) {
       round();
     }
-    assertThat(node.cleaner(0).scans()).isEqualTo(before);
+    assertThat(node.maintenance().cleaner(0).scans()).isEqualTo(before);
     run(new DataCommand.Retain());
     round();
-    assertThat(node.cleaner(0).scans()).as("nothing was dropped").isEqualTo(before);
+    assertThat(node.maintenance().cleaner(0).scans()).as("nothing was dropped").isEqualTo(before);
     run(new DataCommand.DropShards(BUSY.topicId()));
     round();
-    assertThat(node.cleaner(0).scans()).isGreaterThan(before);
+    assertThat(node.maintenance().cleaner(0).scans()).isGreaterThan(before);
   }
 
   @Test
