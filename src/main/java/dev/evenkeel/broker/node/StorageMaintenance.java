@@ -164,14 +164,19 @@ public final class StorageMaintenance implements AutoCloseable {
     void run() throws IOException;
   }
 
-  private static void check(Check check) {
+  private void check(Check check) {
+    if (scrubbing.isShutdown()) {
+      return;
+    }
     try {
       check.run();
     } catch (DamagedStateException damage) {
       LOG.debug("the log group knows of it", damage);
     } catch (IOException | RuntimeException | Error e) {
       // An error also: a disk that cannot read a mapped table throws one.
-      LOG.warn("stored data cannot be checked now, and will be later", e);
+      if (!scrubbing.isShutdown()) {
+        LOG.warn("stored data cannot be checked now, and will be later", e);
+      }
     }
   }
 
