@@ -36,8 +36,8 @@ import picocli.CommandLine.Command;
       "Each node needs room for all messages on its disk.",
       "  START SECONDS   the slowest start after a kill, until the node is ready",
       "  SNAPSHOTS       how many snapshots node n1 took while messages were sent at --rate",
-      "  BYTES EACH      what a node wrote meanwhile, appends included, divided by how often all",
-      "                  log groups took one",
+      "  BYTES EACH      what a node wrote meanwhile, less what it writes without snapshots,",
+      "                  divided by how often all log groups took one",
       "  P50 MS, MAX MS  time to the acknowledgement of a message; a snapshot holds up no more",
       "  COPY SECONDS    from the start of the empty node until it is ready",
       "  OF DISK         the same, divided by the time in which the disk writes one file as large"
@@ -85,10 +85,11 @@ final class RecoveryBench extends Benchmark {
         result(target)
             .put("producers", producers.get())
             .put("messages", messages)
-            .put("keptBytes", kept)
-            .put("startSeconds", startSeconds(target.nodes()));
+            .put("keptBytes", kept);
+    Double without = load(target).bytes;
+    result.put("startSeconds", startSeconds(target.nodes()));
     awaitClient(target, topic);
-    snapshots(target, result);
+    snapshots(target, without, result);
     String columns =
         "START SECONDS startSeconds, SNAPSHOTS snapshots, BYTES EACH snapshotBytes,"
             + " P50 MS ackP50Millis, MAX MS ackMaxMillis";
@@ -134,23 +135,12 @@ final class RecoveryBench extends Benchmark {
     }
   }
 
-  private void snapshots(EvenkeelTarget target, JsonObject result) throws InterruptedException {
-    String topic = newTopic(target);
+  private void snapshots(EvenkeelTarget target, Double without, JsonObject result)
+      throws InterruptedException {
     OwnNodes.OwnNode node = target.nodes().all().get(0);
-    LatencyLoad load = new LatencyLoad(payloads(), rate.get());
-    List<Target.Receiver> receivers = receivers(target, topic, topic + "-group", 1, load.arrival());
-    List<Target.Sender> senders = senders(target, topic, 1);
     Map<Path, Long> before = node.snapshots();
-    DiskWrites begin = target.diskWrites(topic, null);
-    LatencyLoad.Outcome outcome = load.run(senders, warmupMillis.get(), durationMillis.get());
-    DiskWrites writes = target.diskWrites(topic, null).since(begin);
+    Load load = load(target);
     Map<Path, Long> after = node.snapshots();
-    senders.forEach(Target.Sender::close);
-    receivers.forEach(Target.Receiver::close);
-    if (outcome.failed() > 0) {
-      throw CommandFailure.failed(
-          outcome.failed() + " messages failed, the first with: " + outcome.firstFailure());
-    }
     long taken = 0;
     int groups = 0;
     for (Map.Entry<Path, Long> group : after.entrySet()) {
@@ -158,17 +148,41 @@ final class RecoveryBench extends Benchmark {
       taken += here;
       groups += here > 0 ? 1 : 0;
     }
-    Double ratio = writes.worstRatio();
+    Percentiles acknowledged = load.outcome.acknowledged();
     result
         .put("snapshots", taken)
         .put(
             "snapshotBytes",
-            taken == 0 || ratio == null
+            taken == 0 || without == null || load.bytes == null
                 ? null
-                : Math.round(ratio * writes.batchBytes() * groups / taken))
-        .put("ackP50Millis", outcome.acknowledged().millis(50))
-        .put("ackMaxMillis", outcome.acknowledged().millis(100))
-        .put("acknowledged", outcome.acknowledged().json());
+                : Math.round(Math.max(0, load.bytes - without) * groups / taken))
+        .put("ackP50Millis", acknowledged.millis(50))
+        .put("ackMaxMillis", acknowledged.millis(100))
+        .put("acknowledged", acknowledged.json());
+  }
+
+  /**
+   * @param bytes what a node wrote meanwhile; null: not known
+   */
+  private record Load(LatencyLoad.Outcome outcome, Double bytes) {}
+
+  /** Sends at the rate to a topic of its own. */
+  private Load load(EvenkeelTarget target) throws InterruptedException {
+    String topic = newTopic(target);
+    LatencyLoad load = new LatencyLoad(payloads(), rate.get());
+    List<Target.Receiver> receivers = receivers(target, topic, topic + "-group", 1, load.arrival());
+    List<Target.Sender> senders = senders(target, topic, 1);
+    DiskWrites begin = target.diskWrites(topic, null);
+    LatencyLoad.Outcome outcome = load.run(senders, warmupMillis.get(), durationMillis.get());
+    DiskWrites writes = target.diskWrites(topic, null).since(begin);
+    senders.forEach(Target.Sender::close);
+    receivers.forEach(Target.Receiver::close);
+    if (outcome.failed() > 0) {
+      throw CommandFailure.failed(
+          outcome.failed() + " messages failed, the first with: " + outcome.firstFailure());
+    }
+    Double ratio = writes.worstRatio();
+    return new Load(outcome, ratio == null ? null : ratio * writes.batchBytes());
   }
 
   /** Replaces a node by an empty one, and compares that with writing as many bytes. */

@@ -6,6 +6,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.spi.exception.RetryableException;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -128,14 +129,9 @@ public final class ClusterMembers {
    * After joining again, the same call may succeed.
    */
   public static boolean lostSight(Throwable failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof HazelcastException
-          || cause instanceof RetryableException
-          || cause instanceof HazelcastInstanceNotActiveException) {
-        return true;
-      }
-    }
-    return false;
+    return Causes.include(HazelcastException.class, failure)
+        || Causes.include(RetryableException.class, failure)
+        || Causes.include(HazelcastInstanceNotActiveException.class, failure);
   }
 
   /** Joins, and tries again if that fails. Blocks. */

@@ -12,14 +12,4 @@ public final class DamagedStateException extends IOException {
   public DamagedStateException(String message, Throwable cause) {
     super(message, cause);
   }
-
-  /** The first of this kind among a failure and its causes, or null. */
-  public static DamagedStateException in(Throwable failure) {
-    for (Throwable each = failure; each != null; each = each.getCause()) {
-      if (each instanceof DamagedStateException damaged) {
-        return damaged;
-      }
-    }
-    return null;
-  }
 }

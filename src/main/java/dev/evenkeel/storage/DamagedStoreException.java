@@ -12,14 +12,4 @@ public final class DamagedStoreException extends IOException {
   public DamagedStoreException(String message, Throwable cause) {
     super(message, cause);
   }
-
-  /** The first of this kind among a failure and its causes, or null. */
-  public static DamagedStoreException in(Throwable failure) {
-    for (Throwable each = failure; each != null; each = each.getCause()) {
-      if (each instanceof DamagedStoreException damaged) {
-        return damaged;
-      }
-    }
-    return null;
-  }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.storage.Store.Table;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -225,10 +226,12 @@ class RocksStoreTest {
         }
         spoil(directory, missing);
         assertThatThrownBy(() -> readAll(directory))
-            .satisfies(e -> assertThat(DamagedStoreException.in(e)).isNotNull());
+            .satisfies(e -> assertThat(Causes.first(DamagedStoreException.class, e)).isNotNull());
       }
     }
-    assertThat(DamagedStoreException.in(new IOException("x", new IOException("y")))).isNull();
+    assertThat(
+            Causes.first(DamagedStoreException.class, new IOException("x", new IOException("y"))))
+        .isNull();
   }
 
   @Test
@@ -240,11 +243,11 @@ class RocksStoreTest {
       assertThatThrownBy(() -> store.checkpoint(copy))
           .isInstanceOf(IOException.class)
           .hasMessageContaining(copy.toString())
-          .satisfies(e -> assertThat(DamagedStoreException.in(e)).isNull());
+          .satisfies(e -> assertThat(Causes.first(DamagedStoreException.class, e)).isNull());
     }
     spoil(temp.resolve("store"), true);
     assertThatThrownBy(() -> store.checkpoint(temp.resolve("next")))
-        .satisfies(e -> assertThat(DamagedStoreException.in(e)).isNotNull());
+        .satisfies(e -> assertThat(Causes.first(DamagedStoreException.class, e)).isNotNull());
   }
 
   /** The largest file: that with the values. */

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.storage.DamagedStoreException;
@@ -37,7 +38,7 @@ final class LiveStore {
       Throwable cause = e.getCause() == null ? e : e.getCause();
       throw new IOException(
           String.format("cannot open %s (%s)", directory, cause.getMessage()),
-          DamagedStoreException.in(e));
+          Causes.first(DamagedStoreException.class, e));
     } finally {
       lock.writeLock().unlock();
     }

@@ -9,6 +9,7 @@ import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -98,7 +99,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   }
 
   private void reportIfDamaged(Throwable failure) {
-    DamagedStoreException damage = DamagedStoreException.in(failure);
+    DamagedStoreException damage = Causes.first(DamagedStoreException.class, failure);
     if (damage != null) {
       damaged(damage.getMessage());
     }
@@ -122,7 +123,7 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   }
 
   private static DamagedStateException damage(Throwable failure) {
-    DamagedStoreException damage = DamagedStoreException.in(failure);
+    DamagedStoreException damage = Causes.first(DamagedStoreException.class, failure);
     return damage == null ? null : new DamagedStateException(damage.getMessage(), failure);
   }
 

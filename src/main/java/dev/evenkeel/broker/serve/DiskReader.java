@@ -9,6 +9,7 @@ import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
@@ -72,7 +73,7 @@ final class DiskReader {
       return group.state().read(store -> read(store, offset, end));
     } catch (UncheckedIOException e) {
       // The store has checksums of its own and notices missing files. It has reported the damage.
-      DamagedStoreException damage = DamagedStoreException.in(e);
+      DamagedStoreException damage = Causes.first(DamagedStoreException.class, e);
       throw damage == null
           ? UNAVAILABLE.error(e.getCause().getMessage())
           : MendingRead.refusal(place(offset, damage.getMessage()));

@@ -10,6 +10,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.atomic.LongAdder;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -37,6 +38,8 @@ final class DamagedCopy {
   private final String group;
   private final Path directory;
   private final Path mark;
+
+  private final LongAdder keptOut = new LongAdder();
 
   /** What is damaged, for people; null: nothing. */
   private volatile String detail;
@@ -93,6 +96,23 @@ final class DamagedCopy {
   /** Whether this node must not vote in the log group, nor ask for votes. */
   boolean isVoteless() {
     return due || copying();
+  }
+
+  /**
+   * Whether this node must keep out of an election of which the engine has just asked or been
+   * asked.
+   */
+  boolean keepsOut() {
+    if (isVoteless()) {
+      keptOut.increment();
+      return true;
+    }
+    return false;
+  }
+
+  /** How often this node has kept out of an election since it started. */
+  long keptOut() {
+    return keptOut.sum();
   }
 
   /** The highest term in which the former copy can have acknowledged entries. */

@@ -104,24 +104,6 @@ final class LogGroupFiles {
       }
       next = Math.max(next, segment.open() ? next : segment.end() + 1);
     }
-    dropCovered(segments, snapshot);
-  }
-
-  /**
-   * Finishes an interrupted installation of a snapshot: log files from before the snapshot,
-   * followed by a gap that the snapshot covers, would keep the engine from opening the log.
-   */
-  private static void dropCovered(List<Segment> segments, long snapshot) throws IOException {
-    int covered = 0;
-    for (int i = 0; i + 1 < segments.size(); i++) {
-      long end = segments.get(i).end();
-      if (end <= snapshot && segments.get(i + 1).start() > end + 1) {
-        covered = i + 1;
-      }
-    }
-    for (Segment segment : segments.subList(0, covered)) {
-      Files.delete(segment.file());
-    }
   }
 
   private static LogStartException lost(String group, Path directory, String what) {

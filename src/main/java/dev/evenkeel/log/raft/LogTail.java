@@ -112,7 +112,8 @@ final class LogTail {
 
   /**
    * Deletes files that the newest snapshot covers. The engine does so after each snapshot, but a
-   * crash may come first, and then bodies of their entries may be gone.
+   * crash may come first: then bodies of their entries may be gone, or entries are missing between
+   * them and the snapshot, and the engine would not open the log.
    */
   private List<LogGroupFiles.Segment> withoutCovered() throws IOException {
     List<LogGroupFiles.Segment> kept = new ArrayList<>();

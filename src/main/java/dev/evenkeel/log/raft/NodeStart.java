@@ -6,6 +6,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.files.LockedFile;
@@ -207,13 +208,13 @@ final class NodeStart {
     RaftProperties properties = RaftSettings.of(settings, own, empty);
     RaftPeer self = node.peer(node.voter());
     Parameters parameters = new Parameters();
-    PeerGuard guard = new PeerGuard(self.getId(), node::isVoteless);
+    PeerGuard guard = new PeerGuard(self.getId(), node::keepsOut);
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
     new SerialRpc.Hooks(
             node::refusing,
             (group, leader) -> node.group(group).adapter().install().notTakenOver(leader),
             group -> node.group(group).readFailures(),
-            node::isVoteless)
+            node::keepsOut)
         .putInto(parameters);
     RaftServer server =
         RaftServer.newBuilder()
@@ -228,7 +229,7 @@ final class NodeStart {
     try {
       server.start();
     } catch (IOException | RuntimeException e) {
-      if (isBind(e)) {
+      if (Causes.include(BindException.class, e)) {
         throw busy(own.raftPort(), e);
       }
       throw new IOException(Refusals.reason(e), e);
@@ -309,7 +310,7 @@ final class NodeStart {
             "the log of group '%s' in %s cannot be opened: %s; if the disk is sound, "
                 + "restore the data directory from a backup",
             group.name(), raft.resolve(group.id().getUuid().toString()), Refusals.reason(failure));
-    return DamagedStateException.in(failure) == null
+    return Causes.first(DamagedStateException.class, failure) == null
         ? new LogStartException(line, failure)
         : new DamagedCopyException(group.name(), line, failure);
   }
@@ -416,14 +417,5 @@ final class NodeStart {
                 + "port for the node (Raft takes the second one after it)",
             port),
         cause);
-  }
-
-  private static boolean isBind(Throwable failure) {
-    for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
-      if (cause instanceof BindException) {
-        return true;
-      }
-    }
-    return false;
   }
 }

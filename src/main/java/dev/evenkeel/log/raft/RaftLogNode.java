@@ -196,9 +196,9 @@ public final class RaftLogNode implements LogNode {
     return groups;
   }
 
-  /** Whether this node has no vote in a log group, because it copies it anew. */
-  boolean isVoteless(RaftGroupId id) {
-    return groups.stream().anyMatch(group -> group.id().equals(id) && group.copy().isVoteless());
+  /** Whether this node keeps out of an election of a log group, because it copies it anew. */
+  boolean keepsOut(RaftGroupId id) {
+    return groups.stream().anyMatch(group -> group.id().equals(id) && group.copy().keepsOut());
   }
 
   /** Where the engine keeps a log group. */

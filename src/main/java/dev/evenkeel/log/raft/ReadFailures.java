@@ -1,5 +1,6 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.protocol.Causes;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -47,7 +48,7 @@ final class ReadFailures {
     int failures = inARow ? last.failures() + 1 : 1;
     rows.put(follower, new Row(failures, nowNanos));
     long pause = PAUSE_MILLIS_MIN << Math.min(failures - 1, 16);
-    if (isOfBody(failure)) {
+    if (Causes.include(LogBodies.DamagedBodyException.class, failure)) {
       // Bodies are mended without another leader; the log itself is not.
       return Math.min(BODY_PAUSE_MILLIS_MAX, pause);
     }
@@ -57,14 +58,5 @@ final class ReadFailures {
       damaged.accept("an entry of the log that " + follower + " needs cannot be read: " + reason);
     }
     return Math.min(PAUSE_MILLIS_MAX, pause);
-  }
-
-  private static boolean isOfBody(Throwable failure) {
-    for (Throwable each = failure; each != null; each = each.getCause()) {
-      if (each instanceof LogBodies.DamagedBodyException) {
-        return true;
-      }
-    }
-    return false;
   }
 }

@@ -6,6 +6,7 @@ import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
+import dev.evenkeel.protocol.Causes;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -233,7 +234,7 @@ final class StateAdapter extends BaseStateMachine {
       return CompletableFuture.completedFuture(
           reply == null ? Message.EMPTY : Message.valueOf(UnsafeByteOperations.unsafeWrap(reply)));
     } catch (Throwable e) {
-      DamagedStateException damage = DamagedStateException.in(e);
+      DamagedStateException damage = Causes.first(DamagedStateException.class, e);
       if (damage != null) {
         events.giveUpCopy(damage.getMessage());
       } else {
@@ -333,7 +334,7 @@ final class StateAdapter extends BaseStateMachine {
     try {
       getLifeCycle().startAndTransition(this::restoreInstalled, IOException.class);
     } catch (IOException | RuntimeException e) {
-      DamagedStateException damage = DamagedStateException.in(e);
+      DamagedStateException damage = Causes.first(DamagedStateException.class, e);
       if (damage != null) {
         events.giveUpCopy(damage.getMessage());
       } else {

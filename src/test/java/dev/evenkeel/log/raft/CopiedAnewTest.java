@@ -4,9 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.Eligibility.Reason;
-import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.StartAgainException;
 import dev.evenkeel.protocol.files.ByteRate;
 import dev.evenkeel.protocol.files.DurableFiles;
@@ -17,11 +14,8 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Properties;
 import java.util.Random;
-import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -32,31 +26,30 @@ import org.junit.jupiter.api.io.TempDir;
 /** The log or the index of one node of three rots on its disk, and the node copies both anew. */
 @Timeout(value = 10, unit = TimeUnit.MINUTES)
 class CopiedAnewTest {
-  private static final List<String> IDS = List.of("a", "b", "c");
   private static final int ROUNDS = 4 * Math.max(1, Integer.getInteger("evenkeel.rounds", 1));
+
+  private static final int ELECTIONS = 8;
 
   @TempDir Path temp;
   private final long seed = Long.getLong("evenkeel.seed", System.nanoTime());
   private final Random random = new Random(seed);
-  private final List<LogSettings.Peer> peers =
-      IDS.stream().map(id -> TestNode.peer(id, TestNode.freePort())).toList();
-  private final Map<String, TestNode> nodes = new TreeMap<>();
-  private final Appends appends = new Appends(() -> d0(leader()));
+  private final ThreeTestNodes nodes = new ThreeTestNodes(() -> temp);
+  private final Appends appends = new Appends(() -> nodes.d0(nodes.leader()));
 
   @AfterEach
   void stop() {
-    nodes.values().forEach(TestNode::close);
+    nodes.close();
   }
 
   @Test
   void bytesThatFlipAtRandomPlacesOfLogAndIndexCostNothing() throws Exception {
     System.out.println("seed " + seed);
-    startAll();
+    nodes.startAll();
     for (int round = 0; round < ROUNDS; round++) {
       appendSome();
-      String rotten = IDS.get(random.nextInt(IDS.size()));
-      Path log = nodes.get(rotten).groupDirectory("d0").resolve("current");
-      nodes.remove(rotten).close();
+      String rotten = ThreeTestNodes.IDS.get(random.nextInt(ThreeTestNodes.IDS.size()));
+      Path log = nodes.running.get(rotten).groupDirectory("d0").resolve("current");
+      nodes.stop(rotten);
       appendSome();
       List<Path> files = new ArrayList<>();
       switch (random.nextInt(3)) {
@@ -70,7 +63,7 @@ class CopiedAnewTest {
       for (int i = 0; i < 5; i++) {
         flip(files.get(random.nextInt(files.size())));
       }
-      start(rotten);
+      nodes.start(rotten);
       appendSome();
       awaitWhole();
     }
@@ -78,29 +71,29 @@ class CopiedAnewTest {
 
   @Test
   void aNodeThatStopsWhileItCopiesGoesOnAndHasNoVoteUntilThen() throws Exception {
-    startAll();
+    nodes.startAll();
     appendSome();
-    String rotten = follower();
+    String rotten = nodes.follower();
     spoilLog(rotten);
     // It cannot copy without a leader, and a leader needs its vote.
-    String other = follower();
-    TestNode lonely = nodes.get(leader());
-    nodes.remove(other).close();
+    String other = nodes.follower();
+    TestNode lonely = nodes.running.get(nodes.leader());
+    nodes.stop(other);
     for (int i = 0; i < 3; i++) {
-      start(rotten);
+      nodes.start(rotten);
       assertThat(Files.readString(mark(rotten))).contains("copying above");
-      assertThat(nodes.get(rotten).d0().eligibility().reasons()).containsKey(Reason.DAMAGED);
+      assertThat(nodes.running.get(rotten).d0().eligibility().reasons())
+          .containsKey(Reason.DAMAGED);
       await().atMost(TestNode.PATIENCE).until(() -> !lonely.d0().leadership().ready());
-      // Some elections.
-      Thread.sleep(5_000);
-      assertThat(nodes.values()).noneMatch(node -> node.d0().leadership().ready());
-      nodes.remove(rotten).close();
+      awaitElections(rotten);
+      assertThat(nodes.running.values()).noneMatch(node -> node.d0().leadership().ready());
+      nodes.stop(rotten);
     }
-    start(rotten);
-    start(other);
+    nodes.start(rotten);
+    nodes.start(other);
     appendSome();
     awaitWhole();
-    assertThat(d0(rotten).copiedAnew()).isEqualTo(1);
+    assertThat(nodes.d0(rotten).copiedAnew()).isEqualTo(1);
     assertThat(mark(rotten)).doesNotExist();
     assertThat(mark(rotten).resolveSibling("d0.files")).doesNotExist();
   }
@@ -113,15 +106,15 @@ class CopiedAnewTest {
   @Test
   void anEntryThatTheDamagedNodeHadAcknowledgedSurvives() throws Exception {
     System.out.println("seed " + seed);
-    startAll();
+    nodes.startAll();
     appends.append("before");
     appendSome();
     awaitWhole();
-    String leader = leader();
-    String rotten = follower();
-    Path log = nodes.get(rotten).groupDirectory("d0");
-    Path home = temp.resolve(rotten);
-    nodes.remove(rotten).close();
+    String leader = nodes.leader();
+    String rotten = nodes.follower();
+    Path log = nodes.running.get(rotten).groupDirectory("d0");
+    Path home = nodes.home(rotten);
+    nodes.stop(rotten);
     // What it will have copied.
     List<Path> parts =
         List.of(
@@ -129,13 +122,16 @@ class CopiedAnewTest {
     for (int i = 0; i < parts.size(); i++) {
       copy(parts.get(i), temp.resolve("part" + i));
     }
-    start(rotten);
+    nodes.start(rotten);
     String behind =
-        IDS.stream().filter(id -> !id.equals(leader) && !id.equals(rotten)).findFirst().get();
-    nodes.remove(behind).close();
+        ThreeTestNodes.IDS.stream()
+            .filter(id -> !id.equals(leader) && !id.equals(rotten))
+            .findFirst()
+            .get();
+    nodes.stop(behind);
     appends.append("acknowledged by the rotten one");
-    nodes.remove(leader).close();
-    nodes.remove(rotten).close();
+    nodes.stop(leader);
+    nodes.stop(rotten);
 
     Path metadata = log.resolve("current/raft-meta");
     byte[] termAndVote = Files.readAllBytes(metadata);
@@ -149,11 +145,11 @@ class CopiedAnewTest {
     Files.createDirectories(mark(rotten).getParent());
     Files.writeString(mark(rotten), "rot\ncopying above " + properties.get("term") + "\n");
 
-    start(rotten);
-    start(behind);
-    Thread.sleep(8_000);
-    assertThat(nodes.values()).noneMatch(node -> node.d0().leadership().ready());
-    start(leader);
+    nodes.start(rotten);
+    nodes.start(behind);
+    awaitElections(rotten);
+    assertThat(nodes.running.values()).noneMatch(node -> node.d0().leadership().ready());
+    nodes.start(leader);
     appends.append("after");
     awaitWhole();
     assertThat(mark(rotten)).doesNotExist();
@@ -169,59 +165,59 @@ class CopiedAnewTest {
 
   @Test
   void withTwoDamagedCopiesNobodyServesAndTheFilesAreStillThere() throws Exception {
-    startAll();
+    nodes.startAll();
     appendSome();
-    String leader = leader();
-    List<String> rotten = IDS.stream().filter(id -> !id.equals(leader)).toList();
-    nodes.remove(leader).close();
+    String leader = nodes.leader();
+    List<String> rotten = ThreeTestNodes.IDS.stream().filter(id -> !id.equals(leader)).toList();
+    nodes.stop(leader);
     for (String id : rotten) {
       spoilLog(id);
     }
-    for (String id : IDS) {
-      start(id);
+    nodes.startAll();
+    for (String id : rotten) {
+      awaitElections(id);
     }
-    Thread.sleep(8_000);
-    assertThat(nodes.values()).noneMatch(node -> node.d0().leadership().ready());
+    assertThat(nodes.running.values()).noneMatch(node -> node.d0().leadership().ready());
     for (String id : rotten) {
       assertThat(mark(id).resolveSibling("d0.files").resolve("1/bodies")).isDirectory();
       assertThat(matching(mark(id).resolveSibling("d0.files").resolve("1"), "log_.*")).isNotEmpty();
     }
     // The operator puts the files of one back; that of the leader would do, too.
-    nodes.values().forEach(node -> assertThat(node.node.failure()).isNotDone());
+    nodes.running.values().forEach(node -> assertThat(node.node.failure()).isNotDone());
   }
 
   /** What the scrub finds, and nobody had read. */
   @Test
   void damageOfARunningNodeIsFoundAndGivenUpWhenAnotherLeads() throws Exception {
-    startAll();
+    nodes.startAll();
     appendSome();
-    String rotten = follower();
-    Path log = nodes.get(rotten).groupDirectory("d0").resolve("current");
+    String rotten = nodes.follower();
+    Path log = nodes.running.get(rotten).groupDirectory("d0").resolve("current");
     for (int i = 0; i < 20; i++) {
       appends.append("x".repeat(100_000));
     }
     await().atMost(TestNode.PATIENCE).until(() -> !matching(log, "log_\\d+-\\d+").isEmpty());
-    d0(rotten).checkFiles(new ByteRate(1L << 40));
-    assertThat(d0(rotten).eligibility().eligible()).isTrue();
+    nodes.d0(rotten).checkFiles(new ByteRate(1L << 40));
+    assertThat(nodes.d0(rotten).eligibility().eligible()).isTrue();
     flip(matching(log, "log_\\d+-\\d+").get(0));
-    d0(rotten).checkFiles(new ByteRate(1L << 40));
-    assertThat(d0(rotten).eligibility().reasons()).containsOnlyKeys(Reason.DAMAGED);
-    await().atMost(TestNode.PATIENCE).until(() -> d0(rotten).leadership().leader() != null);
+    nodes.d0(rotten).checkFiles(new ByteRate(1L << 40));
+    assertThat(nodes.d0(rotten).eligibility().reasons()).containsOnlyKeys(Reason.DAMAGED);
+    await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(rotten).leadership().leader() != null);
     await()
         .atMost(TestNode.PATIENCE)
         .until(
             () -> {
-              d0(rotten).copyAnew();
-              return nodes.get(rotten).node.failure().isDone();
+              nodes.d0(rotten).copyAnew();
+              return nodes.running.get(rotten).node.failure().isDone();
             });
-    assertThat(nodes.get(rotten).node.failure().get())
+    assertThat(nodes.running.get(rotten).node.failure().get())
         .isInstanceOf(StartAgainException.class)
         .hasMessageContaining("the next start copies it anew");
-    nodes.remove(rotten).close();
-    start(rotten);
+    nodes.stop(rotten);
+    nodes.start(rotten);
     appendSome();
     awaitWhole();
-    assertThat(d0(rotten).copiedAnew()).isEqualTo(1);
+    assertThat(nodes.d0(rotten).copiedAnew()).isEqualTo(1);
   }
 
   private void appendSome() {
@@ -230,19 +226,26 @@ class CopiedAnewTest {
       appends.append("x".repeat(random.nextInt(20_000)));
     }
     if (random.nextBoolean()) {
-      nodes.values().forEach(node -> node.d0().snapshot().exceptionally(e -> null).join());
+      nodes.running.values().forEach(node -> node.d0().snapshot().exceptionally(e -> null).join());
     }
   }
 
+  /** Waits until a node has kept out of some elections of d0. */
+  private void awaitElections(String id) {
+    DamagedCopy copy = nodes.running.get(id).log("d0").copy();
+    long before = copy.keptOut();
+    await().atMost(TestNode.PATIENCE).until(() -> copy.keptOut() > before + ELECTIONS);
+  }
+
   private void awaitWhole() {
-    for (String id : IDS) {
+    for (String id : ThreeTestNodes.IDS) {
       await()
           .alias(id + " has all, seed " + seed)
           .atMost(TestNode.PATIENCE)
           .untilAsserted(
               () -> {
-                assertThat(d0(id).eligibility().eligible()).isTrue();
-                appends.assertAllIn(nodes.get(id).state("d0").entries());
+                assertThat(nodes.d0(id).eligibility().eligible()).isTrue();
+                appends.assertAllIn(nodes.running.get(id).state("d0").entries());
               });
     }
   }
@@ -250,7 +253,7 @@ class CopiedAnewTest {
   /** Flips bytes in every file of the log of a node, which it stops. */
   private void spoilLog(String id) throws IOException {
     Path log = log(id);
-    nodes.remove(id).close();
+    nodes.stop(id);
     for (Path file : matching(log, "log_.*")) {
       try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
         flip(bytes, 20);
@@ -259,15 +262,15 @@ class CopiedAnewTest {
   }
 
   private Path log(String id) {
-    return nodes.get(id).groupDirectory("d0").resolve("current");
+    return nodes.running.get(id).groupDirectory("d0").resolve("current");
   }
 
   private Path live(String id) {
-    return TestNode.live(temp.resolve(id)).resolve("d0");
+    return TestNode.live(nodes.home(id)).resolve("d0");
   }
 
   private Path mark(String id) {
-    return temp.resolve(id).resolve("damaged/d0");
+    return nodes.home(id).resolve("damaged/d0");
   }
 
   private static List<Path> matching(Path directory, String name) throws IOException {
@@ -289,39 +292,5 @@ class CopiedAnewTest {
     int before = bytes.read();
     bytes.seek(at);
     bytes.write(before ^ 1);
-  }
-
-  private void startAll() throws LogStartException {
-    for (String id : IDS) {
-      start(id);
-    }
-  }
-
-  private void start(String id) throws LogStartException {
-    Path home = temp.resolve(id);
-    LogSettings settings = TestNode.settings(id, home, peers, 1, 1_000_000);
-    nodes.put(id, new TestNode(settings, TestNode.live(home)));
-  }
-
-  private LogGroup d0(String id) {
-    return nodes.get(id).d0();
-  }
-
-  private String follower() {
-    String leader = leader();
-    return nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
-  }
-
-  private String leader() {
-    return await()
-        .atMost(TestNode.PATIENCE)
-        .until(
-            () ->
-                nodes.entrySet().stream()
-                    .filter(each -> each.getValue().d0().leadership().ready())
-                    .map(Map.Entry::getKey)
-                    .findFirst()
-                    .orElse(null),
-            Objects::nonNull);
   }
 }

@@ -5,15 +5,11 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.TreeMap;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -23,13 +19,11 @@ class DamagedLogTest {
   private static final int ENTRIES = 44;
 
   @TempDir Path temp;
-  private final List<LogSettings.Peer> peers =
-      List.of("a", "b", "c").stream().map(id -> TestNode.peer(id, TestNode.freePort())).toList();
-  private final Map<String, TestNode> nodes = new TreeMap<>();
+  private final ThreeTestNodes nodes = new ThreeTestNodes(() -> temp);
 
   @AfterEach
   void stop() {
-    nodes.values().forEach(TestNode::close);
+    nodes.close();
   }
 
   private interface Spoiler {
@@ -46,8 +40,8 @@ class DamagedLogTest {
   void aLeaderThatCannotReadBodiesLeadsOnAndItsFollowerGetsThemWhenTheyAreMended()
       throws Exception {
     String away = leaveOneBehind();
-    List<TestNode> both = List.copyOf(nodes.values());
-    long written = d0(leader()).status().commitIndex();
+    List<TestNode> both = List.copyOf(nodes.running.values());
+    long written = nodes.d0(nodes.leader()).status().commitIndex();
     // Applying looks into the file as well.
     await()
         .atMost(TestNode.PATIENCE)
@@ -55,28 +49,26 @@ class DamagedLogTest {
     for (TestNode node : both) {
       spoilBodies(node);
     }
-    start(away);
-    long last = d0(leader()).status().commitIndex();
-    await().atMost(TestNode.PATIENCE).until(() -> d0(away).leadership().leader() != null);
-    assertThat(d0(away).status().appliedIndex()).isLessThan(last);
+    nodes.start(away);
+    long last = nodes.d0(nodes.leader()).status().commitIndex();
+    await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().leader() != null);
+    assertThat(nodes.d0(away).status().appliedIndex()).isLessThan(last);
     assertThat(both).allMatch(node -> node.d0().eligibility().eligible());
     for (TestNode node : both) {
       // Twice gives the bytes as they were.
       spoilBodies(node);
     }
-    await().atMost(TestNode.PATIENCE).until(() -> d0(away).status().appliedIndex() >= last);
+    await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).status().appliedIndex() >= last);
     assertThat(both).allMatch(node -> node.d0().eligibility().eligible());
   }
 
   /** Starts three nodes, stops one of the followers, and writes large entries. */
   private String leaveOneBehind() throws Exception {
-    for (String id : List.of("a", "b", "c")) {
-      start(id);
-    }
-    Appends appends = new Appends(() -> d0(leader()));
+    nodes.startAll();
+    Appends appends = new Appends(() -> nodes.d0(nodes.leader()));
     appends.append("first");
-    String away = nodes.keySet().stream().filter(id -> !id.equals(leader())).findFirst().get();
-    nodes.remove(away).close();
+    String away = nodes.follower();
+    nodes.stop(away);
     String large = "x".repeat(1 << 20);
     for (int i = 0; i < ENTRIES; i++) {
       appends.append(large + i);
@@ -87,20 +79,20 @@ class DamagedLogTest {
   private void leaderIsSpoilt(Spoiler spoiler) throws Exception {
     String away = leaveOneBehind();
     // Either of them may lead by then; it is still in memory that the newest segments are.
-    String damaged = leader();
-    spoiler.spoil(nodes.get(damaged));
-    start(away);
-    LogGroup bad = d0(damaged);
+    String damaged = nodes.leader();
+    spoiler.spoil(nodes.running.get(damaged));
+    nodes.start(away);
+    LogGroup bad = nodes.d0(damaged);
     await()
         .atMost(TestNode.PATIENCE)
-        .until(() -> !bad.eligibility().eligible() || !damaged.equals(leader()));
-    if (damaged.equals(leader())) {
+        .until(() -> !bad.eligibility().eligible() || !damaged.equals(nodes.leader()));
+    if (damaged.equals(nodes.leader())) {
       assertThat(bad.eligibility().reasons()).containsOnlyKeys(Reason.DAMAGED);
       assertThat(bad.eligibility().reasons().get(Reason.DAMAGED))
           .matches("an entry of the log that . needs cannot be read: .*");
     }
     String sound =
-        nodes.keySet().stream()
+        nodes.running.keySet().stream()
             .filter(id -> !id.equals(damaged) && !id.equals(away))
             .findFirst()
             .orElseThrow();
@@ -108,15 +100,15 @@ class DamagedLogTest {
         .atMost(TestNode.PATIENCE)
         .until(
             () ->
-                sound.equals(leader())
-                    || TestNode.refused(d0(leader()).handLeadershipTo(sound)) == null);
+                sound.equals(nodes.leader())
+                    || TestNode.refused(nodes.d0(nodes.leader()).handLeadershipTo(sound)) == null);
     await()
         .atMost(TestNode.PATIENCE)
         .until(
             () ->
-                d0(away).status().appliedIndex() >= d0(sound).status().commitIndex()
-                    && d0(sound).status().commitIndex() > ENTRIES);
-    assertThat(d0(sound).eligibility().eligible()).isTrue();
+                nodes.d0(away).status().appliedIndex() >= nodes.d0(sound).status().commitIndex()
+                    && nodes.d0(sound).status().commitIndex() > ENTRIES);
+    assertThat(nodes.d0(sound).eligibility().eligible()).isTrue();
   }
 
   /** A byte in each body that is on disk. */
@@ -154,19 +146,5 @@ class DamagedLogTest {
       }
     }
     assertThat(spoilt).isGreaterThan(3);
-  }
-
-  private void start(String id) throws LogStartException {
-    Path home = temp.resolve(id);
-    LogSettings settings = TestNode.settings(id, home, peers, 1, 1_000_000);
-    nodes.put(id, new TestNode(settings, TestNode.live(home)));
-  }
-
-  private LogGroup d0(String id) {
-    return nodes.get(id).d0();
-  }
-
-  private String leader() {
-    return TestNode.leader(nodes);
   }
 }

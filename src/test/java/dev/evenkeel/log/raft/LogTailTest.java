@@ -223,6 +223,23 @@ class LogTailTest {
     }
   }
 
+  /** A crash came between the installation of a snapshot and the end of the files before it. */
+  @Test
+  void filesBeforeAHoleThatASnapshotCoversGo() throws Exception {
+    Path directory = temp.resolve("hole");
+    try (LogAndBodies installed = new LogAndBodies(directory)) {
+      installed.bodies().open(-1);
+      installed.append(1, 0, 4, true, new Random(9));
+      installed.append(1, 20, 22, false, new Random(9));
+    }
+    try (LogAndBodies after = new LogAndBodies(directory)) {
+      assertThat(after.start(FLUSHED, 19)).isEqualTo(22);
+      assertThat(LogGroupFiles.segments(after.current()))
+          .singleElement()
+          .matches(segment -> segment.start() == 20);
+    }
+  }
+
   @Test
   void aLogThatEndsBeforeTheSnapshotGoesAsTheEngineCouldNotAppendToIt() throws Exception {
     try (LogAndBodies behind = sound.copyTo(temp.resolve("behind"))) {

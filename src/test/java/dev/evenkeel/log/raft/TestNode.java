@@ -147,12 +147,11 @@ final class TestNode implements AutoCloseable {
 
   /** Where the engine keeps the log and the snapshots of a group. */
   Path groupDirectory(String group) {
-    for (RaftLogGroup log : node.groups()) {
-      if (log.name().equals(group)) {
-        return directory.resolve("raft").resolve(log.id().getUuid().toString());
-      }
-    }
-    throw new AssertionError(group);
+    return directory.resolve("raft").resolve(log(group).id().getUuid().toString());
+  }
+
+  RaftLogGroup log(String group) {
+    return node.groups().stream().filter(log -> log.name().equals(group)).findFirst().orElseThrow();
   }
 
   /**

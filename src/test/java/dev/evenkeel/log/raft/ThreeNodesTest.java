@@ -3,8 +3,6 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.evenkeel.log.LogGroup;
-import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.Replicas;
 import dev.evenkeel.protocol.Refusal;
@@ -12,9 +10,7 @@ import dev.evenkeel.protocol.RefusedException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Objects;
-import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.AfterAll;
@@ -30,29 +26,23 @@ import org.junit.jupiter.api.io.TempDir;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class ThreeNodesTest {
   @TempDir static Path temp;
-  private final List<LogSettings.Peer> peers =
-      List.of("a", "b", "c").stream().map(id -> TestNode.peer(id, TestNode.freePort())).toList();
-  private final Map<String, TestNode> nodes = new TreeMap<>();
+  private final ThreeTestNodes nodes = new ThreeTestNodes(() -> temp);
   private int electedOthers;
-  private final Appends appends = new Appends(() -> d0(leader()));
+  private final Appends appends = new Appends(() -> nodes.d0(nodes.leader()));
 
   @BeforeEach
   void startAll() throws LogStartException {
-    for (String id : List.of("a", "b", "c")) {
-      if (!nodes.containsKey(id)) {
-        start(id);
-      }
-    }
+    nodes.startAll();
   }
 
   @AfterAll
   void stopAll() {
-    nodes.values().forEach(TestNode::close);
+    nodes.close();
   }
 
   @Test
   void agreeOnOneClusterAndHandLeadershipOver() {
-    assertThat(nodes.values().stream().map(n -> n.node.clusterId()).distinct()).hasSize(1);
+    assertThat(nodes.running.values().stream().map(n -> n.node.clusterId()).distinct()).hasSize(1);
     await().atMost(TestNode.PATIENCE).until(this::handsLeadershipOver);
     await().atMost(TestNode.PATIENCE).until(this::whoDoesNotLeadNamesTheLeader);
     appends.append("y");
@@ -60,10 +50,10 @@ class ThreeNodesTest {
         .atMost(TestNode.PATIENCE)
         .untilAsserted(
             () -> {
-              String leader = leader();
-              assertThat(d0(leader).status().matchIndex())
+              String leader = nodes.leader();
+              assertThat(nodes.d0(leader).status().matchIndex())
                   .containsOnlyKeys(
-                      nodes.keySet().stream()
+                      nodes.running.keySet().stream()
                           .filter(id -> !id.equals(leader))
                           .toArray(String[]::new));
             });
@@ -71,12 +61,12 @@ class ThreeNodesTest {
 
   /** False if another became the leader before that, or instead. */
   private boolean handsLeadershipOver() {
-    String from = leader();
-    String to = other();
-    if (to.equals(from) || TestNode.refused(d0(from).handLeadershipTo(to)) != null) {
+    String from = nodes.leader();
+    String to = nodes.follower();
+    if (to.equals(from) || TestNode.refused(nodes.d0(from).handLeadershipTo(to)) != null) {
       return false;
     }
-    String now = await().atMost(TestNode.PATIENCE).until(this::leader, each -> !each.equals(from));
+    String now = await().atMost(TestNode.PATIENCE).until(nodes::leader, each -> !each.equals(from));
     if (!now.equals(to)) {
       // By chance, if the one that was meant has been too slow, but not again and again.
       assertThat(++electedOthers).isLessThan(3);
@@ -85,10 +75,10 @@ class ThreeNodesTest {
   }
 
   private boolean whoDoesNotLeadNamesTheLeader() {
-    RefusedException refused = appends.appendAt(d0(other()), "x");
+    RefusedException refused = appends.appendAt(nodes.d0(nodes.follower()), "x");
     return refused != null
         && refused.refusal() == Refusal.NOT_LEADER
-        && refused.getMessage().equals(leader());
+        && refused.getMessage().equals(nodes.leader());
   }
 
   @Test
@@ -96,11 +86,11 @@ class ThreeNodesTest {
     for (int i = 0; i < 20; i++) {
       appends.append("e" + i);
     }
-    String first = leader();
-    nodes.remove(first).close();
+    String first = nodes.leader();
+    nodes.stop(first);
     appends.append("e20");
     awaitEntriesEverywhere();
-    start(first);
+    nodes.start(first);
     awaitEntriesEverywhere();
   }
 
@@ -108,24 +98,24 @@ class ThreeNodesTest {
   void aFollowerThatMissedPurgedEntriesComesBackByASnapshot() throws Exception {
     appends.append("first");
     long missed = appends.lastIndex();
-    String away = other();
-    nodes.remove(away).close();
+    String away = nodes.follower();
+    nodes.stop(away);
     String large = "x".repeat(1 << 20);
     for (int i = 0; i < 20; i++) {
       appends.append(large + i);
     }
     // Either of them may be the leader when it comes back.
-    nodes.values().forEach(node -> node.purgeBehind(missed));
+    nodes.running.values().forEach(node -> node.purgeBehind(missed));
     appends.append("last");
 
-    start(away);
-    RocksState state = nodes.get(away).state("d0");
+    nodes.start(away);
+    RocksState state = nodes.running.get(away).state("d0");
     await().atMost(TestNode.PATIENCE).until(() -> state.restores.get() > 0);
     awaitEntriesEverywhere();
 
     // It is a full member again, also after a restart of its own.
-    nodes.remove(away).close();
-    start(away);
+    nodes.stop(away);
+    nodes.start(away);
     appends.append("more");
     awaitEntriesEverywhere();
   }
@@ -135,29 +125,29 @@ class ThreeNodesTest {
   void entriesOfALeaderThatWasCutOffGiveWayWithTheirBodies() throws Exception {
     appends.append("everybody has this");
     awaitEntriesEverywhere();
-    String astray = leader();
-    List<String> others = nodes.keySet().stream().filter(id -> !id.equals(astray)).toList();
+    String astray = nodes.leader();
+    List<String> others = nodes.running.keySet().stream().filter(id -> !id.equals(astray)).toList();
     for (String id : others) {
-      nodes.remove(id).close();
+      nodes.stop(id);
     }
     for (int i = 0; i < 3; i++) {
-      assertThat(appends.appendAt(d0(astray), "only one has this " + i)).isNotNull();
+      assertThat(appends.appendAt(nodes.d0(astray), "only one has this " + i)).isNotNull();
     }
-    nodes.remove(astray).close();
+    nodes.stop(astray);
     for (String id : others) {
-      start(id);
+      nodes.start(id);
     }
     for (int i = 0; i < 5; i++) {
       appends.append("the others have this " + i);
     }
     long index = appends.lastIndex();
-    start(astray);
+    nodes.start(astray);
     awaitEntriesEverywhere();
     // Also what it reads at its next start is that of the others.
-    nodes.remove(astray).close();
-    start(astray);
+    nodes.stop(astray);
+    nodes.start(astray);
     awaitEntriesEverywhere();
-    for (TestNode node : nodes.values()) {
+    for (TestNode node : nodes.running.values()) {
       assertThat(node.state("d0").at(index)).startsWith("the others have this 4");
     }
   }
@@ -166,36 +156,37 @@ class ThreeNodesTest {
   void aFollowerWithoutRoomTakesNothingFollowsOnAndCatchesUp() throws Exception {
     appends.append("first");
     awaitEntriesEverywhere();
-    String full = other();
-    long before = d0(full).status().appliedIndex();
-    nodes.get(full).node.refuseEntries("no room");
+    String full = nodes.follower();
+    long before = nodes.d0(full).status().appliedIndex();
+    nodes.running.get(full).node.refuseEntries("no room");
     String large = "x".repeat(1 << 20);
     for (int i = 0; i < 20; i++) {
       appends.append(large + i);
     }
     // What was under way when it ran full may have been taken.
-    assertThat(d0(full).status().appliedIndex()).isLessThan(before + 10);
+    assertThat(nodes.d0(full).status().appliedIndex()).isLessThan(before + 10);
     await()
         .atMost(TestNode.PATIENCE)
-        .until(() -> Objects.equals(d0(full).leadership().leader(), leader()));
-    assertThat(nodes.get(full).node.failure()).isNotDone();
-    nodes.get(full).node.refuseEntries(null);
+        .until(() -> Objects.equals(nodes.d0(full).leadership().leader(), nodes.leader()));
+    assertThat(nodes.running.get(full).node.failure()).isNotDone();
+    nodes.running.get(full).node.refuseEntries(null);
     awaitEntriesEverywhere();
   }
 
   @Test
   void aLeaderWithoutRoomTakesSmallEntriesOnly() {
-    nodes.values().forEach(node -> node.node.refuseEntries("no room"));
+    nodes.running.values().forEach(node -> node.node.refuseEntries("no room"));
     await()
         .atMost(TestNode.PATIENCE)
         .until(
             () -> {
-              RefusedException refused = appends.appendAt(d0(leader()), "x".repeat(5_000));
+              RefusedException refused =
+                  appends.appendAt(nodes.d0(nodes.leader()), "x".repeat(5_000));
               return refused != null && refused.refusal() == Refusal.DISK_FULL;
             });
-    nodes.get(other()).node.refuseEntries(null);
+    nodes.running.get(nodes.follower()).node.refuseEntries(null);
     appends.append("small");
-    nodes.values().forEach(node -> node.node.refuseEntries(null));
+    nodes.running.values().forEach(node -> node.node.refuseEntries(null));
     awaitEntriesEverywhere();
   }
 
@@ -209,12 +200,13 @@ class ThreeNodesTest {
         .atMost(TestNode.PATIENCE)
         .until(
             () -> {
-              RefusedException refused = TestNode.refused(d0(other()).awaitReplicas(-1, 1_000));
+              RefusedException refused =
+                  TestNode.refused(nodes.d0(nodes.follower()).awaitReplicas(-1, 1_000));
               return refused != null && refused.refusal() == Refusal.NOT_LEADER;
             });
 
-    String away = other();
-    nodes.remove(away).close();
+    String away = nodes.follower();
+    nodes.stop(away);
     appends.append("second");
     long index = appends.lastIndex();
     await()
@@ -228,8 +220,8 @@ class ThreeNodesTest {
               return lacking.missing().equals(List.of(away));
             });
 
-    CompletableFuture<Replicas> waiting = d0(leader()).awaitReplicas(index, 60_000);
-    start(away);
+    CompletableFuture<Replicas> waiting = nodes.d0(nodes.leader()).awaitReplicas(index, 60_000);
+    nodes.start(away);
     RefusedException deposed = TestNode.refused(waiting);
     if (deposed == null) {
       assertThat(waiting.join().missing()).isEmpty();
@@ -247,28 +239,28 @@ class ThreeNodesTest {
   @Test
   void whoHasStartedHasCaughtUpOnceItHasAllThatWasCommitted() throws Exception {
     appends.append("before");
-    String away = other();
-    nodes.remove(away).close();
+    String away = nodes.follower();
+    nodes.stop(away);
     appends.append("missed");
-    List<String> others = List.copyOf(nodes.keySet());
+    List<String> others = List.copyOf(nodes.running.keySet());
     for (String id : others) {
-      nodes.remove(id).close();
+      nodes.stop(id);
     }
-    start(away);
-    await().atMost(TestNode.PATIENCE).until(() -> d0(away).leadership().term() > 0);
-    assertThat(d0(away).caughtUp()).as("without a leader").isFalse();
+    nodes.start(away);
+    await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(away).leadership().term() > 0);
+    assertThat(nodes.d0(away).caughtUp()).as("without a leader").isFalse();
     for (String id : others) {
-      start(id);
+      nodes.start(id);
     }
     hasAllAsSoonAsItHasCaughtUp(away);
     for (String id : others) {
-      await().atMost(TestNode.PATIENCE).until(() -> d0(id).caughtUp());
+      await().atMost(TestNode.PATIENCE).until(() -> nodes.d0(id).caughtUp());
     }
     // The leader stays this time, and with it the term.
-    String again = other();
-    nodes.remove(again).close();
+    String again = nodes.follower();
+    nodes.stop(again);
     appends.append("missed, too");
-    start(again);
+    nodes.start(again);
     hasAllAsSoonAsItHasCaughtUp(again);
   }
 
@@ -277,46 +269,25 @@ class ThreeNodesTest {
         .atMost(TestNode.PATIENCE)
         .pollDelay(Duration.ZERO)
         .pollInterval(Duration.ofMillis(1))
-        .until(() -> d0(id).caughtUp());
-    appends.assertAllIn(nodes.get(id).state("d0").entries());
+        .until(() -> nodes.d0(id).caughtUp());
+    appends.assertAllIn(nodes.running.get(id).state("d0").entries());
   }
 
   @Test
   void withoutAMajorityAnAppendIsIndeterminateNotAcknowledged() {
-    String last = leader();
-    for (String id : List.copyOf(nodes.keySet())) {
+    String last = nodes.leader();
+    for (String id : List.copyOf(nodes.running.keySet())) {
       if (!id.equals(last)) {
-        nodes.remove(id).close();
+        nodes.stop(id);
       }
     }
-    RefusedException refused = appends.appendAt(d0(last), "lost?");
+    RefusedException refused = appends.appendAt(nodes.d0(last), "lost?");
     assertThat(refused).isNotNull();
     // UNAVAILABLE: it was elected in the last moment, and is not ready.
     assertThat(refused.refusal())
         .isIn(Refusal.INDETERMINATE, Refusal.NOT_LEADER, Refusal.UNAVAILABLE);
-    await().atMost(TestNode.PATIENCE).until(() -> !d0(last).leadership().ready());
-    assertThat(nodes.get(last).node.failure()).isNotDone();
-  }
-
-  private void start(String id) throws LogStartException {
-    Path home = temp.resolve(id);
-    LogSettings settings = TestNode.settings(id, home, peers, 1, 1_000_000);
-    nodes.put(id, new TestNode(settings, TestNode.live(home)));
-  }
-
-  private LogGroup d0(String id) {
-    return nodes.get(id).d0();
-  }
-
-  /** Waits for one leader of d0 that is ready. */
-  private String leader() {
-    return TestNode.leader(nodes);
-  }
-
-  /** One that does not lead. */
-  private String other() {
-    String leader = leader();
-    return nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+    await().atMost(TestNode.PATIENCE).until(() -> !nodes.d0(last).leadership().ready());
+    assertThat(nodes.running.get(last).node.failure()).isNotDone();
   }
 
   /** As the leader of the moment says. */
@@ -327,7 +298,7 @@ class ThreeNodesTest {
         .until(
             () -> {
               try {
-                return d0(leader()).awaitReplicas(index, timeoutMillis).get();
+                return nodes.d0(nodes.leader()).awaitReplicas(index, timeoutMillis).get();
               } catch (ExecutionException e) {
                 assertThat(((RefusedException) e.getCause()).refusal())
                     .isEqualTo(Refusal.NOT_LEADER);
@@ -339,6 +310,7 @@ class ThreeNodesTest {
 
   private void awaitEntriesEverywhere() {
     nodes
+        .running
         .values()
         .forEach(
             node ->
