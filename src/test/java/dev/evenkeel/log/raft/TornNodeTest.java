@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.LongStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -85,9 +86,9 @@ class TornNodeTest {
   void whatTheStoreHadAppliedIsThereOrTheStartIsRefused() throws Exception {
     for (Path file : List.of(logFile(sound), segment(sound))) {
       long length = used(file);
-      for (int i = 1; i <= CUTS; i++) {
+      for (long at : cuts(length, 40)) {
         Path torn = copyAsIfKilled();
-        cut(torn.resolve(sound.relativize(file)), length - 40L * i);
+        cut(torn.resolve(sound.relativize(file)), at);
         try (TestNode node = TestNode.alone(torn, port).awaitReady()) {
           assertThat(node.state("d0").entries()).hasSize(8);
         } catch (LogStartException refused) {
@@ -102,12 +103,12 @@ class TornNodeTest {
   void whatIsBehindTheMarkAndTornIsCutOffAndTheNodeGoesOn() throws Exception {
     for (Path file : List.of(logFile(sound), segment(sound))) {
       long length = used(file);
-      for (int i = 1; i <= CUTS; i++) {
+      for (long at : cuts(length, 15)) {
         Path torn = copyAsIfKilled();
         Files.copy(mark(older), mark(torn), java.nio.file.StandardCopyOption.REPLACE_EXISTING);
         DurableFiles.deleteTree(torn.resolve("live/d0"));
         copy(older.resolve("live/d0"), torn.resolve("live/d0"));
-        cut(torn.resolve(sound.relativize(file)), length - 15L * i);
+        cut(torn.resolve(sound.relativize(file)), at);
         List<String> kept;
         try (TestNode node = TestNode.alone(torn, port).awaitReady()) {
           kept = new ArrayList<>(node.state("d0").entries());
@@ -164,6 +165,11 @@ class TornNodeTest {
       length--;
     }
     return length;
+  }
+
+  /** Shorter and shorter lengths. */
+  private static long[] cuts(long length, long step) {
+    return LongStream.iterate(length - step, at -> at > 0, at -> at - step).limit(CUTS).toArray();
   }
 
   private static void cut(Path file, long length) throws IOException {
