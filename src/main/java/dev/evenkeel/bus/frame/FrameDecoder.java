@@ -1,0 +1,119 @@
+package dev.evenkeel.bus.frame;
+
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.netty.buffer.ByteBuf;
+import io.netty.buffer.Unpooled;
+import io.netty.channel.ChannelHandlerContext;
+import io.netty.channel.ChannelInboundHandlerAdapter;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.buffer.BufferInternal;
+import java.util.Arrays;
+
+/**
+ * Makes frames of the bytes that arrive. The body of a frame is one array of its exact size, which
+ * it fills as bytes come. A length that a peer announces costs no memory: the array grows with what
+ * has arrived, to at most four times of that.
+ *
+ * <p>After a malformed frame it drops everything, and reports a {@link RefusedException} once.
+ */
+final class FrameDecoder extends ChannelInboundHandlerAdapter {
+  private static final int FIRST_BYTES_MAX = 64 << 10;
+  private static final int GROWTH = 4;
+
+  private final byte[] head = new byte[SessionFrame.HEAD_BYTES];
+  private int headBytes;
+  private byte[] body;
+  private int bodyBytes;
+  private int bodyLength;
+  private volatile int bodyBytesMax;
+  private boolean broken;
+
+  FrameDecoder(int bodyBytesMax) {
+    this.bodyBytesMax = bodyBytesMax;
+  }
+
+  /** Sets the longest body of the frames whose first byte arrives later. */
+  void bodyBytesMax(int bytes) {
+    bodyBytesMax = bytes;
+  }
+
+  @Override
+  public void channelRead(ChannelHandlerContext context, Object message) {
+    if (!(message instanceof ByteBuf in)) {
+      context.fireChannelRead(message);
+      return;
+    }
+    try {
+      while (in.isReadable() && !broken) {
+        read(context, in);
+      }
+    } catch (RefusedException refused) {
+      broken = true;
+      body = null;
+      context.fireExceptionCaught(refused);
+    } finally {
+      in.release();
+    }
+  }
+
+  private void read(ChannelHandlerContext context, ByteBuf in) {
+    if (headBytes < head.length) {
+      int more = Math.min(head.length - headBytes, in.readableBytes());
+      in.readBytes(head, headBytes, more);
+      headBytes += more;
+      if (headBytes < head.length) {
+        return;
+      }
+      begin();
+    }
+    int more = Math.min(bodyLength - bodyBytes, in.readableBytes());
+    room(more);
+    in.readBytes(body, bodyBytes, more);
+    bodyBytes += more;
+    if (bodyBytes == bodyLength) {
+      Buffer whole = BufferInternal.buffer(Unpooled.wrappedBuffer(body));
+      SessionFrame frame = new SessionFrame(FrameKind.ofCode(head[5] & 0xFF), int32(6), whole);
+      body = null;
+      headBytes = 0;
+      context.fireChannelRead(frame);
+    }
+  }
+
+  private void begin() {
+    long length = (int32(0) & 0xFFFFFFFFL) - (SessionFrame.HEAD_BYTES - 4);
+    if (length < 0) {
+      throw Refusal.INVALID.error("a frame that is shorter than its head");
+    }
+    if (length > bodyBytesMax) {
+      throw Refusal.TOO_LARGE.error(
+          "a frame with a body of %s bytes: at most %s are allowed here", length, bodyBytesMax);
+    }
+    if (head[4] != SessionFrame.VERSION) {
+      throw Refusal.WRONG_VERSION.error(
+          "a frame of version %s: this program speaks version %s",
+          head[4] & 0xFF, SessionFrame.VERSION);
+    }
+    if (FrameKind.ofCode(head[5] & 0xFF) == null) {
+      throw Refusal.INVALID.error("a frame of unknown kind %s", head[5] & 0xFF);
+    }
+    bodyLength = (int) length;
+    bodyBytes = 0;
+    body = new byte[Math.min(bodyLength, FIRST_BYTES_MAX)];
+  }
+
+  private void room(int more) {
+    int needed = bodyBytes + more;
+    if (needed > body.length) {
+      long grown = Math.max(needed, (long) GROWTH * body.length);
+      body = Arrays.copyOf(body, (int) Math.min(bodyLength, grown));
+    }
+  }
+
+  private int int32(int at) {
+    return (head[at] & 0xFF) << 24
+        | (head[at + 1] & 0xFF) << 16
+        | (head[at + 2] & 0xFF) << 8
+        | head[at + 3] & 0xFF;
+  }
+}
