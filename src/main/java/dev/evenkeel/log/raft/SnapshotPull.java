@@ -9,6 +9,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -30,7 +32,10 @@ final class SnapshotPull {
   private static final Logger LOG = LoggerFactory.getLogger(SnapshotPull.class);
 
   /** Small enough that other requests on the same connection do not wait for long. */
-  static final int CHUNK_BYTES = 512 << 10;
+  static final int CHUNK_BYTES = 256 << 10;
+
+  /** The other node reads the next ones while this node writes one. */
+  static final int CHUNKS_ON_THEIR_WAY = 4;
 
   private static final long ANSWER_MILLIS_MAX = 15_000;
   private static final long PAUSE_MILLIS_MIN = 100;
@@ -169,22 +174,18 @@ final class SnapshotPull {
       Progress progress)
       throws IOException, InterruptedException, ExecutionException, TimeoutException {
     try (IncomingSnapshot.Part part = incoming.open(file)) {
+      Deque<CompletableFuture<ByteBuffer>> onTheirWay = new ArrayDeque<>();
+      long asked = part.length();
       while (part.length() < file.length()) {
-        awaitRoom();
+        while (asked < file.length() && onTheirWay.size() < CHUNKS_ON_THEIR_WAY) {
+          awaitRoom();
+          int bytes = (int) Math.min(CHUNK_BYTES, file.length() - asked);
+          pace.take(bytes);
+          onTheirWay.add(order.source().read(chunk(manifest, file, asked, bytes)));
+          asked += bytes;
+        }
         int bytes = (int) Math.min(CHUNK_BYTES, file.length() - part.length());
-        pace.take(bytes);
-        ByteBuffer chunk =
-            answer(
-                order
-                    .source()
-                    .read(
-                        new SnapshotSource.Chunk(
-                            group,
-                            manifest.term(),
-                            manifest.index(),
-                            file.name(),
-                            part.length(),
-                            bytes)));
+        ByteBuffer chunk = answer(onTheirWay.remove());
         if (chunk.remaining() != bytes) {
           throw new IOException(
               "%s bytes of %s instead of %s".formatted(chunk.remaining(), file.name(), bytes));
@@ -195,6 +196,12 @@ final class SnapshotPull {
       }
       return part.finish();
     }
+  }
+
+  private SnapshotSource.Chunk chunk(
+      SnapshotManifest manifest, Entry file, long offset, int bytes) {
+    return new SnapshotSource.Chunk(
+        group, manifest.term(), manifest.index(), file.name(), offset, bytes);
   }
 
   private void awaitRoom() throws InterruptedException {

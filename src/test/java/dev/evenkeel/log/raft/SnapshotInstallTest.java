@@ -147,7 +147,7 @@ class SnapshotInstallTest {
   }
 
   @Test
-  void aTransferThatIsCutAgainAndAgainSendsNothingTwice() throws Exception {
+  void aTransferThatIsCutAgainAndAgainKeepsWhatHasCome() throws Exception {
     long seed = System.nanoTime();
     Random random = new Random(seed);
     leaveBehind();
@@ -162,18 +162,15 @@ class SnapshotInstallTest {
     SnapshotTransfer transfer = transfer();
     assertThat(transfer.restarts()).as("seed %s", seed).isPositive();
     assertThat(transfer.damagedFiles()).isZero();
-    assertThat(transfer.bytesReceived()).isEqualTo(receivedBytes());
+    // The chunks behind the one that failed came in vain.
+    assertThat(transfer.bytesReceived()).isLessThanOrEqualTo(receivedBytes());
     assertThat(transfer.from()).isNull();
     if (leader().equals(leader)) {
+      assertThat(transfer.bytesReceived())
+          .as("seed %s", seed)
+          .isLessThanOrEqualTo(newest(leader).bytes());
       // Small files of the store may be equal to those of its own snapshot.
-      newest(leader)
-          .files()
-          .forEach(
-              file ->
-                  assertThat(received.getOrDefault(file.name(), 0L))
-                      .as("%s, seed %s", file.name(), seed)
-                      .isIn(0L, file.length()));
-      assertThat(receivedBytes()).isGreaterThan(newest(leader).bytes() / 2);
+      assertThat(transfer.bytesReceived()).isGreaterThan(newest(leader).bytes() / 2);
     }
     assertThat(incoming()).as("what is not needed any more").doesNotExist();
 
@@ -211,9 +208,10 @@ class SnapshotInstallTest {
     start(away);
     awaitRestored();
     if (leader().equals(leader)) {
-      // The chunk that was on its way may have come in vain.
+      // The chunks that were on their way may have come in vain.
       assertThat(receivedBytes())
-          .isLessThanOrEqualTo(newest(leader).bytes() + SnapshotPull.CHUNK_BYTES);
+          .isLessThanOrEqualTo(
+              newest(leader).bytes() + SnapshotPull.CHUNKS_ON_THEIR_WAY * SnapshotPull.CHUNK_BYTES);
     }
   }
 
