@@ -53,6 +53,7 @@ public final class LauncherExample {
             .put("data", args[2])
             .put("peers", new JsonArray().add(self));
     JsonObject web = new JsonObject().put("node", "n1").put("port", Integer.parseInt(args[1]));
+    JsonObject sessions = new JsonObject().put("node", "n1").put("port", port);
     JsonObject consumer =
         new JsonObject()
             .put("handler", Printer.class.getName())
@@ -63,6 +64,7 @@ public final class LauncherExample {
         .compose(done -> deploy("dev.evenkeel.dispatcher.DispatcherVerticle", new JsonObject()))
         .compose(done -> deploy("dev.evenkeel.gateway.GatewayVerticle", new JsonObject()))
         .compose(done -> deploy("dev.evenkeel.gateway.http.WebVerticle", web))
+        .compose(done -> deploy("dev.evenkeel.gateway.session.SessionVerticle", sessions))
         .compose(done -> patiently(this::ready, TRIES_MAX))
         .compose(done -> patiently(() -> createTopic("orders", 4), TRIES_MAX))
         .compose(done -> deploy("dev.evenkeel.ConsumerVerticle", consumer))

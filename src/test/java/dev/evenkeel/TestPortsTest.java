@@ -16,9 +16,9 @@ class TestPortsTest {
   void noPortIsGivenTwiceInOnePassOfTheRange(int start) {
     TestPorts ports = new TestPorts(FROM, start);
     Set<Integer> given = new HashSet<>();
-    for (int node = 0; node < 400; node++) {
-      int own = ports.next(3);
-      for (int port : new int[] {own, own + 1, own + 2, ports.next(1)}) {
+    for (int node = 0; node < 380; node++) {
+      int own = ports.next(4);
+      for (int port : new int[] {own, own + 1, own + 2, own + 3, ports.next(1)}) {
         assertThat(given.add(port)).as("%d of node %d", port, node).isTrue();
         assertThat(port).isBetween(FROM, FROM + 1_999);
       }

@@ -37,7 +37,7 @@ public final class SharedDedup {
           .onFailure(failure -> System.exit(1));
       return;
     }
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     Process node = startNode(port);
     try {
       ClusterMember client =

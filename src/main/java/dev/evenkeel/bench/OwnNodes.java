@@ -4,6 +4,7 @@ import dev.evenkeel.cli.ChildProcess;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.OwnProgram;
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -34,7 +35,6 @@ final class OwnNodes implements AutoCloseable {
   private static final long KILL_SECONDS_MAX = 20;
   private static final int ERROR_LINES_SHOWN_MAX = 5;
   private static final String HOST = "127.0.0.1";
-  private static final int PORTS_EACH = 3;
 
   /** Below the ephemeral ports: a connection could take one of those while the node is starting. */
   private static final int PORTS_FROM = 28_000;
@@ -108,24 +108,24 @@ final class OwnNodes implements AutoCloseable {
     return nodes.stream().filter(node -> node.id.equals(id)).findFirst().orElseThrow();
   }
 
-  /** Finds three adjacent free ports for each node; gives the first ones. */
+  /** Finds adjacent free ports for each node; gives the first ones. */
   static List<Integer> freePorts(int count) {
     List<ServerSocket> held = new ArrayList<>();
     List<Integer> firsts = new ArrayList<>();
     try {
       for (int attempt = 0; attempt < 1_000 && firsts.size() < count; attempt++) {
-        List<ServerSocket> three = new ArrayList<>();
+        List<ServerSocket> adjacent = new ArrayList<>();
         try {
-          int first = ThreadLocalRandom.current().nextInt(PORTS_FROM, PORTS_TO - PORTS_EACH);
-          while (three.size() < PORTS_EACH) {
-            three.add(new ServerSocket(first + three.size(), 1, InetAddress.getByName(HOST)));
+          int first = ThreadLocalRandom.current().nextInt(PORTS_FROM, PORTS_TO - NodePorts.COUNT);
+          while (adjacent.size() < NodePorts.COUNT) {
+            adjacent.add(new ServerSocket(first + adjacent.size(), 1, InetAddress.getByName(HOST)));
           }
           firsts.add(first);
         } catch (IOException taken) {
-          // One of the three is in use: try elsewhere.
+          // One of them is in use: try elsewhere.
           continue;
         } finally {
-          held.addAll(three);
+          held.addAll(adjacent);
         }
       }
     } finally {

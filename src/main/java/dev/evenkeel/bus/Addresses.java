@@ -27,6 +27,18 @@ public final class Addresses {
    */
   public static final String LEADER_CHANGES = "evenkeel.leaders";
 
+  /**
+   * Nodes publish {@code {"session","node"}} here when an application has closed its last
+   * connection to the node, or broke it off. The session may have connections to other nodes.
+   */
+  public static final String SESSIONS_ENDED = "evenkeel.sessions.ended";
+
+  /** The node of a session keeps shared dedup keys for it: takes steps of automata here. */
+  public static final String DEDUP_STEPS = "evenkeel.dedup.steps";
+
+  /** Takes what a session tells other holders of dedup keys. */
+  public static final String DEDUP_TELL = "evenkeel.dedup.tell";
+
   public static final String API_PRODUCE = "evenkeel.api.produce";
   public static final String API_TOPICS = "evenkeel.api.topics";
   public static final String API_MESSAGES = "evenkeel.api.messages";
@@ -41,6 +53,9 @@ public final class Addresses {
     }
     if (address.startsWith("evenkeel.member.")) {
       return "the member";
+    }
+    if (address.startsWith("evenkeel.dedup.")) {
+      return "the node's service for dedup keys";
     }
     return address.startsWith("evenkeel.api.") ? "the gateway" : "every broker";
   }
@@ -81,6 +96,15 @@ public final class Addresses {
     return "evenkeel.node." + node + ".membership";
   }
 
+  /**
+   * A node says here whether a session has a connection to it: {@code {"has": session}}, as JSON
+   * text. The answer is a frame (see {@link Frames}) with the JSON text {@code {"has": true}} or
+   * {@code {"has": false}}.
+   */
+  public static String sessions(String node) {
+    return "evenkeel.node." + node + ".sessions";
+  }
+
   /** The level dispatchers of a node take the {@code level.Report}s of members here. */
   public static String levelDispatcher(String node) {
     return "evenkeel.node." + node + ".dealer";
@@ -92,6 +116,11 @@ public final class Addresses {
    */
   public static String level(String instance) {
     return "evenkeel.member." + instance + ".level";
+  }
+
+  /** A session takes news about its dedup keys here. */
+  public static String dedup(String session) {
+    return "evenkeel.dedup." + session;
   }
 
   /** One run of a member takes each {@link Assignment} that the dispatcher pushes here. */

@@ -40,7 +40,7 @@ public final class FrameCodec implements MessageCodec<Buffer, Buffer> {
   }
 
   /** The delivery options for a request of this size. */
-  static DeliveryOptions options(Buffer request, long timeoutMillis) {
+  public static DeliveryOptions options(Buffer request, long timeoutMillis) {
     return new DeliveryOptions(options(request)).setSendTimeout(timeoutMillis);
   }
 

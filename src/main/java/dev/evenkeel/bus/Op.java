@@ -93,6 +93,11 @@ public enum Op {
 
   private static final Op[] VALUES = values();
 
+  /** Whether only nodes may ask for it. */
+  public boolean betweenNodes() {
+    return this == MANAGE_SHARDS || this == READ_BODY || this == READ_LOGS;
+  }
+
   public static Op ofCode(int code) {
     return code >= 0 && code < VALUES.length ? VALUES[code] : null;
   }

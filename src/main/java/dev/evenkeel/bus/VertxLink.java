@@ -68,7 +68,8 @@ public final class VertxLink implements Link {
                     : Future.failedFuture(refusal(address, answered.cause())));
   }
 
-  private static Buffer buffer(Object body) {
+  /** The bytes of a body on the event bus; JSON becomes its text. */
+  public static Buffer buffer(Object body) {
     return body instanceof Buffer buffer
         ? buffer
         : Buffer.buffer(body == null ? "" : body.toString());

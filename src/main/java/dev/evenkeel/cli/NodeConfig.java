@@ -2,6 +2,7 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
 import java.nio.file.Path;
 import java.util.ArrayList;
@@ -40,17 +41,21 @@ public record NodeConfig(
     return text(values, NodeSetting.HOST);
   }
 
-  /** The lowest of the node's ports. */
+  /** The lowest of the node's ports for the cluster, which is the client port. */
   public int port() {
     return (int) number(NodeSetting.PORT);
   }
 
   int eventBusPort() {
-    return port() + 1;
+    return NodePorts.eventBus(port());
   }
 
   int raftPort() {
-    return port() + 2;
+    return NodePorts.raft(port());
+  }
+
+  int hazelcastPort() {
+    return NodePorts.hazelcast(port());
   }
 
   public String httpHost() {
@@ -96,10 +101,11 @@ public record NodeConfig(
           "--roles: a lone node needs the role dispatcher: nobody else could do its work");
     }
     NodeConfig config = new NodeConfig(node, publicHost, peers, roles, values);
-    if (config.httpPort() >= port && config.httpPort() <= port + 2) {
+    int last = port + NodePorts.COUNT - 1;
+    if (config.httpPort() >= port && config.httpPort() <= last) {
       throw CommandFailure.usage(
           "--http-port %s is one of the node's own ports %s to %s: choose another"
-              .formatted(config.httpPort(), port, port + 2));
+              .formatted(config.httpPort(), port, last));
     }
     return config;
   }

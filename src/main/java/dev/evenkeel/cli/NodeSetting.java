@@ -8,7 +8,9 @@ import static dev.evenkeel.cli.NodeSetting.Type.TEXT;
 
 import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
+import dev.evenkeel.gateway.session.SessionLimits;
 import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
@@ -23,9 +25,14 @@ import java.util.Map;
  */
 enum NodeSetting {
   NODE(TEXT, "", "Id of this node; n1 for a lone node. With peers, one of their ids."),
-  HOST(TEXT, "127.0.0.1", "Address to listen on for the cluster's three ports."),
+  HOST(TEXT, "127.0.0.1", "Address to listen on for applications and other nodes."),
   PUBLIC_HOST(TEXT, "", "Address at which others reach this node; host if empty."),
-  PORT(NUMBER, 5701, 1, 65_533, "Base of three ports: P Hazelcast, P+1 event bus, P+2 Raft."),
+  PORT(
+      NUMBER,
+      5701,
+      1,
+      NodePorts.BASE_MAX,
+      "Base of four ports: P applications, P+1 event bus, P+2 Raft, P+3 Hazelcast."),
   HTTP_HOST(TEXT, "", "Address to listen on for HTTP; host if empty."),
   HTTP_PORT(NUMBER, 8080, 0, 65_535, "Port for HTTP; 0: any free port."),
   DATA(TEXT, "./data", "Directory for messages, logs and state; created if it is missing."),
@@ -112,6 +119,18 @@ enum NodeSetting {
       0,
       60_000,
       "The longest such wait, counted from the first member."),
+  CLIENT_CONNECTIONS_MAX(
+      NUMBER,
+      SessionLimits.DEFAULT.connectionsMax(),
+      1,
+      1_000_000,
+      "Most connections of applications to this node."),
+  CLIENT_BYTES_IN_FLIGHT_MAX(
+      BYTES,
+      SessionLimits.DEFAULT.nodeBytesInFlightMax(),
+      SessionLimits.DEFAULT.bodyBytesMax(),
+      1L << 40,
+      "Bytes of requests of applications that wait for answers, and of large answers not sent yet."),
   METRICS_LABELS_MAX(
       NUMBER,
       200,

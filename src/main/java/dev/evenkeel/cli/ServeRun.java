@@ -16,13 +16,16 @@ import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.gateway.GatewayVerticle;
 import dev.evenkeel.gateway.http.WebVerticle;
+import dev.evenkeel.gateway.session.SessionVerticle;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.StartAgainException;
+import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.InetSocketAddress;
@@ -105,9 +108,11 @@ public final class ServeRun {
 
   /** Finds a busy port before an engine does, whose error would be hard to read. */
   private void checkPorts() {
-    checkPort(config.host(), config.port(), "Hazelcast", "--port " + config.port());
-    checkPort(config.host(), config.eventBusPort(), "the event bus", "--port " + config.port());
-    checkPort(config.host(), config.raftPort(), "Raft", "--port " + config.port());
+    String option = "--port " + config.port();
+    checkPort(config.host(), config.port(), "applications", option);
+    checkPort(config.host(), config.eventBusPort(), "the event bus", option);
+    checkPort(config.host(), config.raftPort(), "Raft", option);
+    checkPort(config.host(), config.hazelcastPort(), "Hazelcast", option);
     if (config.has("web") && config.httpPort() != 0) {
       checkPort(config.httpHost(), config.httpPort(), "HTTP", "--http-port " + config.httpPort());
     }
@@ -200,7 +205,7 @@ public final class ServeRun {
                 .map(
                     peer ->
                         new LogSettings.Peer(
-                            peer.id(), peer.host(), peer.port() + 2, config.host()))
+                            peer.id(), peer.host(), NodePorts.raft(peer.port()), config.host()))
                 .toList(),
             (int) config.number(NodeSetting.DATA_GROUPS),
             config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
@@ -239,7 +244,9 @@ public final class ServeRun {
 
   /**
    * Deploys the parts on the event bus. The client, the gateway and HTTP come first, so that a node
-   * that waits for others can say so. HTTP stops last, to report that the node stops.
+   * that waits for others can say so. HTTP stops last, to report that the node stops. Applications
+   * can connect when there is a broker to answer them, and until all of the node's parts have
+   * ended: they release shards and learn new leaders meanwhile.
    */
   private void deploy(
       Vertx vertx,
@@ -251,6 +258,7 @@ public final class ServeRun {
     LocalObjects.put(vertx, ClusterMember.class, member);
     LocalObjects.put(vertx, NodesInSight.class, member::dataMembers);
     CompletableFuture<String> webId = undeployed(vertx, "web");
+    CompletableFuture<String> sessionsId = undeployed(vertx, "sessions");
     CompletableFuture<String> brokerId = undeployed(vertx, "broker");
     CompletableFuture<String> dispatcherId = undeployed(vertx, "dispatcher");
     // The gateway stops before this step; clients of other nodes learn the new leaders meanwhile.
@@ -282,6 +290,29 @@ public final class ServeRun {
               .put("joinWaitMillisMax", config.number(NodeSetting.JOIN_WAIT_MAX));
       deploy(vertx, new DispatcherVerticle(member), json, dispatcherId);
     }
+    deploy(vertx, new SessionVerticle(), sessions(), sessionsId);
+  }
+
+  private JsonObject sessions() {
+    JsonArray nodes = new JsonArray();
+    config
+        .peers()
+        .forEach(
+            peer ->
+                nodes.add(
+                    new JsonObject()
+                        .put("node", peer.id())
+                        .put("host", peer.host())
+                        .put("port", NodePorts.client(peer.port()))));
+    return new JsonObject()
+        .put("host", config.host())
+        .put("port", NodePorts.client(config.port()))
+        .put("node", config.node())
+        .put("clusterName", config.clusterName())
+        .put("nodes", nodes)
+        .put("server", "evenkeel " + Version.number())
+        .put("connectionsMax", config.number(NodeSetting.CLIENT_CONNECTIONS_MAX))
+        .put("nodeBytesInFlightMax", config.number(NodeSetting.CLIENT_BYTES_IN_FLIGHT_MAX));
   }
 
   private void deploy(

@@ -62,7 +62,7 @@ public final class ClientJoin {
       do {
         boolean answered = false;
         for (HostPort seed : settings.seeds()) {
-          String own = isCancelled() ? null : Ports.probe(seed);
+          String own = isCancelled() ? null : Ports.probe(seed.hazelcast());
           if (own != null) {
             answered = true;
             String host = settings.host() == null ? own : settings.host();

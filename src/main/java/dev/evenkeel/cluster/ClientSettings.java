@@ -8,7 +8,7 @@ import java.util.List;
 /**
  * Settings of a client, a member of the cluster without data.
  *
- * @param seeds nodes to join by, at least one
+ * @param seeds nodes to join by, with their base ports, at least one
  * @param host the address to listen on; null: the local address of the connection to the seed
  * @param clusterName name of the cluster to join
  * @param connectTimeoutMillis how long to try before joining fails

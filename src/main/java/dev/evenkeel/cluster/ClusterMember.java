@@ -22,7 +22,7 @@ public interface ClusterMember {
   /** How many members hold data: the nodes, without the clients. */
   int dataMembers();
 
-  /** Addresses of the nodes that this member sees. */
+  /** Addresses of the nodes that this member sees, with their base ports. */
   default List<HostPort> dataAddresses() {
     return List.of();
   }

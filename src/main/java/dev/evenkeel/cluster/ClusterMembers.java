@@ -47,9 +47,9 @@ public final class ClusterMembers {
   private ClusterMembers() {}
 
   /**
-   * Starts a member that holds data, on {@code settings.port()} and the port after it. Fails with
-   * {@code RefusedException} INVALID if a port is in use or the host is not this machine's,
-   * UNAVAILABLE if Hazelcast cannot start, {@value #JOIN_TRIES} times in a row.
+   * Starts a member that holds data. Fails with {@code RefusedException} INVALID if a port is in
+   * use or the host is not this machine's, UNAVAILABLE if Hazelcast cannot start, {@value
+   * #JOIN_TRIES} times in a row.
    */
   public static Future<ClusterMember> node(NodeSettings settings) {
     return node(settings, new PartitionWatch());
@@ -62,7 +62,7 @@ public final class ClusterMembers {
         "evenkeel-node-join",
         () -> {
           try {
-            Ports.checkFree(settings.host(), settings.port());
+            Ports.checkFree(settings.host(), settings.hazelcastPort());
             Ports.checkFree(settings.host(), settings.eventBusPort());
             EventBusOptions bus =
                 new EventBusOptions()

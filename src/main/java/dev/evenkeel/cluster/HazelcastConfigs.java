@@ -41,13 +41,14 @@ final class HazelcastConfigs {
 
   static Config node(NodeSettings settings) {
     Config config = common(settings.clusterName(), settings.host());
-    ServerSocketEndpointConfig socket = socket(config).setPort(settings.port());
+    ServerSocketEndpointConfig socket = socket(config).setPort(settings.hazelcastPort());
     if (!settings.publicHost().equals(settings.host())) {
-      socket.setPublicAddress(new HostPort(settings.publicHost(), settings.port()).toString());
+      socket.setPublicAddress(
+          new HostPort(settings.publicHost(), settings.hazelcastPort()).toString());
     }
     TcpIpConfig join = config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
     join.setMembers(List.of());
-    settings.peers().forEach(peer -> join.addMember(peer.toString()));
+    settings.peers().forEach(peer -> join.addMember(peer.hazelcast().toString()));
     return config;
   }
 
@@ -60,7 +61,11 @@ final class HazelcastConfigs {
     Config config = common(settings.clusterName(), host);
     config.setLiteMember(true);
     socket(config).setPort(0);
-    config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig().setRequiredMember(seed.toString());
+    config
+        .getAdvancedNetworkConfig()
+        .getJoin()
+        .getTcpIpConfig()
+        .setRequiredMember(seed.hazelcast().toString());
     set(config, "hazelcast.max.join.seconds", joinSecondsMax);
     return config;
   }

@@ -8,6 +8,7 @@ import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.partition.Partition;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -172,7 +173,8 @@ final class HazelcastMember implements ClusterMember {
     List<HostPort> addresses = new ArrayList<>();
     for (Member member : hazelcastMembers()) {
       if (!member.isLiteMember()) {
-        addresses.add(new HostPort(member.getAddress().getHost(), member.getAddress().getPort()));
+        int base = member.getAddress().getPort() - NodePorts.hazelcast(0);
+        addresses.add(new HostPort(member.getAddress().getHost(), base));
       }
     }
     return addresses;

@@ -1,5 +1,6 @@
 package dev.evenkeel.cluster;
 
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.ArrayList;
@@ -31,6 +32,11 @@ public record HostPort(String host, int port) {
           Refusal.INVALID, "bad address '" + text + "': write HOST:PORT, such as 127.0.0.1:5701");
     }
     return new HostPort(host, port);
+  }
+
+  /** Where Hazelcast listens on the node with this base port. */
+  HostPort hazelcast() {
+    return new HostPort(host, NodePorts.hazelcast(port));
   }
 
   /** Parses several addresses. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.cluster;
 
 import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
@@ -11,19 +12,18 @@ import java.util.List;
  *
  * @param host the address to listen on
  * @param publicHost the address at which others reach it, usually the same
- * @param port port of Hazelcast; the event bus uses the next one
- * @param peers host and port of every node, with or without its own; empty for a lone node
+ * @param port base of the node's ports, see {@link NodePorts}; Hazelcast and the event bus use two
+ * @param peers host and base port of every node, with or without its own; empty for a lone node
  * @param clusterName name of the cluster
  */
 public record NodeSettings(
     String host, String publicHost, int port, List<HostPort> peers, String clusterName) {
 
-  private static final int PORT_MAX = 65_534;
-
   public NodeSettings {
-    if (port < 1 || port > PORT_MAX) {
+    if (port < 1 || port > NodePorts.BASE_MAX) {
       throw new RefusedException(
-          Refusal.INVALID, "bad port " + port + ": use 1 to " + PORT_MAX + " (default 5701)");
+          Refusal.INVALID,
+          "bad port " + port + ": use 1 to " + NodePorts.BASE_MAX + " (default 5701)");
     }
     peers = List.copyOf(peers);
   }
@@ -34,7 +34,11 @@ public record NodeSettings(
         ClusterDefaults.HOST, ClusterDefaults.HOST, port, List.of(), ClusterDefaults.CLUSTER_NAME);
   }
 
+  int hazelcastPort() {
+    return NodePorts.hazelcast(port);
+  }
+
   public int eventBusPort() {
-    return port + 1;
+    return NodePorts.eventBus(port);
   }
 }

@@ -52,7 +52,7 @@ public final class DemoCommand implements Callable<Integer>, Subcommands {
   private final CommandOptions flags = new CommandOptions();
 
   private final Supplier<String> port =
-      flags.text("--port", "P", "5701", "Base of the node's three ports");
+      flags.text("--port", "P", "5701", "Base of the node's four ports");
 
   private final Supplier<String> httpPort =
       flags.text(

@@ -6,7 +6,7 @@ import io.vertx.core.eventbus.Message;
 import io.vertx.core.json.JsonObject;
 
 /** The form of failures on the {@code evenkeel.api} addresses. */
-final class ApiErrors {
+public final class ApiErrors {
   private ApiErrors() {}
 
   /**
@@ -16,6 +16,20 @@ final class ApiErrors {
   static void fail(Message<?> message, Throwable failure) {
     RefusedException refused = refused(failure);
     message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.words());
+  }
+
+  /** The refusal in the text of a failed message; null if it has another form. */
+  public static RefusedException received(String text) {
+    int colon = text == null ? -1 : text.indexOf(": ");
+    if (colon > 0) {
+      try {
+        return Refusal.valueOf(text.substring(0, colon)).error(text.substring(colon + 2));
+      } catch (IllegalArgumentException e) {
+        // Some other text with a colon.
+        return null;
+      }
+    }
+    return null;
   }
 
   static JsonObject json(Throwable failure) {

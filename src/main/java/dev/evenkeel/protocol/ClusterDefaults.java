@@ -6,7 +6,7 @@ public final class ClusterDefaults {
 
   public static final String HOST = "127.0.0.1";
 
-  /** Base of a node's three ports. */
+  /** Base of a node's ports, see {@link NodePorts}. */
   public static final int PORT = 5701;
 
   public static final String CLUSTER_NAME = "evenkeel";

@@ -12,6 +12,7 @@ import dev.evenkeel.dispatcher.DispatcherOptions;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.gateway.GatewayVerticle;
 import dev.evenkeel.gateway.http.WebVerticle;
+import dev.evenkeel.gateway.session.SessionVerticle;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Deployable;
@@ -102,6 +103,7 @@ class VerticlesPageTest {
               DispatcherVerticle::new,
               GatewayVerticle::new,
               WebVerticle::new,
+              SessionVerticle::new,
               ProducerVerticle::new);
       for (Supplier<Deployable> each : verticles) {
         DeploymentOptions options = new DeploymentOptions().setConfig(config);
@@ -126,6 +128,7 @@ class VerticlesPageTest {
     assertThat(listed("BrokerVerticle")).isEqualTo(with(BrokerVerticle.KEYS));
     assertThat(listed("DispatcherVerticle")).isEqualTo(with(DispatcherOptions.keys()));
     assertThat(listed("WebVerticle")).isEqualTo(with(WebVerticle.KEYS));
+    assertThat(listed("SessionVerticle")).isEqualTo(with(SessionVerticle.KEYS));
     assertThat(listed("ConsumerVerticle"))
         .isEqualTo(with(new ConsumerOptions().toJson().fieldNames(), "handler"));
     assertThat(listed("ProducerVerticle"))

@@ -35,6 +35,7 @@ class ConfigTest {
     assertThat(config.httpHost()).isEqualTo("127.0.0.1");
     assertThat(config.number(NodeSetting.DISK_FREE_MIN_BYTES)).isEqualTo(256L << 20);
     assertThat(config.raftPort()).isEqualTo(5703);
+    assertThat(config.hazelcastPort()).isEqualTo(5704);
   }
 
   @Test
@@ -65,7 +66,7 @@ class ConfigTest {
   @Test
   void wrongValuesNameKeyValueAndWhatIsRight() {
     assertThatThrownBy(() -> merge("port: many", Map.of(), Map.of()))
-        .hasMessage("x.yaml: port is 'many': it must be a whole number from 1 to 65533");
+        .hasMessage("x.yaml: port is 'many': it must be a whole number from 1 to 65532");
     assertThatThrownBy(() -> merge("", Map.of("EVENKEEL_HTTP_PORT", "70000"), Map.of()))
         .hasMessage(
             "environment EVENKEEL_HTTP_PORT: http-port is '70000': it must be from 0 to 65535");
@@ -117,7 +118,7 @@ class ConfigTest {
 
   @Test
   void portsAndRolesMustFitTogether() {
-    assertThatThrownBy(() -> config("http-port: 5703")).hasMessageContaining("choose another");
+    assertThatThrownBy(() -> config("http-port: 5704")).hasMessageContaining("choose another");
     assertThatThrownBy(() -> config("roles: broker,dispatchr"))
         .hasMessageContaining("did you mean 'dispatcher'?");
     assertThatThrownBy(() -> config("roles: web")).hasMessageContaining("needs the role broker");

@@ -243,9 +243,10 @@ class K8sManifestsTest {
     Map<String, Integer> ports = ports(container);
     assertThat(ports)
         .containsOnly(
-            Map.entry("hazelcast", config.port()),
+            Map.entry("clients", config.port()),
             Map.entry("event-bus", config.eventBusPort()),
             Map.entry("raft", config.raftPort()),
+            Map.entry("hazelcast", config.hazelcastPort()),
             Map.entry("http", config.httpPort()));
     for (Service service : manifests.all(Service.class)) {
       assertThat(labels).containsAllEntriesOf(service.getSpec().getSelector());

@@ -9,6 +9,7 @@ import com.hazelcast.core.MemberLeftException;
 import com.hazelcast.core.OperationTimeoutException;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Vertx;
 import io.vertx.core.VertxException;
 import io.vertx.core.json.JsonObject;
@@ -32,7 +33,7 @@ class StartAnewTest {
   @Test
   void aNodeWithoutItsMemberEndsAllOfItselfAndRunsAgainWithItsData(@TempDir Path data)
       throws Exception {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     NodeConfig config =
         NodeConfig.of(
             ConfigReader.merge(
@@ -50,7 +51,8 @@ class StartAnewTest {
         .ignoreExceptionsInstanceOf(ExecutionException.class)
         .until(() -> hasTopic(first) || ask(first, create) != null);
     for (HazelcastInstance instance : Hazelcast.getAllHazelcastInstances()) {
-      if (instance.getCluster().getLocalMember().getAddress().getPort() == port) {
+      if (instance.getCluster().getLocalMember().getAddress().getPort()
+          == NodePorts.hazelcast(port)) {
         instance.getLifecycleService().terminate();
       }
     }

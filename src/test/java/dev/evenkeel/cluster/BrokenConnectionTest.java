@@ -29,10 +29,10 @@ class BrokenConnectionTest {
     ListAppender<ILoggingEvent> told = new ListAppender<>();
     told.start();
     root.addAppender(told);
-    int lost = TestPorts.take(2);
+    int lost = TestPorts.take(4);
     ClusterMember member = null;
     try (LostPart part = new LostPart(lost)) {
-      int port = TestPorts.take(2);
+      int port = TestPorts.take(4);
       member =
           result(
               ClusterMembers.node(

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -35,7 +36,7 @@ class ClusterMembersTest {
 
   @Test
   void aLoneNodeStartsAndSharesTables() {
-    ClusterMember node = node(TestPorts.take(3));
+    ClusterMember node = node(TestPorts.take(4));
     assertThat(node.members()).containsExactly(node.id());
     assertThat(node.dataMembers()).isEqualTo(1);
 
@@ -52,7 +53,7 @@ class ClusterMembersTest {
 
   @Test
   void aClientJoinsWithoutDataAndIsReachedOverTheEventBus() {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     ClusterMember node = node(port);
     List<ClusterMember.Change> changes = new java.util.concurrent.CopyOnWriteArrayList<>();
     node.onChange(changes::add);
@@ -81,8 +82,8 @@ class ClusterMembersTest {
 
   @Test
   void twoNodesFindEachOtherAndOneSeesTheOtherLeave() {
-    int first = TestPorts.take(3);
-    int second = TestPorts.take(3);
+    int first = TestPorts.take(4);
+    int second = TestPorts.take(4);
     List<HostPort> peers =
         List.of(new HostPort("127.0.0.1", first), new HostPort("127.0.0.1", second));
     Future<ClusterMember> one =
@@ -104,7 +105,7 @@ class ClusterMembersTest {
 
   @Test
   void aBusyPortIsNamedWithARemedy() {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     node(port);
     assertThatThrownBy(() -> result(ClusterMembers.node(NodeSettings.lone(port))))
         .isInstanceOf(RefusedException.class)
@@ -113,7 +114,7 @@ class ClusterMembersTest {
 
   @Test
   void aClientWithoutANodeFailsInTimeAndFormsNoCluster() {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     ClientSettings settings =
         new ClientSettings(List.of(new HostPort("127.0.0.1", port)), null, "evenkeel", 300);
     assertThatThrownBy(() -> result(ClusterMembers.client(settings)))
@@ -127,7 +128,7 @@ class ClusterMembersTest {
 
   @Test
   void joiningCanBeCalledOff() {
-    ClientJoin joining = ClusterMembers.joining(ClientSettings.local(TestPorts.take(3)));
+    ClientJoin joining = ClusterMembers.joining(ClientSettings.local(TestPorts.take(4)));
     joining.cancel();
     assertThatThrownBy(() -> result(joining.member())).hasMessageContaining("cancelled");
   }
@@ -142,7 +143,7 @@ class ClusterMembersTest {
 
   @Test
   void anApplicationsOwnVertxIsTakenAsItIs() {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     node(port);
     ClusterMember client = client(port);
     ClusterMember own = result(ClusterMembers.of(client.vertx()));
@@ -153,7 +154,10 @@ class ClusterMembersTest {
 
   private static HazelcastInstance hazelcastAt(int port) {
     return Hazelcast.getAllHazelcastInstances().stream()
-        .filter(each -> each.getCluster().getLocalMember().getAddress().getPort() == port)
+        .filter(
+            each ->
+                each.getCluster().getLocalMember().getAddress().getPort()
+                    == NodePorts.hazelcast(port))
         .findFirst()
         .orElseThrow();
   }

@@ -9,6 +9,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.NodePorts;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 
@@ -19,7 +20,7 @@ import org.junit.jupiter.api.Test;
 class FormerClientTest {
   @Test
   void whereAClientWasNobodyLooksForAnotherCluster() {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {
       ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
@@ -40,7 +41,7 @@ class FormerClientTest {
 
   private static TcpIpJoiner joinerAt(int port) {
     for (HazelcastInstance each : Hazelcast.getAllHazelcastInstances()) {
-      if (each.getCluster().getLocalMember().getAddress().getPort() == port) {
+      if (each.getCluster().getLocalMember().getAddress().getPort() == NodePorts.hazelcast(port)) {
         return (TcpIpJoiner) ((HazelcastInstanceProxy) each).getOriginal().node.getJoiner();
       }
     }

@@ -8,6 +8,7 @@ import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.multimap.MultiMap;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.spi.cluster.NodeInfo;
 import io.vertx.core.spi.cluster.RegistrationInfo;
 import io.vertx.spi.cluster.hazelcast.impl.HazelcastNodeInfo;
@@ -40,7 +41,7 @@ class FormerRegistrationsTest {
   /** As it is after a part of the cluster in which the member was alive has brought its maps. */
   @Test
   void requestsGoToWhoIsThereAndNotInTurnToWhoHasGone() {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {
       ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
@@ -74,7 +75,10 @@ class FormerRegistrationsTest {
 
   private static HazelcastInstance instanceAt(int port) {
     return Hazelcast.getAllHazelcastInstances().stream()
-        .filter(each -> each.getCluster().getLocalMember().getAddress().getPort() == port)
+        .filter(
+            each ->
+                each.getCluster().getLocalMember().getAddress().getPort()
+                    == NodePorts.hazelcast(port))
         .findFirst()
         .orElseThrow();
   }

@@ -18,12 +18,13 @@ import org.junit.jupiter.api.Test;
 class HungPeerTest {
   @Test
   void membersFindTogetherBesideAPeerThatTakesConnectionsAndNeverAnswers() throws IOException {
-    int first = TestPorts.take(2);
-    int second = TestPorts.take(2);
-    int hung = TestPorts.take(1);
+    int first = TestPorts.take(4);
+    int second = TestPorts.take(4);
+    int hung = TestPorts.take(4);
     List<HostPort> peers = List.of(local(first), local(second), local(hung));
     ClusterMember one = result(ClusterMembers.node(settings(first, peers)));
-    try (ServerSocket socket = new ServerSocket(hung, 50, InetAddress.getLoopbackAddress())) {
+    try (ServerSocket socket =
+        new ServerSocket(local(hung).hazelcast().port(), 50, InetAddress.getLoopbackAddress())) {
       socket.setSoTimeout(60_000);
       // It looks for other clusters every few seconds.
       try (Socket asked = socket.accept()) {

@@ -9,6 +9,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.cluster.impl.ClusterServiceImpl;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.NodePorts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,15 +27,15 @@ class LostPartTest {
 
   @Test
   void nodesGoOnWithoutThoseWhoFellSilentAndFindTogetherAgain() throws Exception {
-    int lost = TestPorts.take(2);
+    int lost = TestPorts.take(4);
     List<HostPort> peers = new ArrayList<>();
     peers.add(new HostPort("127.0.0.1", lost));
     List<ClusterMember> members = new ArrayList<>();
     try (LostPart part = new LostPart(lost)) {
-      int two = TestPorts.take(2);
+      int two = TestPorts.take(4);
       peers.add(new HostPort("127.0.0.1", two));
       members.add(result(ClusterMembers.node(LostPart.settings(two, peers))));
-      int three = TestPorts.take(2);
+      int three = TestPorts.take(4);
       peers.add(new HostPort("127.0.0.1", three));
       members.add(result(ClusterMembers.node(LostPart.settings(three, peers))));
       members.add(result(ClusterMembers.client(LostPart.client(two))));
@@ -63,7 +64,7 @@ class LostPartTest {
    */
   private static void suspectOldest(int port) {
     for (HazelcastInstance each : Hazelcast.getAllHazelcastInstances()) {
-      if (each.getCluster().getLocalMember().getAddress().getPort() == port) {
+      if (each.getCluster().getLocalMember().getAddress().getPort() == NodePorts.hazelcast(port)) {
         ClusterServiceImpl cluster =
             ((HazelcastInstanceProxy) each).getOriginal().node.getClusterService();
         Member oldest = cluster.getMembers().iterator().next();

@@ -44,8 +44,8 @@ class SharedAutomataTest {
 
   private static final Settings SOON = new Settings(MINUTE, 50, MINUTE);
 
-  private final HostPort first = new HostPort("127.0.0.1", TestPorts.take(3));
-  private final HostPort second = new HostPort("127.0.0.1", TestPorts.take(3));
+  private final HostPort first = new HostPort("127.0.0.1", TestPorts.take(4));
+  private final HostPort second = new HostPort("127.0.0.1", TestPorts.take(4));
   private final String name = "dedup-" + first.port();
   private ClusterMember one;
   private ClusterMember two;

@@ -9,6 +9,7 @@ import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.partition.InternalPartition;
 import com.hazelcast.internal.partition.PartitionReplica;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.lang.reflect.Method;
@@ -25,8 +26,8 @@ class UnfitMemberTest {
 
   @Test
   void theOldestMemberEndsWhenAPartitionStaysWithoutOwnerAndTheOtherGoesOn() throws Exception {
-    HostPort firstPlace = new HostPort("127.0.0.1", TestPorts.take(3));
-    HostPort secondPlace = new HostPort("127.0.0.1", TestPorts.take(3));
+    HostPort firstPlace = new HostPort("127.0.0.1", TestPorts.take(4));
+    HostPort secondPlace = new HostPort("127.0.0.1", TestPorts.take(4));
     Judge judge = new Judge();
     ClusterMember first = result(join(judge, firstPlace, firstPlace, secondPlace));
     ClusterMember second = result(join(new PartitionWatch(), secondPlace, firstPlace, secondPlace));
@@ -91,7 +92,8 @@ class UnfitMemberTest {
   /** As if the oldest member could not give away what a dead one had. */
   private static void orphanOnePartition(int port) throws Exception {
     for (HazelcastInstance instance : Hazelcast.getAllHazelcastInstances()) {
-      if (instance.getCluster().getLocalMember().getAddress().getPort() == port) {
+      if (instance.getCluster().getLocalMember().getAddress().getPort()
+          == NodePorts.hazelcast(port)) {
         InternalPartition partition =
             ((HazelcastInstanceProxy) instance)
                 .getOriginal()

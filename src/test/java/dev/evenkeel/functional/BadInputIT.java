@@ -146,8 +146,8 @@ class BadInputIT {
 
   @Test
   void aBusyPort() throws IOException {
-    int base = TestPorts.take(3);
-    for (int busy = base; busy < base + 3; busy++) {
+    int base = TestPorts.take(4);
+    for (int busy = base; busy < base + 4; busy++) {
       try (ServerSocket taken = new ServerSocket(busy, 1, InetAddress.getLoopbackAddress())) {
         assertOneLine(
             command(
@@ -195,7 +195,7 @@ class BadInputIT {
         command(
             "serve",
             "--port",
-            String.valueOf(TestPorts.take(3)),
+            String.valueOf(TestPorts.take(4)),
             "--http-port",
             String.valueOf(TestPorts.take(1)),
             "--data",
@@ -230,7 +230,8 @@ class BadInputIT {
     long seed = System.nanoTime();
     System.err.println("BadInputIT garbage seed " + seed);
     Random random = new Random(seed);
-    for (int port : new int[] {node.port, node.port + 1, node.port + 2, node.httpPort}) {
+    for (int port :
+        new int[] {node.port, node.port + 1, node.port + 2, node.port + 3, node.httpPort}) {
       for (int round = 0; round < 20; round++) {
         byte[] garbage = new byte[1 + random.nextInt(2000)];
         random.nextBytes(garbage);

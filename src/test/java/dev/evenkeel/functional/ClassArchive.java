@@ -66,7 +66,7 @@ final class ClassArchive {
             jar.toString(),
             "serve",
             "--port",
-            String.valueOf(TestPorts.take(3)),
+            String.valueOf(TestPorts.take(4)),
             "--http-port",
             String.valueOf(TestPorts.take(1)),
             "--data",

@@ -51,7 +51,7 @@ class DemoIT {
 
   @Test
   void consumersJoinLeaveAndAreKilledAndNothingIsLeftInTheEnd() throws Exception {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     int httpPort = TestPorts.take(1);
     Path temporary = Files.createDirectories(directory.resolve("tmp"));
     List<ProcessHandle> consumers;

@@ -38,7 +38,7 @@ class NamedNodesIT {
   @Test
   void nodesWaitForNamesAndFindEachOtherByThem() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     int http = TestPorts.take(3);
     for (int i = 0; i < 3; i++) {
       nodes.add(start(hosts, i, port, http + i));
@@ -77,7 +77,7 @@ class NamedNodesIT {
   @Test
   void aNodeThatWaitsForItsNameEndsWhenItIsToldTo() throws IOException {
     Path hosts = Files.createFile(directory.resolve("hosts"));
-    try (Jar.Running node = start(hosts, 0, TestPorts.take(3), TestPorts.take(1))) {
+    try (Jar.Running node = start(hosts, 0, TestPorts.take(4), TestPorts.take(1))) {
       Awaitility.await("it waits")
           .atMost(Duration.ofSeconds(60))
           .until(() -> node.err().contains("waiting until names have an address"));

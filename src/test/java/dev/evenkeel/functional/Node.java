@@ -41,7 +41,7 @@ public final class Node implements AutoCloseable {
   private int starts;
 
   Node(Path directory) {
-    this(directory, "127.0.0.1", TestPorts.take(3), TestPorts.take(1));
+    this(directory, "127.0.0.1", TestPorts.take(4), TestPorts.take(1));
   }
 
   private Node(Path directory, String address, int port, int httpPort) {

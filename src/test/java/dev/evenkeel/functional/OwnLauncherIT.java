@@ -34,7 +34,7 @@ class OwnLauncherIT {
 
   @Test
   void handlesWhatComesByHttpAndByTheEventBusAndRemembersIt() throws Exception {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     int httpPort = TestPorts.take(1);
     try (Jar.Running launcher = launch("first", port, httpPort)) {
       awaitOut(launcher, "launcher ready");

@@ -149,7 +149,7 @@ class StopAndPauseIT extends OneNode {
   @Test
   void aDataDirectoryThatIsAFileAndRolesThatCannotWorkAreRefused() {
     Path file = Lines.write(directory.resolve("file"), 1, 1);
-    String port = String.valueOf(TestPorts.take(3));
+    String port = String.valueOf(TestPorts.take(4));
     Jar.Result onFile =
         Jar.run(directory, "serve", "--port", port, "--http-port", "0", "--data", file.toString());
     assertThat(onFile.status()).isEqualTo(1);

@@ -15,7 +15,8 @@ import java.util.Arrays;
  * it fills as bytes come. A length that a peer announces costs no memory: the array grows with what
  * has arrived, to at most four times of that.
  *
- * <p>After a malformed frame it drops everything, and reports a {@link RefusedException} once.
+ * <p>A malformed frame becomes a {@link RefusedException}, in its place among the frames. After it,
+ * everything is dropped.
  */
 final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private static final int FIRST_BYTES_MAX = 64 << 10;
@@ -51,7 +52,8 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     } catch (RefusedException refused) {
       broken = true;
       body = null;
-      context.fireExceptionCaught(refused);
+      // Not as an exception: for that, Vert.x would close the connection before a GOODBYE is sent.
+      context.fireChannelRead(refused);
     } finally {
       in.release();
     }

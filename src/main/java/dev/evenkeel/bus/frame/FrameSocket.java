@@ -1,7 +1,11 @@
 package dev.evenkeel.bus.frame;
 
+import dev.evenkeel.protocol.RefusedException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
+import io.netty.channel.Channel;
+import io.netty.channel.FixedRecvByteBufAllocator;
+import io.netty.handler.flush.FlushConsolidationHandler;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.buffer.Buffer;
@@ -16,8 +20,18 @@ import io.vertx.core.net.NetSocket;
  * <p>All methods must be called on the context of the socket, and handlers run there.
  */
 public final class FrameSocket {
+  /** Bytes that are read at once. */
+  private static final int READ_BYTES = 64 << 10;
+
+  /** Most frames that leave together. Few, so that large ones count as sent soon. */
+  private static final int FLUSH_FRAMES_MAX = 32;
+
+  /** The parts of a frame up to this length are joined by copying. */
+  private static final int COPY_BYTES_MAX = 1_024;
+
   private final NetSocketInternal socket;
   private final FrameDecoder decoder;
+  private Handler<Throwable> failureHandler = failure -> {};
 
   /**
    * Takes a socket over. Set all handlers in the same turn of the event loop.
@@ -27,7 +41,11 @@ public final class FrameSocket {
   public FrameSocket(NetSocket socket, int bodyBytesMax) {
     this.socket = (NetSocketInternal) socket;
     decoder = new FrameDecoder(bodyBytesMax);
-    this.socket.channelHandlerContext().pipeline().addBefore("handler", "frames", decoder);
+    Channel channel = this.socket.channelHandlerContext().channel();
+    channel.config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(READ_BYTES));
+    channel.pipeline().addBefore("handler", "frames", decoder);
+    // Frames of one turn of the event loop leave with one system call.
+    channel.pipeline().addFirst(new FlushConsolidationHandler(FLUSH_FRAMES_MAX, true));
   }
 
   /** Sets the longest body of later frames. A longer one ends in {@link #onFailure}. */
@@ -40,6 +58,8 @@ public final class FrameSocket {
         message -> {
           if (message instanceof SessionFrame frame) {
             handler.handle(frame);
+          } else if (message instanceof RefusedException malformed) {
+            failureHandler.handle(malformed);
           }
         });
   }
@@ -49,6 +69,7 @@ public final class FrameSocket {
    * frame. No frame comes after a malformed one. The socket stays open until it is closed.
    */
   public void onFailure(Handler<Throwable> handler) {
+    failureHandler = handler;
     socket.exceptionHandler(handler);
   }
 
@@ -56,21 +77,33 @@ public final class FrameSocket {
     socket.closeHandler(handler);
   }
 
-  /** Writes a frame whose body consists of these parts, in order. */
-  public void send(FrameKind kind, int correlation, Buffer... parts) {
+  /**
+   * Writes a frame whose body consists of these parts, in order.
+   *
+   * @return completes when the frame has been given to the system
+   */
+  public Future<Void> send(FrameKind kind, int correlation, Buffer... parts) {
     int length = SessionFrame.HEAD_BYTES - 4;
     for (Buffer part : parts) {
       length += part.length();
     }
-    ByteBuf head = Unpooled.buffer(SessionFrame.HEAD_BYTES, SessionFrame.HEAD_BYTES);
+    boolean copied = length <= COPY_BYTES_MAX;
+    ByteBuf head = Unpooled.buffer(copied ? 4 + length : SessionFrame.HEAD_BYTES);
     head.writeInt(length).writeByte(SessionFrame.VERSION).writeByte(kind.code());
-    socket.writeMessage(head.writeInt(correlation));
-    for (Buffer part : parts) {
-      if (part.length() > 0) {
-        // The caller may send the same buffer again, so Netty must not release it.
-        socket.writeMessage(Unpooled.unreleasableBuffer(((BufferInternal) part).getByteBuf()));
+    head.writeInt(correlation);
+    if (copied) {
+      for (Buffer part : parts) {
+        head.writeBytes(((BufferInternal) part).getByteBuf());
       }
+      return socket.writeMessage(head);
     }
+    ByteBuf[] all = new ByteBuf[1 + parts.length];
+    all[0] = head;
+    for (int i = 0; i < parts.length; i++) {
+      // The caller may send the same buffer again, so Netty must not release it.
+      all[1 + i] = Unpooled.unreleasableBuffer(((BufferInternal) parts[i]).getByteBuf());
+    }
+    return socket.writeMessage(Unpooled.wrappedUnmodifiableBuffer(all));
   }
 
   /** Whether the peer does not read as fast as this side writes. */
@@ -97,8 +130,13 @@ public final class FrameSocket {
     return String.valueOf(socket.remoteAddress());
   }
 
-  /** Writes what was sent, and closes the connection. */
+  /** Writes what was sent, and closes the connection: never, if the peer does not read. */
   public Future<Void> close() {
     return socket.close();
+  }
+
+  /** Closes the connection at once, and drops what was not written. */
+  public void abort() {
+    socket.channelHandlerContext().close();
   }
 }

@@ -1,6 +1,8 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.gateway.ApiErrors;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonObject;
@@ -68,17 +70,10 @@ final class ApiFailure extends RuntimeException {
           "no answer within 30 s: the request may have had an effect, so check before you repeat"
               + " it");
     }
-    String text = String.valueOf(reply.getMessage());
-    int colon = text.indexOf(": ");
-    if (colon > 0) {
-      try {
-        Refusal refusal = Refusal.valueOf(text.substring(0, colon));
-        return new ApiFailure(status(refusal), refusal.name(), text.substring(colon + 2));
-      } catch (IllegalArgumentException e) {
-        // Not a refusal: continue with the error below.
-      }
-    }
-    return new ApiFailure(500, "INTERNAL", text);
+    RefusedException refused = ApiErrors.received(reply.getMessage());
+    return refused == null
+        ? new ApiFailure(500, "INTERNAL", String.valueOf(reply.getMessage()))
+        : new ApiFailure(status(refused.refusal()), refused.refusal().name(), refused.getMessage());
   }
 
   static int status(Refusal refusal) {

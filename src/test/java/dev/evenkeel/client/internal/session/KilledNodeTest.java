@@ -40,7 +40,7 @@ class KilledNodeTest {
 
   @Test
   void theLinkNoticesAndComesBack() throws Exception {
-    int port = TestPorts.take(3);
+    int port = TestPorts.take(4);
     node = EchoNode.start(port);
     link =
         Evenkeel.link(new ClientOptions().setSeeds(List.of("127.0.0.1:" + port)))

@@ -30,7 +30,7 @@ class RejoiningLinkTest {
   private static final Duration LONG = Duration.ofSeconds(60);
   private static final int RESTARTS = Integer.getInteger("evenkeel.restarts", 3);
 
-  private final int port = TestPorts.take(3);
+  private final int port = TestPorts.take(4);
   private ClusterMember node;
   private Link link;
 

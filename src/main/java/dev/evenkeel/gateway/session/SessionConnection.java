@@ -1,0 +1,445 @@
+package dev.evenkeel.gateway.session;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FrameCodec;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.bus.frame.FrameKind;
+import dev.evenkeel.bus.frame.FrameSocket;
+import dev.evenkeel.bus.frame.Hello;
+import dev.evenkeel.bus.frame.SessionFrame;
+import dev.evenkeel.gateway.ApiErrors;
+import dev.evenkeel.gateway.session.SessionAddresses.Answerer;
+import dev.evenkeel.gateway.session.Sessions.Session;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.AsyncResult;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.eventbus.ReplyFailure;
+import io.vertx.core.json.JsonObject;
+import java.util.HashMap;
+import java.util.Map;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The node's side of one connection at the client port. It is used on the context of its socket
+ * only.
+ *
+ * <pre>
+ * HELLO   the client has not said HELLO: it has {@code handshakeMillisMax}, then → CLOSED
+ *         HELLO fits → OPEN; anything else → CLOSED
+ * OPEN    requests, listening, pushes; silence, a malformed frame or GOODBYE → CLOSED
+ * CLOSED  nothing is taken or sent; the socket closes
+ * </pre>
+ */
+final class SessionConnection {
+  private static final Logger LOG = LoggerFactory.getLogger(SessionConnection.class);
+
+  /** A request that names a longer timeout gets this one. */
+  private static final long TIMEOUT_MILLIS_MAX = 600_000;
+
+  /** Answers from this size on count as in flight until they are sent. */
+  private static final int LARGE_ANSWER_BYTES = 16 << 10;
+
+  /** How long the socket may take to send the last frames. */
+  private static final long CLOSE_MILLIS_MAX = 1_000;
+
+  private enum State {
+    HELLO,
+    OPEN,
+    CLOSED
+  }
+
+  private final SessionListener listener;
+  private final SessionPort port;
+  private final FrameSocket socket;
+  private final Pushes pushes;
+
+  /** Event-bus consumers on behalf of the client, by their addresses. */
+  private final Map<String, MessageConsumer<Object>> consumers = new HashMap<>(2);
+
+  private State state = State.HELLO;
+
+  /** Null until HELLO. */
+  private Session session;
+
+  /** When the state or, if OPEN, the last frame came. */
+  private long sinceMillis;
+
+  /** Whether the client does not read, so that nothing is read from it. */
+  private boolean held;
+
+  /** While held: when the last bytes went out. */
+  private long progressMillis;
+
+  SessionConnection(SessionListener listener, SessionPort port, FrameSocket socket) {
+    this.listener = listener;
+    this.port = port;
+    this.socket = socket;
+    pushes = new Pushes(this, port);
+    sinceMillis = listener.nowMillis();
+    socket.onFrame(this::received);
+    socket.onFailure(this::failed);
+    socket.onDrain(none -> drained());
+    socket.onClose(none -> closed());
+  }
+
+  long nowMillis() {
+    return listener.nowMillis();
+  }
+
+  /** Whether frames wait because the client does not read. */
+  boolean held() {
+    return held;
+  }
+
+  private void received(SessionFrame frame) {
+    if (state == State.CLOSED) {
+      return;
+    }
+    port.meters().bytesReceived.add(SessionFrame.HEAD_BYTES + frame.body().length());
+    try {
+      if (state == State.HELLO) {
+        hello(frame);
+      } else {
+        sinceMillis = listener.nowMillis();
+        handle(frame);
+      }
+    } catch (RefusedException e) {
+      end(CloseReason.PROTOCOL, e.getMessage());
+    }
+  }
+
+  private void hello(SessionFrame frame) {
+    if (frame.kind() != FrameKind.HELLO) {
+      throw Refusal.INVALID.error("the first frame is %s: it must be HELLO", frame.kind());
+    }
+    Hello hello = Handshake.check(frame.body(), port.clusterName());
+    session = port.sessions().welcomed(hello.session());
+    state = State.OPEN;
+    sinceMillis = listener.nowMillis();
+    socket.bodyBytesMax(port.limits().bodyBytesMax());
+    send(FrameKind.WELCOME, 0, port.welcome());
+  }
+
+  private void handle(SessionFrame frame) {
+    switch (frame.kind()) {
+      case REQUEST -> request(frame);
+      case LISTEN -> listen(frame.correlation(), frame.address());
+      case UNLISTEN -> unlisten(frame.address());
+      case PUSH_ANSWER -> pushes.answered(frame.correlation(), frame.body());
+      case PING -> send(FrameKind.PONG, frame.correlation());
+      case PONG -> {}
+      case GOODBYE -> end(CloseReason.CLIENT, null);
+      case HELLO, WELCOME, ANSWER, REFUSAL, PUSH ->
+          throw Refusal.INVALID.error(
+              "a client cannot send %s on an open connection", frame.kind());
+    }
+  }
+
+  // ---- requests ----
+
+  private void request(SessionFrame frame) {
+    String address = frame.address();
+    long timeoutMillis = Math.max(1, Math.min(frame.timeoutMillis(), TIMEOUT_MILLIS_MAX));
+    Buffer body = frame.requestBody();
+    int bytes = frame.body().length();
+    Answerer answerer;
+    port.meters().requests.increment();
+    try {
+      answerer = port.addresses().answerer(address, body);
+      session.request(bytes);
+    } catch (RefusedException e) {
+      refuse(frame.correlation(), e);
+      return;
+    }
+    DeliveryOptions options = FrameCodec.options(body, timeoutMillis);
+    if (answerer == Answerer.ELSEWHERE) {
+      port.meters().relayed.increment();
+    } else {
+      options.setLocalOnly(true);
+    }
+    int correlation = frame.correlation();
+    port.vertx()
+        .eventBus()
+        .<Object>request(address, body, options)
+        .onComplete(
+            done -> {
+              session.requestDone(bytes);
+              if (state == State.OPEN) {
+                answer(correlation, address, answerer, done);
+              }
+            });
+  }
+
+  private void answer(
+      int correlation, String address, Answerer answerer, AsyncResult<Message<Object>> done) {
+    if (done.failed()) {
+      refuse(correlation, refusal(address, answerer, done.cause()));
+      return;
+    }
+    Buffer answer = VertxLink.buffer(done.result().body());
+    int bytes = answer.length();
+    if (bytes < LARGE_ANSWER_BYTES) {
+      send(FrameKind.ANSWER, correlation, answer);
+    } else if (bytes > port.limits().bodyBytesMax()) {
+      refuse(
+          correlation,
+          Refusal.TOO_LARGE.error(
+              "an answer of %s bytes: at most %s are possible; ask for less at once",
+              bytes, port.limits().bodyBytesMax()));
+    } else {
+      answerLarge(correlation, answer);
+    }
+  }
+
+  private void answerLarge(int correlation, Buffer answer) {
+    int bytes = answer.length();
+    try {
+      session.take(bytes);
+    } catch (RefusedException e) {
+      port.meters().refused(e);
+      refuse(
+          correlation,
+          Refusal.INDETERMINATE.error(
+              "an answer of %s bytes was dropped: %s", bytes, e.getMessage()));
+      return;
+    }
+    send(FrameKind.ANSWER, correlation, answer).onComplete(sent -> session.give(bytes));
+  }
+
+  private static RefusedException refusal(String address, Answerer answerer, Throwable failure) {
+    if (answerer == Answerer.GATEWAY
+        && failure instanceof ReplyException reply
+        && reply.failureType() == ReplyFailure.RECIPIENT_FAILURE) {
+      RefusedException refused = ApiErrors.received(reply.getMessage());
+      if (refused != null) {
+        return refused;
+      }
+    }
+    return VertxLink.refusal(address, failure);
+  }
+
+  private void refuse(int correlation, RefusedException refused) {
+    port.meters().refused(refused);
+    send(
+        FrameKind.REFUSAL,
+        correlation,
+        SessionFrame.refusal(refused.refusal(), refused.getMessage()));
+  }
+
+  // ---- listening ----
+
+  private void listen(int correlation, String address) {
+    try {
+      SessionAddresses.checkListening(address, session.id());
+      if (SessionAddresses.SHARED.contains(address)) {
+        listener.listen(address, this);
+        send(FrameKind.ANSWER, correlation);
+        return;
+      }
+      MessageConsumer<Object> consumer = consumer(address);
+      consumer
+          .completion()
+          .onComplete(
+              done -> {
+                if (state != State.OPEN) {
+                  return;
+                }
+                if (done.succeeded()) {
+                  send(FrameKind.ANSWER, correlation);
+                } else {
+                  consumers.remove(address, consumer);
+                  refuse(
+                      correlation,
+                      Refusal.UNAVAILABLE.error(
+                          "node %s cannot listen at '%s': %s", port.node(), address, done.cause()));
+                }
+              });
+    } catch (RefusedException e) {
+      refuse(correlation, e);
+    }
+  }
+
+  private MessageConsumer<Object> consumer(String address) {
+    MessageConsumer<Object> present = consumers.get(address);
+    if (present != null) {
+      return present;
+    }
+    if (consumers.size() >= port.limits().listeningMax()) {
+      throw Limit.LISTENING.reached(
+          "this connection listens at %s addresses", port.limits().listeningMax());
+    }
+    Buffer head = SessionFrame.addressed(address);
+    MessageConsumer<Object> made =
+        port.vertx()
+            .eventBus()
+            .consumer(
+                address,
+                message ->
+                    push(
+                        head,
+                        VertxLink.buffer(message.body()),
+                        message.replyAddress() == null ? null : message));
+    consumers.put(address, made);
+    return made;
+  }
+
+  private void unlisten(String address) {
+    listener.unlisten(address, this);
+    MessageConsumer<Object> consumer = consumers.remove(address);
+    if (consumer != null) {
+      consumer.unregister();
+    }
+  }
+
+  /**
+   * Pushes a message to the client.
+   *
+   * @param address as the beginning of a frame
+   * @param asked the message if its sender wants an answer, else null
+   */
+  void push(Buffer address, Buffer body, Message<?> asked) {
+    if (state == State.OPEN && !pushes.push(address, body, asked)) {
+      cutOff("it reads no pushes");
+    }
+  }
+
+  // ---- sending ----
+
+  Future<Void> send(FrameKind kind, int correlation, Buffer... parts) {
+    Future<Void> sent = socket.send(kind, correlation, parts);
+    int bytes = SessionFrame.HEAD_BYTES;
+    for (Buffer part : parts) {
+      bytes += part.length();
+    }
+    port.meters().bytesSent.add(bytes);
+    if (socket.writeQueueFull()) {
+      hold();
+      sent.onComplete(done -> progressMillis = listener.nowMillis());
+    }
+    return sent;
+  }
+
+  /** Until the client reads, its requests are not read, so that no more answers come up. */
+  private void hold() {
+    if (!held) {
+      held = true;
+      progressMillis = listener.nowMillis();
+      socket.pause();
+    }
+  }
+
+  private void drained() {
+    if (held) {
+      held = false;
+      sinceMillis = listener.nowMillis();
+      pushes.drained();
+      if (!held) {
+        socket.resume();
+      }
+    }
+  }
+
+  // ---- the end ----
+
+  /** Checks the deadlines. */
+  void tick(long nowMillis) {
+    switch (state) {
+      case HELLO -> {
+        if (nowMillis - sinceMillis > port.limits().handshakeMillisMax()) {
+          end(
+              CloseReason.HANDSHAKE,
+              "no HELLO within " + port.limits().handshakeMillisMax() + " ms: send it first");
+        }
+      }
+      case OPEN -> {
+        pushes.expire(nowMillis);
+        long silenceMillisMax = port.limits().silenceMillisMax();
+        if (held) {
+          if (nowMillis - progressMillis > silenceMillisMax) {
+            cutOff("it has taken no bytes for " + silenceMillisMax + " ms");
+          }
+        } else if (nowMillis - sinceMillis > silenceMillisMax) {
+          end(
+              CloseReason.SILENT,
+              "no frame within %s ms: send at least a PING every %s ms"
+                  .formatted(silenceMillisMax, port.limits().keepAliveMillis()));
+        }
+      }
+      case CLOSED -> {
+        if (nowMillis - sinceMillis > CLOSE_MILLIS_MAX) {
+          socket.abort();
+        }
+      }
+    }
+  }
+
+  private void failed(Throwable failure) {
+    if (failure instanceof RefusedException malformed && state != State.CLOSED) {
+      end(CloseReason.PROTOCOL, malformed.getMessage());
+    }
+    // Anything else closes the socket.
+  }
+
+  /** The node stops. */
+  void stop() {
+    end(CloseReason.STOPPING, "this node is stopping");
+  }
+
+  /** Ends the connection of a client that does not read, so that it gets no GOODBYE either. */
+  private void cutOff(String why) {
+    if (state == State.OPEN) {
+      LOG.warn(
+          "the connection of session {} from {} is closed: {}", session.id(), socket.remote(), why);
+      release(CloseReason.NOT_READING);
+      socket.abort();
+    }
+  }
+
+  /**
+   * @param goodbye null: says nothing
+   */
+  private void end(CloseReason reason, String goodbye) {
+    if (state == State.CLOSED) {
+      return;
+    }
+    release(reason);
+    if (goodbye != null) {
+      LOG.debug("the connection from {} is closed: {}", socket.remote(), goodbye);
+      send(FrameKind.GOODBYE, 0, Buffer.buffer(goodbye));
+    }
+    socket.close();
+  }
+
+  private void closed() {
+    listener.forget(this);
+    if (state != State.CLOSED) {
+      release(CloseReason.CLIENT);
+    }
+  }
+
+  private void release(CloseReason reason) {
+    state = State.CLOSED;
+    sinceMillis = listener.nowMillis();
+    port.meters().closed(reason);
+    consumers.values().forEach(MessageConsumer::unregister);
+    consumers.clear();
+    SessionAddresses.SHARED.forEach(address -> listener.unlisten(address, this));
+    pushes.end();
+    if (session == null) {
+      port.sessions().left();
+    } else if (port.sessions().left(session) && reason == CloseReason.CLIENT) {
+      port.vertx()
+          .eventBus()
+          .publish(
+              Addresses.SESSIONS_ENDED,
+              new JsonObject().put("session", session.id()).put("node", port.node()));
+    }
+  }
+}

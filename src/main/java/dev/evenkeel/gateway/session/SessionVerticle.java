@@ -1,0 +1,171 @@
+package dev.evenkeel.gateway.session;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FrameCodec;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.bus.frame.SessionFrame;
+import dev.evenkeel.bus.frame.Welcome;
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.netty.util.concurrent.EventExecutor;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Future;
+import io.vertx.core.VerticleBase;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The client port of a node: takes connections of applications, and passes their requests on over
+ * the event bus. {@code dev.evenkeel.bus.frame} describes the protocol. It works beside a broker
+ * and a gateway on the same Vert.x.
+ *
+ * <p>Configuration:
+ *
+ * <pre>
+ * host         address to listen at               127.0.0.1
+ * port         0 to 65535; 0: any free port       5701
+ * node         id of this node                    required
+ * clusterName  name that clients must know        evenkeel
+ * nodes        [{"node","host","port"}]: where    this node alone, at host and port
+ *              clients find every node
+ * server       what clients see in WELCOME        evenkeel
+ * </pre>
+ *
+ * and the keys of {@code SessionLimits}, such as {@code connectionsMax}. {@code start()} fails with
+ * a {@code BindException} if the port is busy.
+ */
+public final class SessionVerticle extends VerticleBase {
+  /** The keys of the configuration. */
+  public static final List<String> KEYS = keys();
+
+  /** Makes listeners that want any free port find each other, and nobody else. */
+  private static final AtomicInteger FREE_PORTS = new AtomicInteger();
+
+  private final List<SessionListener> listeners = new CopyOnWriteArrayList<>();
+  private MeterScope scope;
+
+  private static List<String> keys() {
+    List<String> keys =
+        new ArrayList<>(List.of("host", "port", "node", "clusterName", "nodes", "server"));
+    keys.addAll(SessionLimits.keys());
+    return List.copyOf(keys);
+  }
+
+  @Override
+  public Future<?> start() {
+    JsonObject config = config() == null ? new JsonObject() : config();
+    Nearest.requireKnown("configuration key", config.fieldNames(), KEYS);
+    FrameCodec.register(vertx);
+    String host = config.getString("host", ClusterDefaults.HOST);
+    int number = config.getInteger("port", ClusterDefaults.PORT);
+    String node = Names.check("node", config.getString("node"));
+    SessionLimits limits = SessionLimits.fromJson(config);
+    Sessions sessions = new Sessions(limits);
+    scope = Meters.of(vertx).scope("sessions");
+    SessionPort port =
+        new SessionPort(
+            vertx,
+            node,
+            config.getString("clusterName", ClusterDefaults.CLUSTER_NAME),
+            welcome(config, node, host, number, limits).toJson().toBuffer(),
+            limits,
+            new SessionAddresses(node),
+            sessions,
+            new SessionMeters(scope, sessions));
+    List<Future<?>> listening = new ArrayList<>();
+    for (String address : SessionAddresses.SHARED) {
+      listening.add(
+          vertx
+              .eventBus()
+              .consumer(address, message -> push(address, VertxLink.buffer(message.body())))
+              .completion());
+    }
+    MessageConsumer<Object> questions = vertx.eventBus().consumer(Addresses.sessions(node));
+    questions.handler(message -> message.reply(answer(VertxLink.buffer(message.body()), sessions)));
+    listening.add(questions.completion());
+    return Future.all(listening)
+        .compose(done -> deployListeners(port, host, number))
+        .onFailure(failure -> scope.close());
+  }
+
+  private static Welcome welcome(
+      JsonObject config, String node, String host, int port, SessionLimits limits) {
+    JsonArray unset =
+        new JsonArray().add(new JsonObject().put("node", node).put("host", host).put("port", port));
+    List<Welcome.Node> nodes = new ArrayList<>();
+    for (Object each : config.getJsonArray("nodes", unset)) {
+      JsonObject json = (JsonObject) each;
+      nodes.add(
+          new Welcome.Node(
+              Names.check("node", json.getString("node")),
+              json.getString("host"),
+              json.getInteger("port")));
+    }
+    return new Welcome(
+        SessionFrame.VERSION,
+        node,
+        config.getString("server", "evenkeel"),
+        nodes,
+        new Welcome.Limits(
+            limits.bodyBytesMax(),
+            limits.requestsInFlightMax(),
+            limits.sessionBytesInFlightMax(),
+            limits.keepAliveMillis()));
+  }
+
+  /** One listener for each event loop. */
+  private Future<?> deployListeners(SessionPort port, String host, int number) {
+    int key = number == 0 ? -FREE_PORTS.incrementAndGet() : number;
+    int loops = 0;
+    for (EventExecutor loop : ((VertxInternal) vertx).nettyEventLoopGroup()) {
+      loops++;
+    }
+    return vertx.deployVerticle(
+        () -> {
+          SessionListener listener = new SessionListener(port, host, key);
+          listeners.add(listener);
+          return listener;
+        },
+        new DeploymentOptions().setInstances(loops));
+  }
+
+  private void push(String address, Buffer body) {
+    listeners.forEach(listener -> listener.push(address, body));
+  }
+
+  private static Buffer answer(Buffer question, Sessions sessions) {
+    try {
+      String session = new JsonObject(question).getString("has");
+      boolean has = session != null && sessions.has(session);
+      return Frames.answer(new JsonObject().put("has", has).toBuffer().getBytes());
+    } catch (DecodeException | ClassCastException e) {
+      return Frames.refusal(
+          new RefusedException(Refusal.INVALID, "ask {\"has\": SESSION}, as JSON text"));
+    }
+  }
+
+  /** The port that it listens on, for a configured port of 0. */
+  public int actualPort() {
+    return listeners.get(0).actualPort();
+  }
+
+  @Override
+  public Future<?> stop() {
+    scope.close();
+    return Future.succeededFuture();
+  }
+}

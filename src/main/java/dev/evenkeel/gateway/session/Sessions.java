@@ -1,0 +1,156 @@
+package dev.evenkeel.gateway.session;
+
+import dev.evenkeel.protocol.RefusedException;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+
+/**
+ * The sessions with connections to this node, and what they have in flight. Safe for use from any
+ * thread.
+ */
+final class Sessions {
+  private final Map<String, Session> byId = new ConcurrentHashMap<>();
+  private final AtomicInteger connections = new AtomicInteger();
+  private final AtomicInteger halfOpen = new AtomicInteger();
+  private final AtomicInteger requests = new AtomicInteger();
+  private final AtomicLong bytes = new AtomicLong();
+  private final SessionLimits limits;
+
+  Sessions(SessionLimits limits) {
+    this.limits = limits;
+  }
+
+  /** One session: all connections that a client has to this node. */
+  final class Session {
+    private final String id;
+    private final AtomicInteger requests = new AtomicInteger();
+    private final AtomicLong bytes = new AtomicLong();
+
+    /** Guarded by the map. */
+    private int connections;
+
+    private Session(String id) {
+      this.id = id;
+    }
+
+    String id() {
+      return id;
+    }
+
+    /**
+     * Counts a request until {@link #requestDone}.
+     *
+     * @throws RefusedException OVERLOADED, with the limit and its value
+     */
+    void request(int requestBytes) {
+      if (requests.incrementAndGet() > limits.requestsInFlightMax()) {
+        requests.decrementAndGet();
+        throw Limit.REQUESTS.reached(
+            "this session has %s requests without an answer", limits.requestsInFlightMax());
+      }
+      try {
+        take(requestBytes);
+      } catch (RefusedException e) {
+        requests.decrementAndGet();
+        throw e;
+      }
+      Sessions.this.requests.incrementAndGet();
+    }
+
+    void requestDone(int requestBytes) {
+      requests.decrementAndGet();
+      Sessions.this.requests.decrementAndGet();
+      give(requestBytes);
+    }
+
+    /**
+     * Counts bytes as in flight until {@link #give}.
+     *
+     * @throws RefusedException OVERLOADED, with the limit and its value
+     */
+    void take(int more) {
+      if (bytes.addAndGet(more) > limits.sessionBytesInFlightMax()) {
+        bytes.addAndGet(-more);
+        throw Limit.SESSION_BYTES.reached(
+            "this session has %s bytes in flight", limits.sessionBytesInFlightMax());
+      }
+      if (Sessions.this.bytes.addAndGet(more) > limits.nodeBytesInFlightMax()) {
+        Sessions.this.bytes.addAndGet(-more);
+        bytes.addAndGet(-more);
+        throw Limit.NODE_BYTES.reached(
+            "the sessions of this node have %s bytes in flight", limits.nodeBytesInFlightMax());
+      }
+    }
+
+    void give(int less) {
+      bytes.addAndGet(-less);
+      Sessions.this.bytes.addAndGet(-less);
+    }
+  }
+
+  /**
+   * Counts a connection that has not said HELLO, until {@link #welcomed} or {@link #left}.
+   *
+   * @throws RefusedException OVERLOADED, with the limit and its value
+   */
+  void came() {
+    if (connections.incrementAndGet() > limits.connectionsMax()) {
+      connections.decrementAndGet();
+      throw Limit.CONNECTIONS.reached("this node has %s connections", limits.connectionsMax());
+    }
+    if (halfOpen.incrementAndGet() > limits.halfOpenMax()) {
+      connections.decrementAndGet();
+      halfOpen.decrementAndGet();
+      throw Limit.HALF_OPEN.reached(
+          "%s connections to this node have not said HELLO yet", limits.halfOpenMax());
+    }
+  }
+
+  /** A connection has said HELLO. */
+  Session welcomed(String id) {
+    halfOpen.decrementAndGet();
+    return byId.compute(
+        id,
+        (key, present) -> {
+          Session session = present == null ? new Session(id) : present;
+          session.connections++;
+          return session;
+        });
+  }
+
+  /** A connection ends before it has said HELLO. */
+  void left() {
+    halfOpen.decrementAndGet();
+    connections.decrementAndGet();
+  }
+
+  /** A connection of a session ends. Returns whether it was the last one. */
+  boolean left(Session session) {
+    connections.decrementAndGet();
+    return byId.compute(session.id, (key, present) -> --session.connections == 0 ? null : session)
+        == null;
+  }
+
+  /** Whether a session has a connection. */
+  boolean has(String id) {
+    return byId.containsKey(id);
+  }
+
+  int sessions() {
+    return byId.size();
+  }
+
+  int connections() {
+    return connections.get();
+  }
+
+  int requestsInFlight() {
+    return requests.get();
+  }
+
+  long bytesInFlight() {
+    return bytes.get();
+  }
+}

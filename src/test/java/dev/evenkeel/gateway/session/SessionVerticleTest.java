@@ -1,0 +1,755 @@
+package dev.evenkeel.gateway.session;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.PrometheusText;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.frame.FrameKind;
+import dev.evenkeel.bus.frame.FrameSocket;
+import dev.evenkeel.bus.frame.Hello;
+import dev.evenkeel.bus.frame.SessionFrame;
+import dev.evenkeel.bus.frame.Welcome;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.prometheusmetrics.PrometheusConfig;
+import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
+import io.vertx.core.DeploymentOptions;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.eventbus.ReplyFailure;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+/** The client port over real sockets, with plain event-bus consumers in the place of a node. */
+class SessionVerticleTest {
+  private static final String DATA = Addresses.data("n1");
+  private static final int MEBIBYTE = 1 << 20;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final PrometheusMeterRegistry registry =
+      new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
+  private int port;
+
+  @AfterEach
+  void close() {
+    await(vertx.close());
+  }
+
+  /** Without deadlines, as far as {@code limits} does not say otherwise. */
+  private String start(JsonObject limits) {
+    LocalObjects.put(vertx, MeterRegistry.class, registry);
+    JsonArray nodes =
+        new JsonArray()
+            .add(new JsonObject().put("node", "n1").put("host", "10.0.0.1").put("port", 5701))
+            .add(new JsonObject().put("node", "n2").put("host", "10.0.0.2").put("port", 5801));
+    JsonObject config =
+        new JsonObject()
+            .put("port", 0)
+            .put("node", "n1")
+            .put("nodes", nodes)
+            .put("server", "evenkeel 1.2")
+            .put("keepAliveMillis", 600_000)
+            .put("handshakeMillisMax", 600_000)
+            .mergeIn(limits);
+    SessionVerticle verticle = new SessionVerticle();
+    String id = await(vertx.deployVerticle(verticle, new DeploymentOptions().setConfig(config)));
+    port = verticle.actualPort();
+    return id;
+  }
+
+  private void start() {
+    start(new JsonObject());
+  }
+
+  private TestClient connect() {
+    return TestClient.connect(vertx, port);
+  }
+
+  private TestClient welcomed(String session) {
+    return TestClient.welcomed(vertx, port, session);
+  }
+
+  private double metric(String name, String... labels) {
+    Double value = PrometheusText.parse(registry.scrape()).value(name, labels);
+    return value == null ? Double.NaN : value;
+  }
+
+  private void echo(String address) {
+    vertx.eventBus().<Buffer>consumer(address, message -> message.reply(message.body()));
+  }
+
+  /** Messages that came at an address and were not answered. */
+  private Queue<Message<Buffer>> unanswered(String address) {
+    Queue<Message<Buffer>> all = new ConcurrentLinkedQueue<>();
+    vertx.eventBus().<Buffer>consumer(address, all::add);
+    return all;
+  }
+
+  // ---- the handshake ----
+
+  @Test
+  void aHelloIsAnsweredWithTheNodesAndTheLimits() {
+    start();
+    TestClient client = connect();
+    client.hello("s-1");
+    Welcome welcome = Welcome.fromJson(client.expect(FrameKind.WELCOME).body().toJsonObject());
+    assertThat(welcome.version()).isEqualTo(1);
+    assertThat(welcome.node()).isEqualTo("n1");
+    assertThat(welcome.server()).isEqualTo("evenkeel 1.2");
+    assertThat(welcome.nodes())
+        .containsExactly(
+            new Welcome.Node("n1", "10.0.0.1", 5701), new Welcome.Node("n2", "10.0.0.2", 5801));
+    assertThat(welcome.limits()).isEqualTo(new Welcome.Limits(4 << 20, 2_000, 64L << 20, 600_000));
+    assertThat(metric("evenkeel_sessions")).isEqualTo(1);
+  }
+
+  @Test
+  void aHelloThatDoesNotFitIsToldWhy() {
+    start();
+    TestClient version = connect();
+    version.hello(new Hello(List.of(2), "s-1", "evenkeel", ""));
+    assertThat(version.goodbye()).contains("[2]", "version 1");
+    TestClient cluster = connect();
+    cluster.hello(new Hello(List.of(1), "s-1", "other", ""));
+    assertThat(cluster.goodbye()).contains("'evenkeel'", "'other'");
+    TestClient session = connect();
+    session.hello("s 1");
+    assertThat(session.goodbye()).contains("bad session id 's 1'");
+    TestClient json = connect();
+    json.send(FrameKind.HELLO, 0, Buffer.buffer("no json"));
+    assertThat(json.goodbye()).contains("JSON object");
+    assertThat(metric("evenkeel_session_closed_total", "reason", "protocol")).isEqualTo(4);
+    assertThat(metric("evenkeel_session_connections")).isZero();
+  }
+
+  @Test
+  void theFirstFrameMustBeHelloAndTheOnlyOne() {
+    start();
+    TestClient client = connect();
+    client.request(1, DATA, Buffer.buffer("x"));
+    assertThat(client.goodbye()).isEqualTo("the first frame is REQUEST: it must be HELLO");
+    TestClient twice = welcomed("s-1");
+    twice.hello("s-1");
+    assertThat(twice.goodbye()).contains("cannot send HELLO");
+  }
+
+  @Test
+  void whoSaysNoHelloIsCutOff() {
+    start(new JsonObject().put("handshakeMillisMax", 100));
+    assertThat(connect().goodbye()).contains("no HELLO within 100 ms");
+    assertThat(metric("evenkeel_session_closed_total", "reason", "handshake")).isEqualTo(1);
+  }
+
+  @Test
+  void beforeWelcomeOnlySmallFramesAreRead() {
+    start(new JsonObject().put("helloBytesMax", 2_000));
+    TestClient client = connect();
+    client.send(FrameKind.HELLO, 0, Buffer.buffer(new byte[2_001]));
+    assertThat(client.goodbye()).contains("2001 bytes: at most 2000");
+  }
+
+  @Test
+  void malformedFramesEndTheConnectionAndSayWhy() {
+    start(new JsonObject().put("bodyBytesMax", 5_000).put("sessionBytesInFlightMax", 6_000));
+    malformed(Buffer.buffer().appendInt(6 + 5_001).appendByte((byte) 1), "at most 5000");
+    malformed(Buffer.buffer().appendInt(3), "shorter than its head");
+    malformed(Buffer.buffer().appendInt(6).appendByte((byte) 9), "version 9");
+    malformed(Buffer.buffer().appendInt(6).appendByte((byte) 1).appendByte((byte) 99), "kind 99");
+    malformed(Buffer.buffer().appendInt(-1).appendByte((byte) 1), "at most 5000");
+    // REQUEST without an address, with one that is too long, and LISTEN whose address is cut off.
+    malformed(frame(3, Buffer.buffer()), "ends too early");
+    malformed(frame(3, Buffer.buffer().appendUnsignedShort(401)), "401 bytes");
+    malformed(frame(6, Buffer.buffer().appendUnsignedShort(9).appendString("x")), "too early");
+    malformed(frame(4, Buffer.buffer()), "cannot send ANSWER");
+    assertThat(metric("evenkeel_session_closed_total", "reason", "protocol")).isEqualTo(9);
+  }
+
+  private static Buffer frame(int kind, Buffer body) {
+    return Buffer.buffer()
+        .appendInt(6 + body.length())
+        .appendByte((byte) 1)
+        .appendByte((byte) kind)
+        .appendInt(7)
+        .appendBuffer(body);
+  }
+
+  private void malformed(Buffer bytes, String words) {
+    TestClient client = welcomed("s-1");
+    // The head is read as a whole.
+    client.write(bytes.appendBytes(new byte[Math.max(0, 10 - bytes.length())]));
+    assertThat(client.goodbye()).contains(words);
+  }
+
+  @Test
+  void framesInFrontOfAMalformedOneAreAnswered() {
+    start();
+    TestClient client = welcomed("s-1");
+    client.write(frame(10, Buffer.buffer()).appendInt(3).appendBytes(new byte[6]));
+    assertThat(client.expect(FrameKind.PONG).correlation()).isEqualTo(7);
+    assertThat(client.goodbye()).contains("shorter than its head");
+  }
+
+  // ---- keep alive ----
+
+  @Test
+  void whoIsSilentIsCutOffAndWhoPingsIsNot() {
+    start(new JsonObject().put("keepAliveMillis", 400));
+    TestClient silent = welcomed("s-1");
+    TestClient pinging = welcomed("s-2");
+    long timer = vertx.setPeriodic(50, none -> pinging.ping());
+    assertThat(silent.goodbye()).contains("no frame within 1200 ms", "PING every 400 ms");
+    for (int i = 0; i < 20; i++) {
+      pinging.expect(FrameKind.PONG);
+    }
+    assertThat(pinging.isClosed()).isFalse();
+    vertx.cancelTimer(timer);
+    assertThat(metric("evenkeel_session_closed_total", "reason", "silent")).isEqualTo(1);
+  }
+
+  // ---- limits of connections ----
+
+  @Test
+  void connectionsAboveTheLimitAreToldSoAndThereIsRoomAgainLater() {
+    start(new JsonObject().put("connectionsMax", 2));
+    TestClient first = welcomed("s-1");
+    welcomed("s-2");
+    assertThat(connect().goodbye()).contains("this node has 2 connections, its limit");
+    first.close();
+    await().until(() -> metric("evenkeel_session_connections") == 1);
+    welcomed("s-3");
+    assertThat(metric("evenkeel_session_limited_total", "limit", "connections")).isEqualTo(1);
+  }
+
+  @Test
+  void connectionsThatSayNothingAreLimitedByThemselves() {
+    start(new JsonObject().put("halfOpenMax", 2));
+    welcomed("s-1");
+    welcomed("s-2");
+    welcomed("s-3");
+    TestClient silent = connect();
+    connect();
+    assertThat(connect().goodbye()).contains("2 connections to this node have not said HELLO");
+    silent.hello("s-4");
+    silent.expect(FrameKind.WELCOME);
+    TestClient next = connect();
+    next.hello("s-5");
+    next.expect(FrameKind.WELCOME);
+  }
+
+  // ---- requests ----
+
+  @Test
+  void requestsReachTheirAddressesAndAreAnsweredInAnyOrder() {
+    start();
+    echo(DATA);
+    Queue<Message<Buffer>> late = unanswered(Addresses.VIEW);
+    TestClient client = welcomed("s-1");
+    client.request(1, Addresses.VIEW, Buffer.buffer());
+    byte[] large = new byte[3 * MEBIBYTE];
+    large[large.length - 1] = 7;
+    client.request(2, DATA, Buffer.buffer(large));
+    client.request(3, DATA, Buffer.buffer("small"));
+    assertThat(client.answer(2).getBytes()).isEqualTo(large);
+    assertThat(client.answer(3)).hasToString("small");
+    await().until(() -> !late.isEmpty());
+    late.remove().reply(new JsonObject().put("a", 1));
+    assertThat(client.answer(1)).hasToString("{\"a\":1}");
+    assertThat(metric("evenkeel_session_requests_total")).isEqualTo(3);
+    await().until(() -> metric("evenkeel_session_in_flight_bytes") == 0);
+    assertThat(metric("evenkeel_session_requests_in_flight")).isZero();
+  }
+
+  @Test
+  void requestsForAnotherNodeAreRelayed() {
+    start();
+    echo(Addresses.data("n2"));
+    TestClient client = welcomed("s-1");
+    client.request(1, Addresses.data("n2"), Buffer.buffer("x"));
+    assertThat(client.answer(1)).hasToString("x");
+    assertThat(metric("evenkeel_session_requests_relayed_total")).isEqualTo(1);
+  }
+
+  @Test
+  void aRequestThatNobodyTakesHadNoEffectAndOneWithoutAnAnswerMayHaveHadOne() {
+    start();
+    unanswered(DATA);
+    TestClient client = welcomed("s-1");
+    client.request(1, Addresses.control("n1"), Buffer.buffer("x"));
+    RefusedException unavailable = client.refusal(1);
+    assertThat(unavailable.refusal()).isEqualTo(Refusal.UNAVAILABLE);
+    assertThat(unavailable).hasMessageContaining("node n1 is not there");
+    client.request(2, DATA, Buffer.buffer("x"), 100);
+    assertThat(client.refusal(2).refusal()).isEqualTo(Refusal.INDETERMINATE);
+    client.request(3, DATA, Buffer.buffer("x"), 0);
+    assertThat(client.refusal(3).refusal()).isEqualTo(Refusal.INDETERMINATE);
+  }
+
+  @Test
+  void whatIsNotForSessionsIsRefusedAndTheConnectionStays() {
+    start();
+    List<Object> came = new CopyOnWriteArrayList<>();
+    vertx.eventBus().consumer("orders.in", message -> came.add(message.body()));
+    vertx.eventBus().consumer(Addresses.control("n1"), message -> came.add(message.body()));
+    TestClient client = welcomed("s-1");
+    client.request(1, "orders.in", Buffer.buffer("x"));
+    assertThat(client.refusal(1))
+        .returns(Refusal.INVALID, RefusedException::refusal)
+        .hasMessageContaining("'orders.in'");
+    client.request(
+        2, Addresses.control("n1"), Frames.request(Op.MANAGE_SHARDS, new Bytes().i32(0)));
+    assertThat(client.refusal(2))
+        .returns(Refusal.INVALID, RefusedException::refusal)
+        .hasMessageContaining("MANAGE_SHARDS");
+    client.listen(3, "evenkeel.dedup.s-2");
+    assertThat(client.refusal(3)).returns(Refusal.INVALID, RefusedException::refusal);
+    client.send(FrameKind.PING, 4);
+    client.expect(FrameKind.PONG);
+    assertThat(came).isEmpty();
+  }
+
+  @Test
+  void failuresOfTheGatewayAreTheirRefusals() {
+    start();
+    vertx
+        .eventBus()
+        .<Buffer>consumer(
+            Addresses.API_TOPICS,
+            message -> {
+              String action = message.body().toJsonObject().getString("action");
+              switch (action) {
+                case "known" ->
+                    message.fail(
+                        1 + Refusal.UNKNOWN_TOPIC.ordinal(), "UNKNOWN_TOPIC: there is no topic a");
+                case "unknown" -> message.fail(500, "something: else");
+                default -> message.reply(Buffer.buffer("{}"));
+              }
+            });
+    TestClient client = welcomed("s-1");
+    client.request(1, Addresses.API_TOPICS, Buffer.buffer("{\"action\":\"known\"}"));
+    assertThat(client.refusal(1))
+        .returns(Refusal.UNKNOWN_TOPIC, RefusedException::refusal)
+        .hasMessage("there is no topic a");
+    client.request(2, Addresses.API_TOPICS, Buffer.buffer("{\"action\":\"unknown\"}"));
+    assertThat(client.refusal(2))
+        .returns(Refusal.UNAVAILABLE, RefusedException::refusal)
+        .hasMessage("something: else");
+    client.request(3, Addresses.API_TOPICS, Buffer.buffer("{\"action\":\"list\"}"));
+    assertThat(client.answer(3)).hasToString("{}");
+  }
+
+  @Test
+  void anAnswerThatIsLongerThanAFrameIsRefused() {
+    start(
+        new JsonObject()
+            .put("bodyBytesMax", 50_000)
+            .put("sessionBytesInFlightMax", 50_000)
+            .put("nodeBytesInFlightMax", 50_000));
+    vertx.eventBus().consumer(DATA, message -> message.reply(Buffer.buffer(new byte[50_001])));
+    TestClient client = welcomed("s-1");
+    client.request(1, DATA, Buffer.buffer("x"));
+    assertThat(client.refusal(1))
+        .returns(Refusal.TOO_LARGE, RefusedException::refusal)
+        .hasMessageContaining("50001 bytes: at most 50000");
+  }
+
+  @Test
+  void requestsInFlightAreLimitedForAllConnectionsOfASession() {
+    start(new JsonObject().put("requestsInFlightMax", 3));
+    Queue<Message<Buffer>> waiting = unanswered(DATA);
+    TestClient one = welcomed("s-1");
+    TestClient two = welcomed("s-1");
+    TestClient other = welcomed("s-2");
+    one.request(1, DATA, Buffer.buffer("x"));
+    one.request(2, DATA, Buffer.buffer("x"));
+    two.request(3, DATA, Buffer.buffer("x"));
+    await().until(() -> waiting.size() == 3);
+    two.request(4, DATA, Buffer.buffer("x"));
+    assertThat(two.refusal(4))
+        .returns(Refusal.OVERLOADED, RefusedException::refusal)
+        .hasMessageContaining("3 requests without an answer, its limit");
+    other.request(5, DATA, Buffer.buffer("x"));
+    await().until(() -> waiting.size() == 4);
+    waiting.remove().reply(Buffer.buffer("done"));
+    one.answer(1);
+    two.request(6, DATA, Buffer.buffer("x"));
+    await().until(() -> waiting.size() == 4);
+    assertThat(metric("evenkeel_session_limited_total", "limit", "requests")).isEqualTo(1);
+  }
+
+  @Test
+  void bytesInFlightAreLimitedForASessionAndForTheNode() {
+    start(
+        new JsonObject()
+            .put("bodyBytesMax", 10_000)
+            .put("sessionBytesInFlightMax", 15_000)
+            .put("nodeBytesInFlightMax", 20_000));
+    Queue<Message<Buffer>> waiting = unanswered(DATA);
+    TestClient one = welcomed("s-1");
+    one.request(1, DATA, Buffer.buffer(new byte[8_000]));
+    one.request(2, DATA, Buffer.buffer(new byte[8_000]));
+    assertThat(one.refusal(2))
+        .returns(Refusal.OVERLOADED, RefusedException::refusal)
+        .hasMessageContaining("this session has 15000 bytes in flight, its limit");
+    TestClient two = welcomed("s-2");
+    two.request(3, DATA, Buffer.buffer(new byte[8_000]));
+    await().until(() -> waiting.size() == 2);
+    two.request(4, DATA, Buffer.buffer(new byte[5_000]));
+    assertThat(two.refusal(4))
+        .returns(Refusal.OVERLOADED, RefusedException::refusal)
+        .hasMessageContaining("20000 bytes in flight, its limit");
+    waiting.remove().reply(Buffer.buffer("done"));
+    one.answer(1);
+    two.request(5, DATA, Buffer.buffer(new byte[5_000]));
+    await().until(() -> waiting.size() == 2);
+  }
+
+  // ---- a client that does not read ----
+
+  /** It gets no more requests through, so that the answers to them cannot pile up. */
+  @Test
+  void aSlowReaderHoldsUpNobodyElseAndIsReadNoFurther() {
+    start(new JsonObject().put("sessionBytesInFlightMax", 200 * MEBIBYTE));
+    AtomicInteger served = new AtomicInteger();
+    byte[] large = new byte[MEBIBYTE];
+    vertx
+        .eventBus()
+        .consumer(
+            DATA,
+            message -> {
+              served.incrementAndGet();
+              message.reply(Buffer.buffer(large));
+            });
+    echo(Addresses.control("n1"));
+    TestClient quick = welcomed("s-2");
+    TestClient slow = welcomed("s-1");
+    slow.on(FrameSocket::pause);
+    int requests = 100;
+    for (int i = 1; i <= requests; i++) {
+      slow.request(i, DATA, Buffer.buffer("x"));
+      // By the time of this answer, that to the slow one is under way, too.
+      quick.request(i, Addresses.control("n1"), Buffer.buffer("y"));
+      assertThat(quick.answer(i)).hasToString("y");
+    }
+    // The first ones lie in buffers of the system.
+    assertThat(served.get()).isLessThan(requests);
+    slow.on(FrameSocket::resume);
+    for (int i = 1; i <= requests; i++) {
+      assertThat(slow.answer(i).length()).isEqualTo(MEBIBYTE);
+    }
+    assertThat(served.get()).isEqualTo(requests);
+    await().until(() -> metric("evenkeel_session_in_flight_bytes") == 0);
+  }
+
+  @Test
+  void largeAnswersThatWaitForASlowReaderCountAsInFlightAndAreDroppedAboveTheLimit() {
+    start(new JsonObject().put("sessionBytesInFlightMax", 8 * MEBIBYTE));
+    Queue<Message<Buffer>> waiting = unanswered(DATA);
+    TestClient slow = welcomed("s-1");
+    int requests = 40;
+    for (int i = 1; i <= requests; i++) {
+      slow.request(i, DATA, Buffer.buffer("x"));
+    }
+    await().until(() -> waiting.size() == requests);
+    slow.on(FrameSocket::pause);
+    byte[] large = new byte[MEBIBYTE];
+    waiting.forEach(message -> message.reply(Buffer.buffer(large)));
+    await().until(() -> metric("evenkeel_session_limited_total", "limit", "session_bytes") > 0);
+    assertThat(metric("evenkeel_session_in_flight_bytes")).isLessThanOrEqualTo(8 * MEBIBYTE);
+    slow.on(FrameSocket::resume);
+    int dropped = 0;
+    for (int i = 0; i < requests; i++) {
+      SessionFrame frame = slow.next();
+      if (frame.kind() == FrameKind.REFUSAL) {
+        dropped++;
+        assertThat(frame.refused().refusal()).isEqualTo(Refusal.INDETERMINATE);
+      } else {
+        assertThat(frame.body().length()).isEqualTo(MEBIBYTE);
+      }
+    }
+    assertThat(metric("evenkeel_session_limited_total", "limit", "session_bytes"))
+        .isEqualTo(dropped);
+    await().until(() -> metric("evenkeel_session_in_flight_bytes") == 0);
+  }
+
+  @Test
+  void whoReadsNoPushesIsCutOffAtTheLimit() {
+    start(new JsonObject().put("pushesQueuedMax", 10));
+    TestClient slow = welcomed("s-1");
+    TestClient quick = welcomed("s-2");
+    slow.listen(1, Addresses.member("slow"));
+    slow.answer(1);
+    quick.listen(1, Addresses.member("quick"));
+    quick.answer(1);
+    slow.on(FrameSocket::pause);
+    Buffer large = Buffer.buffer(new byte[MEBIBYTE]);
+    await()
+        .pollInterval(Duration.ofMillis(5))
+        .until(
+            () -> {
+              vertx.eventBus().send(Addresses.member("slow"), large);
+              vertx.eventBus().send(Addresses.member("quick"), Buffer.buffer("x"));
+              quick.expect(FrameKind.PUSH);
+              return metric("evenkeel_session_closed_total", "reason", "not_reading") == 1;
+            });
+    assertThat(metric("evenkeel_session_pushes_dropped_total")).isGreaterThan(10);
+    assertThat(metric("evenkeel_sessions")).isEqualTo(1);
+    slow.on(FrameSocket::resume);
+    slow.awaitClosed();
+  }
+
+  @Test
+  void whoTakesNoBytesIsCutOffInTime() {
+    start(new JsonObject().put("keepAliveMillis", 100));
+    vertx.eventBus().consumer(DATA, message -> message.reply(Buffer.buffer(new byte[MEBIBYTE])));
+    TestClient slow = connect();
+    // All at once, so that it is not cut off as silent.
+    Buffer hello = new Hello(List.of(1), "s-1", "evenkeel", "").toJson().toBuffer();
+    slow.on(
+        socket -> {
+          socket.pause();
+          socket.send(FrameKind.HELLO, 0, hello);
+          for (int i = 1; i <= 60; i++) {
+            socket.send(
+                FrameKind.REQUEST, i, SessionFrame.requestHead(DATA, 1_000), Buffer.buffer("x"));
+          }
+        });
+    await().until(() -> metric("evenkeel_session_closed_total", "reason", "not_reading") == 1);
+    await().until(() -> metric("evenkeel_session_in_flight_bytes") == 0);
+    slow.on(FrameSocket::resume);
+    slow.awaitClosed();
+  }
+
+  // ---- listening ----
+
+  @Test
+  void whatIsForAllIsPushedToAllWhoListen() {
+    start();
+    List<TestClient> clients = new ArrayList<>();
+    for (int i = 0; i < 10; i++) {
+      TestClient client = welcomed("s-" + i);
+      client.listen(1, Addresses.LEADER_CHANGES);
+      client.listen(2, Addresses.TOPIC_CHANGES);
+      client.answer(1);
+      client.answer(2);
+      clients.add(client);
+    }
+    TestClient deaf = welcomed("deaf");
+    TestClient gone = clients.get(9);
+    gone.send(FrameKind.UNLISTEN, 0, SessionFrame.addressed(Addresses.LEADER_CHANGES));
+    gone.send(FrameKind.PING, 3);
+    gone.expect(FrameKind.PONG);
+    vertx.eventBus().publish(Addresses.LEADER_CHANGES, new JsonObject().put("leaders", 1));
+    for (TestClient client : clients.subList(0, 9)) {
+      SessionFrame push = client.expect(FrameKind.PUSH);
+      assertThat(push.correlation()).isZero();
+      assertThat(push.address()).isEqualTo(Addresses.LEADER_CHANGES);
+      assertThat(push.pushBody()).hasToString("{\"leaders\":1}");
+    }
+    vertx.eventBus().publish(Addresses.TOPIC_CHANGES, Buffer.buffer());
+    for (TestClient client : clients) {
+      SessionFrame push = client.expect(FrameKind.PUSH);
+      assertThat(push.address()).isEqualTo(Addresses.TOPIC_CHANGES);
+      assertThat(push.pushBody().length()).isZero();
+    }
+    assertThat(deaf.framesWaiting()).isZero();
+    assertThat(metric("evenkeel_session_pushes_total")).isEqualTo(19);
+  }
+
+  @Test
+  void messagesForAMemberArePushedAndItsAnswersGoBack() {
+    start();
+    TestClient client = welcomed("s-1");
+    client.listen(1, Addresses.member("m1"));
+    client.answer(1);
+    client.listen(2, Addresses.level("m1"));
+    client.answer(2);
+    // Again: it must not get messages twice, nor every other message only.
+    client.listen(3, Addresses.level("m1"));
+    client.answer(3);
+    vertx.eventBus().send(Addresses.member("m1"), Buffer.buffer("assignment"));
+    SessionFrame push = client.expect(FrameKind.PUSH);
+    assertThat(push.correlation()).isZero();
+    assertThat(push.pushBody()).hasToString("assignment");
+    var first = vertx.eventBus().<Buffer>request(Addresses.level("m1"), Buffer.buffer("one"));
+    SessionFrame one = client.expect(FrameKind.PUSH);
+    var second = vertx.eventBus().<Buffer>request(Addresses.level("m1"), Buffer.buffer("two"));
+    SessionFrame two = client.expect(FrameKind.PUSH);
+    assertThat(one.pushBody()).hasToString("one");
+    assertThat(two.pushBody()).hasToString("two");
+    assertThat(one.correlation()).isNotZero().isNotEqualTo(two.correlation());
+    client.send(FrameKind.PUSH_ANSWER, two.correlation(), Buffer.buffer("to two"));
+    client.send(FrameKind.PUSH_ANSWER, 4_711, Buffer.buffer("to nobody"));
+    client.send(FrameKind.PUSH_ANSWER, one.correlation(), Buffer.buffer("to one"));
+    assertThat(await(second).body()).hasToString("to two");
+    assertThat(await(first).body()).hasToString("to one");
+    client.send(FrameKind.UNLISTEN, 0, SessionFrame.addressed(Addresses.level("m1")));
+    noHandlers(Addresses.level("m1"));
+  }
+
+  /** It is answered on the session's own address, and on no other. */
+  @Test
+  void aSessionHearsOfItsDedupKeys() {
+    start();
+    TestClient client = welcomed("s-1");
+    client.listen(1, Addresses.dedup("s-1"));
+    client.answer(1);
+    vertx.eventBus().send(Addresses.dedup("s-1"), Buffer.buffer("free"));
+    assertThat(client.expect(FrameKind.PUSH).pushBody()).hasToString("free");
+  }
+
+  @Test
+  void listeningEndsWithItsConnection() {
+    start();
+    TestClient home = welcomed("s-1");
+    TestClient other = welcomed("s-1");
+    home.listen(1, Addresses.member("m1"));
+    home.answer(1);
+    home.close();
+    noHandlers(Addresses.member("m1"));
+    other.listen(2, Addresses.member("m1"));
+    other.answer(2);
+    vertx.eventBus().send(Addresses.member("m1"), Buffer.buffer("x"));
+    other.expect(FrameKind.PUSH);
+  }
+
+  private void noHandlers(String address) {
+    await()
+        .untilAsserted(
+            () ->
+                assertThatThrownBy(
+                        () ->
+                            await(
+                                vertx
+                                    .eventBus()
+                                    .request(
+                                        address,
+                                        Buffer.buffer(),
+                                        new DeliveryOptions().setSendTimeout(200))))
+                    .isInstanceOfSatisfying(
+                        ReplyException.class,
+                        e -> assertThat(e.failureType()).isEqualTo(ReplyFailure.NO_HANDLERS)));
+  }
+
+  @Test
+  void addressesOfAConnectionAreLimited() {
+    start(new JsonObject().put("listeningMax", 2));
+    TestClient client = welcomed("s-1");
+    client.listen(1, Addresses.member("a"));
+    client.answer(1);
+    client.listen(2, Addresses.member("b"));
+    client.answer(2);
+    client.listen(3, Addresses.member("c"));
+    assertThat(client.refusal(3))
+        .returns(Refusal.OVERLOADED, RefusedException::refusal)
+        .hasMessageContaining("2 addresses, its limit");
+    client.listen(4, Addresses.LEADER_CHANGES);
+    client.answer(4);
+    client.send(FrameKind.UNLISTEN, 0, SessionFrame.addressed(Addresses.member("a")));
+    client.listen(5, Addresses.member("c"));
+    client.answer(5);
+  }
+
+  // ---- the end of sessions ----
+
+  @Test
+  void aSessionThatTheClientEndsIsAnnouncedWithItsLastConnection() {
+    start();
+    List<JsonObject> ended = new CopyOnWriteArrayList<>();
+    vertx
+        .eventBus()
+        .<JsonObject>consumer(Addresses.SESSIONS_ENDED, message -> ended.add(message.body()));
+    TestClient one = welcomed("s-1");
+    TestClient two = welcomed("s-1");
+    TestClient polite = welcomed("s-2");
+    TestClient wrong = welcomed("s-3");
+    TestClient nobody = connect();
+    assertThat(has("s-1")).isTrue();
+    assertThat(has("s-9")).isFalse();
+    one.close();
+    nobody.close();
+    wrong.hello("s-3");
+    wrong.goodbye();
+    polite.send(FrameKind.GOODBYE, 0, Buffer.buffer("done"));
+    polite.awaitClosed();
+    await().untilAsserted(() -> assertThat(ended).containsExactly(ended("s-2")));
+    assertThat(has("s-1")).isTrue();
+    assertThat(has("s-2")).isFalse();
+    assertThat(has("s-3")).isFalse();
+    two.close();
+    await().untilAsserted(() -> assertThat(ended).containsExactly(ended("s-2"), ended("s-1")));
+    assertThat(has("s-1")).isFalse();
+    assertThat(metric("evenkeel_session_closed_total", "reason", "client")).isEqualTo(4);
+    assertThat(metric("evenkeel_sessions")).isZero();
+    assertThat(metric("evenkeel_session_connections")).isZero();
+  }
+
+  private static JsonObject ended(String session) {
+    return new JsonObject().put("session", session).put("node", "n1");
+  }
+
+  private boolean has(String session) {
+    Buffer question = new JsonObject().put("has", session).toBuffer();
+    Buffer answer =
+        await(vertx.eventBus().<Buffer>request(Addresses.sessions("n1"), question)).body();
+    return Frames.copy(Frames.answerBody(answer)).toJsonObject().getBoolean("has");
+  }
+
+  @Test
+  void aQuestionAboutSessionsThatIsNoneIsRefused() {
+    start();
+    Buffer answer =
+        await(vertx.eventBus().<Buffer>request(Addresses.sessions("n1"), Buffer.buffer("no json")))
+            .body();
+    assertThatThrownBy(() -> Frames.answerBody(answer)).hasMessageContaining("has");
+  }
+
+  @Test
+  void aNodeThatStopsSaysSoToAllAndAnnouncesNoEnd() {
+    String id = start(new JsonObject());
+    List<Object> ended = new CopyOnWriteArrayList<>();
+    vertx.eventBus().consumer(Addresses.SESSIONS_ENDED, message -> ended.add(message.body()));
+    List<TestClient> clients = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      clients.add(welcomed("s-" + i));
+    }
+    await(vertx.undeploy(id));
+    clients.forEach(client -> assertThat(client.goodbye()).isEqualTo("this node is stopping"));
+    assertThat(ended).isEmpty();
+    assertThatThrownBy(this::connect).isInstanceOf(java.net.ConnectException.class);
+  }
+
+  @Test
+  void aBusyPortAndAnUnknownKeyAreNamed() throws IOException {
+    try (ServerSocket busy = new ServerSocket(0, 1, InetAddress.getByName("127.0.0.1"))) {
+      assertThatThrownBy(() -> start(new JsonObject().put("port", busy.getLocalPort())))
+          .isInstanceOf(java.net.BindException.class);
+    }
+    assertThatThrownBy(() -> start(new JsonObject().put("conectionsMax", 1)))
+        .hasMessageContaining("did you mean 'connectionsMax'?");
+    assertThatThrownBy(() -> start(new JsonObject().putNull("node")))
+        .hasMessageContaining("a node needs a name");
+  }
+}

@@ -1,0 +1,99 @@
+package dev.evenkeel.gateway.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.gateway.session.Sessions.Session;
+import io.vertx.core.json.JsonObject;
+import org.junit.jupiter.api.Test;
+
+class SessionsTest {
+  private final Sessions sessions =
+      new Sessions(
+          SessionLimits.fromJson(
+              new JsonObject()
+                  .put("connectionsMax", 3)
+                  .put("halfOpenMax", 2)
+                  .put("bodyBytesMax", 4_096)
+                  .put("requestsInFlightMax", 2)
+                  .put("sessionBytesInFlightMax", 6_000)
+                  .put("nodeBytesInFlightMax", 8_000)));
+
+  private Session session(String id) {
+    sessions.came();
+    return sessions.welcomed(id);
+  }
+
+  private static void reached(Limit limit, String value, Runnable action) {
+    assertThatThrownBy(action::run)
+        .isInstanceOfSatisfying(
+            Limit.Reached.class, refused -> assertThat(refused.limit()).isEqualTo(limit))
+        .hasMessageContaining(value);
+  }
+
+  @Test
+  void aSessionIsThereAsLongAsOneOfItsConnections() {
+    Session first = session("s");
+    Session second = session("s");
+    assertThat(second).isSameAs(first);
+    assertThat(sessions.sessions()).isEqualTo(1);
+    assertThat(sessions.connections()).isEqualTo(2);
+    assertThat(sessions.left(first)).isFalse();
+    assertThat(sessions.has("s")).isTrue();
+    assertThat(sessions.left(second)).isTrue();
+    assertThat(sessions.has("s")).isFalse();
+    assertThat(sessions.connections()).isZero();
+  }
+
+  @Test
+  void connectionsAreLimited() {
+    session("a");
+    session("b");
+    sessions.came();
+    reached(Limit.CONNECTIONS, "3 connections", sessions::came);
+    sessions.left();
+    sessions.came();
+    assertThat(sessions.connections()).isEqualTo(3);
+  }
+
+  @Test
+  void halfOpenConnectionsAreLimited() {
+    sessions.came();
+    sessions.came();
+    reached(Limit.HALF_OPEN, "2 connections", sessions::came);
+    sessions.welcomed("a");
+    sessions.came();
+    assertThat(sessions.connections()).isEqualTo(3);
+  }
+
+  @Test
+  void requestsOfASessionAreLimited() {
+    Session session = session("a");
+    session.request(10);
+    session.request(10);
+    reached(Limit.REQUESTS, "2 requests", () -> session.request(10));
+    session("b").request(10);
+    session.requestDone(10);
+    session.request(10);
+    assertThat(sessions.requestsInFlight()).isEqualTo(3);
+    assertThat(sessions.bytesInFlight()).isEqualTo(30);
+  }
+
+  @Test
+  void bytesOfASessionAndOfTheNodeAreLimitedAndARefusedRequestCountsNowhere() {
+    Session a = session("a");
+    Session b = session("b");
+    a.request(4_000);
+    reached(Limit.SESSION_BYTES, "6000 bytes", () -> a.request(2_001));
+    b.request(3_000);
+    reached(Limit.NODE_BYTES, "8000 bytes", () -> a.request(1_500));
+    assertThat(sessions.requestsInFlight()).isEqualTo(2);
+    assertThat(sessions.bytesInFlight()).isEqualTo(7_000);
+    b.requestDone(3_000);
+    a.request(1_500);
+    a.requestDone(4_000);
+    a.requestDone(1_500);
+    assertThat(sessions.requestsInFlight()).isZero();
+    assertThat(sessions.bytesInFlight()).isZero();
+  }
+}
