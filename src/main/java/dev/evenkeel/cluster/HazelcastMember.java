@@ -11,7 +11,6 @@ import dev.evenkeel.dedup.SharedAutomata;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -165,17 +164,6 @@ final class HazelcastMember implements ClusterMember {
   @Override
   public int dataMembers() {
     return dataMembers(hazelcastMembers());
-  }
-
-  @Override
-  public List<HostPort> dataAddresses() {
-    List<HostPort> addresses = new ArrayList<>();
-    for (Member member : hazelcastMembers()) {
-      if (!member.isLiteMember()) {
-        addresses.add(new HostPort(member.getAddress().getHost(), member.getAddress().getPort()));
-      }
-    }
-    return addresses;
   }
 
   private Collection<Member> hazelcastMembers() {

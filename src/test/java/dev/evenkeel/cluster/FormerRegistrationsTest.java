@@ -43,7 +43,7 @@ class FormerRegistrationsTest {
     int port = TestPorts.take(3);
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {
-      ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
+      ClusterMember client = result(LiteMember.join(port));
       result(
           client
               .vertx()

@@ -64,13 +64,14 @@ public final class FrameSocket {
     }
     ByteBuf head = Unpooled.buffer(SessionFrame.HEAD_BYTES, SessionFrame.HEAD_BYTES);
     head.writeInt(length).writeByte(SessionFrame.VERSION).writeByte(kind.code());
-    socket.writeMessage(head.writeInt(correlation));
-    for (Buffer part : parts) {
-      if (part.length() > 0) {
-        // The caller may send the same buffer again, so Netty must not release it.
-        socket.writeMessage(Unpooled.unreleasableBuffer(((BufferInternal) part).getByteBuf()));
-      }
+    ByteBuf[] frame = new ByteBuf[1 + parts.length];
+    frame[0] = head.writeInt(correlation);
+    for (int i = 0; i < parts.length; i++) {
+      // The caller may send the same buffer again, so Netty must not release it.
+      frame[1 + i] = Unpooled.unreleasableBuffer(((BufferInternal) parts[i]).getByteBuf());
     }
+    // One write: each may go out as a packet of its own.
+    socket.writeMessage(Unpooled.wrappedUnmodifiableBuffer(frame));
   }
 
   /** Whether the peer does not read as fast as this side writes. */
@@ -97,8 +98,13 @@ public final class FrameSocket {
     return String.valueOf(socket.remoteAddress());
   }
 
-  /** Writes what was sent, and closes the connection. */
+  /** Writes what was sent, and closes the connection. A peer that does not read can delay that. */
   public Future<Void> close() {
     return socket.close();
+  }
+
+  /** Closes the connection without waiting for the peer. What was not written yet is lost. */
+  public void closeNow() {
+    socket.channelHandlerContext().close();
   }
 }
