@@ -5,13 +5,12 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
-import dev.evenkeel.client.internal.session.RejoiningLink;
-import dev.evenkeel.cluster.ClientSettings;
-import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.client.internal.session.SessionLink;
 import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.util.List;
 
 /**
  * Connects an application to a cluster.
@@ -29,7 +28,7 @@ import io.vertx.core.Vertx;
  * }</pre>
  *
  * <p>Such a client survives every restart of the cluster: while no node is in sight its state is
- * {@code LOST}, and it joins again by itself as soon as a node answers.
+ * {@code LOST}, and it connects again by itself as soon as a node answers.
  *
  * <p>An application with a clustered Vert.x of its own calls {@link #with}. Its Vert.x should be a
  * Hazelcast <em>lite</em> member, so that no data moves when the application starts or stops:
@@ -52,10 +51,11 @@ public final class Evenkeel {
   private Evenkeel() {}
 
   /**
-   * Joins a cluster as a Hazelcast lite member, which holds no data, on a new Vert.x. Completes
-   * when the client is connected. Fails with {@code RefusedException} INVALID for a seed that is
-   * not HOST:PORT, and with UNAVAILABLE if no seed answers within {@link
-   * ClientOptions#setConnectTimeoutMillis}.
+   * Connects to a cluster, on a new Vert.x. The client opens TCP connections to the client ports of
+   * nodes, and nobody connects to it. Completes when one node has answered. Fails with {@code
+   * RefusedException} INVALID for a seed that is not HOST:PORT, and with UNAVAILABLE if no seed
+   * answers within {@link ClientOptions#setConnectTimeoutMillis}, or none of them is the client
+   * port of a node.
    */
   public static Future<EvenkeelClient> connect(ClientOptions options) {
     return link(options).map(EvenkeelClientImpl::new);
@@ -66,27 +66,23 @@ public final class Evenkeel {
    * It is no API for applications. Fails as {@link #connect} does.
    */
   public static Future<Link> link(ClientOptions options) {
-    ClientSettings settings;
+    List<HostPort> seeds;
     try {
-      settings =
-          new ClientSettings(
-              HostPort.parseAll(options.getSeeds()),
-              options.getHost(),
-              options.getClusterName(),
-              options.getConnectTimeoutMillis());
+      seeds = HostPort.parseAll(options.getSeeds());
     } catch (RefusedException refused) {
       return Future.failedFuture(refused);
     }
-    return RejoiningLink.connect(Vertx.vertx(), settings);
+    return SessionLink.connect(
+        Vertx.vertx(), seeds, options.getClusterName(), options.getConnectTimeoutMillis());
   }
 
   /**
    * Makes a client on an application's own clustered Vert.x, which stays open when the client is
    * closed. Fails with {@code RefusedException} INVALID if the Vert.x is not clustered by
-   * Hazelcast.
+   * Hazelcast, or vertx-hazelcast is not on the class path.
    */
   public static Future<EvenkeelClient> with(Vertx clustered) {
-    return ClusterMembers.of(clustered)
+    return VerticleConnection.member(clustered)
         .map(
             member -> {
               VertxLink link = VerticleConnection.over(clustered, member);

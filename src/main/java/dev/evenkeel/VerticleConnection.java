@@ -6,6 +6,7 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 
@@ -26,7 +27,22 @@ final class VerticleConnection {
     Link shared = LocalObjects.get(vertx, Link.class);
     return shared != null
         ? Future.succeededFuture(shared)
-        : ClusterMembers.of(vertx).map(member -> ownLink = over(vertx, member));
+        : member(vertx).map(member -> ownLink = over(vertx, member));
+  }
+
+  /**
+   * The member behind an application's Vert.x. Fails with {@code RefusedException} INVALID if there
+   * is none.
+   */
+  static Future<ClusterMember> member(Vertx clustered) {
+    try {
+      return ClusterMembers.of(clustered);
+    } catch (NoClassDefFoundError e) {
+      // The client jar does not bring it, because only such applications need it.
+      return Future.failedFuture(
+          Refusal.INVALID.error(
+              "vertx-hazelcast is not on the class path: add it, or use Evenkeel.connect"));
+    }
   }
 
   /** Makes a link on an application's Vert.x, which stays open when the link is closed. */

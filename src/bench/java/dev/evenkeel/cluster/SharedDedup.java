@@ -40,11 +40,7 @@ public final class SharedDedup {
     int port = TestPorts.take(4);
     Process node = startNode(port);
     try {
-      ClusterMember client =
-          ClusterMembers.client(ClientSettings.local(port))
-              .toCompletionStage()
-              .toCompletableFuture()
-              .join();
+      ClusterMember client = LiteMember.join(port).toCompletionStage().toCompletableFuture().join();
       measure(client, node);
       client.close().toCompletionStage().toCompletableFuture().join();
     } finally {

@@ -5,6 +5,8 @@ package dev.evenkeel.bus;
  * internal.
  */
 public final class Addresses {
+  private static final String NODE = "evenkeel.node.";
+
   private Addresses() {}
 
   /**
@@ -47,9 +49,9 @@ public final class Addresses {
 
   /** Says in words who answers at an address. */
   public static String who(String address) {
-    String[] parts = address.split("\\.");
-    if (address.startsWith("evenkeel.node.") && parts.length > 3) {
-      return "node " + address.substring("evenkeel.node.".length(), address.lastIndexOf('.'));
+    String node = nodeOf(address);
+    if (node != null) {
+      return "node " + node;
     }
     if (address.startsWith("evenkeel.member.")) {
       return "the member";
@@ -60,21 +62,29 @@ public final class Addresses {
     return address.startsWith("evenkeel.api.") ? "the gateway" : "every broker";
   }
 
+  /** Id of the node that an address belongs to, or null if it belongs to none. */
+  public static String nodeOf(String address) {
+    int end = address.lastIndexOf('.');
+    return address.startsWith(NODE) && end > NODE.length()
+        ? address.substring(NODE.length(), end)
+        : null;
+  }
+
   /** The broker of a node takes appends and fetches here. */
   public static String data(String node) {
-    return "evenkeel.node." + node + ".data";
+    return NODE + node + ".data";
   }
 
   /** The broker of a node takes all other requests here, so that they never wait behind data. */
   public static String control(String node) {
-    return "evenkeel.node." + node + ".control";
+    return NODE + node + ".control";
   }
 
   /**
    * The dispatcher of a node takes a {@link Heartbeat} here and answers with an {@link Assignment}.
    */
   public static String dispatcher(String node) {
-    return "evenkeel.node." + node + ".dispatcher";
+    return NODE + node + ".dispatcher";
   }
 
   /**
@@ -83,7 +93,7 @@ public final class Addresses {
    * or null}}.
    */
   public static String groups(String node) {
-    return "evenkeel.node." + node + ".groups";
+    return NODE + node + ".groups";
   }
 
   /**
@@ -93,7 +103,7 @@ public final class Addresses {
    * snapshots here, by {@code snapshotFiles} and {@code snapshotRead}, whose answers are bytes.
    */
   public static String membership(String node) {
-    return "evenkeel.node." + node + ".membership";
+    return NODE + node + ".membership";
   }
 
   /**
@@ -107,7 +117,7 @@ public final class Addresses {
 
   /** The level dispatchers of a node take the {@code level.Report}s of members here. */
   public static String levelDispatcher(String node) {
-    return "evenkeel.node." + node + ".dealer";
+    return NODE + node + ".dealer";
   }
 
   /**

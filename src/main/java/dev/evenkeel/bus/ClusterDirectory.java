@@ -74,7 +74,9 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
                 REFRESH_MILLIS,
                 id -> {
                   refresh();
-                  keepAddressesKnown();
+                  if (link instanceof VertxLink) {
+                    keepAddressesKnown();
+                  }
                 });
     link.onState(
         state -> {

@@ -7,9 +7,8 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A program's connection to the cluster. Producers and consumers use a link rather than a clustered
- * Vert.x, because a link lives on when the connection is lost and another clustered Vert.x has to
- * be made.
+ * A program's connection to the cluster: a session over the client ports of nodes, or the event bus
+ * of a clustered Vert.x. Producers and consumers do not know which.
  *
  * <p>Futures complete and handlers run on a context of {@link #vertx()}, which is the caller's own
  * if it has one.
@@ -54,7 +53,10 @@ public interface Link {
   /** Adds a handler that runs on each change of state. */
   void onState(Consumer<State> handler);
 
-  /** Id of this program's cluster member now, or null while there is no connection. */
+  /**
+   * Id under which nodes know this program now, and see it leave: of its session, or of its member
+   * of the cluster. Null while there is no connection; after that it is another one.
+   */
   String clusterMember();
 
   Future<Void> close();

@@ -46,7 +46,7 @@ public final class ClientConnection {
   }
 
   /**
-   * Connects, works and leaves the cluster, and tells the signal how the command ended.
+   * Connects, works and closes the connection, and tells the signal how the command ended.
    *
    * @throws CommandFailure if no node answers within the connect timeout of the options
    */
@@ -86,7 +86,7 @@ public final class ClientConnection {
     }
   }
 
-  /** Leaves the cluster; gives up after 5 s, because the process ends anyway. */
+  /** Closes the client; gives up after 5 s, because the process ends anyway. */
   public static void close(EvenkeelClient client) {
     try {
       client

@@ -10,6 +10,7 @@ public final class ClusterOption {
       paramLabel = "HOST:PORT",
       split = ",",
       defaultValue = "127.0.0.1:5701",
-      description = "Base ports of one or more nodes (default: ${DEFAULT-VALUE}).")
+      description =
+          "Base ports of one or more nodes. One that answers is enough (default: ${DEFAULT-VALUE}).")
   public List<String> nodes;
 }

@@ -14,7 +14,6 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
 
   private static final Option<List<String>> SEEDS =
       SCHEMA.texts("seeds", List.of(ClusterDefaults.HOST + ":" + ClusterDefaults.PORT));
-  private static final Option<String> HOST = SCHEMA.text("host", null);
   private static final Option<String> CLUSTER_NAME =
       SCHEMA.text("clusterName", ClusterDefaults.CLUSTER_NAME);
   private static final Option<Long> CONNECT_TIMEOUT =
@@ -34,33 +33,17 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     super(SCHEMA, json);
   }
 
-  /** The nodes to join by, as HOST:PORT; by default 127.0.0.1:5701. */
+  /** The nodes to connect to first, as HOST:PORT; by default 127.0.0.1:5701. */
   public List<String> getSeeds() {
     return get(SEEDS);
   }
 
   /**
    * Addresses of one or more nodes, as HOST:PORT with the node's base port. One that answers is
-   * enough. By default 127.0.0.1:5701.
+   * enough: it names the other nodes. By default 127.0.0.1:5701.
    */
   public ClientOptions setSeeds(List<String> seeds) {
     return set(SEEDS, List.copyOf(seeds));
-  }
-
-  /**
-   * The address of this machine that nodes can reach; null, the default: the one from which it
-   * reaches the seed.
-   */
-  public String getHost() {
-    return get(HOST);
-  }
-
-  /**
-   * Address of this machine that the nodes can reach. The client listens there on two free ports.
-   * Null, the default, means the address from which this machine reaches the seed.
-   */
-  public ClientOptions setHost(String host) {
-    return set(HOST, host);
   }
 
   /** The name of the cluster, by default "evenkeel". */
@@ -68,9 +51,7 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
     return get(CLUSTER_NAME);
   }
 
-  /**
-   * Name of the cluster, by default "evenkeel". A client joins only a cluster with the same name.
-   */
+  /** Name of the cluster, by default "evenkeel". The nodes of another cluster refuse the client. */
   public ClientOptions setClusterName(String clusterName) {
     return set(CLUSTER_NAME, clusterName);
   }

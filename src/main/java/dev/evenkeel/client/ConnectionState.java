@@ -7,7 +7,7 @@ public enum ConnectionState {
   /**
    * No node is in sight. Producers keep their messages and consumers start no handlers.
    *
-   * <p>A client of {@code Evenkeel.connect} joins again by itself as soon as a node answers. A
+   * <p>A client of {@code Evenkeel.connect} connects again by itself as soon as a node answers. A
    * client of {@code Evenkeel.with} stays in this state: close it and its Vert.x, and make others.
    */
   LOST,

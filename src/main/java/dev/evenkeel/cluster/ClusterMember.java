@@ -4,7 +4,6 @@ import dev.evenkeel.dedup.SharedAutomata;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -21,11 +20,6 @@ public interface ClusterMember {
 
   /** How many members hold data: the nodes, without the clients. */
   int dataMembers();
-
-  /** Addresses of the nodes that this member sees, with their base ports. */
-  default List<HostPort> dataAddresses() {
-    return List.of();
-  }
 
   /** Adds a handler that runs, on any thread, whenever a member joins or leaves. */
   void onChange(Consumer<Change> handler);

@@ -81,21 +81,6 @@ public final class ClusterMembers {
   }
 
   /**
-   * Joins as a member without data as soon as one of the seeds answers. Fails with {@code
-   * RefusedException} UNAVAILABLE if none does in time. It never forms a cluster of its own.
-   */
-  public static Future<ClusterMember> client(ClientSettings settings) {
-    return joining(settings).member();
-  }
-
-  /** Like {@link #client}, but the caller can cancel it. */
-  public static ClientJoin joining(ClientSettings settings) {
-    ClientJoin join = new ClientJoin(settings);
-    onThread("evenkeel-client-join", join::run);
-    return join;
-  }
-
-  /**
    * The member behind an application's own clustered Vert.x. The application closes it. Fails with
    * {@code RefusedException} INVALID if it is not clustered by Hazelcast.
    */

@@ -19,8 +19,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Hazelcast configurations of nodes and clients. Hazelcast's defaults are made for large data
- * grids; here it holds a few small maps, and must notice a lost member soon.
+ * The Hazelcast configuration of nodes. Hazelcast's defaults are made for large data grids; here it
+ * holds a few small maps, and must notice a lost member soon.
  */
 final class HazelcastConfigs {
   /** Small maps: few partitions start faster and cost less, and still spread over some nodes. */
@@ -52,25 +52,7 @@ final class HazelcastConfigs {
     return config;
   }
 
-  /**
-   * Joins by {@code seed} or not at all: with a required member it never forms a cluster.
-   *
-   * @param joinSecondsMax longest wait for the seed
-   */
-  static Config client(ClientSettings settings, HostPort seed, String host, int joinSecondsMax) {
-    Config config = common(settings.clusterName(), host);
-    config.setLiteMember(true);
-    socket(config).setPort(0);
-    config
-        .getAdvancedNetworkConfig()
-        .getJoin()
-        .getTcpIpConfig()
-        .setRequiredMember(seed.hazelcast().toString());
-    set(config, "hazelcast.max.join.seconds", joinSecondsMax);
-    return config;
-  }
-
-  private static Config common(String clusterName, String host) {
+  static Config common(String clusterName, String host) {
     Config config = new Config();
     config.setClusterName(clusterName);
     network(config);
@@ -114,7 +96,7 @@ final class HazelcastConfigs {
     network.getJoin().getTcpIpConfig().setEnabled(true).setConnectionTimeoutSeconds(2);
   }
 
-  private static ServerSocketEndpointConfig socket(Config config) {
+  static ServerSocketEndpointConfig socket(Config config) {
     return (ServerSocketEndpointConfig)
         config.getAdvancedNetworkConfig().getEndpointConfigs().get(EndpointQualifier.MEMBER);
   }

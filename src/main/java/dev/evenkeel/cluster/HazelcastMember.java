@@ -12,7 +12,6 @@ import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -166,18 +165,6 @@ final class HazelcastMember implements ClusterMember {
   @Override
   public int dataMembers() {
     return dataMembers(hazelcastMembers());
-  }
-
-  @Override
-  public List<HostPort> dataAddresses() {
-    List<HostPort> addresses = new ArrayList<>();
-    for (Member member : hazelcastMembers()) {
-      if (!member.isLiteMember()) {
-        int base = member.getAddress().getPort() - NodePorts.hazelcast(0);
-        addresses.add(new HostPort(member.getAddress().getHost(), base));
-      }
-    }
-    return addresses;
   }
 
   private Collection<Member> hazelcastMembers() {

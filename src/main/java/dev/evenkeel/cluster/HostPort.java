@@ -13,7 +13,7 @@ import java.util.List;
  * @param port 1 to 65535
  */
 public record HostPort(String host, int port) {
-  private static final int PORT_MAX = 65_535;
+  public static final int PORT_MAX = 65_535;
 
   /**
    * @throws RefusedException INVALID, with a message that says how to write it

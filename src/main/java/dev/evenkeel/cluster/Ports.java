@@ -7,12 +7,9 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.NetworkInterface;
 import java.net.ServerSocket;
-import java.net.Socket;
 
-/** Checks ports by binding and connecting to them. Blocks. */
+/** Checks ports by binding them. Blocks. */
 final class Ports {
-  private static final int PROBE_TIMEOUT_MILLIS = 500;
-
   private Ports() {}
 
   /**
@@ -44,20 +41,6 @@ final class Ports {
       return address.isAnyLocalAddress() || NetworkInterface.getByInetAddress(address) != null;
     } catch (IOException e) {
       return false;
-    }
-  }
-
-  /** The local address of a connection to {@code target}, or null if nobody answers there. */
-  static String probe(HostPort target) {
-    InetSocketAddress address = new InetSocketAddress(target.host(), target.port());
-    if (address.isUnresolved()) {
-      return null;
-    }
-    try (Socket socket = new Socket()) {
-      socket.connect(address, PROBE_TIMEOUT_MILLIS);
-      return socket.getLocalAddress().getHostAddress();
-    } catch (IOException e) {
-      return null;
     }
   }
 }

@@ -11,6 +11,6 @@ public final class ClusterDefaults {
 
   public static final String CLUSTER_NAME = "evenkeel";
 
-  /** Time within which a node must answer an application that joins. */
+  /** Time within which a node must answer an application that connects. */
   public static final long CONNECT_TIMEOUT_MILLIS = 30_000;
 }

@@ -37,7 +37,7 @@ class OptionValuesTest {
     assertThat(options.toJson().getString("onFailure")).isEqualTo("dead_letter");
     assertThat(options.toJson().getString("startKind")).isEqualTo("OFFSET");
     assertThat(new ProducerOptions()).isEqualTo(new ProducerOptions(new JsonObject()));
-    assertThat(new ClientOptions().setHost("h")).isNotEqualTo(new ClientOptions());
+    assertThat(new ClientOptions().setClusterName("h")).isNotEqualTo(new ClientOptions());
   }
 
   @Test

@@ -7,8 +7,6 @@ import static org.awaitility.Awaitility.await;
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.TestPorts;
-import dev.evenkeel.protocol.NodePorts;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -52,7 +50,7 @@ class ClusterMembersTest {
   }
 
   @Test
-  void aClientJoinsWithoutDataAndIsReachedOverTheEventBus() {
+  void anApplicationsMemberHoldsNoDataAndIsReachedOverTheEventBus() {
     int port = TestPorts.take(4);
     ClusterMember node = node(port);
     List<ClusterMember.Change> changes = new java.util.concurrent.CopyOnWriteArrayList<>();
@@ -61,7 +59,6 @@ class ClusterMembersTest {
     assertThat(client.dataMembers()).isEqualTo(1);
     await().atMost(LONG).until(() -> node.members().size() == 2);
     assertThat(node.dataMembers()).isEqualTo(1);
-    assertThat(client.dataAddresses()).extracting(HostPort::port).contains(port);
 
     result(
         node.vertx()
@@ -113,27 +110,6 @@ class ClusterMembersTest {
   }
 
   @Test
-  void aClientWithoutANodeFailsInTimeAndFormsNoCluster() {
-    int port = TestPorts.take(4);
-    ClientSettings settings =
-        new ClientSettings(List.of(new HostPort("127.0.0.1", port)), null, "evenkeel", 300);
-    assertThatThrownBy(() -> result(ClusterMembers.client(settings)))
-        .isInstanceOfSatisfying(
-            RefusedException.class,
-            refused -> {
-              assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE);
-              assertThat(refused).hasMessageContaining("127.0.0.1:" + port);
-            });
-  }
-
-  @Test
-  void joiningCanBeCalledOff() {
-    ClientJoin joining = ClusterMembers.joining(ClientSettings.local(TestPorts.take(4)));
-    joining.cancel();
-    assertThatThrownBy(() -> result(joining.member())).hasMessageContaining("cancelled");
-  }
-
-  @Test
   void aPlainVertxIsRefused() {
     Vertx vertx = Vertx.vertx();
     assertThatThrownBy(() -> result(ClusterMembers.of(vertx)))
@@ -169,7 +145,7 @@ class ClusterMembersTest {
   }
 
   private ClusterMember client(int port) {
-    ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
+    ClusterMember client = result(LiteMember.join(port));
     members.add(client);
     return client;
   }

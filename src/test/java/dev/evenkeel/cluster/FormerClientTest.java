@@ -23,7 +23,7 @@ class FormerClientTest {
     int port = TestPorts.take(4);
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {
-      ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
+      ClusterMember client = result(LiteMember.join(port));
       await().atMost(Duration.ofSeconds(60)).until(() -> node.members().size() == 2);
       TcpIpJoiner joiner = joinerAt(port);
       // The joiner is told beside the members, not before them.

@@ -44,7 +44,7 @@ class FormerRegistrationsTest {
     int port = TestPorts.take(4);
     ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
     try {
-      ClusterMember client = result(ClusterMembers.client(ClientSettings.local(port)));
+      ClusterMember client = result(LiteMember.join(port));
       result(
           client
               .vertx()

@@ -74,11 +74,6 @@ public final class LostPart implements AutoCloseable {
     return new NodeSettings("127.0.0.1", "127.0.0.1", port, peers, CLUSTER);
   }
 
-  static ClientSettings client(int port) {
-    return new ClientSettings(
-        List.of(new HostPort("127.0.0.1", port)), "127.0.0.1", CLUSTER, 60_000);
-  }
-
   public static void main(String[] args) throws Exception {
     int port = Integer.parseInt(args[0]);
     ClusterMember node =
@@ -94,7 +89,7 @@ public final class LostPart implements AutoCloseable {
     int clients = Integer.parseInt(in.readLine());
     List<Future<ClusterMember>> joining = new ArrayList<>();
     for (int i = 0; i < clients; i++) {
-      joining.add(ClusterMembers.client(client(port)));
+      joining.add(LiteMember.join(port, CLUSTER));
     }
     ClusterMembersTest.result(Future.all(joining));
     System.out.println("ready");

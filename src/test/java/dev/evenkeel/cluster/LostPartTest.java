@@ -38,7 +38,7 @@ class LostPartTest {
       int three = TestPorts.take(4);
       peers.add(new HostPort("127.0.0.1", three));
       members.add(result(ClusterMembers.node(LostPart.settings(three, peers))));
-      members.add(result(ClusterMembers.client(LostPart.client(two))));
+      members.add(result(LiteMember.join(two, LostPart.CLUSTER)));
       part.addClients(LOST_CLIENTS);
       await("all are members").until(() -> all(members, 3, LOST_CLIENTS + 4));
 
@@ -46,7 +46,7 @@ class LostPartTest {
       suspectOldest(two);
       await("they go on").atMost(SOON).until(() -> all(members, 2, 3));
       // Whoever comes now is taken in.
-      members.add(result(ClusterMembers.client(LostPart.client(two))));
+      members.add(result(LiteMember.join(two, LostPart.CLUSTER)));
       await("the new client is a member").until(() -> all(members, 2, 4));
 
       part.goOn();

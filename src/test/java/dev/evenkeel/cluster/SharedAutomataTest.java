@@ -58,10 +58,7 @@ class SharedAutomataTest {
     two = two == null ? node(second) : two;
     await().atMost(LONG).until(() -> one.dataMembers() == 2 && two.dataMembers() == 2);
     if (client == null) {
-      client =
-          result(
-              ClusterMembers.client(
-                  new ClientSettings(List.of(first), "127.0.0.1", name, LONG.toMillis())));
+      client = result(LiteMember.join(first.port(), name));
     }
     await().atMost(LONG).until(() -> one.members().size() == 3 && two.members().size() == 3);
     await().atMost(LONG).until(() -> hazelcast().getPartitionService().isClusterSafe());

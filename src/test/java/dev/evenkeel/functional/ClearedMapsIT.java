@@ -3,10 +3,8 @@ package dev.evenkeel.functional;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
-import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.cluster.LiteMember;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -35,11 +33,7 @@ class ClearedMapsIT {
       }
       awaitOwners(node, 3, 3);
       List<Long> epochs = epochs(node);
-      ClusterMember other =
-          await(
-              ClusterMembers.client(
-                  new ClientSettings(
-                      List.of(HostPort.parse(node.cluster())), null, "evenkeel", 20_000)));
+      ClusterMember other = await(LiteMember.join(node.port));
       Jar.Running producer =
           node.produce("p", input, "t", "--key-regex", Lines.KEY_REGEX, "--rate", "10000");
       try {

@@ -8,10 +8,8 @@ import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
-import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
-import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.cluster.LiteMember;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -107,11 +105,7 @@ class DedupIT {
   @Test
   void aKilledConsumerAndALostMapCostRunsAndNothingElse() throws Exception {
     try {
-      ClusterMember other =
-          await(
-              ClusterMembers.client(
-                  new ClientSettings(
-                      List.of(HostPort.parse(node.cluster())), null, "evenkeel", 60_000)));
+      ClusterMember other = await(LiteMember.join(node.port));
       DedupCheck check =
           run(
               "disturbed",

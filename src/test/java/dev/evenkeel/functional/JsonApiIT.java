@@ -7,10 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
-import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
-import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.cluster.LiteMember;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -48,11 +46,7 @@ class JsonApiIT {
     node = new Node(directory.resolve("node")).start();
     // What is asked below is asked once: by now all of a node has worked together.
     node.createTopic("first", 1);
-    member =
-        await(
-            ClusterMembers.client(
-                new ClientSettings(
-                    List.of(new HostPort("127.0.0.1", node.port)), null, "evenkeel", 60_000)));
+    member = await(LiteMember.join(node.port));
   }
 
   @AfterAll

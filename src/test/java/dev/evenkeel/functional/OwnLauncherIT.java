@@ -4,10 +4,8 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
-import dev.evenkeel.cluster.ClientSettings;
 import dev.evenkeel.cluster.ClusterMember;
-import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.cluster.LiteMember;
 import io.vertx.core.json.JsonObject;
 import java.net.URI;
 import java.net.http.HttpClient;
@@ -77,11 +75,7 @@ class OwnLauncherIT {
   }
 
   private static JsonObject produceByEventBus(int port, String payload) throws Exception {
-    ClusterMember member =
-        await(
-            ClusterMembers.client(
-                new ClientSettings(
-                    List.of(new HostPort("127.0.0.1", port)), null, "evenkeel", 60_000)));
+    ClusterMember member = await(LiteMember.join(port));
     try {
       return (JsonObject)
           await(

@@ -21,16 +21,25 @@ public final class Program {
   /** Names of the jars that the dependencies of the client jar bring, without the optional ones. */
   private static final Pattern CLIENT_LIBRARY =
       Pattern.compile(
-          "(vertx-core|vertx-core-logging|vertx-hazelcast|hazelcast|netty-[a-z0-9-]+|jackson-core"
-              + "|slf4j-api)-\\d.*\\.jar");
+          "(vertx-core|vertx-core-logging|netty-[a-z0-9-]+|jackson-core|slf4j-api)-\\d.*\\.jar");
+
+  /** What an application adds that has a clustered Vert.x of its own. */
+  private static final Pattern CLUSTERED_LIBRARY =
+      Pattern.compile("(vertx-hazelcast|hazelcast)-\\d.*\\.jar");
 
   /** The client jar and what an application gets with it. */
   static List<String> clientJarAndLibraries() {
-    return Stream.concat(
-            Stream.of(CLIENT_JAR.toString()),
-            Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
-                .filter(path -> CLIENT_LIBRARY.matcher(nameOf(path)).matches()))
-        .toList();
+    return Stream.concat(Stream.of(CLIENT_JAR.toString()), libraries(CLIENT_LIBRARY)).toList();
+  }
+
+  /** The libraries that it needs besides these with a clustered Vert.x of its own. */
+  static List<String> clusteredLibraries() {
+    return libraries(CLUSTERED_LIBRARY).toList();
+  }
+
+  private static Stream<String> libraries(Pattern names) {
+    return Arrays.stream(System.getProperty("java.class.path").split(File.pathSeparator))
+        .filter(path -> names.matcher(nameOf(path)).matches());
   }
 
   /** The same with the classes of the tests, among which the programs are. */

@@ -22,6 +22,9 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private static final int FIRST_BYTES_MAX = 64 << 10;
   private static final int GROWTH = 4;
 
+  /** The first bytes of a web server's answer. */
+  private static final int HTTP = 'H' << 24 | 'T' << 16 | 'T' << 8 | 'P';
+
   private final byte[] head = new byte[SessionFrame.HEAD_BYTES];
   private int headBytes;
   private byte[] body;
@@ -83,6 +86,9 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
   }
 
   private void begin() {
+    if (int32(0) == HTTP) {
+      throw Refusal.INVALID.error("an HTTP answer");
+    }
     long length = (int32(0) & 0xFFFFFFFFL) - (SessionFrame.HEAD_BYTES - 4);
     if (length < 0) {
       throw Refusal.INVALID.error("a frame that is shorter than its head");

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -49,7 +50,10 @@ public final class Consumers {
       ConsumerOptions options,
       ConsumerHandler handler,
       String instance) {
-    return start(link, directory, options, handler, instance, ClusterMembers::shared);
+    // Only an application with a clustered Vert.x is sure to have the classes of Hazelcast.
+    Function<String, SharedAutomata> automataOf =
+        member -> link instanceof VertxLink ? ClusterMembers.shared(member) : null;
+    return start(link, directory, options, handler, instance, automataOf);
   }
 
   /**

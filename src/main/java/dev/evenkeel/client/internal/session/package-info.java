@@ -1,7 +1,9 @@
 /**
- * The connection of a client that has no clustered Vert.x of its own.
+ * The connection of a client that has no clustered Vert.x of its own: a session over the client
+ * ports of nodes.
  *
- * <p>Begin with {@link dev.evenkeel.client.internal.session.RejoiningLink}: it leaves the cluster
- * when no node is in sight, and joins again as soon as a node answers.
+ * <p>Begin with {@link dev.evenkeel.client.internal.session.SessionLink}. It finds nodes with
+ * {@link dev.evenkeel.client.internal.session.NodeSearch}; one {@link
+ * dev.evenkeel.client.internal.session.NodeConnection} carries requests to a node.
  */
 package dev.evenkeel.client.internal.session;

@@ -1,0 +1,110 @@
+package dev.evenkeel.client.internal.session;
+
+import dev.evenkeel.cluster.HostPort;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.util.ArrayDeque;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Queue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+
+/**
+ * Tries addresses until it is ended. The first attempt begins at once, and the others follow each
+ * as soon as one has failed, or after a moment, because a node that hangs neither answers nor
+ * refuses. After a failure, the same address is tried again after a pause, which grows.
+ *
+ * <p>All of it happens on one context.
+ */
+final class NodeSearch {
+  /** Pause between the first attempts at two addresses while the first has not failed. */
+  private static final long NEXT_AFTER_MILLIS = 100;
+
+  private static final long PAUSE_MILLIS_MIN = 50;
+  private static final long PAUSE_MILLIS_MAX = 1_000;
+
+  private final Vertx vertx;
+  private final Executor context;
+  private final Function<HostPort, Future<?>> attempt;
+  private final Queue<HostPort> untried;
+  private final int addresses;
+
+  /** Address → why its last attempt failed. */
+  private final Map<HostPort, Throwable> failures = new LinkedHashMap<>();
+
+  private boolean ended;
+
+  /**
+   * @param attempt fails if no node answers at the address
+   */
+  NodeSearch(
+      Vertx vertx,
+      Executor context,
+      List<HostPort> addresses,
+      Function<HostPort, Future<?>> attempt) {
+    this.vertx = vertx;
+    this.context = context;
+    this.addresses = addresses.size();
+    this.untried = new ArrayDeque<>(addresses);
+    this.attempt = attempt;
+  }
+
+  /** Begins the attempt at the next address that was not tried yet. */
+  void next() {
+    HostPort address = ended ? null : untried.poll();
+    if (address != null) {
+      vertx.setTimer(NEXT_AFTER_MILLIS, timer -> next());
+      attempt(address, 0);
+    }
+  }
+
+  private void attempt(HostPort address, int failedBefore) {
+    attempt
+        .apply(address)
+        .onFailure(failure -> context.execute(() -> failed(address, failedBefore, failure)));
+  }
+
+  private void failed(HostPort address, int failedBefore, Throwable failure) {
+    if (ended) {
+      return;
+    }
+    failures.put(address, failure);
+    vertx.setTimer(
+        pauseMillis(failedBefore, PAUSE_MILLIS_MIN, PAUSE_MILLIS_MAX),
+        timer -> {
+          if (!ended) {
+            attempt(address, failedBefore + 1);
+          }
+        });
+    next();
+  }
+
+  /**
+   * A pause after a number of failures. It doubles with each, and part of it is random, so that
+   * many programs do not come back in the same moment.
+   */
+  static long pauseMillis(int failedBefore, long min, long max) {
+    long pause = Math.min(max, min << Math.min(failedBefore, 20));
+    return pause - ThreadLocalRandom.current().nextLong(pause / 2);
+  }
+
+  /** Makes no further attempts. Those under way go on. */
+  void end() {
+    ended = true;
+  }
+
+  /** Whether something else than a node answers at every address. */
+  boolean hopeless() {
+    return failures.size() == addresses
+        && failures.values().stream()
+            .allMatch(each -> each instanceof NoSession is && is.hopeless());
+  }
+
+  /** Why the last attempts have failed, in words. */
+  List<String> failures() {
+    return failures.values().stream().map(Throwable::getMessage).toList();
+  }
+}

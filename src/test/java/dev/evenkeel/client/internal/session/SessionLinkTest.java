@@ -1,0 +1,522 @@
+package dev.evenkeel.client.internal.session;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestPorts;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.frame.Hello;
+import dev.evenkeel.bus.frame.Welcome;
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class SessionLinkTest {
+  private static final Duration LONG = Duration.ofSeconds(60);
+
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeNode n1 = new FakeNode(vertx, "n1", TestPorts.take(1));
+  private final FakeNode n2 = new FakeNode(vertx, "n2", TestPorts.take(1));
+  private Link link;
+
+  @AfterEach
+  void close() {
+    if (link != null) {
+      await(link.close());
+    }
+    await(vertx.close());
+  }
+
+  @Test
+  void saysHelloAndSendsRequestsToTheNode() {
+    n1.start();
+    link = connect(n1);
+    assertThat(link.state()).isEqualTo(Link.State.CONNECTED);
+    assertThat(echo("evenkeel.api.topics", "hello")).isEqualTo("hello");
+    Hello hello = n1.hellos.get(0);
+    assertThat(hello.session()).matches("s-[0-9a-f]{32}").isEqualTo(link.clusterMember());
+    assertThat(hello.cluster()).isEqualTo("evenkeel");
+    assertThat(hello.versions()).containsExactly(1);
+    assertThat(hello.client()).startsWith("evenkeel-java ");
+    assertThat(refusal(link.request(FakeNode.NOBODY, Buffer.buffer(), 30_000)))
+        .isEqualTo(Refusal.UNAVAILABLE);
+  }
+
+  @Test
+  void aLargeAnswerReachesTheCallersContext() {
+    n1.start();
+    link = connect(n1);
+    Context context = link.vertx().getOrCreateContext();
+    Buffer large = Buffer.buffer(new byte[3 << 20]).setByte(2 << 20, (byte) 7);
+    Future<Boolean> same =
+        Future.future(
+            promise ->
+                context.runOnContext(
+                    none ->
+                        link.request(Addresses.data("n1"), large, 30_000)
+                            .onComplete(
+                                answered ->
+                                    promise.complete(
+                                        Vertx.currentContext() == context
+                                            && large.equals(answered.result())))));
+    assertThat(await(same)).isTrue();
+  }
+
+  @Test
+  void connectsToAnySeedThatAnswers() {
+    n2.start();
+    FakeNode hangs = new FakeNode(vertx, "n3", TestPorts.take(1)).start();
+    hangs.silent = true;
+    link = connect(n1, hangs, n2);
+    assertThat(echo("echo", "x")).isEqualTo("x");
+  }
+
+  @Test
+  void namesEverySeedAndWhyItDidNotAnswer() {
+    n2.refusal = "cluster 'other'";
+    n2.start();
+    assertThatThrownBy(() -> await(Evenkeel.connect(options(n1, n2).setConnectTimeoutMillis(500))))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE))
+        .hasMessageContaining("127.0.0.1:" + n1.port + ": nobody listens there")
+        .hasMessageContaining("127.0.0.1:" + n2.port + ": the node refused: cluster 'other'")
+        .hasMessageContaining("within 500 ms");
+  }
+
+  @Test
+  void aSeedThatIsMalformedOrMissingIsInvalid() {
+    assertThatThrownBy(
+            () -> await(Evenkeel.connect(new ClientOptions().setSeeds(List.of("nonsense")))))
+        .hasMessageContaining("write HOST:PORT");
+    assertThatThrownBy(() -> await(Evenkeel.connect(new ClientOptions().setSeeds(List.of()))))
+        .hasMessageContaining("name at least one HOST:PORT");
+  }
+
+  @Test
+  void theHttpPortIsRecognizedAtOnce() {
+    await(
+        vertx
+            .createHttpServer()
+            .requestHandler(request -> request.response().end())
+            .listen(n1.port, FakeNode.HOST));
+    // The time of a test would be over before the timeout.
+    assertThatThrownBy(
+            () -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(10 * 60_000))))
+        .hasMessageContaining("an HTTP answer")
+        .hasMessageContaining("the client port is P of 'serve --port P'");
+  }
+
+  @Test
+  void aPortThatIsNoClientPortIsNamedWithWhatWouldBeRight() {
+    await(
+        vertx
+            .createNetServer()
+            .connectHandler(socket -> socket.handler(bytes -> socket.close()))
+            .listen(n1.port, FakeNode.HOST));
+    assertThatThrownBy(() -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(500))))
+        .hasMessageContaining("closed the connection instead of sending WELCOME")
+        .hasMessageContaining("the client port is P of 'serve --port P'");
+  }
+
+  @Test
+  void aRequestForANodeGoesToThatNodeAndUntilThenOverAnother() {
+    cluster(n1, n2);
+    n1.start();
+    link = connect(n1);
+    assertThat(echo(Addresses.data("n2"), "relayed")).isEqualTo("relayed");
+    assertThat(n1.requests).containsExactly(Addresses.data("n2"));
+    n2.start();
+    await()
+        .atMost(LONG)
+        .until(
+            () -> {
+              assertThat(echo(Addresses.control("n2"), "x")).isEqualTo("x");
+              return n2.requests.contains(Addresses.control("n2"));
+            });
+    assertThat(n2.hellos.get(0).session()).isEqualTo(link.clusterMember());
+    assertThat(echo(Addresses.data("n1"), "x")).isEqualTo("x");
+    assertThat(n1.requests).contains(Addresses.data("n1"));
+    assertThat(n2.requests).doesNotContain(Addresses.data("n1"));
+  }
+
+  /** As behind a load balancer: every node has the same address. */
+  @Test
+  void whereTheAddressOfANodeLeadsToAnotherTheRequestsAreRelayed() {
+    n1.welcome =
+        new Welcome(
+            1,
+            "n1",
+            "",
+            List.of(
+                new Welcome.Node("n1", FakeNode.HOST, n1.port),
+                new Welcome.Node("n2", FakeNode.HOST, n1.port)),
+            FakeNode.LIMITS);
+    n1.start();
+    link = connect(n1);
+    await().atMost(LONG).until(() -> n1.goodbyes.size() >= 2);
+    assertThat(echo(Addresses.data("n2"), "x")).isEqualTo("x");
+    assertThat(link.state()).isEqualTo(Link.State.CONNECTED);
+  }
+
+  @Test
+  void questionsForAViewTakeTurns() {
+    cluster(n1, n2);
+    n1.start();
+    n2.start();
+    link = connect(n1);
+    await().atMost(LONG).until(() -> n1.connections() == 1 && n2.connections() == 1);
+    await()
+        .atMost(LONG)
+        .until(
+            () -> {
+              n1.requests.clear();
+              n2.requests.clear();
+              for (int i = 0; i < 4; i++) {
+                echo(Addresses.VIEW, "");
+              }
+              return n1.requests.size() == 2 && n2.requests.size() == 2;
+            });
+  }
+
+  @Test
+  void comesBackAsAnotherSessionAndListensAgainWhenANodeIsBack() {
+    n1.start();
+    link = connect(n1);
+    List<String> heard = new CopyOnWriteArrayList<>();
+    List<Link.State> states = new CopyOnWriteArrayList<>();
+    link.onState(states::add);
+    await(link.listen("here", body -> heard.add(body.toString())).registered());
+    for (int restart = 1; restart <= 3; restart++) {
+      String before = link.clusterMember();
+      n1.stop();
+      await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
+      assertThat(link.clusterMember()).isNull();
+      assertThat(refusal(link.request("echo", Buffer.buffer(), 30_000)))
+          .isEqualTo(Refusal.UNAVAILABLE);
+      n1.start();
+      await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
+      assertThat(n1.listens).as("announced only then").containsExactly("here");
+      assertThat(link.clusterMember()).isNotNull().isNotEqualTo(before);
+      String text = "restart " + restart;
+      n1.publish("here", text);
+      await().atMost(LONG).until(() -> heard.contains(text));
+      assertThat(echo("echo", text)).isEqualTo(text);
+    }
+    await().atMost(LONG).until(() -> states.size() == 6);
+    assertThat(states)
+        .isEqualTo(
+            Stream.generate(() -> List.of(Link.State.LOST, Link.State.CONNECTED))
+                .limit(3)
+                .flatMap(Collection::stream)
+                .toList());
+  }
+
+  @Test
+  void itsSessionOutlivesTheLossOfOneNode() {
+    cluster(n1, n2);
+    n1.start();
+    n2.start();
+    link = connect(n1);
+    List<Link.State> states = new CopyOnWriteArrayList<>();
+    link.onState(states::add);
+    String session = link.clusterMember();
+    await(link.serve("here", request -> Future.succeededFuture(request)).registered());
+    assertThat(n1.listens).containsExactly("here");
+    await().atMost(LONG).until(() -> n2.connections() == 1);
+    n1.stop();
+    await().atMost(LONG).until(() -> n2.listens.contains("here"));
+    assertThat(await(n2.ask("here", "x")).toString()).isEqualTo("x");
+    await().atMost(LONG).until(() -> echo("echo", "x").equals("x"));
+    assertThat(link.clusterMember()).isEqualTo(session);
+    assertThat(states).isEmpty();
+    n1.start();
+    await().atMost(LONG).until(() -> n1.connections() == 1);
+  }
+
+  @Test
+  void comesBackByANodeThatItHasLearned() {
+    cluster(n1, n2);
+    n1.start();
+    link = connect(n1);
+    n1.stop();
+    await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
+    n2.start();
+    await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
+    assertThat(n2.hellos).isNotEmpty();
+  }
+
+  @Test
+  void answersWhatIsPushedAndGivesFailuresBackAsRefusals() {
+    n1.start();
+    link = connect(n1);
+    List<Boolean> onLinksVertx = new CopyOnWriteArrayList<>();
+    Link.Listening served =
+        link.serve(
+            "served",
+            request -> {
+              onLinksVertx.add(Vertx.currentContext().owner() == link.vertx());
+              return switch (request.toString()) {
+                case "fails" -> Future.failedFuture(Refusal.FENCED.error("too late"));
+                case "throws" -> throw new IllegalStateException("a bug");
+                default -> Future.succeededFuture(request.copy().appendString("!"));
+              };
+            });
+    await(served.registered());
+    assertThat(await(n1.ask("served", "x")).toString()).isEqualTo("x!");
+    assertThat(refusalIn(await(n1.ask("served", "fails")))).isEqualTo(Refusal.FENCED);
+    assertThat(refusalIn(await(n1.ask("served", "throws")))).isEqualTo(Refusal.UNAVAILABLE);
+    assertThat(onLinksVertx).hasSize(3).containsOnly(true);
+    served.end();
+    await().atMost(LONG).until(() -> n1.listens.isEmpty());
+  }
+
+  @Test
+  void severalListenAtOneAddressAndTheLastEndsIt() {
+    n1.start();
+    link = connect(n1);
+    List<String> heard = new CopyOnWriteArrayList<>();
+    Link.Listening first = link.listen("here", body -> heard.add("first " + body));
+    Link.Listening second = link.listen("here", body -> heard.add("second " + body));
+    await(first.registered());
+    await(second.registered());
+    n1.publish("here", "a");
+    await().atMost(LONG).until(() -> heard.containsAll(List.of("first a", "second a")));
+    assertThat(n1.listens).containsExactly("here");
+    first.end();
+    n1.publish("here", "b");
+    await().atMost(LONG).until(() -> heard.contains("second b"));
+    assertThat(heard).doesNotContain("first b");
+    Link.Listening third = link.listen("here", body -> heard.add("third " + body));
+    await(third.registered());
+    second.end();
+    third.end();
+    await().atMost(LONG).until(() -> n1.listens.isEmpty());
+  }
+
+  @Test
+  void asksAgainToListenUntilTheNodeCan() {
+    n1.listenRefusal = Refusal.UNAVAILABLE;
+    n1.start();
+    link = connect(n1);
+    Link.Listening listening = link.listen("here", body -> {});
+    await().atMost(LONG).until(() -> echo("echo", "x").equals("x"));
+    assertThat(listening.registered().isComplete()).isFalse();
+    n1.listenRefusal = null;
+    await(listening.registered());
+  }
+
+  @Test
+  void anAddressAtWhichNoClientMayListenIsAnError() {
+    n1.listenRefusal = Refusal.INVALID;
+    n1.start();
+    link = connect(n1);
+    assertThat(refusal(link.listen("secret", body -> {}).registered())).isEqualTo(Refusal.INVALID);
+  }
+
+  @Test
+  void requestsInFlightWhenTheConnectionBreaksMayHaveHadAnEffect() {
+    n1.holding = true;
+    n1.start();
+    link = connect(n1);
+    Future<Buffer> asked = link.request("echo", Buffer.buffer(), 10 * 60_000);
+    await().atMost(LONG).until(() -> !n1.requests.isEmpty());
+    n1.cut();
+    assertThat(refusal(asked)).isEqualTo(Refusal.INDETERMINATE);
+  }
+
+  @Test
+  void everyRequestIsAnsweredWhileConnectionsBreak() throws Exception {
+    n1.start();
+    link = connect(n1);
+    int threads = 3;
+    int requests = 3_000;
+    ConcurrentLinkedQueue<Future<Buffer>> asked = new ConcurrentLinkedQueue<>();
+    CountDownLatch ended = new CountDownLatch(threads);
+    for (int i = 0; i < threads; i++) {
+      new Thread(
+              () -> {
+                for (int request = 0; request < requests; request++) {
+                  asked.add(link.request("echo", Buffer.buffer("x"), 60_000));
+                }
+                ended.countDown();
+              })
+          .start();
+    }
+    while (!ended.await(5, TimeUnit.MILLISECONDS)) {
+      n1.cut();
+    }
+    assertThat(asked).hasSize(threads * requests);
+    for (Future<Buffer> each : asked) {
+      await(each.otherwiseEmpty());
+    }
+    await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
+    assertThat(echo("echo", "x")).isEqualTo("x");
+  }
+
+  @Test
+  void aRequestThatIsNotAnsweredInTimeMayHaveHadAnEffect() {
+    n1.holding = true;
+    n1.start();
+    link = connect(n1);
+    String session = link.clusterMember();
+    for (int i = 0; i < KeepAlive.UNANSWERED_MAX + 1; i++) {
+      assertThat(refusal(link.request("echo", Buffer.buffer(), 50)))
+          .isEqualTo(Refusal.INDETERMINATE);
+    }
+    await().atMost(LONG).until(() -> n1.pings.get() > 0);
+    n1.holding = false;
+    assertThat(echo("echo", "x")).isEqualTo("x");
+    assertThat(link.clusterMember()).as("the node was there").isEqualTo(session);
+  }
+
+  @Test
+  void requestsWithoutAnswersShowThatANodeHangs() {
+    n1.start();
+    link = connect(n1);
+    String before = link.clusterMember();
+    n1.silent = true;
+    for (int i = 0; i < KeepAlive.UNANSWERED_MAX; i++) {
+      assertThat(refusal(link.request("echo", Buffer.buffer(), 50)))
+          .isEqualTo(Refusal.INDETERMINATE);
+    }
+    await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
+    n1.silent = false;
+    await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
+    assertThat(link.clusterMember()).isNotEqualTo(before);
+  }
+
+  @Test
+  void anIdleConnectionIsKeptAliveAndASilentOneGivenUp() {
+    n1.welcome = n1.welcome(new Welcome.Limits(1 << 20, 100, 64 << 20, 200), n1);
+    n1.start();
+    link = connect(n1);
+    String session = link.clusterMember();
+    await().atMost(LONG).until(() -> n1.pings.get() > 5);
+    assertThat(link.clusterMember()).isEqualTo(session);
+    n1.sendPing();
+    await().atMost(LONG).until(() -> !n1.others.isEmpty());
+    assertThat(n1.others.get(0).correlation()).isEqualTo(77);
+    n1.silent = true;
+    await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
+  }
+
+  @Test
+  void keepsTheLimitsOfTheNode() {
+    n1.welcome = n1.welcome(new Welcome.Limits(1_000, 3, 1_500, 5_000), n1);
+    n1.holding = true;
+    n1.start();
+    link = connect(n1);
+    assertThat(refusal(link.request("echo", Buffer.buffer(new byte[1_000]), 60_000)))
+        .isEqualTo(Refusal.TOO_LARGE);
+    List<Future<Buffer>> taken = new ArrayList<>();
+    taken.add(link.request("echo", Buffer.buffer(new byte[900]), 60_000));
+    assertThatThrownBy(() -> await(link.request("echo", Buffer.buffer(new byte[900]), 60_000)))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.OVERLOADED))
+        .hasMessageContaining("3 requests of 1500 bytes");
+    taken.add(link.request("echo", Buffer.buffer(), 60_000));
+    taken.add(link.request("echo", Buffer.buffer(), 60_000));
+    assertThat(refusal(link.request("echo", Buffer.buffer(), 60_000)))
+        .isEqualTo(Refusal.OVERLOADED);
+    await().atMost(LONG).until(() -> n1.requests.size() == taken.size());
+    n1.holding = false;
+    n1.cut();
+    taken.forEach(each -> assertThat(refusal(each)).isEqualTo(Refusal.INDETERMINATE));
+    await().atMost(LONG).until(() -> link.state() == Link.State.CONNECTED);
+    for (int i = 0; i < 10; i++) {
+      assertThat(echo("echo", "x")).as("answers give room back").isEqualTo("x");
+    }
+  }
+
+  @Test
+  void saysGoodbyeWhenItIsClosed() {
+    cluster(n1, n2);
+    n1.start();
+    n2.start();
+    link = connect(n1);
+    await().atMost(LONG).until(() -> n2.connections() == 1);
+    List<Link.State> states = new CopyOnWriteArrayList<>();
+    link.onState(states::add);
+    await(link.close());
+    await().atMost(LONG).until(() -> n1.goodbyes.size() == 1 && n2.goodbyes.size() == 1);
+    await().atMost(LONG).until(() -> n1.connections() == 0 && n2.connections() == 0);
+    assertThat(states).containsExactly(Link.State.CLOSED);
+    assertThat(link.state()).isEqualTo(Link.State.CLOSED);
+    assertThat(link.clusterMember()).isNull();
+    await(link.close());
+  }
+
+  @Test
+  void closesWhileItIsLost() {
+    n1.start();
+    link = connect(n1);
+    n1.stop();
+    await().atMost(LONG).until(() -> link.state() == Link.State.LOST);
+    await(link.close());
+    assertThat(link.state()).isEqualTo(Link.State.CLOSED);
+    n1.start();
+    assertThat(n1.hellos).hasSize(1);
+  }
+
+  /** What each of these nodes tells of the cluster. */
+  private static void cluster(FakeNode... nodes) {
+    for (FakeNode each : nodes) {
+      each.welcome = each.welcome(FakeNode.LIMITS, nodes);
+    }
+  }
+
+  private static Link connect(FakeNode... seeds) {
+    return await(Evenkeel.link(options(seeds)));
+  }
+
+  private static ClientOptions options(FakeNode... seeds) {
+    return new ClientOptions()
+        .setSeeds(Stream.of(seeds).map(each -> FakeNode.HOST + ":" + each.port).toList());
+  }
+
+  private String echo(String address, String text) {
+    try {
+      return await(link.request(address, Buffer.buffer(text), 30_000)).toString();
+    } catch (RefusedException refused) {
+      return refused.toString();
+    }
+  }
+
+  private static Refusal refusal(Future<?> failing) {
+    try {
+      throw new AssertionError("no failure but " + await(failing));
+    } catch (RefusedException refused) {
+      return refused.refusal();
+    }
+  }
+
+  private static Refusal refusalIn(Buffer answer) {
+    try {
+      throw new AssertionError("no refusal but " + Frames.answerBody(answer));
+    } catch (RefusedException refused) {
+      return refused.refusal();
+    }
+  }
+}
