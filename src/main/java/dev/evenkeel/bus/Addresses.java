@@ -27,6 +27,25 @@ public final class Addresses {
    */
   public static final String LEADER_CHANGES = "evenkeel.leaders";
 
+  /**
+   * Nodes publish here, as JSON {@code {"session": id, "node": node}}, that a client has closed the
+   * last connection of a session to that node; the dispatcher listens.
+   */
+  public static final String SESSIONS_ENDED = "evenkeel.sessions.ended";
+
+  /**
+   * Each node takes dedup steps of its sessions here, from programs of this node only. A request is
+   * a {@code text} with the session and what {@code SharedCodec.steps} writes. The answer is a
+   * frame (see {@link Frames}) with the cluster's time and what {@code SharedCodec.replies} writes.
+   */
+  public static final String DEDUP_STEPS = "evenkeel.dedup.steps";
+
+  /**
+   * Each node passes on here what a session tells the process of a claim. A request is a {@code
+   * text} with the name of that process and a {@code HeadMessage}.
+   */
+  public static final String DEDUP_TELL = "evenkeel.dedup.tell";
+
   public static final String API_PRODUCE = "evenkeel.api.produce";
   public static final String API_TOPICS = "evenkeel.api.topics";
   public static final String API_MESSAGES = "evenkeel.api.messages";
@@ -81,6 +100,14 @@ public final class Addresses {
     return "evenkeel.node." + node + ".membership";
   }
 
+  /**
+   * A node says here whether it has a connection of a session: {@code {"has": id}} is answered by a
+   * frame (see {@link Frames}) with {@code {"has": true or false}}.
+   */
+  public static String sessions(String node) {
+    return "evenkeel.node." + node + ".sessions";
+  }
+
   /** The level dispatchers of a node take the {@code level.Report}s of members here. */
   public static String levelDispatcher(String node) {
     return "evenkeel.node." + node + ".dealer";
@@ -92,6 +119,15 @@ public final class Addresses {
    */
   public static String level(String instance) {
     return "evenkeel.member." + instance + ".level";
+  }
+
+  /**
+   * A process takes each {@code HeadMessage} about its claims here.
+   *
+   * @param member id of its cluster member or of its session
+   */
+  public static String dedup(String member) {
+    return "evenkeel.dedup." + member;
   }
 
   /** One run of a member takes each {@link Assignment} that the dispatcher pushes here. */

@@ -7,7 +7,6 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.partition.Partition;
-import dev.evenkeel.dedup.SharedAutomata;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -210,7 +209,7 @@ final class HazelcastMember implements ClusterMember {
   }
 
   @Override
-  public SharedAutomata dedup() {
+  public ClusterAutomata dedup() {
     return dedup;
   }
 

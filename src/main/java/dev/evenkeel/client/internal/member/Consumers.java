@@ -5,12 +5,10 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import java.net.InetAddress;
@@ -49,12 +47,22 @@ public final class Consumers {
       ConsumerOptions options,
       ConsumerHandler handler,
       String instance) {
-    return start(link, directory, options, handler, instance, ClusterMembers::shared);
+    return start(
+        link, directory, options, handler, instance, connection -> automata(link, connection));
   }
 
   /**
-   * @param automataOf gives the automata of a cluster's member by its id, or null for one that is
-   *     not of this JVM
+   * The dedup automata of a connection: directly if it is a member of the cluster, otherwise over
+   * the link.
+   */
+  private static SharedAutomata automata(Link link, String connection) {
+    SharedAutomata own = ClusterMembers.shared(connection);
+    return own != null ? own : LinkAutomata.of(link, connection);
+  }
+
+  /**
+   * @param automataOf gives the automata for the link's {@link Link#clusterMember}, or null if
+   *     there are none yet
    */
   static Future<Consumer> start(
       Link link,
@@ -86,14 +94,6 @@ public final class Consumers {
     }
     if (own.getMember() == null) {
       own.setMember(made);
-    }
-    String clusterMember = link.clusterMember();
-    if (own.getDedup() != Dedup.OFF
-        && clusterMember != null
-        && automataOf.apply(clusterMember) == null) {
-      return Future.failedFuture(
-          new RefusedException(
-              Refusal.INVALID, "dedup over a link whose cluster member is not of this program"));
     }
     return new ConsumerShell(link, directory, own, handler, instance, HOST, null, automataOf)
         .start();
