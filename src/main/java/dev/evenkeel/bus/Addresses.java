@@ -30,15 +30,22 @@ public final class Addresses {
   public static final String LEADER_CHANGES = "evenkeel.leaders";
 
   /**
-   * Nodes publish {@code {"session","node"}} here when an application has closed its last
-   * connection to the node, or broke it off. The session may have connections to other nodes.
+   * Nodes publish here, as JSON {@code {"session": id, "node": node}}, that a client has closed the
+   * last connection of a session to that node; the dispatcher listens.
    */
   public static final String SESSIONS_ENDED = "evenkeel.sessions.ended";
 
-  /** The node of a session keeps shared dedup keys for it: takes steps of automata here. */
+  /**
+   * Each node takes dedup steps of its sessions here, from programs of this node only. A request is
+   * a {@code text} with the session and what {@code SharedCodec.steps} writes. The answer is a
+   * frame (see {@link Frames}) with the cluster's time and what {@code SharedCodec.replies} writes.
+   */
   public static final String DEDUP_STEPS = "evenkeel.dedup.steps";
 
-  /** Takes what a session tells other holders of dedup keys. */
+  /**
+   * Each node passes on here what a session tells the process of a claim. A request is a {@code
+   * text} with the name of that process and a {@code HeadMessage}.
+   */
   public static final String DEDUP_TELL = "evenkeel.dedup.tell";
 
   public static final String API_PRODUCE = "evenkeel.api.produce";
@@ -107,12 +114,11 @@ public final class Addresses {
   }
 
   /**
-   * A node says here whether a session has a connection to it: {@code {"has": session}}, as JSON
-   * text. The answer is a frame (see {@link Frames}) with the JSON text {@code {"has": true}} or
-   * {@code {"has": false}}.
+   * A node says here whether it has a connection of a session: {@code {"has": id}} is answered by a
+   * frame (see {@link Frames}) with {@code {"has": true or false}}.
    */
   public static String sessions(String node) {
-    return "evenkeel.node." + node + ".sessions";
+    return NODE + node + ".sessions";
   }
 
   /** The level dispatchers of a node take the {@code level.Report}s of members here. */
@@ -128,9 +134,13 @@ public final class Addresses {
     return "evenkeel.member." + instance + ".level";
   }
 
-  /** A session takes news about its dedup keys here. */
-  public static String dedup(String session) {
-    return "evenkeel.dedup." + session;
+  /**
+   * A process takes each {@code HeadMessage} about its claims here.
+   *
+   * @param member id of its cluster member or of its session
+   */
+  public static String dedup(String member) {
+    return "evenkeel.dedup." + member;
   }
 
   /** One run of a member takes each {@link Assignment} that the dispatcher pushes here. */

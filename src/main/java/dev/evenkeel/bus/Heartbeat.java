@@ -24,7 +24,8 @@ import java.util.Objects;
  * @param policy settings that must be equal for all members of the group
  * @param topics names of the topics it subscribes to
  * @param start where a new group begins
- * @param clusterMember id of its JVM's cluster member; when that one ends, so does this run
+ * @param clusterMember id of its program's session, or of its JVM's cluster member; when that one
+ *     ends, so does this run
  * @param host for people
  * @param consumed messages finished by this run
  * @param memberTimeoutMillis without a heartbeat for this time, it counts as dead

@@ -1,6 +1,5 @@
 package dev.evenkeel.cluster;
 
-import dev.evenkeel.dedup.SharedAutomata;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -31,7 +30,7 @@ public interface ClusterMember {
   SharedTable ownership();
 
   /** The dedup automata of all members. This member's claims carry its id. */
-  SharedAutomata dedup();
+  ClusterAutomata dedup();
 
   /**
    * Completes with the reason when this member was ended because the cluster could not go on with

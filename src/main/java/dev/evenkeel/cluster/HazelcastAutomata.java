@@ -4,22 +4,28 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.map.IMap;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
-import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.HeadMessage;
 import dev.evenkeel.dedup.SharedBucket;
 import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.dedup.Step;
+import dev.evenkeel.dedup.StepBatches;
 import dev.evenkeel.dedup.StepReply;
+import dev.evenkeel.dedup.TurnListeners;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.internal.ContextInternal;
+import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The dedup automata in a Hazelcast map, many of them in each entry (a bucket). An entry processor
@@ -30,24 +36,18 @@ import java.util.concurrent.atomic.AtomicInteger;
  * message to the member reaches only one of those who listen under its name, and the numbers of
  * listeners must be unique.
  */
-final class HazelcastAutomata implements SharedAutomata {
+final class HazelcastAutomata implements ClusterAutomata {
   static final String MAP = "evenkeel.dedup";
+
+  private static final Logger LOG = LoggerFactory.getLogger(HazelcastAutomata.class);
 
   /** Most keys in flight; beyond it a bucket drops its least recently used key. */
   private static final int KEYS_MAX = 1_000_000;
 
-  /**
-   * A bucket takes one batch of steps after another: fewer buckets make larger batches, more
-   * buckets spread the work over more members. All processes of a cluster must use the same number.
-   */
-  private static final int BUCKETS = 16;
+  private static final int BUCKET_KEYS_MAX = KEYS_MAX / StepBatches.BUCKETS;
 
-  private static final int BUCKET_KEYS_MAX = KEYS_MAX / BUCKETS;
-
+  /** Each member takes messages about its claims here, and so do sessions. */
   private static final String ADDRESS = "evenkeel.dedup.";
-
-  /** The upper 16 bits of a token are the number of its listener. */
-  private static final int NUMBER_SHIFT = 48;
 
   /** One for each cluster member in this JVM, by its id. */
   private static final Map<String, HazelcastAutomata> MEMBERS = new ConcurrentHashMap<>();
@@ -59,8 +59,7 @@ final class HazelcastAutomata implements SharedAutomata {
   private final MapCalls steps = new MapCalls("evenkeel-dedup");
   private final MapCalls sweeps = new MapCalls("evenkeel-dedup-sweep");
   private final StepBatches batches;
-  private final Map<Integer, Turns> listeners = new ConcurrentHashMap<>();
-  private final AtomicInteger numbers = new AtomicInteger();
+  private final TurnListeners listeners = new TurnListeners();
   private MessageConsumer<Buffer> messages;
 
   private HazelcastAutomata(Vertx vertx, HazelcastInstance hazelcast, String member) {
@@ -68,7 +67,7 @@ final class HazelcastAutomata implements SharedAutomata {
     this.hazelcast = hazelcast;
     this.member = member;
     map = hazelcast.getMap(MAP);
-    batches = new StepBatches(BUCKETS, this::carry, steps.executor(), this::home);
+    batches = new StepBatches(StepBatches.BUCKETS, this::carry, steps.executor(), this::home);
   }
 
   static HazelcastAutomata join(Vertx vertx, HazelcastInstance hazelcast, String member) {
@@ -100,9 +99,7 @@ final class HazelcastAutomata implements SharedAutomata {
     if (messages == null) {
       messages = vertx.eventBus().consumer(ADDRESS + member, this::headChanged);
     }
-    int number = numbers.incrementAndGet() & 0x7fff;
-    listeners.put(number, turns);
-    return number;
+    return listeners.add(turns);
   }
 
   @Override
@@ -111,17 +108,10 @@ final class HazelcastAutomata implements SharedAutomata {
   }
 
   private void headChanged(Message<Buffer> message) {
-    Buffer body = message.body();
-    if (body.length() != DedupKey.BYTES + 2 * Long.BYTES) {
-      return;
-    }
-    long token = body.getLong(DedupKey.BYTES);
-    Turns turns = listeners.get((int) (token >>> NUMBER_SHIFT));
-    if (turns != null) {
-      turns.head(
-          DedupKey.ofBytes(body.getBytes(0, DedupKey.BYTES)),
-          token,
-          body.getLong(DedupKey.BYTES + Long.BYTES));
+    try {
+      listeners.deliver(HeadMessage.ofBytes(message.body().getBytes()));
+    } catch (RefusedException malformed) {
+      LOG.debug("unreadable message about a claim", malformed);
     }
   }
 
@@ -145,40 +135,49 @@ final class HazelcastAutomata implements SharedAutomata {
   }
 
   /** The Vert.x context of the caller; null if it has none. */
-  private Context home() {
+  private Home home() {
     ContextInternal context = ContextInternal.current();
-    return context != null && context.owner() == vertx ? context.unwrap() : null;
+    return context != null && context.owner() == vertx ? new Home(context.unwrap()) : null;
+  }
+
+  private record Home(Context context) implements Executor {
+    @Override
+    public void execute(Runnable task) {
+      context.runOnContext(then -> task.run());
+    }
   }
 
   @Override
   public void tell(DedupKey key, Claim head) {
-    Buffer body = Buffer.buffer(key.bytes()).appendLong(head.token());
     vertx
         .eventBus()
-        .send(ADDRESS + head.worker().member(), body.appendLong(head.waitsUntilMillis()));
+        .send(ADDRESS + head.worker().member(), Buffer.buffer(HeadMessage.of(key, head).bytes()));
   }
 
   @Override
-  public CompletionStage<Integer> sweep(Set<String> alive) {
+  public CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended) {
     return sweeps
-        .run(vertx, () -> map.<byte[]>executeOnEntries(new DedupSweep(alive, nowMillis())))
+        .run(
+            vertx,
+            () -> map.<byte[]>executeOnEntries(new DedupClaimSweep(alive, ended, nowMillis())))
         .map(this::swept)
         .toCompletionStage();
   }
 
-  private int swept(Map<Integer, byte[]> replies) {
+  private Sweep swept(Map<Integer, byte[]> replies) {
     int evicted = 0;
+    Set<String> unknown = new HashSet<>();
     for (byte[] reply : replies.values()) {
       if (reply == null) {
         continue;
       }
-      for (SharedBucket.Swept each : SharedCodec.swept(reply)) {
+      for (SharedBucket.Swept each : SharedCodec.swept(reply, unknown)) {
         evicted += each.evicted();
         if (each.head() != null) {
           tell(each.key(), each.head());
         }
       }
     }
-    return evicted;
+    return new Sweep(evicted, unknown);
   }
 }

@@ -7,8 +7,6 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.partition.Partition;
-import dev.evenkeel.dedup.SharedAutomata;
-import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -199,7 +197,7 @@ final class HazelcastMember implements ClusterMember {
   }
 
   @Override
-  public SharedAutomata dedup() {
+  public ClusterAutomata dedup() {
     return dedup;
   }
 

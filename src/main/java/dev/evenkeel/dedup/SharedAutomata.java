@@ -1,6 +1,5 @@
 package dev.evenkeel.dedup;
 
-import java.util.Set;
 import java.util.concurrent.CompletionStage;
 
 /**
@@ -19,7 +18,10 @@ public interface SharedAutomata {
     void head(DedupKey key, long token, long waitsUntilMillis);
   }
 
-  /** Name of this process in claims. When the process ends, its claims are removed. */
+  /**
+   * Name of this process in claims: id of its session, or of its cluster member. When the process
+   * ends, its claims are removed.
+   */
   String member();
 
   /**
@@ -42,14 +44,6 @@ public interface SharedAutomata {
    * be lost.
    */
   void tell(DedupKey key, Claim head);
-
-  /**
-   * Removes the claims of processes that are not in {@code alive} and of workers that take too
-   * long, and tells the new heads.
-   *
-   * @return how many
-   */
-  CompletionStage<Integer> sweep(Set<String> alive);
 
   /** How many keys the steps of this process have pushed out because there were too many. */
   default long overflowed() {

@@ -6,6 +6,8 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Predicate;
 
 /**
@@ -91,7 +93,7 @@ public final class SharedBucket {
     return 1;
   }
 
-  /** Removes the claims of dead members, and heads that took too long. */
+  /** Removes the claims of members that are not alive, and heads that took too long. */
   public List<Swept> sweep(Predicate<String> alive, long nowMillis) {
     List<Swept> swept = new ArrayList<>();
     automata.forEach(
@@ -103,6 +105,18 @@ public final class SharedBucket {
         });
     automata.values().removeIf(automaton -> automaton.head() == null);
     return swept;
+  }
+
+  /** All members that have claims. */
+  public Set<String> members() {
+    Set<String> members = new TreeSet<>();
+    for (Automaton<SharedClaim> automaton : automata.values()) {
+      members.add(automaton.head().worker().member());
+      if (automaton.tail() != null) {
+        members.add(automaton.tail().worker().member());
+      }
+    }
+    return members;
   }
 
   public int keys() {

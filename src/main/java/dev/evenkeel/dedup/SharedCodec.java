@@ -7,6 +7,7 @@ import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -77,8 +78,14 @@ public final class SharedCodec {
     return new SharedBucket.Replies(replies, overflowed);
   }
 
-  public static byte[] swept(List<SharedBucket.Swept> swept) {
-    Bytes out = new Bytes(128 * swept.size()).u8(VERSION);
+  /**
+   * Writes what a sweep of a bucket found.
+   *
+   * @param members names of members that have claims there
+   */
+  public static byte[] swept(List<SharedBucket.Swept> swept, Set<String> members) {
+    Bytes out = new Bytes(128 * swept.size()).u8(VERSION).i32(members.size());
+    members.forEach(each -> put(out, each));
     for (SharedBucket.Swept each : swept) {
       put(out, each.key());
       put(out.u8(each.evicted()), each.head());
@@ -86,9 +93,17 @@ public final class SharedCodec {
     return out.toArray();
   }
 
-  /** Reads what {@link #swept(List)} wrote. */
-  public static List<SharedBucket.Swept> swept(byte[] bytes) {
-    return all(checked(bytes), in -> new SharedBucket.Swept(in.key(), in.u8(), in.claim()));
+  /**
+   * Reads what {@link #swept(List, Set)} wrote.
+   *
+   * @param members takes the names of members
+   */
+  public static List<SharedBucket.Swept> swept(byte[] bytes, Set<String> members) {
+    Reader in = checked(bytes);
+    for (int i = in.bytes.getInt(); i > 0; i--) {
+      members.add(in.member());
+    }
+    return all(in, it -> new SharedBucket.Swept(it.key(), it.u8(), it.claim()));
   }
 
   private static <T> List<T> all(Reader in, Function<Reader, T> item) {
@@ -112,14 +127,19 @@ public final class SharedCodec {
       out.u8(NONE);
       return;
     }
-    byte[] member = claim.worker.member().getBytes(StandardCharsets.UTF_8);
-    if (member.length > MEMBER_BYTES_MAX) {
+    put(out, claim.worker.member());
+    out.i64(claim.worker.shard()).i64(claim.worker.work());
+    out.i64(claim.token).i64(claim.headMillisMax).i64(claim.waitsUntilMillis());
+    out.i64(claim.sinceMillis);
+  }
+
+  private static void put(Bytes out, String member) {
+    byte[] bytes = member.getBytes(StandardCharsets.UTF_8);
+    if (bytes.length > MEMBER_BYTES_MAX) {
       throw new IllegalArgumentException(
           "the name of a member has more than " + MEMBER_BYTES_MAX + " bytes");
     }
-    out.u8(member.length).raw(member).i64(claim.worker.shard()).i64(claim.worker.work());
-    out.i64(claim.token).i64(claim.headMillisMax).i64(claim.waitsUntilMillis());
-    out.i64(claim.sinceMillis);
+    out.u8(bytes.length).raw(bytes);
   }
 
   private static Reader checked(byte[] bytes) {
@@ -165,6 +185,12 @@ public final class SharedCodec {
       Worker of = worker(read, bytes.getLong(), bytes.getLong());
       return new SharedClaim(
           of, bytes.getLong(), bytes.getLong(), bytes.getLong(), bytes.getLong());
+    }
+
+    String member() {
+      byte[] read = new byte[u8()];
+      bytes.get(read);
+      return new String(read, StandardCharsets.UTF_8);
     }
 
     private Worker worker(byte[] read, long shard, long work) {

@@ -69,6 +69,7 @@ final class Activation {
   private final SharedMapMirror ownership;
   private final LiveLook live;
   private final LevelGroups levels;
+  private final SessionEnds sessions;
   private final MemberReports members = new MemberReports();
   private final DedupSweeper sweeper;
   private final Map<Long, Message<?>> requests = new HashMap<>();
@@ -97,6 +98,7 @@ final class Activation {
       ClusterMember cluster,
       DispatcherMeters meters,
       LevelGroups levels,
+      SessionEnds sessions,
       long term,
       long revision) {
     this.vertx = vertx;
@@ -115,8 +117,9 @@ final class Activation {
             cluster.members());
     this.live = new LiveLook(vertx, this, clock);
     this.levels = levels;
+    this.sessions = sessions;
     levels.activate(core, (group, instance) -> run(core.appoint(group, instance, clock.millis())));
-    this.sweeper = new DedupSweeper(cluster, meters);
+    this.sweeper = new DedupSweeper(cluster, context, sessions, meters);
     this.registry = new SharedMapMirror(cluster.registry(), context);
     this.ownership = new SharedMapMirror(cluster.ownership(), context);
   }
@@ -199,6 +202,8 @@ final class Activation {
     early.forEach(change -> run(core.leaseChanged(change, clock.millis())));
     early.clear();
     clusterChanged();
+    // Those that ended while there was no dispatcher, or not this one.
+    sessions.recent().forEach(this::sessionReported);
   }
 
   boolean ready() {
@@ -219,6 +224,9 @@ final class Activation {
     if (beat.leaving()) {
       members.observe(core);
       members.leaving(beat);
+    }
+    if (beat.clusterMember() != null && core.hasLeft(beat.clusterMember())) {
+      sessionHeard(beat.clusterMember());
     }
     run(core.heartbeat(request(message), beat, clock.millis()));
   }
@@ -276,6 +284,40 @@ final class Activation {
     if (ready) {
       run(core.clusterMembers(cluster.members(), clock.millis()));
     }
+  }
+
+  /**
+   * A node has lost the last connection of a session. Its members have ended if no other node has
+   * one.
+   */
+  void sessionReported(String session) {
+    // Sessions of producers do not matter.
+    if (!ready || !core.anyMemberIn(session)) {
+      return;
+    }
+    sessions
+        .ended(session)
+        .onSuccess(
+            ended -> {
+              if (ended && !stopped) {
+                run(core.sessionEnded(session, clock.millis()));
+              }
+            });
+  }
+
+  /**
+   * A session that was taken for ended sends heartbeats. They may be late; but if a node has a
+   * connection of it, it lives. That happens if a connection broke and the client did not notice.
+   */
+  private void sessionHeard(String session) {
+    sessions
+        .somewhere(session)
+        .onSuccess(
+            there -> {
+              if (there) {
+                core.sessionFound(session);
+              }
+            });
   }
 
   void tick() {

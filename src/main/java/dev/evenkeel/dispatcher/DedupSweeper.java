@@ -4,26 +4,42 @@ import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.protocol.GroupPolicy;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Frees the keys of dead members in the shared dedup map, and keys that are overdue: once a second
- * while any group deduplicates, one sweep at a time.
+ * Frees the keys of processes that have ended in the shared dedup map, and keys that are overdue:
+ * once a second while any group deduplicates, one sweep at a time.
+ *
+ * <p>The owner of a claim has ended if it is no member of the cluster and {@link SessionEnds} finds
+ * no connection of it. That no heartbeat came from it lately says nothing: it may have connected
+ * just now.
  */
 final class DedupSweeper {
   private static final Logger LOG = LoggerFactory.getLogger(DedupSweeper.class);
   private static final long SWEEP_MILLIS = 1_000;
 
   private final ClusterMember cluster;
+  private final Context context;
+  private final SessionEnds sessions;
   private final DispatcherMeters meters;
   private long sweepAtMillis;
+  private boolean sweeping;
 
-  /** Set and read from any thread. */
-  private volatile boolean sweeping;
-
-  DedupSweeper(ClusterMember cluster, DispatcherMeters meters) {
+  /**
+   * @param context on which all of it happens
+   */
+  DedupSweeper(
+      ClusterMember cluster, Context context, SessionEnds sessions, DispatcherMeters meters) {
     this.cluster = cluster;
+    this.context = context;
+    this.sessions = sessions;
     this.meters = meters;
   }
 
@@ -33,18 +49,51 @@ final class DedupSweeper {
     }
     sweepAtMillis = nowMillis + SWEEP_MILLIS;
     sweeping = true;
-    cluster
-        .dedup()
-        .sweep(cluster.members())
-        .whenComplete(
-            (evicted, failure) -> {
+    Set<String> alive = core.heardFrom();
+    alive.addAll(cluster.members());
+    sweep(alive, Set.of())
+        .compose(unknown -> ended(core, unknown))
+        .compose(ended -> ended.isEmpty() ? Future.succeededFuture() : sweep(alive, ended))
+        .onComplete(
+            done -> {
               sweeping = false;
-              if (failure != null) {
-                LOG.debug("the dedup map could not be swept", failure);
-              } else {
-                meters.swept.add(evicted);
+              if (done.failed()) {
+                LOG.debug("the dedup map could not be swept", done.cause());
               }
             });
+  }
+
+  /** Completes with the owners of claims that are neither alive nor ended. */
+  private Future<Set<String>> sweep(Set<String> alive, Set<String> ended) {
+    return Future.fromCompletionStage(cluster.dedup().sweep(alive, ended), context)
+        .map(
+            sweep -> {
+              meters.swept.add(sweep.evicted());
+              return sweep.unknown();
+            });
+  }
+
+  /** Those of them that have ended. */
+  private Future<Set<String>> ended(DispatcherCore core, Set<String> unknown) {
+    Set<String> ended = new HashSet<>();
+    List<Future<Boolean>> checks = new ArrayList<>();
+    for (String each : unknown) {
+      if (core.hasLeft(each)) {
+        ended.add(each);
+      } else if (checks.size() < SessionEnds.CHECKS_MAX) {
+        checks.add(
+            sessions
+                .endedUnreported(each)
+                .onSuccess(
+                    yes -> {
+                      // It may be a member of the cluster that has joined meanwhile.
+                      if (yes && !cluster.members().contains(each)) {
+                        ended.add(each);
+                      }
+                    }));
+      }
+    }
+    return Future.all(checks).map(ended);
   }
 
   private static boolean anyDeduplicates(DispatcherCore core) {

@@ -30,6 +30,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -60,6 +61,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private LogNode log;
   private DispatcherOptions options;
   private Brokers brokers;
+  private SessionEnds sessions;
   private Activation activation;
   private MeterScope scope;
   private DispatcherMeters meters;
@@ -120,10 +122,14 @@ public final class DispatcherVerticle extends VerticleBase {
     scope.reading(this::readFigures);
     brokers = new Brokers(vertx, log.nodeId(), options.requestTimeoutMillis());
     levels = new LevelGroups(vertx, context, log.nodeId());
+    sessions =
+        new SessionEnds(
+            vertx, log::nodes, SessionEnds.ANSWER_MILLIS_MAX, new SteadyClock()::millis);
     listen(Addresses.dispatcher(log.nodeId()), this::heartbeat);
     listen(Addresses.groups(log.nodeId()), this::groups);
     listen(Addresses.LEASE_CHANGES, this::leaseChange);
     listen(Addresses.TOPIC_CHANGES, message -> withActivation(Activation::topicsChanged));
+    listen(Addresses.SESSIONS_ENDED, this::sessionReported);
     cluster.onChange(change -> later(() -> withActivation(Activation::clusterChanged)));
     log.meta().onLeadership(leadership -> later(this::lead));
     for (int i = 0; i < log.data().size(); i++) {
@@ -204,6 +210,7 @@ public final class DispatcherVerticle extends VerticleBase {
               cluster,
               meters,
               levels,
+              sessions,
               leadership.term(),
               lastRevision);
       meters.activations.increment();
@@ -295,6 +302,16 @@ public final class DispatcherVerticle extends VerticleBase {
       withActivation(active -> active.leaseChanged(change));
     } catch (RefusedException | ClassCastException | NullPointerException e) {
       LOG.debug("unreadable lease change: {}", e.toString());
+    }
+  }
+
+  private void sessionReported(Message<Object> message) {
+    try {
+      String session = Objects.requireNonNull(Bodies.json(message.body()).getString("session"));
+      sessions.reported(session);
+      withActivation(active -> active.sessionReported(session));
+    } catch (RefusedException | ClassCastException | NullPointerException e) {
+      LOG.debug("unreadable report of a session: {}", e.toString());
     }
   }
 

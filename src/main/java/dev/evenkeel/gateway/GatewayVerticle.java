@@ -8,6 +8,8 @@ import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
+import dev.evenkeel.cluster.ClusterMembers;
+import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -74,6 +76,8 @@ import java.util.function.Function;
  * -1 mean that the limit is off. A failure has the code 1 + the number of its {@link Refusal}, and
  * the text {@code REFUSAL: what was wrong}.
  *
+ * <p>It also carries out the dedup steps of sessions, see {@link Addresses#DEDUP_STEPS}.
+ *
  * <p>It takes no configuration. It uses the {@link EvenkeelClient} in {@link LocalObjects}, or
  * makes its own over the Vert.x that it is deployed on, which must be clustered by Hazelcast then.
  */
@@ -94,6 +98,9 @@ public final class GatewayVerticle extends VerticleBase {
   private volatile ProducerPool producers;
   private ClusterCalls calls;
 
+  /** Null if the client is no member of the cluster. */
+  private SessionDedup dedup;
+
   /** Written on the gateway's context, read from any thread. */
   private volatile int requests;
 
@@ -112,6 +119,12 @@ public final class GatewayVerticle extends VerticleBase {
     producers = new ProducerPool((topic, acks) -> client.producer(gatewayOptions(topic, acks)));
     calls = new ClusterCalls(link);
     ProduceApi produce = new ProduceApi(producers, calls.majority(), System::currentTimeMillis);
+    String member = link.clusterMember();
+    SharedAutomata automata = member == null ? null : ClusterMembers.shared(member);
+    if (automata != null) {
+      dedup = new SessionDedup(automata);
+      dedup.start(vertx);
+    }
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
         List.of(
@@ -126,6 +139,9 @@ public final class GatewayVerticle extends VerticleBase {
   public Future<?> stop() {
     List<Future<Void>> ended = new ArrayList<>();
     consumers.forEach(consumer -> ended.add(consumer.unregister()));
+    if (dedup != null) {
+      ended.add(dedup.stop());
+    }
     return Future.join(ended)
         .transform(
             done -> {

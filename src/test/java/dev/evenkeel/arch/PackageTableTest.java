@@ -61,7 +61,8 @@ class PackageTableTest {
                   "client.internal")),
           // It makes a client, and speaks to the cluster over the connection of that.
           Map.entry(
-              "gateway", Set.of(ENTRY, "protocol", "bus", "client", "client.internal", "cluster")));
+              "gateway",
+              Set.of(ENTRY, "protocol", "bus", "client", "client.internal", "cluster", "dedup")));
 
   /** They may import everything, and only each other may import them. */
   private static final Set<String> PROGRAM = Set.of("cli", "bench", "demo");

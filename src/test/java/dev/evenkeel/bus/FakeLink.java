@@ -21,6 +21,7 @@ public final class FakeLink implements Link {
   private final Map<String, List<Consumer<Buffer>>> listeners = new ConcurrentHashMap<>();
   private final List<Consumer<State>> stateHandlers = new CopyOnWriteArrayList<>();
   private volatile State state = State.CONNECTED;
+  private volatile String clusterMember = "fake";
 
   public FakeLink(Vertx vertx) {
     this.vertx = vertx;
@@ -46,9 +47,20 @@ public final class FakeLink implements Link {
     listeners.getOrDefault(address, List.of()).forEach(listener -> listener.accept(body));
   }
 
+  /** It is connected, with this id. */
+  public void become(String member) {
+    clusterMember = member;
+    become(State.CONNECTED);
+  }
+
   public void become(State next) {
     state = next;
     stateHandlers.forEach(handler -> handler.accept(next));
+  }
+
+  /** Whether anybody listens at the address. */
+  public boolean isListenedTo(String address) {
+    return !listeners.getOrDefault(address, List.of()).isEmpty();
   }
 
   @Override
@@ -120,7 +132,7 @@ public final class FakeLink implements Link {
 
   @Override
   public String clusterMember() {
-    return state == State.CONNECTED ? "fake" : null;
+    return state == State.CONNECTED ? clusterMember : null;
   }
 
   @Override

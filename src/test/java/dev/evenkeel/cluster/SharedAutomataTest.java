@@ -185,11 +185,16 @@ class SharedAutomataTest {
       ask(atClient, key = key());
       free.add(key);
     }
-    assertThat(result(one.dedup().sweep(one.members()))).isZero();
+    String dead = client.id();
+    assertThat(result(one.dedup().sweep(one.members(), Set.of())))
+        .isEqualTo(new ClusterAutomata.Sweep(0, Set.of()));
     crash(client);
     client = null;
     await().atMost(LONG).until(() -> one.members().size() == 2);
-    assertThat(result(one.dedup().sweep(one.members()))).isEqualTo(60);
+    assertThat(result(one.dedup().sweep(one.members(), Set.of())))
+        .isEqualTo(new ClusterAutomata.Sweep(0, Set.of(dead)));
+    assertThat(result(one.dedup().sweep(one.members(), Set.of(dead))))
+        .isEqualTo(new ClusterAutomata.Sweep(60, Set.of()));
     waiters.forEach(waiter -> assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT));
     free.forEach(key -> assertThat(ask(atOne, key).answer()).isEqualTo(Answer.ACCEPT));
   }
@@ -250,7 +255,10 @@ class SharedAutomataTest {
     Ticket<DedupKey> waiter = ask(atClient, key);
     await()
         .atMost(LONG)
-        .until(() -> result(two.dedup().sweep(two.members())) + evictions(atClient) > 0);
+        .until(
+            () ->
+                result(two.dedup().sweep(two.members(), Set.of())).evicted() + evictions(atClient)
+                    > 0);
     assertThat(turn(waiter)).isEqualTo(Answer.ACCEPT);
     assertThat(giveBack(atOne, head)).isEqualTo(Departure.NOT_HEAD);
     assertThat(giveBack(atClient, waiter)).isEqualTo(Departure.FREED);

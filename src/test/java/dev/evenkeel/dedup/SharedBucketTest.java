@@ -4,8 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.dedup.Step.Kind;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Random;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class SharedBucketTest {
@@ -74,8 +76,12 @@ class SharedBucketTest {
         step(Kind.ENQUEUE, 1, "dead", 1),
         step(Kind.ENQUEUE, 1, "b", 1),
         step(Kind.ENQUEUE, 2, "dead", 2));
+    assertThat(bucket.members()).containsExactly("b", "dead");
+    Set<String> left = new HashSet<>();
+    List<SharedBucket.Swept> found = bucket.sweep("b"::equals, 50);
     List<SharedBucket.Swept> swept =
-        SharedCodec.swept(SharedCodec.swept(bucket.sweep("b"::equals, 50)));
+        SharedCodec.swept(SharedCodec.swept(found, bucket.members()), left);
+    assertThat(left).containsExactly("b");
     assertThat(swept).extracting(SharedBucket.Swept::key).containsExactly(key(1), key(2));
     assertThat(swept.get(0).head().worker().member()).isEqualTo("b");
     assertThat(swept.get(1).head()).isNull();

@@ -46,6 +46,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -93,6 +94,8 @@ class DispatcherVerticleTest {
     final List<Assignment> told = new CopyOnWriteArrayList<>();
     private final GroupPolicy policy;
     private final long timer;
+    private volatile String connection;
+    private long timeoutMillis = 60_000;
     private boolean silent;
     private volatile DedupTally tally;
     private volatile FlowTally flow;
@@ -105,7 +108,8 @@ class DispatcherVerticleTest {
       this.name = name;
       this.policy = policy;
       this.instance = name + "-" + System.nanoTime();
-      cluster.came("c-" + instance);
+      this.connection = "c-" + instance;
+      cluster.came(connection);
       vertx
           .eventBus()
           .<Buffer>consumer(
@@ -133,10 +137,10 @@ class DispatcherVerticleTest {
               policy,
               List.of("t"),
               StartAt.EARLIEST,
-              "c-" + instance,
+              connection,
               "host",
               7,
-              60_000,
+              timeoutMillis,
               120_000,
               // The tests name the shards that move.
               new Heartbeat.Wishes("average", null, 0, null, null, null, null),
@@ -582,6 +586,101 @@ class DispatcherVerticleTest {
     b.silence();
     cluster.left("c-" + b.instance);
     await().until(() -> owners().equals("aaaa"));
+  }
+
+  /** The node has connections of these sessions. */
+  private void connected(String... sessions) {
+    vertx
+        .eventBus()
+        .<Buffer>consumer(
+            Addresses.sessions("n1"),
+            question -> {
+              String session = new JsonObject(question.body()).getString("has");
+              JsonObject answer = new JsonObject().put("has", List.of(sessions).contains(session));
+              question.reply(Bodies.answer(answer));
+            });
+  }
+
+  private void closed(String session) {
+    JsonObject report = new JsonObject().put("session", session).put("node", "n1");
+    vertx.eventBus().publish(Addresses.SESSIONS_ENDED, report.toBuffer());
+  }
+
+  /** Of a shard that b had. */
+  private String reasonOfLastMove() throws Exception {
+    return moves().getJsonObject(0).getString("reason");
+  }
+
+  private TestMember inSession(String name, String session) {
+    TestMember member = new TestMember(name);
+    member.connection = session;
+    member.timeoutMillis = 7_000;
+    return member;
+  }
+
+  @Test
+  void sessionThatEndsTakesItsConsumerAlongAndOthersStay() throws Exception {
+    connected("s-a");
+    lead(1);
+    TestMember a = inSession("a", "s-a");
+    await().until(() -> owners().equals("aaaa"));
+    TestMember b = inSession("b", "s-b");
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
+    a.release(2);
+    a.release(3);
+    await().until(() -> owners().equals("aabb"));
+    b.silence();
+    vertx.eventBus().publish(Addresses.SESSIONS_ENDED, Buffer.buffer("nonsense"));
+    // That one has another connection.
+    closed("s-a");
+    closed("s-b");
+    await().until(() -> owners().equals("aaaa"));
+    assertThat(reasonOfLastMove()).isEqualTo("member crashed");
+    assertThat(refusal(b.beat(false))).isEqualTo(Refusal.UNAVAILABLE);
+    assertThat(refusal(a.beat(false))).isNull();
+  }
+
+  @Test
+  void sessionThatWasTakenForEndedCountsAgainWhenANodeHasIt() {
+    lead(1);
+    TestMember a = inSession("a", "s-a");
+    await().until(() -> owners().equals("aaaa"));
+    closed("s-a");
+    await().until(() -> refusal(a.beat(false)) == Refusal.UNAVAILABLE);
+    connected("s-a");
+    await().until(() -> refusal(a.beat(false)) == null);
+  }
+
+  @Test
+  void sessionThatEndsBeforeTheNextDispatcherBeginsIsNotForgotten() throws Exception {
+    connected("s-a");
+    lead(1);
+    TestMember a = inSession("a", "s-a");
+    await().until(() -> owners().equals("aaaa"));
+    TestMember b = inSession("b", "s-b");
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
+    a.release(2);
+    a.release(3);
+    await().until(() -> owners().equals("aabb"));
+    FakeCluster.Table registry = (FakeCluster.Table) cluster.registry();
+    await().until(() -> registry.entries.size() == 2);
+    node.lead(new Leadership("n2", 2, false));
+    b.silence();
+    closed("s-b");
+    lead(3);
+    await().until(() -> owners().equals("aaaa"));
+    assertThat(reasonOfLastMove()).isEqualTo("member crashed");
+  }
+
+  @Test
+  void claimsOfSessionsAreSweptWhenNoNodeHasThem() {
+    connected("s-new");
+    lead(1);
+    TestMember a = new TestMember("a", GroupPolicy.of("sharded", null, null, "payload"));
+    await().until(() -> owners().equals("aaaa"));
+    // No heartbeat has come from any of them.
+    cluster.claimants().addAll(List.of("s-new", "s-old", "c-old", a.connection));
+    await().until(() -> cluster.claimants().equals(Set.of("s-new", a.connection)));
   }
 
   @Test

@@ -1,10 +1,10 @@
 package dev.evenkeel.dispatcher;
 
+import dev.evenkeel.cluster.ClusterAutomata;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.SharedTable;
 import dev.evenkeel.dedup.Claim;
 import dev.evenkeel.dedup.DedupKey;
-import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.log.Eligibility;
@@ -19,6 +19,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -88,7 +89,7 @@ final class FakeCluster implements ClusterMember {
   }
 
   @Override
-  public SharedAutomata dedup() {
+  public ClusterAutomata dedup() {
     return dedup;
   }
 
@@ -97,7 +98,13 @@ final class FakeCluster implements ClusterMember {
     return dedup.alive;
   }
 
-  private static final class Automata implements SharedAutomata {
+  /** Whose claims are in the map. */
+  Set<String> claimants() {
+    return dedup.claimants;
+  }
+
+  private static final class Automata implements ClusterAutomata {
+    final Set<String> claimants = ConcurrentHashMap.newKeySet();
     volatile Set<String> alive;
 
     @Override
@@ -131,9 +138,13 @@ final class FakeCluster implements ClusterMember {
     }
 
     @Override
-    public CompletionStage<Integer> sweep(Set<String> members) {
-      alive = Set.copyOf(members);
-      return CompletableFuture.completedStage(0);
+    public CompletionStage<Sweep> sweep(Set<String> living, Set<String> ended) {
+      alive = Set.copyOf(living);
+      int before = claimants.size();
+      claimants.removeAll(ended);
+      Set<String> unknown = new HashSet<>(claimants);
+      unknown.removeAll(living);
+      return CompletableFuture.completedStage(new Sweep(before - claimants.size(), unknown));
     }
   }
 

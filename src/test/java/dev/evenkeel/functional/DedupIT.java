@@ -115,8 +115,9 @@ class DedupIT {
                   ConsumerProcess.append(file, DedupCheck.KILLED + " - c");
                   members.remove("c").kill();
                 } else if (sent >= MESSAGES * 3 / 4 && !mapLost) {
-                  // As nobody is alive, every place is taken away, if there is one at the moment.
-                  mapLost = await(other.dedup().sweep(Set.of())) > 0;
+                  // Every place is taken away, if there is one at the moment.
+                  Set<String> owners = await(other.dedup().sweep(Set.of(), Set.of())).unknown();
+                  mapLost = await(other.dedup().sweep(Set.of(), owners)).evicted() > 0;
                 }
               });
       assertThat(mapLost).isTrue();

@@ -77,7 +77,7 @@ final class SimDispatcher extends Actor {
             Set.of(world.assignor().name()),
             term,
             revision,
-            Set.copyOf(world.places()));
+            world.clusterMembers());
     long patientUntil = world.time.now() + PATIENCE_MILLIS;
     world.time.in(world.random.nextInt(50), this, "begins", () -> attempt(patientUntil));
   }
@@ -258,7 +258,13 @@ final class SimDispatcher extends Actor {
 
   void clusterChanged() {
     if (ready) {
-      run(core.clusterMembers(Set.copyOf(world.places()), clock()));
+      run(core.clusterMembers(world.clusterMembers(), clock()));
+    }
+  }
+
+  void sessionEnded(String session) {
+    if (ready) {
+      run(core.sessionEnded(session, clock()));
     }
   }
 

@@ -23,9 +23,11 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 
 /**
  * A small cluster in virtual time: brokers, dispatchers, consumers, a producer, and the maps that
@@ -543,26 +545,47 @@ final class World implements DataGroup.Surroundings {
 
   // ---- The cluster's members
 
+  /** Where consumers run now: members of the cluster and sessions. */
   Collection<String> places() {
     return places;
   }
 
+  /** The members of the cluster alone. */
+  Set<String> clusterMembers() {
+    return places.stream().filter(place -> !isSession(place)).collect(Collectors.toSet());
+  }
+
+  private static boolean isSession(String place) {
+    return place.startsWith("s");
+  }
+
+  /** Members of the cluster and sessions take turns. */
   String newPlace(String instance) {
-    String place = "c" + nextPlace++ + "-" + instance;
+    String place = (nextPlace % 2 == 0 ? "c" : "s") + nextPlace++ + "-" + instance;
     places.add(place);
-    tellPlaces();
+    tellOf(place);
     return place;
   }
 
   void placeGone(String place) {
     if (places.remove(place)) {
-      tellPlaces();
+      tellOf(place);
     }
   }
 
-  private void tellPlaces() {
+  private void tellOf(String place) {
     for (SimDispatcher dispatcher : dispatchers) {
-      time.in(random.nextInt(60), dispatcher, "hears of the cluster", dispatcher::clusterChanged);
+      time.in(
+          random.nextInt(60),
+          dispatcher,
+          "hears of " + place,
+          () -> {
+            if (!isSession(place)) {
+              dispatcher.clusterChanged();
+            } else if (!places.contains(place)) {
+              dispatcher.sessionEnded(place);
+            }
+          });
     }
   }
 

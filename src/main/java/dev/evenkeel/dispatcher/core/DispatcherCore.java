@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicInfo;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Function;
@@ -141,11 +142,30 @@ public final class DispatcherCore {
   public List<DispatcherAction> clusterMembers(Set<String> ids, long nowMillis) {
     Set<String> gone = places.present(ids);
     if (!gone.isEmpty()) {
-      for (GroupState group : state.groups()) {
-        group.ended(group.members().clusterMembersLeft(gone, nowMillis), nowMillis);
-      }
+      endMembersIn(gone, nowMillis);
     }
     return done(nowMillis);
+  }
+
+  /**
+   * A session has ended, and so have the consumers whose last heartbeat came from it. Later
+   * heartbeats from it are refused.
+   */
+  public List<DispatcherAction> sessionEnded(String session, long nowMillis) {
+    places.sessionEnded(session);
+    endMembersIn(Set.of(session), nowMillis);
+    return done(nowMillis);
+  }
+
+  /** A session that was taken for ended has a connection: heartbeats from it count again. */
+  public void sessionFound(String session) {
+    places.sessionFound(session);
+  }
+
+  private void endMembersIn(Set<String> gone, long nowMillis) {
+    for (GroupState group : state.groups()) {
+      group.ended(group.members().clusterMembersLeft(gone, nowMillis), nowMillis);
+    }
   }
 
   // ---- Topics
@@ -331,6 +351,30 @@ public final class DispatcherCore {
   }
 
   // ---- For those who look
+
+  /** Whether a member that counts as alive was last seen in this session or cluster member. */
+  public boolean anyMemberIn(String clusterMember) {
+    return state.groups().stream().anyMatch(group -> group.members().anyIn(clusterMember));
+  }
+
+  /** Whether a session is known to have ended, or a cluster member to have left. */
+  public boolean hasLeft(String clusterMember) {
+    return places.hasLeft(clusterMember);
+  }
+
+  /** The sessions and cluster members that the last heartbeats of live members came from. */
+  public Set<String> heardFrom() {
+    Set<String> heard = new HashSet<>();
+    for (GroupState group : state.groups()) {
+      for (Member member : group.members().live()) {
+        String from = member.beat().clusterMember();
+        if (from != null && !places.hasLeft(from)) {
+          heard.add(from);
+        }
+      }
+    }
+    return heard;
+  }
 
   /** The number of the last assignment made. */
   public long revision() {

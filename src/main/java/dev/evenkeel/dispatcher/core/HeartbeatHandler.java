@@ -131,7 +131,7 @@ final class HeartbeatHandler {
     if (beat.clusterMember() != null && places.hasLeft(beat.clusterMember())) {
       throw new RefusedException(
           Refusal.UNAVAILABLE,
-          "the cluster member " + beat.clusterMember() + " has left: join the cluster afresh");
+          "the connection " + beat.clusterMember() + " has ended: connect to the cluster afresh");
     }
     String unknown = state.topics().unknown(beat.topics());
     if (unknown != null) {

@@ -4,7 +4,10 @@ import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
 
-/** The members of the cluster, in which consumers run, and the last of those that left. */
+/**
+ * The members of the cluster, in which consumers run, and the last of those that left. Of sessions,
+ * in which most consumers run, it only knows the last of those that ended.
+ */
 final class KnownClusterMembers {
   private static final int DEPARTED_MAX = 10_000;
 
@@ -29,7 +32,19 @@ final class KnownClusterMembers {
     return gone;
   }
 
-  /** Whether the member was there and has left. One that was never seen may be new. */
+  void sessionEnded(String id) {
+    departed.add(id);
+  }
+
+  /** The session has a connection after all. */
+  void sessionFound(String id) {
+    departed.remove(id);
+  }
+
+  /**
+   * Whether the cluster member has left, or the session has ended. One that was never seen may be
+   * new.
+   */
   boolean hasLeft(String id) {
     return departed.contains(id) && !present.contains(id);
   }

@@ -12,10 +12,10 @@ import java.util.TreeMap;
  * The members of one group: the live ones by name, and runs not heard yet by instance.
  *
  * <pre>
- *            heartbeat                timeout, cluster member gone, leaving, later run
+ *            heartbeat          timeout, cluster member or session gone, leaving, later run
  * (unknown) ----------> live member ---------------------------------------------------> ended
  * (lease or registry) -> unheard -- heartbeat ---> live member
- *                          `------- timeout, cluster member gone, later run -----------> ended
+ *                          `--- timeout, cluster member or session gone, later run ----> ended
  * </pre>
  */
 public final class MemberTable {
@@ -193,8 +193,8 @@ public final class MemberTable {
   }
 
   /**
-   * Removes all runs whose cluster member is among {@code departed}. A run that may only be cut
-   * off, and may still start handlers, stays until it times out.
+   * Removes all runs whose cluster member or session is among {@code departed}. A run that may only
+   * be cut off, and may still start handlers, stays until it times out.
    */
   List<Ended> clusterMembersLeft(Set<String> departed, long nowMillis) {
     List<Ended> ended = new ArrayList<>();
@@ -216,6 +216,12 @@ public final class MemberTable {
     }
     end(ended, nowMillis);
     return ended;
+  }
+
+  /** Whether the cluster member or session of any run is this one. */
+  boolean anyIn(String clusterMember) {
+    return live.values().stream().anyMatch(m -> clusterMember.equals(m.beat().clusterMember()))
+        || unheard().stream().anyMatch(run -> clusterMember.equals(run.clusterMember()));
   }
 
   /** Whether a member may still start handlers when the cluster removes it for its silence. */

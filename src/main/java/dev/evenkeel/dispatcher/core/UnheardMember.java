@@ -10,7 +10,7 @@ import java.util.List;
  *
  * @param bornMillis null if only a lease names it
  * @param topics null if only a lease names it
- * @param clusterMember null if unknown
+ * @param clusterMember its cluster member or session; null if unknown
  * @param timeoutMillis silence after which it counts as dead, by its own wish
  * @param wishes what it last asked for, as far as the registry has it; none if unknown
  */

@@ -16,7 +16,6 @@ import dev.evenkeel.dedup.Step;
 import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
@@ -36,13 +35,14 @@ final class ClusterDedup implements Feature {
   private final ClusteredCoordinator coordinator;
   private final DedupGate gate;
 
-  /** The cluster member whose automata are used, or null. */
+  /** The link's session or cluster member whose automata are used, or null. */
   private String usedMember;
 
   private int lastTicks;
 
   /**
-   * @param automataOf gives the automata of a cluster's member by its id, or null
+   * @param automataOf gives the automata for the link's {@code clusterMember}, or null if there are
+   *     none yet
    */
   ClusterDedup(
       ConsumerShell consumer, Function<String, SharedAutomata> automataOf, DedupKeys keys) {
@@ -78,8 +78,8 @@ final class ClusterDedup implements Feature {
   }
 
   /**
-   * Uses the automata of the cluster member that this program is now: after each join it is another
-   * one.
+   * Uses the automata of the link's present session or cluster member. After the connection was
+   * lost it is another one.
    */
   private void useAutomata(long now) {
     String member = consumer.link.clusterMember();
@@ -160,11 +160,6 @@ final class ClusterDedup implements Feature {
     @Override
     public void tell(DedupKey key, Claim head) {
       // Nobody listens.
-    }
-
-    @Override
-    public CompletionStage<Integer> sweep(Set<String> alive) {
-      return CompletableFuture.completedStage(0);
     }
   }
 }

@@ -134,7 +134,7 @@ final class ConsumerShell implements Consumer {
    * @param instance this run of the member
    * @param host the name of this machine, for people
    * @param positions of mode broadcast; null in other modes
-   * @param automataOf gives the automata of a cluster's member by its id, or null
+   * @param automataOf gives the automata for the link's {@link Link#clusterMember}, or null
    */
   ConsumerShell(
       Link link,

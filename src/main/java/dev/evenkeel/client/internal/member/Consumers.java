@@ -6,12 +6,10 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import java.net.InetAddress;
@@ -50,15 +48,22 @@ public final class Consumers {
       ConsumerOptions options,
       ConsumerHandler handler,
       String instance) {
-    // Only an application with a clustered Vert.x is sure to have the classes of Hazelcast.
-    Function<String, SharedAutomata> automataOf =
-        member -> link instanceof VertxLink ? ClusterMembers.shared(member) : null;
-    return start(link, directory, options, handler, instance, automataOf);
+    return start(
+        link, directory, options, handler, instance, connection -> automata(link, connection));
   }
 
   /**
-   * @param automataOf gives the automata of a cluster's member by its id, or null for one that is
-   *     not of this JVM
+   * The dedup automata of a connection: directly if it is a member of the cluster, otherwise over
+   * the link.
+   */
+  private static SharedAutomata automata(Link link, String connection) {
+    SharedAutomata own = ClusterMembers.shared(connection);
+    return own != null ? own : LinkAutomata.of(link, connection);
+  }
+
+  /**
+   * @param automataOf gives the automata for the link's {@link Link#clusterMember}, or null if
+   *     there are none yet
    */
   static Future<Consumer> start(
       Link link,
@@ -90,14 +95,6 @@ public final class Consumers {
     }
     if (own.getMember() == null) {
       own.setMember(made);
-    }
-    String clusterMember = link.clusterMember();
-    if (own.getDedup() != Dedup.OFF
-        && clusterMember != null
-        && automataOf.apply(clusterMember) == null) {
-      return Future.failedFuture(
-          new RefusedException(
-              Refusal.INVALID, "dedup over a link whose cluster member is not of this program"));
     }
     return new ConsumerShell(link, directory, own, handler, instance, HOST, null, automataOf)
         .start();

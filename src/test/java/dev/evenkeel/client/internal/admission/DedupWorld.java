@@ -261,10 +261,5 @@ final class DedupWorld {
     public void tell(DedupKey key, Claim head) {
       DedupWorld.this.tell(key, head);
     }
-
-    @Override
-    public CompletionStage<Integer> sweep(Set<String> alive) {
-      throw new UnsupportedOperationException();
-    }
   }
 }

@@ -294,18 +294,6 @@ class ConsumersDedupTest {
     refused(
         options().setDedup(ConsumerOptions.Dedup.OFF).setDedupTimeoutMillis(5_000),
         "without dedup nothing has one");
-    assertThatThrownBy(
-            () ->
-                await(
-                    Consumers.start(
-                        cluster,
-                        directory,
-                        options(),
-                        delivery -> Future.succeededFuture(),
-                        "run",
-                        id -> null)))
-        .isInstanceOf(RefusedException.class)
-        .hasMessageContaining("not of this program");
   }
 
   private void refused(ConsumerOptions options, String why) {

@@ -9,7 +9,6 @@ import dev.evenkeel.dedup.StepReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
@@ -89,10 +88,5 @@ final class FakeSeat implements SharedAutomata {
     if (turns != null) {
       turns.head(key, head.token(), head.waitsUntilMillis());
     }
-  }
-
-  @Override
-  public CompletionStage<Integer> sweep(Set<String> alive) {
-    return CompletableFuture.completedStage(0);
   }
 }

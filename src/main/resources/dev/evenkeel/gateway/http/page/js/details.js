@@ -40,7 +40,7 @@ function ConsumerDetails({ name, member, shards, level, mode }) {
       ? html`<p>${isDispatcher(name) ? 'Owns the shards and deals their messages to the members, so that they stay level.' : 'Owns shards but is not a member of the group.'}</p>`
       : html`<dl class="rows">
           <${Row} name="host" value=${member.host} />
-          <${Row} name="cluster member" value=${member.node} />
+          <${Row} name="connection" value=${member.node} />
           <${Row} name="last heard" value=${known(member.lastHeartbeatMs) ? `${millis(member.lastHeartbeatMs)} ago` : null} />
           <${Row} name="breaker" value=${member.breaker} />
           <${Row} name="stuck on" value=${known(member.stuck) ? (member.stuck === 0 ? 'nothing' : `${plural(member.stuck, 'shard')} for ${millis(member.stuckMs)}`) : null} />

@@ -1,15 +1,7 @@
-package dev.evenkeel.cluster;
+package dev.evenkeel.dedup;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.evenkeel.dedup.Answer;
-import dev.evenkeel.dedup.DedupKey;
-import dev.evenkeel.dedup.SharedBucket;
-import dev.evenkeel.dedup.SharedClaim;
-import dev.evenkeel.dedup.SharedCodec;
-import dev.evenkeel.dedup.Step;
-import dev.evenkeel.dedup.StepReply;
-import dev.evenkeel.dedup.Worker;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.ArrayDeque;

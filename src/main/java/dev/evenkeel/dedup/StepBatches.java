@@ -1,17 +1,11 @@
-package dev.evenkeel.cluster;
+package dev.evenkeel.dedup;
 
-import dev.evenkeel.dedup.DedupKey;
-import dev.evenkeel.dedup.SharedBucket;
-import dev.evenkeel.dedup.SharedCodec;
-import dev.evenkeel.dedup.Step;
-import dev.evenkeel.dedup.StepReply;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import io.vertx.core.Context;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.IdentityHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -28,9 +22,16 @@ import java.util.function.Supplier;
  * the next batch takes all steps that came meanwhile. So no step waits for a batch to fill, batches
  * grow with the load, and a bucket that does not answer does not delay the others.
  */
-final class StepBatches {
+public final class StepBatches {
+  /**
+   * How many buckets the shared map has. A bucket takes one batch of steps after another: fewer
+   * buckets make larger batches, more buckets spread the work over more members. All processes of a
+   * cluster must use the same number.
+   */
+  public static final int BUCKETS = 16;
+
   /** Sends steps to a bucket. May block while it starts. */
-  interface Carrier {
+  public interface Carrier {
     /** Completes, on any thread, with {@link SharedCodec#replies} to {@link SharedCodec#steps}. */
     CompletionStage<byte[]> carry(int bucket, byte[] steps);
   }
@@ -38,10 +39,10 @@ final class StepBatches {
   /** Most steps that wait at once, besides those under way. */
   static final int WAITING_STEPS_MAX = 10_000;
 
-  static final int BATCH_STEPS_MAX = 1_000;
+  public static final int BATCH_STEPS_MAX = 1_000;
 
-  /** A step and the context that completes its future; null: the thread of the batches does. */
-  private record Pending(Step step, Context home, CompletableFuture<StepReply> future) {}
+  /** A step and what completes its future; null: the thread of the batches does. */
+  private record Pending(Step step, Executor home, CompletableFuture<StepReply> future) {}
 
   /** The steps that wait to go to one bucket. */
   private static final class Bucket {
@@ -74,7 +75,7 @@ final class StepBatches {
 
   private final Carrier carrier;
   private final Executor executor;
-  private final Supplier<Context> homes;
+  private final Supplier<? extends Executor> homes;
   private final Bucket[] buckets;
   private final LongAdder overflowed = new LongAdder();
   private final AtomicInteger waiting = new AtomicInteger();
@@ -83,9 +84,11 @@ final class StepBatches {
   /**
    * @param buckets how many there are, a power of two
    * @param executor one thread: all sending is done there
-   * @param homes gives the context of the caller, which gets its reply there; or null
+   * @param homes gives what runs tasks for the caller, which gets its reply there; or null. It
+   *     gives equal ones for one caller
    */
-  StepBatches(int buckets, Carrier carrier, Executor executor, Supplier<Context> homes) {
+  public StepBatches(
+      int buckets, Carrier carrier, Executor executor, Supplier<? extends Executor> homes) {
     this.carrier = carrier;
     this.executor = executor;
     this.homes = homes;
@@ -99,7 +102,7 @@ final class StepBatches {
   }
 
   /** Sends one step. A failure is UNAVAILABLE, and a step beyond the limit OVERLOADED. */
-  CompletionStage<StepReply> step(Step step) {
+  public CompletionStage<StepReply> step(Step step) {
     if (waiting.incrementAndGet() > WAITING_STEPS_MAX) {
       waiting.decrementAndGet();
       return CompletableFuture.failedStage(
@@ -174,14 +177,14 @@ final class StepBatches {
   }
 
   /** How many keys these steps pushed out. */
-  long overflowed() {
+  public long overflowed() {
     return overflowed.sum();
   }
 
-  /** One task per context, not per step. */
+  /** One task per caller, not per step. */
   private static void complete(List<Pending> batch, List<StepReply> replies, Throwable failure) {
     RefusedException refused = failure == null ? null : unavailable(failure);
-    Map<Context, List<Runnable>> away = new IdentityHashMap<>();
+    Map<Executor, List<Runnable>> away = new HashMap<>();
     for (int i = 0; i < batch.size(); i++) {
       Pending pending = batch.get(i);
       StepReply reply = refused == null ? replies.get(i) : null;
@@ -199,7 +202,7 @@ final class StepBatches {
         away.computeIfAbsent(pending.home, home -> new ArrayList<>()).add(completion);
       }
     }
-    away.forEach((home, all) -> home.runOnContext(on -> all.forEach(Runnable::run)));
+    away.forEach((home, all) -> home.execute(() -> all.forEach(Runnable::run)));
   }
 
   private static RefusedException unavailable(Throwable failure) {
@@ -209,7 +212,7 @@ final class StepBatches {
   }
 
   /** Fails all steps, waiting and new ones, with UNAVAILABLE. */
-  void close() {
+  public void close() {
     closed = true;
   }
 }

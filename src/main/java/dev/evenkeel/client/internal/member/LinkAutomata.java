@@ -1,0 +1,201 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.dedup.Claim;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.HeadMessage;
+import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.SharedCodec;
+import dev.evenkeel.dedup.Step;
+import dev.evenkeel.dedup.StepBatches;
+import dev.evenkeel.dedup.StepReply;
+import dev.evenkeel.dedup.TurnListeners;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.Context;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.ContextInternal;
+import io.vertx.core.internal.VertxInternal;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The dedup automata of the cluster over a link that is no member of it: a node carries out the
+ * steps of a session. One serves all consumers of a link, as long as the session lasts.
+ */
+final class LinkAutomata implements SharedAutomata {
+  private static final Logger LOG = LoggerFactory.getLogger(LinkAutomata.class);
+
+  /** After this time without an answer the steps of a batch have failed. */
+  private static final long STEPS_MILLIS_MAX = 5_000;
+
+  private static final long TELL_MILLIS_MAX = 1_000;
+
+  /** Most messages about heads under way. Others are dropped: the waiter asks again anyway. */
+  static final int TELLS_MAX = 200;
+
+  /** Of the session that each open link has, if any of its consumers deduplicates. */
+  private static final Map<Link, LinkAutomata> OF_LINKS = new ConcurrentHashMap<>();
+
+  private final Link link;
+  private final String session;
+  private final StepBatches batches;
+  private final TurnListeners listeners = new TurnListeners();
+  private final ClusterTime time = new ClusterTime();
+  private final AtomicInteger tells = new AtomicInteger();
+  private final Link.Listening messages;
+  private boolean asksForTime;
+
+  private LinkAutomata(Link link, String session) {
+    this.link = link;
+    this.session = session;
+    Context context = ((VertxInternal) link.vertx()).createEventLoopContext();
+    batches =
+        new StepBatches(StepBatches.BUCKETS, this::carry, new Home(context), this::callersHome);
+    messages = link.listen(Addresses.dedup(session), this::headChanged);
+  }
+
+  /**
+   * The automata for a session of a link; null until a node has said what time it is in the
+   * cluster, because claims carry times. Call it again then.
+   */
+  static SharedAutomata of(Link link, String session) {
+    LinkAutomata automata =
+        OF_LINKS.compute(
+            link,
+            (same, last) -> {
+              if (last != null && last.session.equals(session)) {
+                return last;
+              }
+              if (last == null) {
+                forgetWhenClosed(link);
+              } else {
+                last.end();
+              }
+              return new LinkAutomata(link, session);
+            });
+    return automata.knowsTime() ? automata : null;
+  }
+
+  private static void forgetWhenClosed(Link link) {
+    link.onState(
+        state -> {
+          if (state == Link.State.CLOSED) {
+            OF_LINKS.remove(link);
+          }
+        });
+  }
+
+  private void end() {
+    messages.end();
+    batches.close();
+  }
+
+  private boolean knowsTime() {
+    synchronized (this) {
+      if (time.known() || asksForTime) {
+        return time.known();
+      }
+      asksForTime = true;
+    }
+    request(SharedCodec.steps(List.of()))
+        .whenComplete(
+            (answer, failure) -> {
+              synchronized (this) {
+                asksForTime = false;
+              }
+            });
+    return time.known();
+  }
+
+  @Override
+  public String member() {
+    return session;
+  }
+
+  @Override
+  public int listen(Turns turns) {
+    return listeners.add(turns);
+  }
+
+  @Override
+  public void forget(int number) {
+    listeners.remove(number);
+  }
+
+  private void headChanged(Buffer body) {
+    try {
+      listeners.deliver(HeadMessage.ofBytes(body.getBytes()));
+    } catch (RefusedException malformed) {
+      LOG.debug("unreadable message about a claim", malformed);
+    }
+  }
+
+  @Override
+  public long nowMillis() {
+    return time.millis(Clock.millis());
+  }
+
+  @Override
+  public CompletionStage<StepReply> step(Step step) {
+    return batches.step(step);
+  }
+
+  private CompletionStage<byte[]> carry(int bucket, byte[] steps) {
+    return session.equals(link.clusterMember())
+        ? request(steps)
+        : CompletableFuture.failedStage(
+            new RefusedException(Refusal.UNAVAILABLE, "session " + session + " has ended"));
+  }
+
+  private CompletionStage<byte[]> request(byte[] steps) {
+    Bytes body = new Bytes(session.length() + Integer.BYTES + steps.length);
+    return link.request(
+            Addresses.DEDUP_STEPS,
+            Buffer.buffer(body.text(session).raw(steps).toArray()),
+            STEPS_MILLIS_MAX)
+        .map(
+            answer -> {
+              ByteReader in = Frames.answerReader(answer);
+              time.learn(in.i64(), Clock.millis());
+              return in.raw(in.remaining());
+            })
+        .toCompletionStage();
+  }
+
+  @Override
+  public void tell(DedupKey key, Claim head) {
+    if (tells.incrementAndGet() > TELLS_MAX) {
+      tells.decrementAndGet();
+      return;
+    }
+    byte[] message = HeadMessage.of(key, head).bytes();
+    Bytes body = new Bytes().text(head.worker().member()).raw(message);
+    link.request(Addresses.DEDUP_TELL, Buffer.buffer(body.toArray()), TELL_MILLIS_MAX)
+        .onComplete(done -> tells.decrementAndGet());
+  }
+
+  /** The context of the caller, if it is one of the link's; else null. */
+  private Home callersHome() {
+    ContextInternal context = ContextInternal.current();
+    return context != null && context.owner() == link.vertx() ? new Home(context.unwrap()) : null;
+  }
+
+  private record Home(Context context) implements Executor {
+    @Override
+    public void execute(Runnable task) {
+      context.runOnContext(then -> task.run());
+    }
+  }
+}

@@ -1,0 +1,24 @@
+package dev.evenkeel.cluster;
+
+import dev.evenkeel.dedup.SharedAutomata;
+import java.util.Set;
+import java.util.concurrent.CompletionStage;
+
+/** The dedup automata in the cluster's map, as a member of the cluster uses them. */
+public interface ClusterAutomata extends SharedAutomata {
+  /**
+   * The result of a sweep.
+   *
+   * @param evicted how many claims it removed
+   * @param unknown the processes that have claims, and of which nothing is known
+   */
+  record Sweep(int evicted, Set<String> unknown) {}
+
+  /**
+   * Removes the claims of processes in {@code ended} and of workers that take too long, and tells
+   * the new heads.
+   *
+   * @param alive processes that are known to live
+   */
+  CompletionStage<Sweep> sweep(Set<String> alive, Set<String> ended);
+}

@@ -1,0 +1,66 @@
+package dev.evenkeel.cluster;
+
+import com.hazelcast.map.EntryProcessor;
+import com.hazelcast.nio.ObjectDataInput;
+import com.hazelcast.nio.ObjectDataOutput;
+import com.hazelcast.nio.serialization.DataSerializable;
+import dev.evenkeel.dedup.SharedBucket;
+import dev.evenkeel.dedup.SharedCodec;
+import java.io.IOException;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/**
+ * Removes the claims of processes that have ended and of workers that take too long from one
+ * bucket. Returns the keys that lost claims and the processes of which nothing is known, or null if
+ * there are none of both. The name of the class is part of the wire format.
+ */
+public final class DedupClaimSweep
+    implements EntryProcessor<Integer, DedupBucket, byte[]>, DataSerializable {
+  private static final long serialVersionUID = 1;
+
+  private Set<String> alive;
+  private Set<String> ended;
+  private long nowMillis;
+
+  /** For deserialization. */
+  public DedupClaimSweep() {}
+
+  /**
+   * @param alive ids of processes that are known to live
+   * @param ended ids of processes that have ended
+   * @param nowMillis time of the cluster's clock
+   */
+  DedupClaimSweep(Set<String> alive, Set<String> ended, long nowMillis) {
+    this.alive = alive;
+    this.ended = ended;
+    this.nowMillis = nowMillis;
+  }
+
+  @Override
+  public byte[] process(Map.Entry<Integer, DedupBucket> entry) {
+    SharedBucket bucket = entry.getValue().bucket();
+    List<SharedBucket.Swept> swept = bucket.sweep(member -> !ended.contains(member), nowMillis);
+    if (!swept.isEmpty()) {
+      entry.setValue(bucket.keys() == 0 ? null : entry.getValue());
+    }
+    Set<String> unknown = bucket.members();
+    unknown.removeAll(alive);
+    return swept.isEmpty() && unknown.isEmpty() ? null : SharedCodec.swept(swept, unknown);
+  }
+
+  @Override
+  public void writeData(ObjectDataOutput out) throws IOException {
+    out.writeStringArray(alive.toArray(String[]::new));
+    out.writeStringArray(ended.toArray(String[]::new));
+    out.writeLong(nowMillis);
+  }
+
+  @Override
+  public void readData(ObjectDataInput in) throws IOException {
+    alive = Set.of(in.readStringArray());
+    ended = Set.of(in.readStringArray());
+    nowMillis = in.readLong();
+  }
+}

@@ -1,0 +1,189 @@
+package dev.evenkeel.dispatcher;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.DeliveryOptions;
+import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.eventbus.ReplyFailure;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+
+/**
+ * Finds out whether sessions have ended, by asking all nodes. A session has ended if no node has a
+ * connection of it {@value #GRACE_MILLIS} ms after it was first seen without one. Until then it may
+ * be on its way to another node.
+ *
+ * <p>A node that is down has no connections. As long as a node does not answer, the session counts
+ * as alive.
+ *
+ * <p>It also remembers which sessions nodes have reported lately, for a dispatcher that begins only
+ * after that. To be used on one context.
+ */
+final class SessionEnds {
+  static final long GRACE_MILLIS = 100;
+
+  /** Longest wait for the answer of a node. */
+  static final long ANSWER_MILLIS_MAX = 200;
+
+  /**
+   * How often nodes are asked while one does not answer. That takes some 6 s, in which the members
+   * of the session usually time out.
+   */
+  private static final int TRIES_MAX = 20;
+
+  /** Most checks of a kind at once. Without a check the members of a session time out. */
+  static final int CHECKS_MAX = 1_000;
+
+  static final long RECENT_MILLIS = 10_000;
+  static final int RECENT_MAX = 10_000;
+
+  private enum Sight {
+    SOMEWHERE,
+    NOWHERE,
+    UNKNOWN
+  }
+
+  private final Vertx vertx;
+  private final DeliveryOptions options;
+  private final Supplier<List<String>> nodes;
+  private final LongSupplier clock;
+
+  /** Those under way. */
+  private final Map<String, Future<Boolean>> checks = new HashMap<>();
+
+  /** Sessions that {@link #somewhere} looks for now. */
+  private final Map<String, Future<Boolean>> searches = new HashMap<>();
+
+  /** When sessions were reported, the oldest first. */
+  private final Map<String, Long> recent = new LinkedHashMap<>();
+
+  /**
+   * @param nodes gives the ids of all nodes
+   * @param answerMillisMax {@link #ANSWER_MILLIS_MAX}
+   * @param clock gives milliseconds that never go back
+   */
+  SessionEnds(Vertx vertx, Supplier<List<String>> nodes, long answerMillisMax, LongSupplier clock) {
+    this.vertx = vertx;
+    options = new DeliveryOptions().setSendTimeout(answerMillisMax);
+    this.nodes = nodes;
+    this.clock = clock;
+  }
+
+  /** A node has reported that it lost the last connection of a session. */
+  void reported(String session) {
+    forgetOld();
+    recent.remove(session);
+    recent.put(session, clock.getAsLong());
+    if (recent.size() > RECENT_MAX) {
+      recent.remove(recent.keySet().iterator().next());
+    }
+  }
+
+  /** Sessions that were reported within the last {@value #RECENT_MILLIS} ms. */
+  List<String> recent() {
+    forgetOld();
+    return List.copyOf(recent.keySet());
+  }
+
+  private void forgetOld() {
+    long nowMillis = clock.getAsLong();
+    recent.values().removeIf(atMillis -> nowMillis - atMillis > RECENT_MILLIS);
+  }
+
+  /**
+   * Checks a session that a node has just seen without a connection. Completes with whether it has
+   * ended; false may also mean that this cannot be found out.
+   */
+  Future<Boolean> ended(String session) {
+    return once(checks, session, () -> ended(session, TRIES_MAX));
+  }
+
+  /** Joins the check of the session that is under way, or begins one if there are not too many. */
+  private static Future<Boolean> once(
+      Map<String, Future<Boolean>> underWay, String session, Supplier<Future<Boolean>> check) {
+    Future<Boolean> same = underWay.get(session);
+    if (same != null) {
+      return same;
+    }
+    if (underWay.size() >= CHECKS_MAX) {
+      return Future.succeededFuture(false);
+    }
+    Future<Boolean> begun = check.get();
+    underWay.put(session, begun);
+    return begun.onComplete(done -> underWay.remove(session));
+  }
+
+  private Future<Boolean> ended(String session, int tries) {
+    return vertx
+        .timer(GRACE_MILLIS, TimeUnit.MILLISECONDS)
+        .compose(waited -> look(session))
+        .compose(
+            sight ->
+                sight == Sight.UNKNOWN && tries > 1
+                    ? ended(session, tries - 1)
+                    : Future.succeededFuture(sight == Sight.NOWHERE));
+  }
+
+  /** Like {@link #ended}, for a session that no node has reported: it may well be alive. */
+  Future<Boolean> endedUnreported(String session) {
+    return look(session)
+        .compose(sight -> sight == Sight.NOWHERE ? ended(session) : Future.succeededFuture(false));
+  }
+
+  /** Completes with whether a node has a connection of the session. */
+  Future<Boolean> somewhere(String session) {
+    return once(searches, session, () -> look(session).map(sight -> sight == Sight.SOMEWHERE));
+  }
+
+  private Future<Sight> look(String session) {
+    List<Future<Sight>> answers = new ArrayList<>();
+    for (String node : nodes.get()) {
+      answers.add(look(session, node));
+    }
+    return Future.all(answers)
+        .map(
+            all -> {
+              List<Sight> sights = all.list();
+              return sights.contains(Sight.SOMEWHERE)
+                  ? Sight.SOMEWHERE
+                  : sights.contains(Sight.UNKNOWN) ? Sight.UNKNOWN : Sight.NOWHERE;
+            });
+  }
+
+  private Future<Sight> look(String session, String node) {
+    return vertx
+        .eventBus()
+        .<Buffer>request(
+            Addresses.sessions(node), new JsonObject().put("has", session).toBuffer(), options)
+        .transform(
+            answered ->
+                Future.succeededFuture(
+                    answered.succeeded()
+                        ? sight(answered.result().body())
+                        : isDown(answered.cause()) ? Sight.NOWHERE : Sight.UNKNOWN));
+  }
+
+  private static Sight sight(Buffer answer) {
+    try {
+      return Bodies.answeredJson(answer).getBoolean("has") ? Sight.SOMEWHERE : Sight.NOWHERE;
+    } catch (RefusedException | ClassCastException | NullPointerException e) {
+      return Sight.UNKNOWN;
+    }
+  }
+
+  /** Nobody listens at the address of a node that is down. */
+  private static boolean isDown(Throwable failure) {
+    return failure instanceof ReplyException reply
+        && reply.failureType() == ReplyFailure.NO_HANDLERS;
+  }
+}

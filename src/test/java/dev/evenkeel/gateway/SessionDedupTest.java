@@ -1,0 +1,209 @@
+package dev.evenkeel.gateway;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.dedup.Answer;
+import dev.evenkeel.dedup.Claim;
+import dev.evenkeel.dedup.DedupKey;
+import dev.evenkeel.dedup.Departure;
+import dev.evenkeel.dedup.HeadMessage;
+import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.dedup.SharedBucket;
+import dev.evenkeel.dedup.SharedClaim;
+import dev.evenkeel.dedup.SharedCodec;
+import dev.evenkeel.dedup.Step;
+import dev.evenkeel.dedup.StepBatches;
+import dev.evenkeel.dedup.StepReply;
+import dev.evenkeel.dedup.Worker;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class SessionDedupTest {
+  private static final DedupKey KEY = new DedupKey(1, 2);
+  private static final long NOW = 4_711;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final Automata automata = new Automata();
+  private final SessionDedup dedup = new SessionDedup(automata);
+
+  @BeforeEach
+  void start() {
+    dedup.start(vertx);
+  }
+
+  @AfterEach
+  void stop() {
+    await(vertx.close());
+  }
+
+  private static final class Automata implements SharedAutomata {
+    final SharedBucket bucket = new SharedBucket();
+    final List<String> told = new CopyOnWriteArrayList<>();
+    volatile RefusedException failure;
+
+    @Override
+    public String member() {
+      return "n1";
+    }
+
+    @Override
+    public int listen(Turns turns) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void forget(int number) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public long nowMillis() {
+      return NOW;
+    }
+
+    @Override
+    public CompletionStage<StepReply> step(Step step) {
+      return failure == null
+          ? CompletableFuture.completedStage(
+              bucket.apply(List.of(step), NOW, 1_000).replies().get(0))
+          : CompletableFuture.failedStage(failure);
+    }
+
+    @Override
+    public void tell(DedupKey key, Claim head) {
+      told.add(key + " " + head + " " + head.waitsUntilMillis());
+    }
+  }
+
+  private static SharedClaim claim(String session, long token) {
+    return new SharedClaim(new Worker(session, 0, 0), token, 60_000, NOW + 60_000);
+  }
+
+  private static Step enqueue(String session, long token) {
+    return new Step(Step.Kind.ENQUEUE, KEY, claim(session, token));
+  }
+
+  private static Step dequeue(String session, long token) {
+    return new Step(Step.Kind.DEQUEUE, KEY, claim(session, token));
+  }
+
+  private static Buffer body(String session, byte[] rest) {
+    return Buffer.buffer(new Bytes().text(session).raw(rest).toArray());
+  }
+
+  private ByteReader ask(String address, Buffer body) {
+    return await(VertxLink.send(vertx, address, body, 60_000).map(Frames::answerReader));
+  }
+
+  private List<StepReply> steps(String session, Step... steps) {
+    ByteReader answer =
+        ask(Addresses.DEDUP_STEPS, body(session, SharedCodec.steps(List.of(steps))));
+    assertThat(answer.i64()).isEqualTo(NOW);
+    return SharedCodec.replies(answer.raw(answer.remaining())).replies();
+  }
+
+  private void refused(Refusal refusal, String address, Buffer body, String why) {
+    assertThatThrownBy(() -> ask(address, body))
+        .isInstanceOfSatisfying(
+            RefusedException.class, refused -> assertThat(refused.refusal()).isEqualTo(refusal))
+        .hasMessageContaining(why);
+  }
+
+  @Test
+  void stepsAreCarriedOutInOrder() {
+    List<StepReply> replies =
+        steps("s-1", enqueue("s-1", 1), enqueue("s-1", 2), dequeue("s-1", 1), dequeue("s-1", 1));
+    assertThat(replies).extracting(StepReply::answer).startsWith(Answer.ACCEPT, Answer.BLOCK);
+    assertThat(replies)
+        .extracting(StepReply::departure)
+        .endsWith(Departure.PASSED_ON, Departure.NOT_HEAD);
+    assertThat(replies.get(2).head().token()).isEqualTo(2);
+    assertThat(steps("s-1")).isEmpty();
+  }
+
+  @Test
+  void aClaimOfAFormerSessionCanBeGivenBackAndNotMade() {
+    steps("s-1", enqueue("s-1", 1));
+    assertThat(steps("s-2", dequeue("s-1", 1)).get(0).departure()).isEqualTo(Departure.FREED);
+    refused(
+        Refusal.INVALID,
+        Addresses.DEDUP_STEPS,
+        body("s-2", SharedCodec.steps(List.of(enqueue("s-2", 1), enqueue("s-1", 1)))),
+        "session s-2 asks for a key for s-1");
+    assertThat(automata.bucket.keys()).isZero();
+  }
+
+  @Test
+  void whatIsMalformedIsRefused() {
+    byte[] good = SharedCodec.steps(List.of(enqueue("s-1", 1)));
+    for (int length = 0; length < good.length; length++) {
+      if (length != 1) {
+        byte[] torn = Arrays.copyOf(good, length);
+        refused(Refusal.INVALID, Addresses.DEDUP_STEPS, body("s-1", torn), "malformed");
+      }
+    }
+    byte[] unknown = good.clone();
+    unknown[1] = 99;
+    refused(Refusal.INVALID, Addresses.DEDUP_STEPS, body("s-1", unknown), "malformed");
+    byte[] noClaim = Arrays.copyOf(good, 1 + 1 + DedupKey.BYTES + 1);
+    noClaim[noClaim.length - 1] = (byte) 0xff;
+    refused(Refusal.INVALID, Addresses.DEDUP_STEPS, body("s-1", noClaim), "without a claim");
+    refused(Refusal.INVALID, Addresses.DEDUP_STEPS, body("a/b", good), "bad session name");
+    refused(Refusal.INVALID, Addresses.DEDUP_STEPS, Buffer.buffer("xx"), "malformed");
+    List<Step> many = Collections.nCopies(StepBatches.BATCH_STEPS_MAX + 1, enqueue("s-1", 1));
+    refused(
+        Refusal.INVALID,
+        Addresses.DEDUP_STEPS,
+        body("s-1", SharedCodec.steps(many)),
+        "at most 1000 are allowed");
+    assertThat(automata.bucket.keys()).isZero();
+  }
+
+  @Test
+  void whatTheMapRefusesIsRefused() {
+    automata.failure = Refusal.OVERLOADED.error("too many steps");
+    refused(
+        Refusal.OVERLOADED,
+        Addresses.DEDUP_STEPS,
+        body("s-1", SharedCodec.steps(List.of(enqueue("s-1", 1)))),
+        "too many steps");
+  }
+
+  @Test
+  void messagesArePassedOn() {
+    byte[] message = new HeadMessage(KEY, 9, 77).bytes();
+    assertThat(ask(Addresses.DEDUP_TELL, body("s-2", message)).remaining()).isZero();
+    assertThat(automata.told).containsExactly(KEY + " s-2/0#9 77");
+    refused(Refusal.INVALID, Addresses.DEDUP_TELL, body("s-2", new byte[3]), "malformed");
+    refused(Refusal.INVALID, Addresses.DEDUP_TELL, body("", message), "needs a name");
+    assertThat(automata.told).hasSize(1);
+  }
+
+  @Test
+  void afterItWasStoppedNobodyAnswers() {
+    Future<Void> stopped = dedup.stop();
+    await(stopped);
+    assertThatThrownBy(() -> ask(Addresses.DEDUP_STEPS, body("s-1", SharedCodec.steps(List.of()))))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("not there");
+  }
+}
