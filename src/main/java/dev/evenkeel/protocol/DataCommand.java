@@ -165,6 +165,37 @@ public sealed interface DataCommand {
       implements DataCommand, OfLease {}
 
   /**
+   * Progress of the owners of many shards in one entry of the log. Each position is taken or
+   * refused by itself, as a {@link Commit} without state would be. Answers {@link
+   * Reply.OfCommits}.
+   *
+   * @param positions at most {@link Limits#COMMITS_A_COMMAND_MAX}, and one a lease
+   */
+  record CommitMany(List<Position> positions) implements DataCommand, Submitted {
+
+    /**
+     * The position of one owner. The fields are those of {@link Commit}.
+     *
+     * @param stateOffset where the empty state stands, or -1
+     */
+    public record Position(String group, Shard shard, long epoch, long offset, long stateOffset) {
+      /** The same as a command of its own. */
+      public Commit command() {
+        return new Commit(group, shard, epoch, offset, stateOffset, null);
+      }
+    }
+
+    @Override
+    public void check() {
+      if (positions.isEmpty() || positions.size() > Limits.COMMITS_A_COMMAND_MAX) {
+        throw invalid(
+            positions.size() + " positions: use 1 to " + Limits.COMMITS_A_COMMAND_MAX);
+      }
+      positions.forEach(position -> checkLease(position.group(), position.shard()));
+    }
+  }
+
+  /**
    * Moves a group back or forward on a shard: compare and set. Refuses FENCED unless the lease's
    * epoch is {@code expectedEpoch} (0: no lease yet), OFFSET_OUT_OF_RANGE for an offset that the
    * shard does not have. Takes the shard from its owner, at the next epoch. Deletes the state, the

@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -21,7 +22,9 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Decides about leases. The epoch only grows, the committed offset never goes back, and whoever
@@ -110,6 +113,28 @@ public record LeaseDecider(DataTables tables, Store store) {
     LeaseKey key = new LeaseKey(command.shard(), command.group());
     byte[] state = command.state() == null ? new byte[0] : command.state();
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
+  }
+
+  /** Each position is taken or refused by itself. */
+  public Decision<Change> commit(DataCommand.CommitMany command) {
+    List<Change> changes = new ArrayList<>();
+    List<Reply.OfCommits.RefusedCommit> refused = new ArrayList<>();
+    Set<LeaseKey> seen = new HashSet<>();
+    for (int i = 0; i < command.positions().size(); i++) {
+      DataCommand.CommitMany.Position position = command.positions().get(i);
+      try {
+        if (!seen.add(new LeaseKey(position.shard(), position.group()))) {
+          throw INVALID.error("a second position of %s:%s", position.group(), position.shard());
+        }
+        // Without state, a position is taken, or refused with an exception.
+        changes.addAll(commit(position.command()).changes());
+      } catch (MalformedException malformed) {
+        throw malformed;
+      } catch (RefusedException no) {
+        refused.add(new Reply.OfCommits.RefusedCommit(i, no.refusal(), no.getMessage()));
+      }
+    }
+    return new Decision<>(changes, new Reply.OfCommits(refused));
   }
 
   /** Sets the group to another place, without an owner, at the next epoch and generation. */

@@ -53,6 +53,7 @@ public final class ControlService {
   private final TopicProcedures topics;
   private final FailureService failures;
   private final OffsetFinder offsets;
+  private final List<CommitQueue> commits = new ArrayList<>();
 
   ControlService(
       ServeContext serve, FetchService fetches, GroupCommands commands, TopicProcedures topics) {
@@ -64,6 +65,9 @@ public final class ControlService {
     this.topics = topics;
     failures = new FailureService(serve);
     offsets = new OffsetFinder(serve);
+    for (LogGroupServer group : groups) {
+      commits.add(new CommitQueue(group.log(), group.state(), serve.context(), node::nowMillis));
+    }
   }
 
   Future<Buffer> handle(Buffer request) {
@@ -117,9 +121,12 @@ public final class ControlService {
     requireAllowed(allowed, command);
     group.requireLeader();
     Future<Buffer> answer =
-        offsets
-            .located(group, command)
-            .compose(located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
+        CommitQueue.takes(command)
+            ? commits.get(groups.indexOf(group)).commit(command).map(ControlService::reply)
+            : offsets
+                .located(group, command)
+                .compose(
+                    located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
     return serve.meters().commanded(command, answer);
   }
 

@@ -96,6 +96,11 @@ public final class CommandCodec {
           .add(38, DataCommand.ForgetLeases.class, TEXT, I64, I32)
           .add(39, DataCommand.RaiseFeatureLevel.class, I32)
           .add(40, DataCommand.FillLog.class, BLOB)
+          .add(
+              41,
+              DataCommand.CommitMany.class,
+              Codec.list(
+                  Codec.record(DataCommand.CommitMany.Position.class, TEXT, SHARD, I64, I64, I64)))
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}
@@ -127,8 +132,9 @@ public final class CommandCodec {
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
   static int level(DataCommand command) {
-    return command instanceof DataCommand.RaiseFeatureLevel raise
-        ? raise.level()
-        : FeatureLevel.FIRST;
+    if (command instanceof DataCommand.RaiseFeatureLevel raise) {
+      return raise.level();
+    }
+    return command instanceof DataCommand.CommitMany ? FeatureLevel.COMMIT_MANY : FeatureLevel.FIRST;
   }
 }

@@ -1,24 +1,31 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DataCommand.CommitMany;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Reply.OfCommits.RefusedCommit;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -118,6 +125,56 @@ class LeaseTest {
     rig.grant("g", SHARD, "b", 1);
     assertThat(commit(1, 7)).isEqualTo(Refusal.FENCED);
     assertThat(lease().committed()).isEqualTo(6);
+  }
+
+  private static CommitMany.Position position(Shard shard, long epoch, long offset) {
+    return new CommitMany.Position("g", shard, epoch, offset, -1);
+  }
+
+  @Test
+  void eachPositionOfManyIsTakenOrRefusedByItself() {
+    rig.fill(SHARD, 10);
+    rig.fill(OTHER, 10);
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("g", OTHER, "a", 0);
+    rig.grant("h", OTHER, "b", 0);
+    Reply reply =
+        rig.run(
+            new CommitMany(
+                List.of(
+                    position(OTHER, 1, 3),
+                    position(SHARD, 2, 4),
+                    position(new Shard(1, 9), 1, 4),
+                    new CommitMany.Position("h", OTHER, 1, 5, 2),
+                    position(OTHER, 1, 7),
+                    new CommitMany.Position("h", SHARD, 1, 5, -1))));
+    assertThat(((Reply.OfCommits) reply).refused())
+        .extracting(RefusedCommit::index, RefusedCommit::refusal)
+        .containsExactly(
+            tuple(1, Refusal.FENCED),
+            tuple(2, Refusal.UNKNOWN_SHARD),
+            tuple(4, Refusal.INVALID),
+            tuple(5, Refusal.FENCED));
+    assertThat(lease().committed()).isZero();
+    assertThat(rig.tables().lease("g", OTHER).committed()).isEqualTo(3);
+    assertThat(rig.tables().lease("h", OTHER).committed()).isEqualTo(5);
+    assertThat(rig.tables().lease("h", OTHER).stateOffset()).isEqualTo(2);
+    rig.reopen();
+    assertThat(rig.tables().lease("h", OTHER).committed()).isEqualTo(5);
+  }
+
+  @Test
+  void aCommandOfNoPositionOrTooManyIsRefused() {
+    CommitMany many =
+        new CommitMany(
+            Collections.nCopies(Limits.COMMITS_A_COMMAND_MAX + 1, position(SHARD, 1, 0)));
+    for (CommitMany wrong : List.of(new CommitMany(List.of()), many)) {
+      assertThatThrownBy(wrong::check)
+          .hasMessageContaining(wrong.positions().size() + " positions: use 1 to 5000");
+    }
+    assertThatThrownBy(
+            () -> new CommitMany(List.of(new CommitMany.Position(null, SHARD, 1, 1, 1))).check())
+        .isInstanceOf(RefusedException.class);
   }
 
   @Test

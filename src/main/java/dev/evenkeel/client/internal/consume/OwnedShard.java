@@ -495,7 +495,7 @@ public final class OwnedShard implements Task.Owner {
   }
 
   /** Whether the shard hands out messages and commits progress. */
-  private boolean works() {
+  boolean works() {
     return state == RUNNING || state == DRAINING;
   }
 
