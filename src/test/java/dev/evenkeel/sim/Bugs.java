@@ -329,7 +329,7 @@ enum Bugs implements Bug {
       if (told != null) {
         for (Assignment.Owned owned : told.shards()) {
           if (marks.stream().noneMatch(mark -> mark.shard().equals(owned.shard()))) {
-            all.add(new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null));
+            all.add(new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null, null));
           }
         }
       }

@@ -169,6 +169,10 @@ final class MoveRecorder {
     if (begun != null && (progress.begunOffset == null || begun > progress.begunOffset)) {
       progress.begunOffset = begun;
     }
+    Long position = mark.position();
+    if (position != null && (progress.position == null || position > progress.position)) {
+      progress.position = position;
+    }
     if (progress.fetchedMillis == null && mark.fetchedAgoMillis() != null) {
       progress.fetchedMillis = nowMillis - Math.max(0, mark.fetchedAgoMillis());
     }

@@ -44,6 +44,7 @@ final class ShardState {
   /** What one owner has reported of its time with the shard. Unknown is null. */
   static final class OwnerProgress {
     Long begunOffset;
+    Long position;
     Long fetchedMillis;
     Long endedMillis;
   }
@@ -227,6 +228,17 @@ final class ShardState {
   }
 
   // ---- Progress of owners
+
+  /**
+   * How far the present owner says that it is: everything below is finished. Null if it has not
+   * said so; never below the committed offset.
+   */
+  Long position() {
+    OwnerProgress of = lease == null || !lease.owned() ? null : progress.get(lease.epoch());
+    return of == null || of.position == null
+        ? null
+        : (Long) Math.max(of.position, lease.committed());
+  }
 
   /** Of the owner at that epoch, made if need be; null if it is older than those kept. */
   OwnerProgress progress(long epoch) {
