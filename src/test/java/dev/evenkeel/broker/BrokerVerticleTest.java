@@ -24,6 +24,7 @@ import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany;
+import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -767,6 +768,44 @@ class BrokerVerticleTest {
       assertThat(refused.get(0).refusal()).isEqualTo(Refusal.FENCED);
       DataState state = bench.nodes.get("n1").data().get(0);
       assertThat(state.tables().lease("g", shard).committed()).isEqualTo(2);
+    } finally {
+      System.clearProperty(FeatureLevel.MAX_PROPERTY);
+    }
+  }
+
+  private Lease drainedAndReleased() throws Exception {
+    bench.grant("g", shard, "a", 0);
+    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
+    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+    bench.submit("n1", 0, new DataCommand.Release("g", shard, 1, 0, -1, null));
+    return bench.nodes.get("n1").data().get(0).tables().lease("g", shard);
+  }
+
+  @Test
+  void aReleaseGrantsTheShardToTheNextOwnerAndSaysSo() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+    List<LeaseChange> changes = new CopyOnWriteArrayList<>();
+    bench
+        .vertx
+        .eventBus()
+        .<JsonObject>consumer(
+            Addresses.LEASE_CHANGES, m -> changes.add(LeaseChange.fromJson(m.body())));
+    assertThat(drainedAndReleased().ownedAt(2)).isTrue();
+    await().until(() -> changes.size() == 3);
+    assertThat(changes.get(2).owner()).isEqualTo("b");
+    assertThat(changes.get(2).instance()).isEqualTo("b-1");
+    assertThat(changes.get(2).epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void whereANodeCannotReadWhoIsNextTheDispatcherGrantsTheShard() throws Exception {
+    System.setProperty(FeatureLevel.MAX_PROPERTY, "4");
+    try {
+      begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+      Lease released = drainedAndReleased();
+      assertThat(released.owned()).isFalse();
+      assertThat(released.drain()).isEqualTo(new Drain("b", 99));
     } finally {
       System.clearProperty(FeatureLevel.MAX_PROPERTY);
     }

@@ -196,7 +196,7 @@ public record LeaseDecider(DataTables tables, Store store) {
         return Decision.refused(
             INVALID, "a state offset without a state: give both, or -1 and none");
       }
-      Lease next = lease.released(committed, lease.stateOffset(), lease.state());
+      Lease next = next(lease.released(committed, lease.stateOffset(), lease.state()));
       return progressed(next, new Change.PutLease(next));
     }
     if (state.length > Limits.STATE_BYTES_MAX) {
@@ -204,8 +204,15 @@ public record LeaseDecider(DataTables tables, Store store) {
     }
     checkOffset("state offset", command.stateOffset(), command.shard());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
-    Lease next = lease.released(committed, command.stateOffset(), new byte[0]);
+    Lease next = next(lease.released(committed, command.stateOffset(), new byte[0]));
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
+  }
+
+  /** A released lease, or that of the heir. One with a group term is granted by its holder alone. */
+  private static Lease next(Lease released) {
+    boolean inherits =
+        released.drain() != null && released.drain().heir() != null && released.groupTerm() == 0;
+    return inherits ? released.inherited() : released;
   }
 
   public Decision<Change> forget(DataCommand.ForgetLeases command) {

@@ -115,9 +115,21 @@ public final class ControlService {
     }
   }
 
+  /**
+   * The command in a form that every node of the cluster reads: without an heir, the dispatcher
+   * grants the shard after the release.
+   */
+  private static DataCommand readable(LogGroupServer group, DataCommand command) {
+    boolean former = group.state().levelOfCluster() < FeatureLevel.RELEASE_TO;
+    return former && command instanceof DataCommand.SetDrain set && set.drain() != null
+        ? new DataCommand.SetDrain(
+            set.group(), set.shard(), set.expectedEpoch(), set.drain().withoutHeir())
+        : command;
+  }
+
   private Future<Buffer> submitData(ByteReader in, Class<?> allowed) {
     LogGroupServer group = group(in);
-    DataCommand command = CommandCodec.data(in);
+    DataCommand command = readable(group, CommandCodec.data(in));
     requireAllowed(allowed, command);
     group.requireLeader();
     Future<Buffer> answer =

@@ -15,7 +15,8 @@ import java.util.Objects;
 /**
  * Records moves of shards, and writes them into the meta log for the next dispatcher.
  *
- * <p>A move is known when the log takes its grant. A lease with a higher epoch than the last move
+ * <p>A move is known when the log takes its grant, or when the lease is that of the heir that a
+ * drain has named. A lease with a higher epoch than the last move
  * of its shard shows a move that nobody recorded: a grant whose answer was lost, one of another
  * dispatcher, or one whose dispatcher died before it could record it. If a shard has no recorded
  * moves, its lease as first found shows nothing: the lease looks the same whether no history
@@ -81,6 +82,24 @@ final class MoveRecorder {
         grant.cause(),
         releaseMillis,
         redelivered,
+        lease.committed(),
+        nowMillis);
+  }
+
+  /** The owner has released the shard, and the next one owns it by the same record. */
+  void inherited(GroupState group, ShardState shard, Lease before, long nowMillis) {
+    Lease lease = shard.lease();
+    Cause cause = shard.inheritedCause(group.cause());
+    shard.released(nowMillis);
+    Long releaseMillis = shard.handoverEnded();
+    add(
+        group,
+        shard,
+        lease,
+        before.owner(),
+        cause,
+        releaseMillis,
+        0L,
         lease.committed(),
         nowMillis);
   }

@@ -10,6 +10,7 @@ import static dev.evenkeel.protocol.wire.Codec.TEXT;
 import static dev.evenkeel.protocol.wire.Codec.TEXTS;
 import static dev.evenkeel.protocol.wire.Codec.absent;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN;
+import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN_TO_HEIR;
 import static dev.evenkeel.protocol.wire.RecordCodec.MOVES;
 import static dev.evenkeel.protocol.wire.RecordCodec.POLICY;
 import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
@@ -70,6 +71,7 @@ public final class CommandCodec {
           .add(2, DataCommand.DropShards.class, I32)
           .add(3, DataCommand.ConfigureShards.class, I32, TOPIC_CONFIG)
           .add(5, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN)
+          .add(42, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN_TO_HEIR)
           .add(
               6,
               DataCommand.Commit.class,
@@ -134,6 +136,11 @@ public final class CommandCodec {
   static int level(DataCommand command) {
     if (command instanceof DataCommand.RaiseFeatureLevel raise) {
       return raise.level();
+    }
+    if (command instanceof DataCommand.SetDrain set
+        && set.drain() != null
+        && set.drain().heir() != null) {
+      return FeatureLevel.RELEASE_TO;
     }
     return command instanceof DataCommand.CommitMany ? FeatureLevel.COMMIT_MANY : FeatureLevel.FIRST;
   }

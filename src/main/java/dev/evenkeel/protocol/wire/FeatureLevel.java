@@ -10,7 +10,7 @@ package dev.evenkeel.protocol.wire;
  * 1       all commands, and batches that are not compressed
  * 2, 3    nothing of their own: they belong to the data directories of former layouts
  * 4       compressed batches
- * 5       commits of many shards in one entry
+ * 5       commits of many shards in one entry, and drains whose release grants the shard
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -28,6 +28,9 @@ public final class FeatureLevel {
 
   /** From here on one entry may commit the positions of many shards. */
   public static final int COMMIT_MANY = 5;
+
+  /** From here on a drain may name the run that the release grants the shard to. */
+  public static final int RELEASE_TO = 5;
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 5;

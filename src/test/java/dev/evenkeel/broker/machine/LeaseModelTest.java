@@ -136,7 +136,14 @@ class LeaseModelTest {
     assertThat(after.committed()).isGreaterThanOrEqualTo(before.committed());
     assertThat(after.committed()).isLessThanOrEqualTo(20);
     assertThat(after.stateOffset() == -1).isEqualTo(after.state() == null);
-    if (after.epoch() > before.epoch()) {
+    if (command instanceof DataCommand.Release && after.epoch() > before.epoch()) {
+      assertThat(before.groupTerm()).isZero();
+      assertThat(after.groupTerm()).isZero();
+      assertThat(after.owner()).isEqualTo(before.drain().to());
+      assertThat(after.instance()).isEqualTo(before.drain().heir().instance());
+      assertThat(after.ownerTimeoutMillis()).isEqualTo(before.drain().heir().timeoutMillis());
+      assertThat(after.drain()).isNull();
+    } else if (after.epoch() > before.epoch()) {
       DataCommand.Grant grant = (DataCommand.Grant) command;
       assertThat(grant.groupTerm())
           .as("a lower term grants nothing")

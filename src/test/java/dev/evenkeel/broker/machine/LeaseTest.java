@@ -201,6 +201,74 @@ class LeaseTest {
     assertThat(lease().floor()).isEqualTo(5);
   }
 
+  private void drainTo(String member, Drain.Heir heir) {
+    Drain drain = new Drain(member, 99, heir);
+    assertThat(refusal(new DataCommand.SetDrain("g", SHARD, lease().epoch(), drain))).isNull();
+  }
+
+  @Test
+  void aReleaseGrantsTheShardToTheHeirOfTheDrain() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    drainTo("b", new Drain.Heir("b-7", 12_000));
+    assertThat(release(1, 5, 5, new byte[] {1, 2})).isNull();
+
+    assertThat(lease().epoch()).isEqualTo(2);
+    assertThat(lease().owner()).isEqualTo("b");
+    assertThat(lease().instance()).isEqualTo("b-7");
+    assertThat(lease().ownerTimeoutMillis()).isEqualTo(12_000);
+    assertThat(lease().drain()).isNull();
+    assertThat(lease().committed()).isEqualTo(5);
+    assertThat(lease().stateOffset()).isEqualTo(5);
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).containsExactly(1, 2);
+    assertThat(release(1, 9, 9, new byte[] {3})).as("once").isEqualTo(Refusal.FENCED);
+    assertThat(commit(1, 6)).isEqualTo(Refusal.FENCED);
+    assertThat(commit(2, 6)).isNull();
+    rig.reopen();
+    assertThat(lease().ownedAt(2)).isTrue();
+    assertThat(lease().committed()).isEqualTo(6);
+  }
+
+  @Test
+  void whoTheShardGoesToMayChangeUntilTheRelease() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    drainTo("b", new Drain.Heir("b-7", 5_000));
+    rig.reopen();
+    assertThat(lease().drain().heir().instance()).isEqualTo("b-7");
+    drainTo("c", new Drain.Heir("c-1", 5_000));
+    assertThat(release(1, 3, -1, null)).isNull();
+    assertThat(lease().instance()).isEqualTo("c-1");
+
+    drainTo("b", new Drain.Heir("b-7", 5_000));
+    drainTo("b", null);
+    assertThat(release(2, 4, -1, null)).isNull();
+    assertThat(lease().owned()).as("the dispatcher grants it").isFalse();
+    assertThat(lease().epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void onlyWhoHoldsTheGroupGrantsAShardThatHasATerm() {
+    rig.fill(SHARD, 10);
+    rig.run(Commands.grant("g", SHARD, "a", "a-1", 0, StartAt.EARLIEST, 4));
+    drainTo("b", new Drain.Heir("b-7", 5_000));
+    assertThat(release(1, 3, -1, null)).isNull();
+    assertThat(lease().owned()).isFalse();
+    assertThat(lease().epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void aDrainWhoseHeirMakesNoSenseIsRefusedBeforeItIsLogged() {
+    for (Drain wrong :
+        List.of(
+            new Drain("", 9, new Drain.Heir("b-1", 5_000)),
+            new Drain("b", 9, new Drain.Heir("", 5_000)),
+            new Drain("b", 9, new Drain.Heir("b-1", 0)))) {
+      assertThatThrownBy(() -> new DataCommand.SetDrain("g", SHARD, 1, wrong).check())
+          .isInstanceOf(RefusedException.class);
+    }
+  }
+
   @Test
   void theEmptyStateIsNotedOnceAndKeepsTheMessagesThatItNeeds() {
     rig.fill(SHARD, 10);
