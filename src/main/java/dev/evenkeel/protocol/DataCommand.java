@@ -43,7 +43,8 @@ public sealed interface DataCommand {
   private static void checkOwnerTimeout(long millis) {
     if (millis < 1 || millis > Limits.MEMBER_TIMEOUT_MILLIS_MAX) {
       throw invalid(
-          "owner timeout of %s ms: use 1 to %s".formatted(millis, Limits.MEMBER_TIMEOUT_MILLIS_MAX));
+          "owner timeout of %s ms: use 1 to %s"
+              .formatted(millis, Limits.MEMBER_TIMEOUT_MILLIS_MAX));
     }
   }
 
@@ -141,8 +142,8 @@ public sealed interface DataCommand {
 
   /**
    * Starts, redirects or (with a null {@code drain}) calls off a handover. Refuses FENCED unless
-   * the lease has that epoch. Answers {@link Reply.OfLease}. If the drain names an heir, the owner's
-   * release also grants the shard to it.
+   * the lease has that epoch. Answers {@link Reply.OfLease}. If the drain names an heir, the
+   * owner's release also grants the shard to it.
    */
   record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
       implements DataCommand, OfLease {
@@ -175,8 +176,7 @@ public sealed interface DataCommand {
 
   /**
    * Progress of the owners of many shards in one entry of the log. Each position is taken or
-   * refused by itself, as a {@link Commit} without state would be. Answers {@link
-   * Reply.OfCommits}.
+   * refused by itself, as a {@link Commit} without state would be. Answers {@link Reply.OfCommits}.
    *
    * @param positions at most {@link Limits#COMMITS_A_COMMAND_MAX}, and one a lease
    */
@@ -197,8 +197,7 @@ public sealed interface DataCommand {
     @Override
     public void check() {
       if (positions.isEmpty() || positions.size() > Limits.COMMITS_A_COMMAND_MAX) {
-        throw invalid(
-            positions.size() + " positions: use 1 to " + Limits.COMMITS_A_COMMAND_MAX);
+        throw invalid(positions.size() + " positions: use 1 to " + Limits.COMMITS_A_COMMAND_MAX);
       }
       positions.forEach(position -> checkLease(position.group(), position.shard()));
     }

@@ -761,8 +761,7 @@ class BrokerVerticleTest {
       get(bench.append(shard, batch(7, 0, 0, 9)));
       bench.grant("g", shard, "a", 0);
       CommitMany command =
-          new CommitMany(
-              List.of(position("g", 1, 1), position("h", 1, 1), position("g", 1, 2)));
+          new CommitMany(List.of(position("g", 1, 1), position("h", 1, 1), position("g", 1, 2)));
       List<RefusedCommit> refused = ((Reply.OfCommits) get(submitting(command))).refused();
       assertThat(refused).extracting(RefusedCommit::index).containsExactly(1);
       assertThat(refused.get(0).refusal()).isEqualTo(Refusal.FENCED);

@@ -25,7 +25,17 @@ class ShardReportTest {
   private static JsonObject json(Long position, ShardStatus status) {
     ShardReport shard = new ShardReport("t", SHARD, LEASE, true, null, position, status);
     return new GroupReport(
-            "g", null, "OK", null, 0, List.of(), List.of(shard), Figures.NONE, null, List.of(), null)
+            "g",
+            null,
+            "OK",
+            null,
+            0,
+            List.of(),
+            List.of(shard),
+            Figures.NONE,
+            null,
+            List.of(),
+            null)
         .json()
         .getJsonArray("shards")
         .getJsonObject(0);

@@ -88,8 +88,7 @@ record ShardModel(ShardLog log, Map<Long, Producer> producers, Map<String, Held>
       Drain.Heir heir = drain == null || term > 0 ? null : drain.heir();
       return heir == null
           ? new Held(epoch, null, committed, stateOffset, state, drain, term, resets)
-          : new Held(
-              epoch + 1, heir.instance(), committed, stateOffset, state, null, term, resets);
+          : new Held(epoch + 1, heir.instance(), committed, stateOffset, state, null, term, resets);
     }
 
     Held draining(Drain to) {

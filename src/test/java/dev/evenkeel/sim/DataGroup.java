@@ -426,8 +426,7 @@ final class DataGroup {
     private final Network.Answer<Reply> answer;
     private final List<Lease> before = new ArrayList<>();
 
-    OfPositions(
-        List<CommitMany.Position> positions, String sender, Network.Answer<Reply> answer) {
+    OfPositions(List<CommitMany.Position> positions, String sender, Network.Answer<Reply> answer) {
       this.positions = positions;
       this.sender = sender;
       this.answer = answer;

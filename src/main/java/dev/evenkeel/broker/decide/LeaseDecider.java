@@ -208,7 +208,9 @@ public record LeaseDecider(DataTables tables, Store store) {
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
   }
 
-  /** A released lease, or that of the heir. One with a group term is granted by its holder alone. */
+  /**
+   * A released lease, or that of the heir. One with a group term is granted by its holder alone.
+   */
   private static Lease next(Lease released) {
     boolean inherits =
         released.drain() != null && released.drain().heir() != null && released.groupTerm() == 0;

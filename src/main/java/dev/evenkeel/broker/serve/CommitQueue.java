@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.Reply.OfCommits.RefusedCommit;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
+import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -80,10 +81,8 @@ final class CommitQueue {
           : join(many.positions());
     }
     DataCommand.Commit one = (DataCommand.Commit) command;
-    return join(
-            List.of(
-                new Position(
-                    one.group(), one.shard(), one.epoch(), one.offset(), one.stateOffset())))
+    return join(List.of(
+            new Position(one.group(), one.shard(), one.epoch(), one.offset(), one.stateOffset())))
         .map(reply -> single((Reply.OfCommits) reply));
   }
 
@@ -97,8 +96,7 @@ final class CommitQueue {
 
   /** Nodes that cannot read the joined command may be there. */
   private Future<Reply> oneByOne(List<Position> positions) {
-    List<Future<Reply>> replies =
-        positions.stream().map(each -> append(each.command())).toList();
+    List<Future<Reply>> replies = positions.stream().map(each -> append(each.command())).toList();
     return Future.all(replies)
         .map(
             all -> {
@@ -161,7 +159,7 @@ final class CommitQueue {
     return Future.fromCompletionStage(log.append(entry), context).map(ReplyCodec::decode);
   }
 
-  private void finish(List<Pending> joined, Future<Reply> answer) {
+  private void finish(List<Pending> joined, AsyncResult<Reply> answer) {
     entriesInFlight--;
     int from = 0;
     for (Pending each : joined) {

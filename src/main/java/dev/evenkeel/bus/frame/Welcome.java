@@ -64,8 +64,7 @@ public record Welcome(int version, String node, String server, List<Node> nodes,
     List<Node> nodes = new ArrayList<>();
     for (Object each : json.getJsonArray("nodes")) {
       JsonObject node = (JsonObject) each;
-      nodes.add(
-          new Node(node.getString("node"), node.getString("host"), node.getInteger("port")));
+      nodes.add(new Node(node.getString("node"), node.getString("host"), node.getInteger("port")));
     }
     JsonObject limits = json.getJsonObject("limits");
     return new Welcome(

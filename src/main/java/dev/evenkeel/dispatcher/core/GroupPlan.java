@@ -314,8 +314,8 @@ final class GroupPlan {
   }
 
   /**
-   * The run that gets the shard with the release itself, without another request; null: a grant must
-   * name a term of the group's lease, or there is no such run.
+   * The run that gets the shard with the release itself, without another request; null: a grant
+   * must name a term of the group's lease, or there is no such run.
    */
   private Drain.Heir heir(Lease lease, Member next) {
     boolean ofTerm = lease == null || lease.groupTerm() > 0 || group.grantTerm() > 0;

@@ -227,8 +227,8 @@ public final class GroupState {
   // ---- Owners and members
 
   /**
-   * How far the owner of a shard says that it is, which is never below the committed offset; null if
-   * nobody owns it, or the owner has not said it.
+   * How far the owner of a shard says that it is, which is never below the committed offset; null
+   * if nobody owns it, or the owner has not said it.
    */
   public Long position(Shard shard) {
     return shards.get(shard) == null ? null : shards.state(shard).position();

@@ -16,12 +16,11 @@ import java.util.Objects;
  * Records moves of shards, and writes them into the meta log for the next dispatcher.
  *
  * <p>A move is known when the log takes its grant, or when the lease is that of the heir that a
- * drain has named. A lease with a higher epoch than the last move
- * of its shard shows a move that nobody recorded: a grant whose answer was lost, one of another
- * dispatcher, or one whose dispatcher died before it could record it. If a shard has no recorded
- * moves, its lease as first found shows nothing: the lease looks the same whether no history
- * existed or newer moves pushed it out. A lease without an owner shows nothing either, because its
- * former owner is not known.
+ * drain has named. A lease with a higher epoch than the last move of its shard shows a move that
+ * nobody recorded: a grant whose answer was lost, one of another dispatcher, or one whose
+ * dispatcher died before it could record it. If a shard has no recorded moves, its lease as first
+ * found shows nothing: the lease looks the same whether no history existed or newer moves pushed it
+ * out. A lease without an owner shows nothing either, because its former owner is not known.
  *
  * <p>The figures of a move come with the heartbeats of the old owner and of the new one, in any
  * order. A heartbeat names ages, which become times of the dispatcher's clock when it arrives; so

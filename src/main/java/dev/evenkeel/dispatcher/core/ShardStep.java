@@ -138,8 +138,7 @@ public sealed interface ShardStep {
     boolean tooLate = drain.deadlineMillis() > latestMillis + CLOCKS_APART_MILLIS_MAX;
     long deadlineMillis = tooLate ? latestMillis : drain.deadlineMillis();
     // A drain without an heir is as good: perhaps the log cannot have one.
-    boolean another =
-        !drain.to().equals(to) || drain.heir() != null && !drain.heir().equals(heir);
+    boolean another = !drain.to().equals(to) || drain.heir() != null && !drain.heir().equals(heir);
     if (tooLate || another) {
       // The deadline stays: redirecting again and again must not put it off.
       return new DrainTo(new Drain(to, deadlineMillis, heir));

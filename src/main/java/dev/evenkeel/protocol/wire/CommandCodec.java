@@ -142,6 +142,8 @@ public final class CommandCodec {
         && set.drain().heir() != null) {
       return FeatureLevel.RELEASE_TO;
     }
-    return command instanceof DataCommand.CommitMany ? FeatureLevel.COMMIT_MANY : FeatureLevel.FIRST;
+    return command instanceof DataCommand.CommitMany
+        ? FeatureLevel.COMMIT_MANY
+        : FeatureLevel.FIRST;
   }
 }

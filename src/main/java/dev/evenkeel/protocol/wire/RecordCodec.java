@@ -95,8 +95,7 @@ public final class RecordCodec {
    */
   public static void write(Bytes out, Lease lease) {
     boolean heir = lease.drain() != null && lease.drain().heir() != null;
-    boolean timeout =
-        heir || lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+    boolean timeout = heir || lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     boolean generation = timeout || !lease.generation().equals(Generation.FIRST);
     if (generation) {
       int form = heir ? LEASE_FORM : timeout ? LEASE_FORM_TIMEOUT : LEASE_FORM_GENERATION;

@@ -185,8 +185,7 @@ class CodecTest {
                     null,
                     new Drain("n", 12, new Drain.Heir("n-1", 30_000)))),
             new Reply.OfCommits(
-                List.of(
-                    new Reply.OfCommits.RefusedCommit(3, Refusal.FENCED, "epoch 4 is over"))),
+                List.of(new Reply.OfCommits.RefusedCommit(3, Refusal.FENCED, "epoch 4 is over"))),
             new Reply.OfNumber(42),
             new Reply.OfGroupLease(GroupLease.none("g")),
             new Reply.OfGroupLease(new GroupLease("g", 3, "dispatcher@n1", "i")),

@@ -42,8 +42,7 @@ final class PositionCommits {
     this.environment = environment;
     // A batch that is not urgent goes out with a tick, which may come late.
     long wanted =
-        Math.min(
-            environment.options.getCommitDelayMillis(), environment.options.getCommitMillis());
+        Math.min(environment.options.getCommitDelayMillis(), environment.options.getCommitMillis());
     delayMillis = Math.max(0, wanted - ConsumerCore.TICK_MILLIS);
   }
 
@@ -83,8 +82,7 @@ final class PositionCommits {
   }
 
   private void sendIfDue(int number, LogGroup group, long now) {
-    long gap =
-        group.urgent ? Math.min(ShardCommits.COMMIT_GAP_MILLIS, delayMillis) : delayMillis;
+    long gap = group.urgent ? Math.min(ShardCommits.COMMIT_GAP_MILLIS, delayMillis) : delayMillis;
     if (group.inFlight
         || group.changed.isEmpty()
         || !environment.linkUp()

@@ -264,9 +264,7 @@ final class BroadcastMember implements LogCalls, Feature {
     }
     if (command instanceof DataCommand.CommitMany many) {
       many.positions().forEach(each -> offsets.positions().done(each.shard(), each.offset()));
-      return offsets
-          .store(consumer.context::run)
-          .map(stored -> new Reply.OfCommits(List.of()));
+      return offsets.store(consumer.context::run).map(stored -> new Reply.OfCommits(List.of()));
     }
     return notForBroadcast(command);
   }

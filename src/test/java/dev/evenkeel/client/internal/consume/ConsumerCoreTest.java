@@ -55,8 +55,7 @@ class ConsumerCoreTest {
   }
 
   private void begin(boolean keepsState, boolean givesState) {
-    core =
-        new ConsumerCore(options, "i", keepsState, givesState, false, new SplittableRandom(1));
+    core = new ConsumerCore(options, "i", keepsState, givesState, false, new SplittableRandom(1));
     core.dataGroups(1);
     core.heartbeatAnswered(now);
   }

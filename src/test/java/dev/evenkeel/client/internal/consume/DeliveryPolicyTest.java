@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Message;
