@@ -52,7 +52,7 @@ public final class RecordCodec {
               Drain.class,
               TEXT,
               I64,
-              Codec.nullable(Codec.record(Drain.Heir.class, NEEDED_TEXT, I64))));
+              Codec.nullable(Codec.record(Drain.Heir.class, TEXT, I64))));
 
   static final Codec<GroupPolicy> POLICY = Codec.record(GroupPolicy.class, TEXT, I32, TEXT, TEXT);
 
