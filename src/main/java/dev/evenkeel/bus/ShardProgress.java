@@ -16,6 +16,7 @@ import io.vertx.core.json.JsonArray;
  *     since the request to stop if no handler ran then; null while it handles the shard
  * @param stalledMillis for how long it has had messages of the shard in hand without finishing one;
  *     null if it has none in hand. For a lost shard, only while handlers still run
+ * @param position the lowest unfinished offset; null before it is known where the member begins
  */
 public record ShardProgress(
     Shard shard,
@@ -23,11 +24,12 @@ public record ShardProgress(
     Long begunOffset,
     Long fetchedAgoMillis,
     Long endedAgoMillis,
-    Long stalledMillis) {
+    Long stalledMillis,
+    Long position) {
 
   /**
-   * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for]}: an array
-   * without names, because there may be many.
+   * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for, position]}:
+   * an array without names, because there may be many.
    */
   JsonArray toJson() {
     return new JsonArray()
@@ -37,7 +39,8 @@ public record ShardProgress(
         .add(begunOffset)
         .add(fetchedAgoMillis)
         .add(endedAgoMillis)
-        .add(stalledMillis);
+        .add(stalledMillis)
+        .add(position);
   }
 
   static ShardProgress fromJson(JsonArray json) {
@@ -47,7 +50,8 @@ public record ShardProgress(
         json.getLong(3),
         json.getLong(4),
         json.getLong(5),
-        // Former clients send six.
-        json.size() > 6 ? json.getLong(6) : null);
+        // Former clients send six or seven.
+        json.size() > 6 ? json.getLong(6) : null,
+        json.size() > 7 ? json.getLong(7) : null);
   }
 }

@@ -31,7 +31,7 @@ final class GroupText {
         + "\n"
         + Table.of(
                 "TOPIC topic, SHARD shard, OWNER owner, NEXT nextOwner, STATE state, "
-                    + "EPOCH epoch, COMMITTED committed, END end, LAG lag",
+                    + "EPOCH epoch, COMMITTED committed, POSITION position, END end, LAG lag",
                 group.getJsonArray("shards"))
             .text();
   }

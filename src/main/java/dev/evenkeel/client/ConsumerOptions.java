@@ -180,6 +180,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
       SCHEMA.integer("fetchBytesMax", 1 << 20, 1, Limits.FETCH_BYTES_MAX);
   private static final Option<Integer> FETCH_WAIT =
       SCHEMA.integer("fetchWaitMillis", 15_000, 0, Limits.FETCH_WAIT_MILLIS_MAX);
+  private static final Option<Long> COMMIT_DELAY = SCHEMA.number("commitDelayMillis", 200L, 1);
   private static final Option<Long> COMMIT = SCHEMA.number("commitMillis", 5_000L, 1);
   private static final Option<Integer> COMMIT_MESSAGES = SCHEMA.integer("commitMessages", 1_000, 1);
   private static final Option<Integer> HAND_OUT_MESSAGES =
@@ -578,12 +579,34 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return set(FETCH_WAIT, fetchWaitMillis);
   }
 
-  /** The longest time between two commits of new progress, in ms, at least 1, by default 5,000. */
+  /**
+   * The longest time between the end of a message and its commit, in ms, at least 1, by default
+   * 200.
+   */
+  public long getCommitDelayMillis() {
+    return get(COMMIT_DELAY);
+  }
+
+  /**
+   * A finished message is committed after this time at the latest, in milliseconds, by default 200.
+   * At least 1. So after a crash, the finished messages of this time come again. The consumer
+   * commits all shards of a log group together, and looks every 50 ms. If {@link #setCommitMillis}
+   * is shorter, that counts instead.
+   */
+  public ConsumerOptions setCommitDelayMillis(long commitDelayMillis) {
+    return set(COMMIT_DELAY, commitDelayMillis);
+  }
+
+  /** The longest time between two commits of new state, in ms, at least 1, by default 5,000. */
   public long getCommitMillis() {
     return get(COMMIT);
   }
 
-  /** Progress is committed after this time, in milliseconds, by default 5 seconds. At least 1. */
+  /**
+   * The longest time until progress is committed, in milliseconds, by default 5 seconds. At least
+   * 1. Only progress with a state that the handler {@link MessageContext#commit commits} waits so
+   * long; other progress is committed after {@link #setCommitDelayMillis}.
+   */
   public ConsumerOptions setCommitMillis(long commitMillis) {
     return set(COMMIT, commitMillis);
   }

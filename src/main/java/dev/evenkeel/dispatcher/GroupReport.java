@@ -47,10 +47,18 @@ record GroupReport(
    * @param lease null: nobody has ever owned it
    * @param owned by a member that is alive, or not heard of yet
    * @param nextOwner who gets it next; null: nobody, or unknown
+   * @param position what the owner has finished, up to a second ago, or committed since; null:
+   *     unknown
    * @param status null: its leader has not answered
    */
   record ShardReport(
-      String topic, Shard shard, Lease lease, boolean owned, String nextOwner, ShardStatus status) {
+      String topic,
+      Shard shard,
+      Lease lease,
+      boolean owned,
+      String nextOwner,
+      Long position,
+      ShardStatus status) {
     boolean draining() {
       return owned && lease.drain() != null;
     }
@@ -64,9 +72,13 @@ record GroupReport(
       return status == null ? null : (Long) status.endOffset();
     }
 
-    /** Messages that the group has not consumed, or null if unknown. */
+    /** Messages that the group has not finished, as far as that is known; null if unknown. */
     Long lag() {
-      return committed() == null ? null : (Long) Math.max(0, end() - committed());
+      if (committed() == null) {
+        return null;
+      }
+      long next = position == null ? committed() : position;
+      return Math.max(0, end() - next);
     }
 
     private JsonObject json() {
@@ -78,6 +90,7 @@ record GroupReport(
           .put("drainDeadline", draining() ? (Long) lease.drain().deadlineMillis() : null)
           .put("epoch", lease == null ? null : (Long) lease.epoch())
           .put("state", draining() ? "DRAINING" : owned ? "OWNED" : "FREE")
+          .put("position", position)
           .put("committed", committed())
           .put("end", end())
           .put("lag", lag());

@@ -218,7 +218,8 @@ final class GroupReports {
       next = lease.drain().to().isEmpty() ? null : lease.drain().to();
     }
     String topic = core.topics().name(shard.topicId());
-    return new ShardReport(topic, shard, lease, owned, next, fresh.get(shard));
+    Long position = owned ? group.position(shard) : null;
+    return new ShardReport(topic, shard, lease, owned, next, position, fresh.get(shard));
   }
 
   /**

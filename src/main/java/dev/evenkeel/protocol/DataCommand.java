@@ -40,6 +40,14 @@ public sealed interface DataCommand {
     shard.check();
   }
 
+  private static void checkOwnerTimeout(long millis) {
+    if (millis < 1 || millis > Limits.MEMBER_TIMEOUT_MILLIS_MAX) {
+      throw invalid(
+          "owner timeout of %s ms: use 1 to %s"
+              .formatted(millis, Limits.MEMBER_TIMEOUT_MILLIS_MAX));
+    }
+  }
+
   private static RefusedException invalid(String detail) {
     return INVALID.error(detail);
   }
@@ -128,17 +136,14 @@ public sealed interface DataCommand {
         throw invalid(
             "group term " + groupTerm + ", epoch " + expectedEpoch + ": neither can be negative");
       }
-      if (ownerTimeoutMillis < 1 || ownerTimeoutMillis > Limits.MEMBER_TIMEOUT_MILLIS_MAX) {
-        throw invalid(
-            "owner timeout of %s ms: use 1 to %s"
-                .formatted(ownerTimeoutMillis, Limits.MEMBER_TIMEOUT_MILLIS_MAX));
-      }
+      checkOwnerTimeout(ownerTimeoutMillis);
     }
   }
 
   /**
    * Starts, redirects or (with a null {@code drain}) calls off a handover. Refuses FENCED unless
-   * the lease has that epoch. Answers {@link Reply.OfLease}.
+   * the lease has that epoch. Answers {@link Reply.OfLease}. If the drain names an heir, the
+   * owner's release also grants the shard to it.
    */
   record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
       implements DataCommand, OfLease {
@@ -147,6 +152,11 @@ public sealed interface DataCommand {
       checkLease(group, shard);
       if (drain != null && (drain.to() == null || drain.to().length() > Limits.NAME_CHARS_MAX)) {
         throw invalid("a drain names the next owner, or \"\" if any member may be it");
+      }
+      if (drain != null && drain.heir() != null) {
+        Names.check("member", drain.to());
+        Names.checkInstance("a drain", drain.heir().instance());
+        checkOwnerTimeout(drain.heir().timeoutMillis());
       }
     }
   }
@@ -163,6 +173,35 @@ public sealed interface DataCommand {
    */
   record Commit(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
       implements DataCommand, OfLease {}
+
+  /**
+   * Progress of the owners of many shards in one entry of the log. Each position is taken or
+   * refused by itself, as a {@link Commit} without state would be. Answers {@link Reply.OfCommits}.
+   *
+   * @param positions at most {@link Limits#COMMITS_A_COMMAND_MAX}, and one a lease
+   */
+  record CommitMany(List<Position> positions) implements DataCommand, Submitted {
+
+    /**
+     * The position of one owner. The fields are those of {@link Commit}.
+     *
+     * @param stateOffset where the empty state stands, or -1
+     */
+    public record Position(String group, Shard shard, long epoch, long offset, long stateOffset) {
+      /** The same as a command of its own. */
+      public Commit command() {
+        return new Commit(group, shard, epoch, offset, stateOffset, null);
+      }
+    }
+
+    @Override
+    public void check() {
+      if (positions.isEmpty() || positions.size() > Limits.COMMITS_A_COMMAND_MAX) {
+        throw invalid(positions.size() + " positions: use 1 to " + Limits.COMMITS_A_COMMAND_MAX);
+      }
+      positions.forEach(position -> checkLease(position.group(), position.shard()));
+    }
+  }
 
   /**
    * Moves a group back or forward on a shard: compare and set. Refuses FENCED unless the lease's
@@ -210,8 +249,12 @@ public sealed interface DataCommand {
   }
 
   /**
-   * The owner gives the shard up. Refuses FENCED unless the lease is held at {@code epoch}. A
-   * repeated release gets the same answer. Position and state are written as one record.
+   * The owner gives the shard up. Refuses FENCED unless the lease is held at {@code epoch}.
+   * Position and state are written as one record.
+   *
+   * <p>If the lease has a drain with an {@link Drain.Heir}, and no group term, the heir then owns
+   * the shard at the next epoch, and a repeated release is FENCED. Else nobody owns it, and a
+   * repeated release gets the same answer.
    *
    * @param state null: the owner keeps none, and an earlier state does not change
    * @param stateOffset the offset that {@code state} stands for; -1 with a null state

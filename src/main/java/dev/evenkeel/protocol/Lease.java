@@ -119,6 +119,12 @@ public record Lease(
     return with(epoch, null, null, offset, newStateOffset, newState, drain, generation);
   }
 
+  /** After a release, if its drain names an heir: that run owns the shard. */
+  public Lease inherited() {
+    Drain.Heir heir = drain.heir();
+    return granted(drain.to(), heir.instance(), groupTerm, heir.timeoutMillis());
+  }
+
   /** The same with these bytes of its state. */
   public Lease withState(byte[] newState) {
     return withState(stateOffset, newState);
@@ -129,8 +135,8 @@ public record Lease(
   }
 
   /**
-   * With the usual timeout, for the owner: it knows its timeout, and clients of versions without
-   * one can read this.
+   * With the usual timeout and without an heir, for the owner: it needs to know neither, and
+   * clients of versions without them can read this.
    */
   public Lease forOwner() {
     return new Lease(
@@ -142,7 +148,7 @@ public record Lease(
         committed,
         stateOffset,
         state,
-        drain,
+        drain == null ? null : drain.withoutHeir(),
         groupTerm,
         generation,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);

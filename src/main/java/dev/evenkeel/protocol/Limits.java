@@ -74,6 +74,9 @@ public final class Limits {
   /** Most outcomes, or offsets of dead letters, that one command names. */
   public static final int OUTCOMES_A_COMMAND_MAX = 1_000;
 
+  /** Most positions that one command commits. */
+  public static final int COMMITS_A_COMMAND_MAX = 5_000;
+
   /** Longest delay of a message: 30 days. */
   public static final long DELAY_MILLIS_MAX = 30L * 24 * 3600 * 1000;
 

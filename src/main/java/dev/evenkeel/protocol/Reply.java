@@ -34,6 +34,22 @@ public sealed interface Reply {
   record OfNumber(long number) implements Reply {}
 
   /**
+   * The log has taken the positions of a command, except these.
+   *
+   * @param refused in the order of the command
+   */
+  record OfCommits(List<RefusedCommit> refused) implements Reply {
+    /**
+     * @param index of the position in the command, from 0
+     */
+    public record RefusedCommit(int index, Refusal refusal, String detail) {
+      public RefusedException exception() {
+        return RefusedException.received(refusal, detail);
+      }
+    }
+  }
+
+  /**
    * Delayed messages that were due got their offsets.
    *
    * @param lateMillis how long ago the first of them was due; 0 without any

@@ -23,6 +23,8 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DataCommand.CommitMany;
+import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -32,6 +34,7 @@ import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Reply.OfCommits.RefusedCommit;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
@@ -697,6 +700,111 @@ class BrokerVerticleTest {
       assertThat(refused)
           .hasMessageContaining("needs feature level 4, and the cluster is at level");
       assertThat(get(bench.append(shard, batch(0, 0, 0, 3))).results().get(0).ok()).isTrue();
+    } finally {
+      System.clearProperty(FeatureLevel.MAX_PROPERTY);
+    }
+  }
+
+  private Future<Reply> submitting(DataCommand command) {
+    Bytes body = new Bytes().i32(0);
+    CommandCodec.write(body, command);
+    Buffer request = Frames.request(Op.SUBMIT_DATA, body);
+    return bench.send(Addresses.control("n1"), request).map(ReplyCodec::decode);
+  }
+
+  private CommitMany.Position position(String group, long epoch, long offset) {
+    return new CommitMany.Position(group, shard, epoch, offset, -1);
+  }
+
+  /** Two entries are held up, and then what has come meanwhile is one. */
+  @Test
+  void commitsThatWaitBecomeOneEntryAndGetTheirOwnShares() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+    get(bench.append(shard, batch(7, 0, 0, 9)));
+    for (String group : List.of("g", "h", "i")) {
+      bench.grant(group, shard, "a", 0);
+    }
+    FakeCluster.Group log = bench.cluster.group("d0");
+    log.hold();
+    int before = log.entries.size();
+    Future<Reply> first = submitting(Commands.commit("g", shard, 1, 1));
+    Future<Reply> second = submitting(Commands.commit("g", shard, 1, 2));
+    Future<Reply> fenced = submitting(Commands.commit("h", shard, 5, 3));
+    Future<Reply> many =
+        submitting(new CommitMany(List.of(position("g", 1, 4), position("i", 1, 99))));
+    Future<Reply> ofTheSameLease =
+        submitting(new CommitMany(List.of(position("i", 1, 6), position("h", 1, 7))));
+    await().until(() -> log.held() == 2);
+    // The answer to a later request shows that the earlier ones have been taken.
+    bench.control(Op.READ_GROUPS, new Bytes());
+    log.release();
+    assertThat(get(first)).isEqualTo(Reply.DONE);
+    assertThat(get(second)).isEqualTo(Reply.DONE);
+    assertThat(((Reply.Refused) get(fenced)).refusal()).isEqualTo(Refusal.FENCED);
+    List<RefusedCommit> refused = ((Reply.OfCommits) get(many)).refused();
+    assertThat(refused).extracting(RefusedCommit::index).containsExactly(1);
+    assertThat(refused.get(0).refusal()).isEqualTo(Refusal.INVALID);
+    assertThat(((Reply.OfCommits) get(ofTheSameLease)).refused()).isEmpty();
+    DataState state = bench.nodes.get("n1").data().get(0);
+    for (Object[] each : new Object[][] {{"g", 4L}, {"h", 7L}, {"i", 6L}}) {
+      assertThat(state.tables().lease((String) each[0], shard).committed()).isEqualTo(each[1]);
+    }
+    assertThat(log.entries).hasSize(before + 4);
+  }
+
+  @Test
+  void whereANodeCannotReadJoinedCommitsEachIsAnEntry() throws Exception {
+    System.setProperty(FeatureLevel.MAX_PROPERTY, "4");
+    try {
+      begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+      get(bench.append(shard, batch(7, 0, 0, 9)));
+      bench.grant("g", shard, "a", 0);
+      CommitMany command =
+          new CommitMany(List.of(position("g", 1, 1), position("h", 1, 1), position("g", 1, 2)));
+      List<RefusedCommit> refused = ((Reply.OfCommits) get(submitting(command))).refused();
+      assertThat(refused).extracting(RefusedCommit::index).containsExactly(1);
+      assertThat(refused.get(0).refusal()).isEqualTo(Refusal.FENCED);
+      DataState state = bench.nodes.get("n1").data().get(0);
+      assertThat(state.tables().lease("g", shard).committed()).isEqualTo(2);
+    } finally {
+      System.clearProperty(FeatureLevel.MAX_PROPERTY);
+    }
+  }
+
+  private Lease drainedAndReleased() throws Exception {
+    bench.grant("g", shard, "a", 0);
+    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
+    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+    bench.submit("n1", 0, new DataCommand.Release("g", shard, 1, 0, -1, null));
+    return bench.nodes.get("n1").data().get(0).tables().lease("g", shard);
+  }
+
+  @Test
+  void aReleaseGrantsTheShardToTheNextOwnerAndSaysSo() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+    List<LeaseChange> changes = new CopyOnWriteArrayList<>();
+    bench
+        .vertx
+        .eventBus()
+        .<JsonObject>consumer(
+            Addresses.LEASE_CHANGES, m -> changes.add(LeaseChange.fromJson(m.body())));
+    assertThat(drainedAndReleased().ownedAt(2)).isTrue();
+    await().until(() -> changes.size() == 3);
+    assertThat(changes.get(2).owner()).isEqualTo("b");
+    assertThat(changes.get(2).instance()).isEqualTo("b-1");
+    assertThat(changes.get(2).epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void whereANodeCannotReadWhoIsNextTheDispatcherGrantsTheShard() throws Exception {
+    System.setProperty(FeatureLevel.MAX_PROPERTY, "4");
+    try {
+      begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+      Lease released = drainedAndReleased();
+      assertThat(released.owned()).isFalse();
+      assertThat(released.drain()).isEqualTo(new Drain("b", 99));
     } finally {
       System.clearProperty(FeatureLevel.MAX_PROPERTY);
     }

@@ -159,7 +159,7 @@ class DispatcherVerticleTest {
     }
 
     private static ShardProgress mark(Assignment.Owned owned) {
-      return new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null);
+      return new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null, null);
     }
 
     synchronized void silence() {
@@ -358,6 +358,7 @@ class DispatcherVerticleTest {
     assertThat(third.getString("owner")).isEqualTo("b");
     assertThat(third.getString("state")).isEqualTo("OWNED");
     assertThat(third.getLong("committed")).isEqualTo(5);
+    assertThat(third.containsKey("position")).isTrue();
     assertThat(third.getLong("epoch")).isEqualTo(2);
     assertThat(third.containsKey("nextOwner")).isTrue();
     assertThat(third.getValue("nextOwner")).isNull();

@@ -71,7 +71,7 @@ public final class ModelLog {
       Lease lease = lease(c.group(), c.shard());
       return lease == null || !lease.ownedAt(c.epoch())
           ? Reply.refused(Refusal.FENCED, "not held")
-          : put(lease.released(c.offset(), c.stateOffset(), c.state()));
+          : put(next(lease.released(c.offset(), c.stateOffset(), c.state())));
     }
     if (command instanceof DataCommand.ResetLease c) {
       Lease lease = lease(c.group(), c.shard());
@@ -106,6 +106,11 @@ public final class ModelLog {
       return new Reply.OfNumber(epochFloor);
     }
     throw new IllegalArgumentException(command.toString());
+  }
+
+  private static Lease next(Lease released) {
+    boolean heir = released.drain() != null && released.drain().heir() != null;
+    return heir && released.groupTerm() == 0 ? released.inherited() : released;
   }
 
   private Lease fresh(String group, Shard shard) {

@@ -281,7 +281,9 @@ public final class HistoryClients {
             .onSuccess(this::see);
       }
       if (luck == 6) {
-        Drain drain = new Drain("m" + random.nextInt(RIVALS), 1_000 + random.nextInt(1_000));
+        String next = "m" + random.nextInt(RIVALS);
+        Drain.Heir heir = random.nextBoolean() ? null : new Drain.Heir(next + "-0", 5_000);
+        Drain drain = new Drain(next, 1_000 + random.nextInt(1_000), heir);
         return submit(name, shard, new DataCommand.SetDrain(GROUP, shard, seenEpoch, drain));
       }
       if (epoch == 0) {

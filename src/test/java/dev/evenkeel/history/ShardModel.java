@@ -63,9 +63,15 @@ record ShardModel(ShardLog log, Map<Long, Producer> producers, Map<String, Held>
           && Objects.equals(lease.instance(), instance)
           && lease.committed() == committed
           && lease.stateOffset() == stateOffset
-          && Objects.equals(lease.drain(), drain)
+          && sameDrain(lease.drain())
           && lease.groupTerm() == term
           && lease.generation().number() == resets;
+    }
+
+    /** What an owner reads does not name the heir. */
+    private boolean sameDrain(Drain other) {
+      return Objects.equals(other, drain)
+          || drain != null && Objects.equals(other, drain.withoutHeir());
     }
 
     Held committedAt(long offset) {
@@ -77,8 +83,12 @@ record ShardModel(ShardLog log, Map<Long, Producer> producers, Map<String, Held>
           epoch, instance, committed, offset, Arrays.hashCode(bytes), drain, term, resets);
     }
 
+    /** If the drain names an heir, that run owns it at the next epoch. */
     Held released() {
-      return new Held(epoch, null, committed, stateOffset, state, drain, term, resets);
+      Drain.Heir heir = drain == null || term > 0 ? null : drain.heir();
+      return heir == null
+          ? new Held(epoch, null, committed, stateOffset, state, drain, term, resets)
+          : new Held(epoch + 1, heir.instance(), committed, stateOffset, state, null, term, resets);
     }
 
     Held draining(Drain to) {

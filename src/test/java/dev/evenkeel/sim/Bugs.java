@@ -5,6 +5,7 @@ import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -163,6 +164,14 @@ enum Bugs implements Bug {
   OWNER_TIMEOUT_IS_FORGOTTEN(Focus.LOST_REGISTRY) {
     @Override
     public DataCommand command(DataCommand command, Lease lease) {
+      long usual = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+      if (command instanceof DataCommand.SetDrain c
+          && c.drain() != null
+          && c.drain().heir() != null) {
+        Drain.Heir heir = new Drain.Heir(c.drain().heir().instance(), usual);
+        Drain drain = new Drain(c.drain().to(), c.drain().deadlineMillis(), heir);
+        return new DataCommand.SetDrain(c.group(), c.shard(), c.expectedEpoch(), drain);
+      }
       return command instanceof DataCommand.Grant c
           ? new DataCommand.Grant(
               c.group(),
@@ -172,7 +181,7 @@ enum Bugs implements Bug {
               c.expectedEpoch(),
               c.start(),
               c.groupTerm(),
-              Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)
+              usual)
           : command;
     }
   },
@@ -329,7 +338,7 @@ enum Bugs implements Bug {
       if (told != null) {
         for (Assignment.Owned owned : told.shards()) {
           if (marks.stream().noneMatch(mark -> mark.shard().equals(owned.shard()))) {
-            all.add(new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null));
+            all.add(new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null, null));
           }
         }
       }

@@ -17,6 +17,7 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DataCommand.CommitMany;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -36,8 +37,10 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
@@ -304,6 +307,33 @@ final class DataGroup {
     append(Entry.of(seen, clockMillis()), new OfLease(group, shard, command, sender, answer));
   }
 
+  /**
+   * Positions of one or several shards.
+   *
+   * @param sender run of the consumer that sent it
+   */
+  void commit(DataCommand command, String sender, Network.Answer<Reply> answer) {
+    if (command instanceof DataCommand.Commit one) {
+      submit(one.group(), one.shard(), one, sender, answer);
+      return;
+    }
+    List<CommitMany.Position> positions = ((CommitMany) command).positions();
+    List<CommitMany.Position> seen = new ArrayList<>();
+    for (CommitMany.Position each : positions) {
+      Lease lease = whole(state(), each.group(), each.shard());
+      DataCommand.Commit altered = (DataCommand.Commit) bug.command(each.command(), lease);
+      seen.add(
+          new CommitMany.Position(
+              altered.group(),
+              altered.shard(),
+              altered.epoch(),
+              altered.offset(),
+              altered.stateOffset()));
+    }
+    append(
+        Entry.of(new CommitMany(seen), clockMillis()), new OfPositions(positions, sender, answer));
+  }
+
   /** Drops leases of a group, as a dispatcher asks all data groups to do. */
   void forget(DataCommand.ForgetLeases command, Network.Answer<Reply> answer) {
     String of = command.group();
@@ -379,6 +409,51 @@ final class DataGroup {
       boolean granted = command instanceof DataCommand.Grant && reply instanceof Reply.OfLease;
       if (granted && before != null && before.owned()) {
         around.taken(before);
+      }
+      answer.give(reply);
+      wake();
+    }
+
+    @Override
+    public void unknown() {
+      answer.never();
+    }
+  }
+
+  private final class OfPositions implements SimLog.Writer {
+    private final List<CommitMany.Position> positions;
+    private final String sender;
+    private final Network.Answer<Reply> answer;
+    private final List<Lease> before = new ArrayList<>();
+
+    OfPositions(List<CommitMany.Position> positions, String sender, Network.Answer<Reply> answer) {
+      this.positions = positions;
+      this.sender = sender;
+      this.answer = answer;
+    }
+
+    @Override
+    public void before(DataState state) {
+      positions.forEach(each -> before.add(whole(state, each.group(), each.shard())));
+    }
+
+    @Override
+    public void applied(DataState state, ByteBuffer bytes) {
+      Reply reply = ReplyCodec.decode(bytes);
+      time.note(() -> positions + " of " + sender + " -> " + reply);
+      Map<Integer, Reply> refused = new HashMap<>();
+      ((Reply.OfCommits) reply)
+          .refused()
+          .forEach(each -> refused.put(each.index(), Reply.refused(each.refusal(), each.detail())));
+      for (int i = 0; i < positions.size(); i++) {
+        CommitMany.Position each = positions.get(i);
+        ledger.applied(
+            each.shard(),
+            each.command(),
+            sender,
+            before.get(i),
+            whole(state, each.group(), each.shard()),
+            refused.getOrDefault(i, Reply.DONE));
       }
       answer.give(reply);
       wake();

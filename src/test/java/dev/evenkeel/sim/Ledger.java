@@ -219,7 +219,8 @@ final class Ledger {
     }
     long epoch = before == null ? 0 : before.epoch();
     boolean ownerKept = before != null && Objects.equals(before.instance(), after.instance());
-    if (after.epoch() != epoch && !(command instanceof DataCommand.Grant)) {
+    boolean inherited = command instanceof DataCommand.Release && taken && hasHeir(before);
+    if (after.epoch() != epoch && !(command instanceof DataCommand.Grant) && !inherited) {
       throw failure("another epoch without a grant", command, after);
     }
     checkGeneration(track, before, after, command);
@@ -236,6 +237,10 @@ final class Ledger {
       mustOwn("publishes", sender, before, command);
     } else if (command instanceof DataCommand.Release release && taken) {
       released(track, release, sender, before, after);
+      if (inherited) {
+        checkHighest(shard, after);
+        inherited(track, before, after);
+      }
     }
     if (after.committed() < track.committed) {
       throw failure("the committed offset goes back", track.committed, after);
@@ -350,6 +355,29 @@ final class Ledger {
       throw failure("a grant changes where the shard stands", before, after);
     }
     checkTerm(before, after);
+    track.epoch = after.epoch();
+    track.owners.put(after.epoch(), after.instance());
+    moves++;
+  }
+
+  /** Whether a release of the lease grants the shard. */
+  private static boolean hasHeir(Lease before) {
+    return before != null
+        && before.owned()
+        && before.groupTerm() == 0
+        && before.drain() != null
+        && before.drain().heir() != null;
+  }
+
+  /** The owner has released the shard, and by the same record the next one has it. */
+  private void inherited(Track track, Lease before, Lease after) {
+    if (after.epoch() != before.epoch() + 1
+        || !before.drain().heir().instance().equals(after.instance())
+        || !before.drain().to().equals(after.owner())
+        || before.drain().heir().timeoutMillis() != after.ownerTimeoutMillis()
+        || after.drain() != null) {
+      throw failure("a release grants the shard to another than the heir", before, after);
+    }
     track.epoch = after.epoch();
     track.owners.put(after.epoch(), after.instance());
     moves++;

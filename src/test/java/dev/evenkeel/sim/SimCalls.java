@@ -2,6 +2,7 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.client.internal.member.PublishBench;
@@ -80,6 +81,26 @@ final class SimCalls implements PublishBench.Cluster {
         command,
         reply -> owned.committed(command.offset()),
         no -> owned.commitFailed(no, clock()));
+  }
+
+  void commit(CommitBatch batch) {
+    this.<Reply>request(
+        text(() -> "commit of " + batch.command()),
+        CONTROL_TIMEOUT_MILLIS,
+        answer ->
+            world
+                .brokers
+                .groups()
+                .get(batch.dataGroup())
+                .commit(batch.command(), consumer.instance, answer),
+        reply -> {
+          if (reply instanceof Reply.Refused refused) {
+            batch.failed(refused.exception(), clock());
+          } else {
+            batch.answered(reply, clock());
+          }
+        },
+        refused -> batch.failed(refused, clock()));
   }
 
   void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.Backoff;
+import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.ElapsedTime;
@@ -32,7 +33,6 @@ import org.slf4j.event.Level;
  * them where the shell is in life.
  */
 final class SimConsumer extends Actor {
-  private static final long TICK_MILLIS = 50;
   private static final long HEARTBEAT_TIMEOUT_MILLIS = 1_000;
 
   final String member;
@@ -83,6 +83,7 @@ final class SimConsumer extends Actor {
     boolean keepsState = world.keepsState();
     boolean publishes = world.features.publishes();
     core = new ConsumerCore(options, instance, keepsState, keepsState, publishes, random);
+    core.dataGroups(world.brokers.groups().size());
     handler = new SimHandler(world, this, keepsState);
     calls = new SimCalls(world, this);
     plan = new HeartbeatPlan(options.getHeartbeatMillis(), clock());
@@ -114,7 +115,7 @@ final class SimConsumer extends Actor {
       beatIfDue();
     }
     turn();
-    world.time.in(TICK_MILLIS, this, null, this::tick);
+    world.time.in(ConsumerCore.TICK_MILLIS, this, null, this::tick);
   }
 
   // ---- Heartbeats
@@ -317,6 +318,11 @@ final class SimConsumer extends Actor {
     @Override
     public void commit(OwnedShard owned, DataCommand.Commit command) {
       calls.commit(owned, command);
+    }
+
+    @Override
+    public void commitPositions(CommitBatch batch) {
+      calls.commit(batch);
     }
 
     @Override

@@ -306,6 +306,7 @@ final class World implements DataGroup.Surroundings {
         .setMemberTimeoutMillis(memberTimeoutMillis())
         .setLockTimeMillis(LOCK_TIME_MILLIS)
         .setFetchWaitMillis(500 + random.nextInt(8_000))
+        .setCommitDelayMillis(1 + random.nextInt(500))
         .setCommitMillis(50 + random.nextInt(2_000))
         .setCommitMessages(1 + random.nextInt(50));
   }

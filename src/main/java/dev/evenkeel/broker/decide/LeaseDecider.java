@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -21,7 +22,9 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * Decides about leases. The epoch only grows, the committed offset never goes back, and whoever
@@ -112,6 +115,28 @@ public record LeaseDecider(DataTables tables, Store store) {
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
   }
 
+  /** Each position is taken or refused by itself. */
+  public Decision<Change> commit(DataCommand.CommitMany command) {
+    List<Change> changes = new ArrayList<>();
+    List<Reply.OfCommits.RefusedCommit> refused = new ArrayList<>();
+    Set<LeaseKey> seen = new HashSet<>();
+    for (int i = 0; i < command.positions().size(); i++) {
+      DataCommand.CommitMany.Position position = command.positions().get(i);
+      try {
+        if (!seen.add(new LeaseKey(position.shard(), position.group()))) {
+          throw INVALID.error("a second position of %s:%s", position.group(), position.shard());
+        }
+        // Without state, a position is taken, or refused with an exception.
+        changes.addAll(commit(position.command()).changes());
+      } catch (MalformedException malformed) {
+        throw malformed;
+      } catch (RefusedException no) {
+        refused.add(new Reply.OfCommits.RefusedCommit(i, no.refusal(), no.getMessage()));
+      }
+    }
+    return new Decision<>(changes, new Reply.OfCommits(refused));
+  }
+
   /** Sets the group to another place, without an owner, at the next epoch and generation. */
   public Decision<Change> reset(DataCommand.ResetLease command) {
     Names.check("group", command.group());
@@ -171,7 +196,7 @@ public record LeaseDecider(DataTables tables, Store store) {
         return Decision.refused(
             INVALID, "a state offset without a state: give both, or -1 and none");
       }
-      Lease next = lease.released(committed, lease.stateOffset(), lease.state());
+      Lease next = next(lease.released(committed, lease.stateOffset(), lease.state()));
       return progressed(next, new Change.PutLease(next));
     }
     if (state.length > Limits.STATE_BYTES_MAX) {
@@ -179,8 +204,17 @@ public record LeaseDecider(DataTables tables, Store store) {
     }
     checkOffset("state offset", command.stateOffset(), command.shard());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
-    Lease next = lease.released(committed, command.stateOffset(), new byte[0]);
+    Lease next = next(lease.released(committed, command.stateOffset(), new byte[0]));
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
+  }
+
+  /**
+   * A released lease, or that of the heir. One with a group term is granted by its holder alone.
+   */
+  private static Lease next(Lease released) {
+    boolean inherits =
+        released.drain() != null && released.drain().heir() != null && released.groupTerm() == 0;
+    return inherits ? released.inherited() : released;
   }
 
   public Decision<Change> forget(DataCommand.ForgetLeases command) {

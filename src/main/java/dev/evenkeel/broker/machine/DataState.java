@@ -230,6 +230,8 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   private Decision<Change> decide(Store store, DataCommand command, LogTime time) {
     if (command instanceof DataCommand.Commit c) {
       return new LeaseDecider(tables, store).commit(c);
+    } else if (command instanceof DataCommand.CommitMany c) {
+      return new LeaseDecider(tables, store).commit(c);
     } else if (command instanceof DataCommand.Grant c) {
       return new LeaseDecider(tables, store).grant(c);
     } else if (command instanceof DataCommand.SetDrain c) {

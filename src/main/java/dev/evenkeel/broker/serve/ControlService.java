@@ -53,6 +53,7 @@ public final class ControlService {
   private final TopicProcedures topics;
   private final FailureService failures;
   private final OffsetFinder offsets;
+  private final List<CommitQueue> commits = new ArrayList<>();
 
   ControlService(
       ServeContext serve, FetchService fetches, GroupCommands commands, TopicProcedures topics) {
@@ -64,6 +65,9 @@ public final class ControlService {
     this.topics = topics;
     failures = new FailureService(serve);
     offsets = new OffsetFinder(serve);
+    for (LogGroupServer group : groups) {
+      commits.add(new CommitQueue(group.log(), group.state(), serve.context(), node::nowMillis));
+    }
   }
 
   Future<Buffer> handle(Buffer request) {
@@ -111,15 +115,30 @@ public final class ControlService {
     }
   }
 
+  /**
+   * The command in a form that every node of the cluster reads: without an heir, the dispatcher
+   * grants the shard after the release.
+   */
+  private static DataCommand readable(LogGroupServer group, DataCommand command) {
+    boolean former = group.state().levelOfCluster() < FeatureLevel.RELEASE_TO;
+    return former && command instanceof DataCommand.SetDrain set && set.drain() != null
+        ? new DataCommand.SetDrain(
+            set.group(), set.shard(), set.expectedEpoch(), set.drain().withoutHeir())
+        : command;
+  }
+
   private Future<Buffer> submitData(ByteReader in, Class<?> allowed) {
     LogGroupServer group = group(in);
-    DataCommand command = CommandCodec.data(in);
+    DataCommand command = readable(group, CommandCodec.data(in));
     requireAllowed(allowed, command);
     group.requireLeader();
     Future<Buffer> answer =
-        offsets
-            .located(group, command)
-            .compose(located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
+        CommitQueue.takes(command)
+            ? commits.get(groups.indexOf(group)).commit(command).map(ControlService::reply)
+            : offsets
+                .located(group, command)
+                .compose(
+                    located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
     return serve.meters().commanded(command, answer);
   }
 

@@ -30,6 +30,7 @@ public final class RequestMetrics {
   private static final Map<Class<?>, String> COMMANDS =
       Map.of(
           DataCommand.Commit.class, "commit",
+          DataCommand.CommitMany.class, "commit",
           DataCommand.Grant.class, "grant",
           DataCommand.SetDrain.class, "drain",
           DataCommand.Release.class, "release");
@@ -181,8 +182,11 @@ public final class RequestMetrics {
     return answer.onSuccess(
         reply -> {
           timer.record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
-          if (ReplyCodec.decode(Frames.answerBody(reply)) instanceof Reply.Refused refused) {
+          Reply decoded = ReplyCodec.decode(Frames.answerBody(reply));
+          if (decoded instanceof Reply.Refused refused) {
             refused(refused.refusal());
+          } else if (decoded instanceof Reply.OfCommits of) {
+            of.refused().forEach(each -> refused(each.refusal()));
           }
         });
   }

@@ -99,7 +99,7 @@ final class DispatcherState {
   }
 
   /**
-   * Messages of a shard that a group has not consumed; null if that is unknown.
+   * Messages of a shard that a group has not committed; null if that is unknown.
    *
    * @param lease of the group, or null if it has none
    */

@@ -301,14 +301,27 @@ final class GroupPlan {
       }
     }
     String target = group.target(shard.shard);
+    Member next = target == null ? null : group.live(target);
     return ShardStep.next(
         lease,
         owner,
         target,
-        stays(target == null ? null : group.live(target), shard.shard),
+        stays(next, shard.shard),
+        heir(lease, next),
         group.settled(),
         lockTimeMillis(lease),
         nowMillis);
+  }
+
+  /**
+   * The run that gets the shard with the release itself, without another request; null: a grant
+   * must name a term of the group's lease, or there is no such run.
+   */
+  private Drain.Heir heir(Lease lease, Member next) {
+    boolean ofTerm = lease == null || lease.groupTerm() > 0 || group.grantTerm() > 0;
+    return next == null || ofTerm || group.ownedAsAWhole() || group.leading().applies()
+        ? null
+        : new Drain.Heir(next.instance(), next.beat().memberTimeoutMillis());
   }
 
   /** How long the owner of a lease may take to release the shard. */
@@ -422,6 +435,10 @@ final class GroupPlan {
       return null;
     }
     if (request.command() instanceof DataCommand.SetDrain drain) {
+      if (lease.epoch() < shard.epoch()) {
+        // The owner has released the shard meanwhile, and the next one has it.
+        return null;
+      }
       if (drain.drain() == null) {
         shard.handoverDropped();
       } else {
@@ -441,7 +458,7 @@ final class GroupPlan {
   void failed(ShardState shard, Reply.Refused refused, long nowMillis) {
     ShardState.Request request = answered(shard);
     shard.pausedUntilMillis = nowMillis + state.settings.retryMillis();
-    if (request.command() instanceof DataCommand.Grant) {
+    if (request.leadsToGrant()) {
       shard.unsure = request;
     }
     boolean forGood =

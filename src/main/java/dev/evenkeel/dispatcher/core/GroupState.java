@@ -226,7 +226,18 @@ public final class GroupState {
 
   // ---- Owners and members
 
-  /** Messages of a shard that the group has not consumed, by the last read; null if unknown. */
+  /**
+   * How far the owner of a shard says that it is, which is never below the committed offset; null
+   * if nobody owns it, or the owner has not said it.
+   */
+  public Long position(Shard shard) {
+    return shards.get(shard) == null ? null : shards.state(shard).position();
+  }
+
+  /**
+   * Messages of a shard that the group has not committed, by the last read; null if unknown. That
+   * is enough for a plan.
+   */
   Long lag(Shard shard) {
     return state.lag(shard, shards.get(shard));
   }

@@ -15,12 +15,12 @@ import java.util.Objects;
 /**
  * Records moves of shards, and writes them into the meta log for the next dispatcher.
  *
- * <p>A move is known when the log takes its grant. A lease with a higher epoch than the last move
- * of its shard shows a move that nobody recorded: a grant whose answer was lost, one of another
- * dispatcher, or one whose dispatcher died before it could record it. If a shard has no recorded
- * moves, its lease as first found shows nothing: the lease looks the same whether no history
- * existed or newer moves pushed it out. A lease without an owner shows nothing either, because its
- * former owner is not known.
+ * <p>A move is known when the log takes its grant, or when the lease is that of the heir that a
+ * drain has named. A lease with a higher epoch than the last move of its shard shows a move that
+ * nobody recorded: a grant whose answer was lost, one of another dispatcher, or one whose
+ * dispatcher died before it could record it. If a shard has no recorded moves, its lease as first
+ * found shows nothing: the lease looks the same whether no history existed or newer moves pushed it
+ * out. A lease without an owner shows nothing either, because its former owner is not known.
  *
  * <p>The figures of a move come with the heartbeats of the old owner and of the new one, in any
  * order. A heartbeat names ages, which become times of the dispatcher's clock when it arrives; so
@@ -81,6 +81,24 @@ final class MoveRecorder {
         grant.cause(),
         releaseMillis,
         redelivered,
+        lease.committed(),
+        nowMillis);
+  }
+
+  /** The owner has released the shard, and the next one owns it by the same record. */
+  void inherited(GroupState group, ShardState shard, Lease before, long nowMillis) {
+    Lease lease = shard.lease();
+    Cause cause = shard.inheritedCause(group.cause());
+    shard.released(nowMillis);
+    Long releaseMillis = shard.handoverEnded();
+    add(
+        group,
+        shard,
+        lease,
+        before.owner(),
+        cause,
+        releaseMillis,
+        0L,
         lease.committed(),
         nowMillis);
   }
@@ -168,6 +186,10 @@ final class MoveRecorder {
     Long begun = mark.begunOffset();
     if (begun != null && (progress.begunOffset == null || begun > progress.begunOffset)) {
       progress.begunOffset = begun;
+    }
+    Long position = mark.position();
+    if (position != null && (progress.position == null || position > progress.position)) {
+      progress.position = position;
     }
     if (progress.fetchedMillis == null && mark.fetchedAgoMillis() != null) {
       progress.fetchedMillis = nowMillis - Math.max(0, mark.fetchedAgoMillis());

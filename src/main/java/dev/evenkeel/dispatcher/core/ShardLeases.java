@@ -199,6 +199,9 @@ final class ShardLeases {
     }
     ShardState changed = group.shards().state(shard);
     Lease after = changed.lease();
+    if (changed.inherited(before)) {
+      moves.inherited(group, changed, before, nowMillis);
+    }
     group.plan().leaseChanged(before, changed, nowMillis);
     moves.look(group, changed, before, nowMillis);
     for (Lease lease : new Lease[] {before, after}) {

@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import java.util.Objects;
@@ -23,8 +24,19 @@ final class ShardState {
    * @param decidedOn the lease as it was known then, or null
    */
   record Request(DataCommand command, String from, Cause cause, GroupReset reset, Lease decidedOn) {
-    /** Whether it is the grant that made this lease. */
+    /** Whether the shard has another owner by this request, or by a release after it. */
+    boolean leadsToGrant() {
+      return command instanceof DataCommand.Grant
+          || command instanceof DataCommand.SetDrain set
+              && set.drain() != null
+              && set.drain().heir() != null;
+    }
+
+    /** Whether it is the grant that made this lease, or the drain after which the release did. */
     boolean made(Lease lease) {
+      if (command instanceof DataCommand.SetDrain set) {
+        return lease.epoch() == set.expectedEpoch() + 1 && isHeir(set.drain(), lease);
+      }
       // Without a lease before, the log chooses the epoch.
       return command instanceof DataCommand.Grant grant
           && (grant.expectedEpoch() == 0 || lease.epoch() == grant.expectedEpoch() + 1)
@@ -44,6 +56,7 @@ final class ShardState {
   /** What one owner has reported of its time with the shard. Unknown is null. */
   static final class OwnerProgress {
     Long begunOffset;
+    Long position;
     Long fetchedMillis;
     Long endedMillis;
   }
@@ -59,7 +72,7 @@ final class ShardState {
   /** The request that is on its way, or null. */
   Request request;
 
-  /** A grant that got no answer, and may have been taken; or null. */
+  /** A grant or a drain that got no answer, and may have been taken; or null. */
   Request unsure;
 
   /** The reset that is to be made, or null. */
@@ -195,6 +208,29 @@ final class ShardState {
     }
   }
 
+  /**
+   * Whether the lease is the heir's: its owner before has released it, according to a drain that is
+   * known, or that is on its way.
+   *
+   * @param before the lease as it was known before, or null
+   */
+  boolean inherited(Lease before) {
+    if (before == null || !before.owned() || lease == null || lease.epoch() != before.epoch() + 1) {
+      return false;
+    }
+    return isHeir(before.drain(), lease) || request != null && request.made(lease) && drains();
+  }
+
+  private boolean drains() {
+    return request.command() instanceof DataCommand.SetDrain;
+  }
+
+  private static boolean isHeir(Drain drain, Lease lease) {
+    return drain != null
+        && drain.heir() != null
+        && drain.heir().instance().equals(lease.instance());
+  }
+
   /** The hand-over was called off, or another dispatcher ended it. */
   void handoverDropped() {
     handover = null;
@@ -226,7 +262,25 @@ final class ShardState {
     return handover == null || handover.cause() == null ? otherwise : handover.cause();
   }
 
+  /** Why the shard went to the heir; {@code otherwise} if that is not known. */
+  Cause inheritedCause(Cause otherwise) {
+    return handover == null && request != null && drains()
+        ? request.cause()
+        : handoverCause(otherwise);
+  }
+
   // ---- Progress of owners
+
+  /**
+   * How far the present owner says that it is: everything below is finished. Null if it has not
+   * said so; never below the committed offset.
+   */
+  Long position() {
+    OwnerProgress of = lease == null || !lease.owned() ? null : progress.get(lease.epoch());
+    return of == null || of.position == null
+        ? null
+        : (Long) Math.max(of.position, lease.committed());
+  }
 
   /** Of the owner at that epoch, made if need be; null if it is older than those kept. */
   OwnerProgress progress(long epoch) {

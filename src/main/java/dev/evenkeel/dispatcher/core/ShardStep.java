@@ -71,6 +71,7 @@ public sealed interface ShardStep {
    * @param lease null if the shard has none
    * @param target who is to own it, or null if nobody wants it
    * @param targetLive the target has been heard, and is not about to leave
+   * @param heir the target's run, if the release may grant the shard to it; or null
    * @param settled the group has no runs that were not heard yet
    * @param lockTimeMillis cap of a hand-over that begins now
    */
@@ -79,6 +80,7 @@ public sealed interface ShardStep {
       Owner owner,
       String target,
       boolean targetLive,
+      Drain.Heir heir,
       boolean settled,
       long lockTimeMillis,
       long nowMillis) {
@@ -90,7 +92,7 @@ public sealed interface ShardStep {
               ? IDLE
               : lease.owner().equals(target)
                   ? lease.drain() == null ? IDLE : new DrainTo(null)
-                  : move(lease, target, targetLive, lockTimeMillis, nowMillis);
+                  : move(lease, target, targetLive, heir, lockTimeMillis, nowMillis);
     };
   }
 
@@ -119,33 +121,43 @@ public sealed interface ShardStep {
       return owner == Owner.DEAD ? new Wait(lockedUntilMillis) : IDLE;
     }
     String to = lease.drain() == null ? "" : lease.drain().to();
-    ShardStep drain = drain(lease.drain(), to, lockTimeMillis, nowMillis);
+    // Nobody may own the shard between its release and the reset.
+    ShardStep drain = drain(lease.drain(), to, null, lockTimeMillis, nowMillis);
     return drain == null ? new Reset() : drain;
   }
 
   /** What is to be done until the owner has let go to that heir, or null if its time is over. */
-  private static ShardStep drain(Drain drain, String to, long lockTimeMillis, long nowMillis) {
+  private static ShardStep drain(
+      Drain drain, String to, Drain.Heir heir, long lockTimeMillis, long nowMillis) {
     long latestMillis = nowMillis + lockTimeMillis;
     if (drain == null) {
-      return new DrainTo(new Drain(to, latestMillis));
+      return new DrainTo(new Drain(to, latestMillis, heir));
     }
     // Nobody waits for longer than the lock time. A deadline that is further away was set by a
     // dispatcher whose clock was ahead of this one's.
     boolean tooLate = drain.deadlineMillis() > latestMillis + CLOCKS_APART_MILLIS_MAX;
     long deadlineMillis = tooLate ? latestMillis : drain.deadlineMillis();
-    if (tooLate || !drain.to().equals(to)) {
+    // A drain without an heir is as good: perhaps the log cannot have one.
+    boolean another = !drain.to().equals(to) || drain.heir() != null && !drain.heir().equals(heir);
+    if (tooLate || another) {
       // The deadline stays: redirecting again and again must not put it off.
-      return new DrainTo(new Drain(to, deadlineMillis));
+      return new DrainTo(new Drain(to, deadlineMillis, heir));
     }
     return deadlineMillis <= nowMillis ? null : new Wait(deadlineMillis);
   }
 
   private static ShardStep move(
-      Lease lease, String target, boolean targetLive, long lockTimeMillis, long nowMillis) {
+      Lease lease,
+      String target,
+      boolean targetLive,
+      Drain.Heir heir,
+      long lockTimeMillis,
+      long nowMillis) {
     if (target != null && !targetLive) {
       return IDLE;
     }
-    ShardStep drain = drain(lease.drain(), target == null ? "" : target, lockTimeMillis, nowMillis);
+    ShardStep drain =
+        drain(lease.drain(), target == null ? "" : target, heir, lockTimeMillis, nowMillis);
     if (drain instanceof DrainTo) {
       return drain;
     }

@@ -60,9 +60,6 @@ public final class LevelDispatcher implements ConsumerHandler {
 
   private static final int BYTES_MAX = 64 << 20;
 
-  /** When a level dispatcher dies, at most the messages of this time are handled again. */
-  private static final long COMMIT_MILLIS = 1_000;
-
   /** How long a hand-over to another dispatcher waits for the handlers of members. */
   private static final long LOCK_TIME_MILLIS = 5_000;
 
@@ -143,7 +140,6 @@ public final class LevelDispatcher implements ConsumerHandler {
             .setPendingMessagesMax(MESSAGES_MAX)
             .setPendingBytesMax(BYTES_MAX)
             .setLockTimeMillis(LOCK_TIME_MILLIS)
-            .setCommitMillis(COMMIT_MILLIS)
             // A later dispatcher learns from the members which messages they have in hand.
             .setHoldFailed(true)
             .setBreaker(false);

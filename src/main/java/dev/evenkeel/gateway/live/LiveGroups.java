@@ -11,11 +11,8 @@ import java.util.Map;
  * lag, which it takes from several answers.
  */
 final class LiveGroups {
-  /** Members commit about every 5 s; a shorter window would show jumps. */
-  private static final long COMMIT_WINDOW_MILLIS = 10_000;
-
-  /** Members report their count every second. */
-  private static final long MEMBER_WINDOW_MILLIS = 5_000;
+  /** Members report their count and their positions every second. */
+  private static final long WINDOW_MILLIS = 5_000;
 
   private final Kept<EndHistory> ends = new Kept<>();
   private final Kept<Meter> meters = new Kept<>();
@@ -65,7 +62,7 @@ final class LiveGroups {
     Long consumed = member.getLong("consumed");
     // Two spaces, so that it differs from the key of any shard.
     Meter meter =
-        meters.of(group + "  " + member.getString("member"), () -> new Meter(MEMBER_WINDOW_MILLIS));
+        meters.of(group + "  " + member.getString("member"), () -> new Meter(WINDOW_MILLIS));
     if (consumed != null) {
       meter.add(nowMillis, consumed);
     }
@@ -80,18 +77,19 @@ final class LiveGroups {
 
   private Map<String, Object> shard(
       String meterKey, String endKey, JsonObject shard, Sums sums, long nowMillis) {
-    Long committed = shard.getLong("committed");
+    Long position = shard.getLong("position");
+    Long reached = position == null ? shard.getLong("committed") : position;
     Long end = shard.getLong("end");
     Long lag = shard.getLong("lag");
     EndHistory history = ends.of(endKey, EndHistory::new);
     if (end != null) {
       history.add(nowMillis, end);
     }
-    Meter meter = meters.of(meterKey, () -> new Meter(COMMIT_WINDOW_MILLIS));
-    if (committed != null) {
-      meter.add(nowMillis, committed);
+    Meter meter = meters.of(meterKey, () -> new Meter(WINDOW_MILLIS));
+    if (reached != null) {
+      meter.add(nowMillis, reached);
     }
-    Long lagMillis = lagMillis(history, committed, lag, nowMillis);
+    Long lagMillis = lagMillis(history, reached, lag, nowMillis);
     Double rate = meter.perSecond();
     sums.add(lag, lagMillis, rate);
     Map<String, Object> state =
@@ -104,6 +102,7 @@ final class LiveGroups {
             "drainDeadline",
             "epoch",
             "state",
+            "position",
             "committed",
             "end",
             "lag");
@@ -193,11 +192,11 @@ final class LiveGroups {
     return sum + open == 0 ? null : state;
   }
 
-  private static Long lagMillis(EndHistory history, Long committed, Long lag, long nowMillis) {
-    if (committed == null || lag == null) {
+  private static Long lagMillis(EndHistory history, Long reached, Long lag, long nowMillis) {
+    if (reached == null || lag == null) {
       return null;
     }
-    return lag == 0 ? (Long) 0L : history.ageMillis(committed, nowMillis);
+    return lag == 0 ? (Long) 0L : history.ageMillis(reached, nowMillis);
   }
 
   private static Number seconds(Long millis) {

@@ -124,7 +124,8 @@ public interface Codec<T> {
             codec.write(out, value);
           }
         },
-        in -> in.bool() ? codec.read(in) : null);
+        in -> in.bool() ? codec.read(in) : null,
+        value -> value == null || codec.fits(value));
   }
 
   /** A count, then the items. */

@@ -10,6 +10,7 @@ import static dev.evenkeel.protocol.wire.Codec.TEXT;
 import static dev.evenkeel.protocol.wire.Codec.TEXTS;
 import static dev.evenkeel.protocol.wire.Codec.absent;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN;
+import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN_TO_HEIR;
 import static dev.evenkeel.protocol.wire.RecordCodec.MOVES;
 import static dev.evenkeel.protocol.wire.RecordCodec.POLICY;
 import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
@@ -70,6 +71,7 @@ public final class CommandCodec {
           .add(2, DataCommand.DropShards.class, I32)
           .add(3, DataCommand.ConfigureShards.class, I32, TOPIC_CONFIG)
           .add(5, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN)
+          .add(42, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN_TO_HEIR)
           .add(
               6,
               DataCommand.Commit.class,
@@ -96,6 +98,11 @@ public final class CommandCodec {
           .add(38, DataCommand.ForgetLeases.class, TEXT, I64, I32)
           .add(39, DataCommand.RaiseFeatureLevel.class, I32)
           .add(40, DataCommand.FillLog.class, BLOB)
+          .add(
+              41,
+              DataCommand.CommitMany.class,
+              Codec.list(
+                  Codec.record(DataCommand.CommitMany.Position.class, TEXT, SHARD, I64, I64, I64)))
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}
@@ -127,8 +134,16 @@ public final class CommandCodec {
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
   static int level(DataCommand command) {
-    return command instanceof DataCommand.RaiseFeatureLevel raise
-        ? raise.level()
+    if (command instanceof DataCommand.RaiseFeatureLevel raise) {
+      return raise.level();
+    }
+    if (command instanceof DataCommand.SetDrain set
+        && set.drain() != null
+        && set.drain().heir() != null) {
+      return FeatureLevel.RELEASE_TO;
+    }
+    return command instanceof DataCommand.CommitMany
+        ? FeatureLevel.COMMIT_MANY
         : FeatureLevel.FIRST;
   }
 }

@@ -10,6 +10,7 @@ package dev.evenkeel.protocol.wire;
  * 1       all commands, and batches that are not compressed
  * 2, 3    nothing of their own: they belong to the data directories of former layouts
  * 4       compressed batches
+ * 5       commits of many shards in one entry, and drains whose release grants the shard
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -25,8 +26,14 @@ public final class FeatureLevel {
   /** From here on batches may be compressed. */
   public static final int COMPRESSION = 4;
 
+  /** From here on one entry may commit the positions of many shards. */
+  public static final int COMMIT_MANY = 5;
+
+  /** From here on a drain may name the run that the release grants the shard to. */
+  public static final int RELEASE_TO = 5;
+
   /** The highest level that this build reads. */
-  public static final int NEWEST = 4;
+  public static final int NEWEST = 5;
 
   /**
    * System property that makes a node read less than its build can. The cluster then stays at that

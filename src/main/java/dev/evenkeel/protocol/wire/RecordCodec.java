@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.wire.Codec.I32;
 import static dev.evenkeel.protocol.wire.Codec.I64;
 import static dev.evenkeel.protocol.wire.Codec.NEEDED_TEXT;
 import static dev.evenkeel.protocol.wire.Codec.TEXT;
+import static dev.evenkeel.protocol.wire.Codec.absent;
 
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Drain;
@@ -30,15 +31,28 @@ public final class RecordCodec {
   private static final int LEASE_FORM_GENERATION = 3;
 
   /** With the owner's timeout, too. */
-  private static final int LEASE_FORM = 4;
+  private static final int LEASE_FORM_TIMEOUT = 4;
+
+  /** With the heir of a drain, too. */
+  private static final int LEASE_FORM = 5;
 
   public static final Codec<Shard> SHARD = Codec.of(RecordCodec::write, RecordCodec::shard);
   public static final Codec<StartAt> START =
       Codec.record(StartAt.class, Codec.constant(StartAt.Kind.class), I64);
   public static final Codec<Lease> LEASE = Codec.of(RecordCodec::write, RecordCodec::lease);
 
+  /** May be null, but has no heir. */
+  static final Codec<Drain> DRAIN =
+      Codec.nullable(Codec.record(Drain.class, TEXT, I64, absent(null)));
+
   /** May be null. */
-  static final Codec<Drain> DRAIN = Codec.nullable(Codec.record(Drain.class, TEXT, I64));
+  static final Codec<Drain> DRAIN_TO_HEIR =
+      Codec.nullable(
+          Codec.record(
+              Drain.class,
+              TEXT,
+              I64,
+              Codec.nullable(Codec.record(Drain.Heir.class, TEXT, I64))));
 
   static final Codec<GroupPolicy> POLICY = Codec.record(GroupPolicy.class, TEXT, I32, TEXT, TEXT);
 
@@ -80,10 +94,12 @@ public final class RecordCodec {
    * leases name no term, and are written in the shortest form: every commit writes one.
    */
   public static void write(Bytes out, Lease lease) {
-    boolean timeout = lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+    boolean heir = lease.drain() != null && lease.drain().heir() != null;
+    boolean timeout = heir || lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     boolean generation = timeout || !lease.generation().equals(Generation.FIRST);
     if (generation) {
-      out.text(null).u8(timeout ? LEASE_FORM : LEASE_FORM_GENERATION).i64(lease.groupTerm());
+      int form = heir ? LEASE_FORM : timeout ? LEASE_FORM_TIMEOUT : LEASE_FORM_GENERATION;
+      out.text(null).u8(form).i64(lease.groupTerm());
       out.i64(lease.generation().number()).i64(lease.generation().producerId());
       if (timeout) {
         out.i64(lease.ownerTimeoutMillis());
@@ -95,7 +111,7 @@ public final class RecordCodec {
     write(out, lease.shard());
     out.i64(lease.epoch()).text(lease.owner()).text(lease.instance());
     out.i64(lease.committed()).i64(lease.stateOffset()).blob(lease.state());
-    DRAIN.write(out, lease.drain());
+    (heir ? DRAIN_TO_HEIR : DRAIN).write(out, lease.drain());
   }
 
   public static Lease lease(ByteReader in) {
@@ -103,14 +119,18 @@ public final class RecordCodec {
     long groupTerm = 0;
     Generation generation = Generation.FIRST;
     long timeout = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+    Codec<Drain> drain = DRAIN;
     if (group == null) {
       int form = Codec.checkForm("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM);
       groupTerm = in.i64();
       if (form >= LEASE_FORM_GENERATION) {
         generation = new Generation(in.i64(), in.i64());
       }
-      if (form == LEASE_FORM) {
+      if (form >= LEASE_FORM_TIMEOUT) {
         timeout = in.i64();
+      }
+      if (form == LEASE_FORM) {
+        drain = DRAIN_TO_HEIR;
       }
       group = in.text();
     }
@@ -123,7 +143,7 @@ public final class RecordCodec {
         in.i64(),
         in.i64(),
         in.blob(),
-        DRAIN.read(in),
+        drain.read(in),
         groupTerm,
         generation,
         timeout);

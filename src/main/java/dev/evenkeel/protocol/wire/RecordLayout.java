@@ -84,6 +84,11 @@ final class RecordLayout<T> implements Codec<T> {
     return true;
   }
 
+  @Override
+  public boolean fits(T record) {
+    return fit(values(record));
+  }
+
   void write(Bytes out, Object[] values) {
     for (int i = 0; i < values.length; i++) {
       codecs.get(i).write(out, values[i]);

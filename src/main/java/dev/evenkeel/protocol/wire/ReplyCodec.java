@@ -35,6 +35,10 @@ public final class ReplyCodec {
           .add(8, Reply.OfOffsets.class, NUMBERS)
           .add(9, Reply.OfNumber.class, I64)
           .add(20, Reply.OfDelivered.class, I64, I64)
+          .add(
+              21,
+              Reply.OfCommits.class,
+              Codec.list(Codec.record(Reply.OfCommits.RefusedCommit.class, I32, REFUSAL, TEXT)))
           .completeFor(Reply.class);
 
   private ReplyCodec() {}

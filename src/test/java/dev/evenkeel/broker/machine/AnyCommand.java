@@ -43,9 +43,18 @@ final class AnyCommand {
   };
 
   private final Random random;
+  private final boolean heirs;
 
   AnyCommand(Random random) {
+    this(random, true);
+  }
+
+  /**
+   * @param heirs whether drains may have one; those without are the same as they ever were
+   */
+  AnyCommand(Random random, boolean heirs) {
     this.random = random;
+    this.heirs = heirs;
   }
 
   DataCommand data() {
@@ -100,6 +109,8 @@ final class AnyCommand {
       return bytes();
     } else if (kind == Shard.class && random.nextInt(4) > 0) {
       return new Shard(1, random.nextInt(2));
+    } else if (kind == Drain.Heir.class) {
+      return heirs && random.nextBoolean() ? record(kind) : null;
     } else if (kind == Outcome.class) {
       return any(pick(Outcome.class.getPermittedSubclasses()));
     } else if (kind == GroupPolicy.class && random.nextBoolean()) {

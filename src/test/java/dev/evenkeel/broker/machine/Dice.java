@@ -51,9 +51,7 @@ final class Dice {
       case 0, 1, 2, 3 ->
           Commands.grant(
               group, shard, member, member + "-1", epoch, start(), Math.max(0, upTo(6) - 2));
-      case 4 ->
-          new DataCommand.SetDrain(
-              group, shard, epoch, upTo(2) == 0 ? null : new Drain(member, upTo(99)));
+      case 4 -> new DataCommand.SetDrain(group, shard, epoch, drain(member));
       case 5, 6, 7, 8 -> Commands.commit(group, shard, epoch, upTo(30) - 1);
       case 9, 10 -> {
         boolean state = upTo(2) == 0;
@@ -63,6 +61,11 @@ final class Dice {
       }
       default -> Commands.commit(group, shard, 1, upTo(10), upTo(10) - 1);
     };
+  }
+
+  private Drain drain(String member) {
+    Drain.Heir heir = upTo(2) == 0 ? null : new Drain.Heir(member + "-2", 7_000);
+    return upTo(3) == 0 ? null : new Drain(member, upTo(99), heir);
   }
 
   private StartAt start() {

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DataCommand.CommitMany;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -12,6 +13,7 @@ import dev.evenkeel.protocol.TopicConfig;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import net.jqwik.api.ForAll;
@@ -89,13 +91,59 @@ class LeaseModelTest {
     }
   }
 
+  /** Many positions at once do what each of them alone would do. */
+  @Property(tries = 300)
+  void manyPositionsAreCommittedLikeOneAfterAnother(
+      @ForAll @Size(max = 20) List<Integer> first, @ForAll @Size(max = 20) List<Integer> numbers) {
+    Rig together = filled(first);
+    Rig apart = filled(first);
+    Map<String, CommitMany.Position> positions = new LinkedHashMap<>();
+    for (int number : numbers) {
+      Dice dice = new Dice(number);
+      CommitMany.Position position =
+          new CommitMany.Position(
+              GROUPS.get(dice.upTo(2)),
+              dice.shard(),
+              dice.upTo(6),
+              dice.upTo(30) - 1,
+              dice.upTo(12) - 2);
+      positions.put(position.group() + position.shard(), position);
+    }
+    Reply reply = together.run(new CommitMany(List.copyOf(positions.values())));
+    Map<Integer, Reply> refused = new HashMap<>();
+    ((Reply.OfCommits) reply)
+        .refused()
+        .forEach(each -> refused.put(each.index(), Reply.refused(each.refusal(), each.detail())));
+    int index = 0;
+    for (CommitMany.Position position : positions.values()) {
+      assertThat(refused.getOrDefault(index++, Reply.DONE))
+          .isEqualTo(apart.run(position.command()));
+    }
+    assertThat(leases(together)).usingRecursiveComparison().isEqualTo(leases(apart));
+  }
+
+  private static Rig filled(List<Integer> numbers) {
+    Rig rig = Rig.opened();
+    rig.fill(Rig.SHARD, 20);
+    rig.fill(Rig.OTHER, 9);
+    numbers.forEach(number -> rig.run(new Dice(number).leaseCommand()));
+    return rig;
+  }
+
   private static void checkStep(DataCommand command, Lease before, Lease after) {
     assertThat(after.epoch()).isBetween(before.epoch(), before.epoch() + 1);
     assertThat(after.groupTerm()).isGreaterThanOrEqualTo(before.groupTerm());
     assertThat(after.committed()).isGreaterThanOrEqualTo(before.committed());
     assertThat(after.committed()).isLessThanOrEqualTo(20);
     assertThat(after.stateOffset() == -1).isEqualTo(after.state() == null);
-    if (after.epoch() > before.epoch()) {
+    if (command instanceof DataCommand.Release && after.epoch() > before.epoch()) {
+      assertThat(before.groupTerm()).isZero();
+      assertThat(after.groupTerm()).isZero();
+      assertThat(after.owner()).isEqualTo(before.drain().to());
+      assertThat(after.instance()).isEqualTo(before.drain().heir().instance());
+      assertThat(after.ownerTimeoutMillis()).isEqualTo(before.drain().heir().timeoutMillis());
+      assertThat(after.drain()).isNull();
+    } else if (after.epoch() > before.epoch()) {
       DataCommand.Grant grant = (DataCommand.Grant) command;
       assertThat(grant.groupTerm())
           .as("a lower term grants nothing")

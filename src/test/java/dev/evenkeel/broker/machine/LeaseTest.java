@@ -1,24 +1,31 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static dev.evenkeel.broker.machine.Rig.batch;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DataCommand.CommitMany;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Reply.OfCommits.RefusedCommit;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
+import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -120,6 +127,56 @@ class LeaseTest {
     assertThat(lease().committed()).isEqualTo(6);
   }
 
+  private static CommitMany.Position position(Shard shard, long epoch, long offset) {
+    return new CommitMany.Position("g", shard, epoch, offset, -1);
+  }
+
+  @Test
+  void eachPositionOfManyIsTakenOrRefusedByItself() {
+    rig.fill(SHARD, 10);
+    rig.fill(OTHER, 10);
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("g", OTHER, "a", 0);
+    rig.grant("h", OTHER, "b", 0);
+    Reply reply =
+        rig.run(
+            new CommitMany(
+                List.of(
+                    position(OTHER, 1, 3),
+                    position(SHARD, 2, 4),
+                    position(new Shard(1, 9), 1, 4),
+                    new CommitMany.Position("h", OTHER, 1, 5, 2),
+                    position(OTHER, 1, 7),
+                    new CommitMany.Position("h", SHARD, 1, 5, -1))));
+    assertThat(((Reply.OfCommits) reply).refused())
+        .extracting(RefusedCommit::index, RefusedCommit::refusal)
+        .containsExactly(
+            tuple(1, Refusal.FENCED),
+            tuple(2, Refusal.UNKNOWN_SHARD),
+            tuple(4, Refusal.INVALID),
+            tuple(5, Refusal.FENCED));
+    assertThat(lease().committed()).isZero();
+    assertThat(rig.tables().lease("g", OTHER).committed()).isEqualTo(3);
+    assertThat(rig.tables().lease("h", OTHER).committed()).isEqualTo(5);
+    assertThat(rig.tables().lease("h", OTHER).stateOffset()).isEqualTo(2);
+    rig.reopen();
+    assertThat(rig.tables().lease("h", OTHER).committed()).isEqualTo(5);
+  }
+
+  @Test
+  void aCommandOfNoPositionOrTooManyIsRefused() {
+    CommitMany many =
+        new CommitMany(
+            Collections.nCopies(Limits.COMMITS_A_COMMAND_MAX + 1, position(SHARD, 1, 0)));
+    for (CommitMany wrong : List.of(new CommitMany(List.of()), many)) {
+      assertThatThrownBy(wrong::check)
+          .hasMessageContaining(wrong.positions().size() + " positions: use 1 to 5000");
+    }
+    assertThatThrownBy(
+            () -> new CommitMany(List.of(new CommitMany.Position(null, SHARD, 1, 1, 1))).check())
+        .isInstanceOf(RefusedException.class);
+  }
+
   @Test
   void releaseMovesPositionAndStateTogetherAndMayBeRepeated() {
     rig.fill(SHARD, 10);
@@ -142,6 +199,74 @@ class LeaseTest {
     assertThat(lease().stateOffset()).isEqualTo(5);
     assertThat(rig.data.leaseWithState("g", SHARD).state()).containsExactly(1, 2);
     assertThat(lease().floor()).isEqualTo(5);
+  }
+
+  private void drainTo(String member, Drain.Heir heir) {
+    Drain drain = new Drain(member, 99, heir);
+    assertThat(refusal(new DataCommand.SetDrain("g", SHARD, lease().epoch(), drain))).isNull();
+  }
+
+  @Test
+  void aReleaseGrantsTheShardToTheHeirOfTheDrain() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    drainTo("b", new Drain.Heir("b-7", 12_000));
+    assertThat(release(1, 5, 5, new byte[] {1, 2})).isNull();
+
+    assertThat(lease().epoch()).isEqualTo(2);
+    assertThat(lease().owner()).isEqualTo("b");
+    assertThat(lease().instance()).isEqualTo("b-7");
+    assertThat(lease().ownerTimeoutMillis()).isEqualTo(12_000);
+    assertThat(lease().drain()).isNull();
+    assertThat(lease().committed()).isEqualTo(5);
+    assertThat(lease().stateOffset()).isEqualTo(5);
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).containsExactly(1, 2);
+    assertThat(release(1, 9, 9, new byte[] {3})).as("once").isEqualTo(Refusal.FENCED);
+    assertThat(commit(1, 6)).isEqualTo(Refusal.FENCED);
+    assertThat(commit(2, 6)).isNull();
+    rig.reopen();
+    assertThat(lease().ownedAt(2)).isTrue();
+    assertThat(lease().committed()).isEqualTo(6);
+  }
+
+  @Test
+  void whoTheShardGoesToMayChangeUntilTheRelease() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    drainTo("b", new Drain.Heir("b-7", 5_000));
+    rig.reopen();
+    assertThat(lease().drain().heir().instance()).isEqualTo("b-7");
+    drainTo("c", new Drain.Heir("c-1", 5_000));
+    assertThat(release(1, 3, -1, null)).isNull();
+    assertThat(lease().instance()).isEqualTo("c-1");
+
+    drainTo("b", new Drain.Heir("b-7", 5_000));
+    drainTo("b", null);
+    assertThat(release(2, 4, -1, null)).isNull();
+    assertThat(lease().owned()).as("the dispatcher grants it").isFalse();
+    assertThat(lease().epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void onlyWhoHoldsTheGroupGrantsAShardThatHasATerm() {
+    rig.fill(SHARD, 10);
+    rig.run(Commands.grant("g", SHARD, "a", "a-1", 0, StartAt.EARLIEST, 4));
+    drainTo("b", new Drain.Heir("b-7", 5_000));
+    assertThat(release(1, 3, -1, null)).isNull();
+    assertThat(lease().owned()).isFalse();
+    assertThat(lease().epoch()).isEqualTo(1);
+  }
+
+  @Test
+  void aDrainWhoseHeirMakesNoSenseIsRefusedBeforeItIsLogged() {
+    for (Drain wrong :
+        List.of(
+            new Drain("", 9, new Drain.Heir("b-1", 5_000)),
+            new Drain("b", 9, new Drain.Heir("", 5_000)),
+            new Drain("b", 9, new Drain.Heir("b-1", 0)))) {
+      assertThatThrownBy(() -> new DataCommand.SetDrain("g", SHARD, 1, wrong).check())
+          .isInstanceOf(RefusedException.class);
+    }
   }
 
   @Test

@@ -7,12 +7,14 @@ import dev.evenkeel.broker.state.FailureEntry;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.StateChange;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -71,6 +73,16 @@ class PinnedBytesTest {
         answer -> answer.encode().toArray(),
         bytes -> RetryAnswer.decode(ByteBuffer.wrap(bytes)).encode().toArray());
     pin(RetryRequest.class, request -> request.encode().toArray(), null);
+    pin(
+        "Drain$Heir",
+        new AnyCommand(new Random(1)),
+        any -> RecordCodec.LEASE.encode(any.of(Lease.class)),
+        bytes -> RecordCodec.LEASE.encode(RecordCodec.LEASE.decode(bytes)));
+    pin(
+        "Drain$Heir of a command",
+        new AnyCommand(new Random(1)),
+        any -> Entry.of(any.of(DataCommand.SetDrain.class), 123),
+        bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
     String file = System.getProperty("evenkeel.pin");
     if (file != null) {
       Files.write(Path.of(file), lines);
@@ -117,7 +129,14 @@ class PinnedBytesTest {
 
   private void pin(
       String name, Function<AnyCommand, byte[]> encode, Function<byte[], byte[]> again) {
-    AnyCommand any = new AnyCommand(new Random(name.hashCode()));
+    pin(name, new AnyCommand(new Random(name.hashCode()), false), encode, again);
+  }
+
+  private void pin(
+      String name,
+      AnyCommand any,
+      Function<AnyCommand, byte[]> encode,
+      Function<byte[], byte[]> again) {
     CRC32C crc = new CRC32C();
     int encoded = 0;
     for (int i = 0; i < SAMPLES; i++) {

@@ -232,7 +232,9 @@ final class Bench {
     }
     return beat.withMarks(
         last.shards().stream()
-            .map(owned -> new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null))
+            .map(
+                owned ->
+                    new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null, null))
             .toList());
   }
 

@@ -46,7 +46,8 @@ class DispatcherCoreTest {
       bench.clear();
       bench.send(bench.beat("b"));
       assertThat(bench.writes()).containsExactly("SetDrain 2", "SetDrain 3");
-      assertThat(bench.lease(2).drain()).isEqualTo(new Drain("b", bench.now + 50_000));
+      assertThat(bench.lease(2).drain())
+          .isEqualTo(new Drain("b", bench.now + 50_000, new Drain.Heir("b1", 5_000)));
       assertThat(bench.told.get("a1").shards())
           .extracting(Assignment.Owned::draining)
           .containsExactly(false, false, true, true);
@@ -106,7 +107,8 @@ class DispatcherCoreTest {
       assertThat(first.to()).isEqualTo("c");
       bench.now += 1_000;
       bench.send(bench.beat("b"));
-      assertThat(bench.lease(1).drain()).isEqualTo(new Drain("b", first.deadlineMillis()));
+      assertThat(bench.lease(1).drain().withoutHeir())
+          .isEqualTo(new Drain("b", first.deadlineMillis()));
     }
 
     @Test

@@ -10,6 +10,8 @@ import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -83,6 +85,127 @@ class HandoverEdgesTest {
     everyoneKnows("a", "b");
   }
 
+  private MoveRecord last() {
+    return bench.core.moves().recent("g", 1).get(0);
+  }
+
+  private DataCommand.Release releaseOf(int shard) {
+    Lease lease = bench.lease(shard);
+    return new DataCommand.Release("g", lease.shard(), lease.epoch(), 0, -1, null);
+  }
+
+  @Test
+  void aReleaseGrantsTheShardToTheNextOwnerWithoutAnotherRequest() {
+    movingTwo();
+    bench.now += 300;
+    bench.release(2);
+    assertThat(bench.writes()).isEmpty();
+    assertThat(bench.lease(2).instance()).isEqualTo("b1");
+    assertThat(bench.lease(2).epoch()).isEqualTo(2);
+    everyoneKnows("a", "b");
+    assertThat(last().from()).isEqualTo("a");
+    assertThat(last().to()).isEqualTo("b");
+    assertThat(last().epoch()).isEqualTo(2);
+    assertThat(last().reason()).isEqualTo(Cause.JOIN.word());
+    assertThat(last().releaseMillis()).isEqualTo(300);
+    assertThat(last().redelivered()).isZero();
+    assertThat(last().capped()).isFalse();
+  }
+
+  @Test
+  void aReleaseThatNobodyAnnouncedIsFoundInTheLog() {
+    movingTwo();
+    bench.log.apply(releaseOf(2));
+    bench.pass(6_000, a, b);
+    assertThat(bench.writes()).as("of shard 2").isEmpty();
+    everyoneKnows("a", "b");
+    assertThat(last().shard().shard()).isEqualTo(2);
+    assertThat(last().from()).isEqualTo("a");
+    assertThat(last().reason()).isEqualTo(Cause.JOIN.word());
+  }
+
+  @Test
+  void theAnswerToADrainMayComeAfterTheRelease() {
+    bench.send(a);
+    bench.lateShard = 2;
+    bench.send(b);
+    bench.now += 100;
+    bench.release(2);
+    assertThat(last().from()).isEqualTo("a");
+    assertThat(last().reason()).isEqualTo(Cause.JOIN.word());
+    bench.answerLate();
+    bench.release(3);
+    assertThat(bench.owners()).isEqualTo("aabb");
+    everyoneKnows("a", "b");
+    // Nothing is left of that hand-over: the next one has figures of its own.
+    bench.now += 60_000;
+    bench.send(a);
+    bench.send(b);
+    bench.send(c);
+    int moving = bench.lease(2).drain() != null ? 2 : 3;
+    bench.now += 50;
+    bench.release(moving);
+    assertThat(last().to()).isEqualTo("c");
+    assertThat(last().releaseMillis()).isEqualTo(50);
+  }
+
+  @Test
+  void theMoveAfterADrainWhoseAnswerWasLostIsRecordedWithItsCause() {
+    bench.send(a);
+    bench.loseNextAnswer = true;
+    bench.send(b);
+    assertThat(bench.lease(2).drain().to()).isEqualTo("b");
+    bench.release(2);
+    bench.pass(2_000, a, b);
+    MoveRecord move =
+        bench.core.moves().recent("g", 9).stream()
+            .filter(each -> each.shard().shard() == 2)
+            .findFirst()
+            .orElseThrow();
+    assertThat(move.from()).isEqualTo("a");
+    assertThat(move.to()).isEqualTo("b");
+    assertThat(move.reason()).isEqualTo(Cause.JOIN.word());
+    everyoneKnows("a", "b");
+  }
+
+  @Test
+  void aShardThatAReleaseGrantedToOneWhoDiedIsGrantedAgain() {
+    movingTwo();
+    // The dispatcher knows neither of the release nor of the death when the log takes the release.
+    bench.log.apply(releaseOf(2));
+    assertThat(bench.lease(2).owner()).isEqualTo("b");
+    bench.pass(12_000, a);
+    assertThat(bench.owners()).isEqualTo("aaaa");
+    assertThat(bench.lease(2).epoch()).isEqualTo(3);
+    everyoneKnows("a");
+    assertThat(last().from()).isEqualTo("b");
+    assertThat(last().reason()).isEqualTo(Cause.TIMEOUT.word());
+  }
+
+  @Test
+  void anotherRunOfTheNextOwnerGetsTheShardInItsPlace() {
+    movingTwo();
+    Heartbeat later = bench.beat("b", "b2", 200);
+    bench.send(later);
+    assertThat(bench.lease(2).drain().heir().instance()).isEqualTo("b2");
+    bench.release(2);
+    assertThat(bench.lease(2).instance()).isEqualTo("b2");
+    assertThat(bench.lease(2).epoch()).isEqualTo(2);
+  }
+
+  @Test
+  void theNextDispatcherRecordsAMoveThatTheOneBeforeItBegan() {
+    movingTwo();
+    bench.activate(List.of());
+    bench.release(2);
+    assertThat(bench.owners()).isEqualTo("aaba");
+    assertThat(last().from()).isEqualTo("a");
+    assertThat(last().to()).isEqualTo("b");
+    assertThat(last().epoch()).isEqualTo(2);
+    bench.pass(1_000, a, b);
+    everyoneKnows("a", "b");
+  }
+
   @Test
   void aMoveWhoseTargetLeftIsCalledOffOrRedirected() {
     bench.send(a);
@@ -93,7 +216,8 @@ class HandoverEdgesTest {
     bench.now += 1_000;
     bench.send(Bench.leaving(c));
     // To b, with the deadline that it had; the other is a's again, as it never left.
-    assertThat(bench.lease(3).drain()).isEqualTo(new Drain("b", drain.deadlineMillis()));
+    assertThat(bench.lease(3).drain())
+        .isEqualTo(new Drain("b", drain.deadlineMillis(), new Drain.Heir("b1", 5_000)));
     bench.send(Bench.leaving(b));
     assertThat(bench.lease(3).drain()).isNull();
     assertThat(bench.lease(2).drain()).isNull();

@@ -84,7 +84,8 @@ class IgnoredAssignmentTest {
                 .limit(Heartbeat.MARKS_MAX)
                 .map(
                     owned ->
-                        new ShardProgress(owned.shard(), owned.epoch(), null, null, null, null))
+                        new ShardProgress(
+                            owned.shard(), owned.epoch(), null, null, null, null, null))
                 .toList());
     many.pass(StuckMembers.UNNAMED_MILLIS_MAX, first);
     Shard last = new Shard(1, Heartbeat.MARKS_MAX);

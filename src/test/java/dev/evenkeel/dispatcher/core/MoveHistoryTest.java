@@ -62,7 +62,7 @@ class MoveHistoryTest {
   }
 
   private ShardProgress mark(int shard, long epoch, Long begun, Long fetchedAgo, Long endedAgo) {
-    return new ShardProgress(new Shard(1, shard), epoch, begun, fetchedAgo, endedAgo, null);
+    return new ShardProgress(new Shard(1, shard), epoch, begun, fetchedAgo, endedAgo, null, null);
   }
 
   @Test

@@ -15,8 +15,51 @@ class ShardStepTest {
   private static final Lease OWNED =
       Commands.lease("g", new Shard(1, 0), 3, "a", "a1", 0, -1, null, null);
 
+  private static final Drain.Heir FIRST_RUN = new Drain.Heir("b1", 5_000);
+  private static final Drain.Heir SECOND_RUN = new Drain.Heir("b2", 5_000);
+
   private static ShardStep alive(Lease lease, String target, long now) {
-    return ShardStep.next(lease, ShardStep.Owner.ALIVE, target, target != null, true, 50, now);
+    return alive(lease, target, null, now);
+  }
+
+  private static ShardStep alive(Lease lease, String target, Drain.Heir heir, long now) {
+    return ShardStep.next(
+        lease, ShardStep.Owner.ALIVE, target, target != null, heir, true, 50, now);
+  }
+
+  @Test
+  void theDrainNamesTheRunThatTheReleaseGrantsTheShardTo() {
+    assertThat(alive(OWNED, "b", FIRST_RUN, 100))
+        .isEqualTo(new ShardStep.DrainTo(new Drain("b", 150, FIRST_RUN)));
+    Lease draining = OWNED.draining(new Drain("b", 150, FIRST_RUN));
+    assertThat(alive(draining, "b", FIRST_RUN, 120)).isEqualTo(new ShardStep.Wait(150));
+    assertThat(alive(draining, "b", FIRST_RUN, 150)).isEqualTo(new ShardStep.GrantTo("b", true));
+    assertThat(alive(draining, "a", null, 120)).isEqualTo(new ShardStep.DrainTo(null));
+  }
+
+  @Test
+  void anotherRunOfTheNextOwnerTakesItsPlaceInTheDrain() {
+    Lease draining = OWNED.draining(new Drain("b", 150, FIRST_RUN));
+    assertThat(alive(draining, "b", SECOND_RUN, 120))
+        .isEqualTo(new ShardStep.DrainTo(new Drain("b", 150, SECOND_RUN)));
+    assertThat(alive(draining, "b", null, 120))
+        .isEqualTo(new ShardStep.DrainTo(new Drain("b", 150)));
+    assertThat(alive(draining, null, null, 120))
+        .isEqualTo(new ShardStep.DrainTo(new Drain("", 150)));
+  }
+
+  /** A log that cannot have one would leave it out again and again. */
+  @Test
+  void aDrainWithoutAnHeirIsLeftAsItIs() {
+    Lease draining = OWNED.draining(new Drain("b", 150));
+    assertThat(alive(draining, "b", FIRST_RUN, 120)).isEqualTo(new ShardStep.Wait(150));
+  }
+
+  @Test
+  void aShardThatIsToBeResetGoesToNobody() {
+    Lease draining = OWNED.draining(new Drain("b", 150, FIRST_RUN));
+    assertThat(ShardStep.reset(draining, ShardStep.Owner.ALIVE, true, 50, 0, 100))
+        .isEqualTo(new ShardStep.DrainTo(new Drain("b", 150)));
   }
 
   @Test
@@ -58,7 +101,7 @@ class ShardStepTest {
     boolean live = target != null && targetLive;
     Lease lease = owner == ShardStep.Owner.NONE ? null : OWNED.draining(drain);
 
-    ShardStep step = ShardStep.next(lease, owner, target, live, settled, 50, now);
+    ShardStep step = ShardStep.next(lease, owner, target, live, null, settled, 50, now);
 
     if (owner == ShardStep.Owner.UNHEARD || owner == ShardStep.Owner.ALIVE && !settled) {
       assertThat(step).isEqualTo(ShardStep.IDLE);

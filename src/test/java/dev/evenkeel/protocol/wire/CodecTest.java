@@ -78,7 +78,12 @@ class CodecTest {
           Commands.grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 9),
           new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 0, 30_000),
           new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 50)),
+          new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 50, new Drain.Heir("n-1", 7))),
           new DataCommand.SetDrain("g", SHARD, 4, null),
+          new DataCommand.CommitMany(
+              List.of(
+                  new DataCommand.CommitMany.Position("g", SHARD, 4, 100, -1),
+                  new DataCommand.CommitMany.Position("h", SHARD, 5, 3, 0))),
           Commands.commit("g", SHARD, 4, 100),
           Commands.commit("g", SHARD, 4, 100, 0),
           new DataCommand.ResetLease("g", SHARD, 4, StartAt.offset(7)),
@@ -168,6 +173,19 @@ class CodecTest {
             new Reply.OfGroup(
                 Commands.group("g", GroupPolicy.SHARDED, List.of("t"), 2, "average")
                     .seenAt(9, List.of("u"))),
+            new Reply.OfLease(
+                Commands.lease(
+                    "g",
+                    SHARD,
+                    5,
+                    "m",
+                    "i",
+                    100,
+                    -1,
+                    null,
+                    new Drain("n", 12, new Drain.Heir("n-1", 30_000)))),
+            new Reply.OfCommits(
+                List.of(new Reply.OfCommits.RefusedCommit(3, Refusal.FENCED, "epoch 4 is over"))),
             new Reply.OfNumber(42),
             new Reply.OfGroupLease(GroupLease.none("g")),
             new Reply.OfGroupLease(new GroupLease("g", 3, "dispatcher@n1", "i")),

@@ -52,6 +52,9 @@ public interface ConsumerAction {
     /** Answered by committed or commitFailed. */
     void commit(OwnedShard owned, DataCommand.Commit command);
 
+    /** Commits positions of several shards. Answered by answered or failed of the batch. */
+    void commitPositions(CommitBatch batch);
+
     /** Calls onRelease. Answered by stateGiven. */
     void callRelease(OwnedShard owned, ShardContext shard);
 

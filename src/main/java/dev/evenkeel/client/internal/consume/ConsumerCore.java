@@ -28,6 +28,9 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   /** Most messages of one shard that wait for the rate of their key. Past it the shard waits. */
   public static final int WAITING_OF_SHARD_MAX = 1_000;
 
+  /** How often {@link #tick} is called. */
+  public static final long TICK_MILLIS = 50;
+
   /** After this time without an assignment that counts, an older one counts. */
   static final long SILENT_MILLIS = 30_000;
 
@@ -380,10 +383,16 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     }
   }
 
-  /** Retries what is due. Called every few 10 ms. */
+  /** Sends and retries what is due. Called every {@link #TICK_MILLIS}. */
   public void tick(long now) {
     shards.forgetQuiet();
     shards.all().forEach(shard -> shard.step(now));
+    environment.commits.step(now);
+  }
+
+  /** Sets the number of data log groups; 0: it is not known yet. */
+  public void dataGroups(int count) {
+    environment.commits.dataGroups(count);
   }
 
   /** Stops or resumes fetching, as the application wishes. */

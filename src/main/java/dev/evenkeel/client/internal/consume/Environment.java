@@ -34,6 +34,7 @@ final class Environment {
   final SelfFence fence;
   final FlowControl flow;
   final Breaker breaker;
+  final PositionCommits commits;
   final RandomGenerator random;
 
   /**
@@ -79,6 +80,7 @@ final class Environment {
     fence = new SelfFence(options.getMemberTimeoutMillis());
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     breaker = new Breaker(options.isBreaker());
+    commits = new PositionCommits(this);
     releaseWithin(options.getLockTimeMillis());
   }
 

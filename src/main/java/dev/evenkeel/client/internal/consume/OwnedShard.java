@@ -495,7 +495,7 @@ public final class OwnedShard implements Task.Owner {
   }
 
   /** Whether the shard hands out messages and commits progress. */
-  private boolean works() {
+  boolean works() {
     return state == RUNNING || state == DRAINING;
   }
 
@@ -916,7 +916,8 @@ public final class OwnedShard implements Task.Owner {
         messages.begunOffset() < 0 ? null : (Long) messages.begunOffset(),
         isNew(now) ? (Long) (now - fetch.firstMillis()) : null,
         ended ? (Long) (now - endedMillis()) : null,
-        stalledMillis(now));
+        stalledMillis(now),
+        window() == null ? null : (Long) window().committed());
   }
 
   /**

@@ -1,18 +1,18 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DataCommand.CommitMany.Position;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
 
 /**
  * What the log gets of the progress of one owned shard, with the handler's state if it keeps one:
  * commits, and in the end the release. With at most once, messages are committed before they start.
  */
 final class ShardCommits {
-  /**
-   * Shortest time between two commits of a shard, so that a fast consumer does not flood the log.
-   */
+  /** Shortest time between two commits, so that a fast consumer does not flood the log. */
   static final long COMMIT_GAP_MILLIS = 50;
 
   /** What a refused release means. */
@@ -32,7 +32,13 @@ final class ShardCommits {
   private final ShardMessages messages;
   private long committed;
   private boolean inFlight;
+
+  /** The next batch of the log group asks for the position. */
+  private boolean wanted;
+
+  /** When the last commit with state was sent, or else when this owner began. */
   private long lastMillis;
+
   private long notBeforeMillis;
 
   /** With at most once: up to which offset a commit was sent. The log may take it at any time. */
@@ -86,6 +92,18 @@ final class ShardCommits {
     return committed;
   }
 
+  OwnedShard owned() {
+    return shard;
+  }
+
+  Shard shard() {
+    return shard.shard();
+  }
+
+  void wanted(boolean on) {
+    wanted = on;
+  }
+
   boolean inFlight() {
     return inFlight;
   }
@@ -120,7 +138,10 @@ final class ShardCommits {
     return progress >= (environment.options.getCommitMessages() + 1) / 2;
   }
 
-  /** Commits if enough messages have finished, or enough time has passed. */
+  /**
+   * Commits if there is something new, and enough messages have finished or enough time has passed.
+   * The position alone goes out with those of other shards, the position with a state by itself.
+   */
   void step(boolean draining, long now) {
     if (inFlight || !environment.linkUp() || now < notBeforeMillis) {
       return;
@@ -130,13 +151,38 @@ final class ShardCommits {
       return;
     }
     long done = messages.window().committed();
-    long gap = draining || isMany() ? COMMIT_GAP_MILLIS : environment.options.getCommitMillis();
-    if (done <= committed || now - lastMillis < gap) {
+    if (done <= committed) {
       return;
     }
-    boolean withState = stateOffset > stateTaken;
-    stateSent = stateOffset;
-    commit(done, withState ? stateOffset : emptyStateOffset, withState ? state : null, now);
+    boolean urgent = draining || isMany();
+    if (!hasNewState()) {
+      if (!wanted || urgent) {
+        environment.commits.want(this, urgent, now);
+      }
+    } else if (now - lastMillis
+        >= (urgent ? COMMIT_GAP_MILLIS : environment.options.getCommitMillis())) {
+      stateSent = stateOffset;
+      commit(done, stateOffset, state, now);
+    }
+  }
+
+  private boolean hasNewState() {
+    return stateOffset > stateTaken;
+  }
+
+  /** The position for a batch that goes out now, or null if there is none to commit. */
+  Position takePosition(long now) {
+    wanted = false;
+    if (inFlight || !shard.works() || now < notBeforeMillis || hasNewState()) {
+      return null;
+    }
+    long done = messages.window().committed();
+    if (done <= committed) {
+      return null;
+    }
+    inFlight = true;
+    return new Position(
+        environment.options.getGroup(), shard(), shard.epoch(), done, emptyStateOffset);
   }
 
   /**

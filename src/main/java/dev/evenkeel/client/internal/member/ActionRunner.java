@@ -6,6 +6,7 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.client.internal.consume.OwnedShard;
@@ -114,6 +115,15 @@ final class ActionRunner implements Performer {
           callCommitted(owned, command.offset());
         },
         owned::commitFailed);
+  }
+
+  @Override
+  public void commitPositions(CommitBatch batch) {
+    on(
+        calls.submit(batch.dataGroup(), batch.command()),
+        (reply, now) ->
+            batch.answered(reply, now).forEach(each -> callCommitted(each.owned(), each.offset())),
+        batch::failed);
   }
 
   @Override

@@ -254,6 +254,22 @@ final class BroadcastMember implements LogCalls, Feature {
       }
       return Future.succeededFuture(new Reply.OfOffsets(List.of()));
     }
+    return notForBroadcast(command);
+  }
+
+  @Override
+  public Future<Reply> submit(int dataGroup, DataCommand command) {
+    if (command instanceof DataCommand.Commit commit) {
+      return done(commit.shard(), commit.offset());
+    }
+    if (command instanceof DataCommand.CommitMany many) {
+      many.positions().forEach(each -> offsets.positions().done(each.shard(), each.offset()));
+      return offsets.store(consumer.context::run).map(stored -> new Reply.OfCommits(List.of()));
+    }
+    return notForBroadcast(command);
+  }
+
+  private static Future<Reply> notForBroadcast(DataCommand command) {
     return Future.failedFuture(
         new RefusedException(Refusal.INVALID, command + " is not for mode broadcast"));
   }

@@ -56,9 +56,6 @@ import org.slf4j.event.Level;
 final class ConsumerShell implements Consumer {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
-  /** Time between two checks of what is due. */
-  private static final long TICK_MILLIS = 50;
-
   private static final long START_MILLIS_MAX = 60_000;
 
   /**
@@ -238,7 +235,8 @@ final class ConsumerShell implements Consumer {
             return;
           }
           pushes = link.listen(Addresses.member(instance), body -> context.run(() -> pushed(body)));
-          ticker = link.vertx().setPeriodic(TICK_MILLIS, id -> context.run(this::tick));
+          ticker =
+              link.vertx().setPeriodic(ConsumerCore.TICK_MILLIS, id -> context.run(this::tick));
           Future<Void> warm =
               link.vertx().executeBlocking(() -> WarmUp.once(options.getOrder(), keepsState));
           List<Future<Void>> reachable = new ArrayList<>(List.of(pushes.registered()));
@@ -460,6 +458,7 @@ final class ConsumerShell implements Consumer {
     }
     actions.checkLeaders(now);
     features.forEach(feature -> feature.tick(now));
+    core.dataGroups(directory.dataGroups());
     core.tick(now);
     if (begun && !linkLost && !leaving) {
       heartbeats.tick();

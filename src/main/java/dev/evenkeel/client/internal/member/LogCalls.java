@@ -27,6 +27,8 @@ interface LogCalls {
 
   Future<Reply> submit(Shard shard, DataCommand command);
 
+  Future<Reply> submit(int dataGroup, DataCommand command);
+
   /** The node that leads the shard, or null if it is not known. */
   String leaderOf(Shard shard);
 }

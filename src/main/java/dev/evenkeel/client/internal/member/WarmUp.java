@@ -6,6 +6,7 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
@@ -98,6 +99,7 @@ final class WarmUp {
   long play() {
     ConsumerCore core =
         new ConsumerCore(options, RUN, keepsState, keepsState, false, new SplittableRandom(1));
+    core.dataGroups(1);
     core.heartbeatAnswered(now);
     Assignment.Owned owned = new Assignment.Owned(TOPIC, SHARD, 1, false, 0, 0);
     Assignment given = new Assignment(TOPIC, TOPIC, RUN, 1, 1, List.of(owned), null);
@@ -105,6 +107,7 @@ final class WarmUp {
     advance(core);
     core.progress(now);
     core.tick(now);
+    advance(core);
     core.close(now, Long.MAX_VALUE);
     advance(core);
     if (!core.drained()) {
@@ -162,6 +165,13 @@ final class WarmUp {
     public void commit(OwnedShard owned, DataCommand.Commit command) {
       encode(command);
       owned.committed(command.offset());
+    }
+
+    @Override
+    public void commitPositions(CommitBatch batch) {
+      encode(batch.command());
+      byte[] reply = ReplyCodec.encode(new Reply.OfCommits(List.of()));
+      batch.answered(ReplyCodec.decode(ByteBuffer.wrap(reply)), now);
     }
 
     @Override

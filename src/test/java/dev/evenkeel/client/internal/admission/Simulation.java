@@ -9,6 +9,7 @@ import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.consume.Admission;
+import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Ownership;
@@ -23,6 +24,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.nio.charset.StandardCharsets;
@@ -47,6 +49,7 @@ final class Simulation {
   private static final long RATE_WAIT_MILLIS = 6_000;
 
   private static final int SHARDS = 3;
+  private static final int DATA_GROUPS = 2;
   private static final int MESSAGES = 400;
   private static final long MEMBER_TIMEOUT_MILLIS = 3_000;
   private static final long TROUBLE_MILLIS = 60_000;
@@ -96,6 +99,7 @@ final class Simulation {
               keepsState,
               false,
               new SplittableRandom(random.nextLong()));
+      core.dataGroups(DATA_GROUPS);
       gate = dedup == null ? null : gate();
       Admission admission = gate == null ? core : gate;
       rates = options.getKeyRate() == null ? null : rates(admission);
@@ -252,6 +256,11 @@ final class Simulation {
             () -> commit(c.command()),
             done -> c.owned().committed(c.command().offset()),
             refused -> c.owned().commitFailed(refused, now));
+      } else if (action instanceof Wanted.CommitPositions c) {
+        ask(
+            () -> commit(c.batch()),
+            reply -> c.batch().answered(reply, now),
+            refused -> c.batch().failed(refused, now));
       } else if (action instanceof Wanted.Release r) {
         assertThat(r.command().offset())
             .as("what is finished does not come again after a release")
@@ -381,6 +390,7 @@ final class Simulation {
             .setParallel(1 + random.nextInt(60))
             .setPendingMessagesMax(1 + random.nextInt(200))
             .setMemberTimeoutMillis(MEMBER_TIMEOUT_MILLIS)
+            .setCommitDelayMillis(1 + random.nextInt(500))
             .setCommitMillis(1 + random.nextInt(2_000))
             .setCommitMessages(1 + random.nextInt(100));
     if (withRates) {
@@ -579,6 +589,26 @@ final class Simulation {
     }
     log.lease = log.lease.committedAt(Math.max(log.lease.committed(), commit.offset()));
     return true;
+  }
+
+  /** Each position by itself, as the log does. */
+  private Reply commit(CommitBatch batch) {
+    if (batch.command() instanceof DataCommand.Commit one) {
+      commit(one);
+      return Reply.DONE;
+    }
+    List<Reply.OfCommits.RefusedCommit> refused = new ArrayList<>();
+    List<DataCommand.CommitMany.Position> positions =
+        ((DataCommand.CommitMany) batch.command()).positions();
+    for (int i = 0; i < positions.size(); i++) {
+      assertThat(positions.get(i).shard().dataGroup(DATA_GROUPS)).isEqualTo(batch.dataGroup());
+      try {
+        commit(positions.get(i).command());
+      } catch (RefusedException no) {
+        refused.add(new Reply.OfCommits.RefusedCommit(i, no.refusal(), no.getMessage()));
+      }
+    }
+    return new Reply.OfCommits(refused);
   }
 
   /** It never has room, so that all stays in the window. */

@@ -9,12 +9,14 @@ import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
+import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
@@ -44,9 +46,17 @@ class ConsumerCoreTest {
   private long now = 1_000_000;
   private long revision;
 
+  /** The last batch of positions that was sent. */
+  private CommitBatch sent;
+
   private void start(ConsumerOptions.Order order) {
     options.setOrder(order);
-    core = new ConsumerCore(options, "i", true, true, false, new SplittableRandom(1));
+    begin(true, true);
+  }
+
+  private void begin(boolean keepsState, boolean givesState) {
+    core = new ConsumerCore(options, "i", keepsState, givesState, false, new SplittableRandom(1));
+    core.dataGroups(1);
     core.heartbeatAnswered(now);
   }
 
@@ -77,6 +87,12 @@ class ConsumerCoreTest {
     List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
     actions.removeAll(found);
     return found;
+  }
+
+  /** The one position that was sent to be committed since the last call. */
+  private DataCommand.Commit commit() {
+    sent = take(Wanted.CommitPositions.class).batch();
+    return (DataCommand.Commit) sent.command();
   }
 
   private void tick(long millis) {
@@ -135,8 +151,7 @@ class ConsumerCoreTest {
   @Test
   void aLevelDispatcherIsToldTheGenerationWhichOnlyTheLeaseHas() {
     options.setHoldFailed(true).setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
     Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0, 5_000);
     take(Wanted.ReadLease.class).owned().leaseRead(reset, now);
@@ -153,8 +168,7 @@ class ConsumerCoreTest {
 
   @Test
   void whatIsMalformedInABatchGoesToTheDeadLettersAndTheGroupGoesOn() {
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
@@ -183,14 +197,13 @@ class ConsumerCoreTest {
     assertThat(dead).allMatch(each -> each.error().startsWith("CORRUPT: the message cannot be"));
     assertThat(dead).as("the log has the messages").allMatch(each -> each.copy() == null);
     tick(5_000);
-    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(8);
+    assertThat(commit().offset()).isEqualTo(8);
   }
 
   @Test
   void whatCannotBeUnpackedGoesToTheDeadLettersAndTheErrorSaysWhereItIs() {
     options.setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
@@ -212,8 +225,7 @@ class ConsumerCoreTest {
   @Test
   void aCompressedBatchCountsAsWhatItIsUnpacked() {
     options.setPendingBytesMax(4_000);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
@@ -245,8 +257,7 @@ class ConsumerCoreTest {
   @Test
   void aConsumerThatStopsAtFailuresStopsAtWhatItCannotRead() {
     options.setOnFailure(ConsumerOptions.OnFailure.STOP);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
@@ -263,8 +274,7 @@ class ConsumerCoreTest {
   @Test
   void aRetryThatCannotBeReadKeepsNobodyElseWaiting() {
     options.setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 9, -1, null), now);
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
@@ -296,8 +306,7 @@ class ConsumerCoreTest {
   /** A consumer that has asked for the retries of a shard. */
   private Wanted.FetchRetries asksForRetries() {
     options.setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 90, -1, null), now);
     take(Wanted.CallAssign.class).owned().assignDone(null, now);
@@ -444,7 +453,7 @@ class ConsumerCoreTest {
     assertThat(core.next(now)).isNull();
     core.finished(running, now);
     tick(10_000);
-    assertThat(takeAll(Wanted.Commit.class)).isEmpty();
+    assertThat(takeAll(Wanted.CommitPositions.class)).isEmpty();
     assertThat(takeAll(Wanted.Release.class)).isEmpty();
     assertThat(core.environment.flow.messages).isZero();
     assertThat(core.environment.flow.bytes).isZero();
@@ -471,13 +480,13 @@ class ConsumerCoreTest {
     OwnedShard former = run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
-    Wanted.Commit commit = take(Wanted.Commit.class);
+    commit();
     // An answer that was out of date.
     assign();
     assign(owned(S0, 5, false));
     tick(100);
     assertThat(takeAll(Wanted.ReadLease.class)).as("of a lease that is about to change").isEmpty();
-    former.committed(commit.command().offset());
+    sent.answered(Reply.DONE, now);
     tick(100);
     assertThat(take(Wanted.ReadLease.class).owned()).isNotSameAs(former);
   }
@@ -500,22 +509,21 @@ class ConsumerCoreTest {
   }
 
   /** A hold of epoch 5 whose commit is on its way. */
-  private OwnedShard committing() {
+  private void committing() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 5, false));
-    OwnedShard owned = run(S0, "a", "b");
+    run(S0, "a", "b");
     core.finished(next(0), now);
     tick(6_000);
-    take(Wanted.Commit.class);
-    return owned;
+    commit();
   }
 
   /** A commit or a failure that is taken after the lease was read would be handled again. */
   @Test
   void aNewHoldOfAnEpochWhoseCommitMayStillBeTakenIsReleasedAtOnce() {
-    OwnedShard former = committing();
+    committing();
     assign();
-    former.commitFailed(refused(Refusal.INDETERMINATE), now);
+    sent.failed(refused(Refusal.INDETERMINATE), now);
     // The former is forgotten by then, its doubt is not.
     tick(100);
     assign(owned(S0, 5, false));
@@ -553,10 +561,11 @@ class ConsumerCoreTest {
 
   @Test
   void aLaterCommitThatWasTakenLeavesNoDoubt() {
-    OwnedShard former = committing();
-    former.commitFailed(refused(Refusal.INDETERMINATE), now);
+    committing();
+    sent.failed(refused(Refusal.INDETERMINATE), now);
     tick(6_000);
-    former.committed(take(Wanted.Commit.class).command().offset());
+    commit();
+    sent.answered(Reply.DONE, now);
     assign();
     takeAll(Wanted.Fetch.class);
     assign(owned(S0, 5, false));
@@ -585,13 +594,11 @@ class ConsumerCoreTest {
   void aFencedCommitLosesTheShardAndTheNextAssignmentAttachesAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    OwnedShard owned = run(S0, "a", "b");
+    run(S0, "a", "b");
     core.finished(next(0), now);
-    tick(4_900);
-    assertThat(takeAll(Wanted.Commit.class)).isEmpty();
-    tick(100);
-    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(1);
-    owned.commitFailed(refused(Refusal.FENCED), now);
+    tick(50);
+    assertThat(commit().offset()).isEqualTo(1);
+    sent.failed(refused(Refusal.FENCED), now);
     take(Wanted.CallLost.class);
     assertThat(core.owned()).isZero();
     assign(1, revision, owned(S0, 1, false));
@@ -605,17 +612,17 @@ class ConsumerCoreTest {
   void aCommitIsRepeatedWhileTheShardIsOwned() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    OwnedShard owned = run(S0, "a", "b");
+    run(S0, "a", "b");
     core.finished(next(0), now);
     tick(5_000);
-    take(Wanted.Commit.class);
-    owned.commitFailed(refused(Refusal.INDETERMINATE), now);
+    commit();
+    sent.failed(refused(Refusal.INDETERMINATE), now);
     core.finished(next(1), now);
     tick(5_000);
-    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(2);
-    owned.committed(2);
+    assertThat(commit().offset()).isEqualTo(2);
+    sent.answered(Reply.DONE, now);
     tick(5_000);
-    assertThat(takeAll(Wanted.Commit.class)).isEmpty();
+    assertThat(takeAll(Wanted.CommitPositions.class)).isEmpty();
   }
 
   @Test
@@ -626,10 +633,10 @@ class ConsumerCoreTest {
     run(S0, keys);
     now += 1_000;
     for (int i = 0; i < 500; i++) {
-      assertThat(takeAll(Wanted.Commit.class)).isEmpty();
+      assertThat(takeAll(Wanted.CommitPositions.class)).isEmpty();
       core.finished(next(i), now);
     }
-    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(500);
+    assertThat(commit().offset()).isEqualTo(500);
   }
 
   @Test
@@ -719,8 +726,7 @@ class ConsumerCoreTest {
   @Test
   void nothingOfALaneIsParkedAheadOfAMessageThatFoundNoRoom() {
     options.setOrder(ConsumerOptions.Order.KEY);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(owned(S0, 1, false));
     String[] keys = new String[600];
     Arrays.fill(keys, "a");
@@ -765,8 +771,7 @@ class ConsumerCoreTest {
   @Test
   void aMessageThatIsGivenBackInAHandoverIsNoTroubleForWhoKeepsNoState() {
     options.setOrder(ConsumerOptions.Order.NONE);
-    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(false, false);
     assign(owned(S0, 1, false));
     OwnedShard owned = run(S0, "a", "b", "c");
     Task zero = next(0);
@@ -846,10 +851,10 @@ class ConsumerCoreTest {
     fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
     tick(5_000);
-    var commit = take(Wanted.Commit.class).command();
+    var commit = commit();
     assertThat(commit.offset()).isEqualTo(8);
     assertThat(commit.stateOffset()).isEqualTo(7);
-    call.owned().committed(8);
+    sent.answered(Reply.DONE, now);
     takeAll(Wanted.Fetch.class);
     // It dies; the next owner counts from there.
     assign(owned(S0, 2, false));
@@ -872,13 +877,12 @@ class ConsumerCoreTest {
   @Test
   void aHandlerWithoutStateOfItsOwnSaysNothingOfState() {
     options.setOrder(ConsumerOptions.Order.SHARD);
-    core = new ConsumerCore(options, "i", true, false, false, new SplittableRandom(1));
-    core.heartbeatAnswered(now);
+    begin(true, false);
     assign(owned(S0, 1, false));
     run(S0, "a");
     core.finished(next(0), now);
     tick(5_000);
-    assertThat(take(Wanted.Commit.class).command().stateOffset()).isEqualTo(-1);
+    assertThat(commit().stateOffset()).isEqualTo(-1);
     assign(owned(S0, 1, true));
     take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
     var release = take(Wanted.Release.class).command();
@@ -950,7 +954,7 @@ class ConsumerCoreTest {
     assertThat(core.next(now)).isNull();
     assertThat(owned.window().committed()).isEqualTo(5);
     tick(5_000);
-    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(5);
+    assertThat(commit().offset()).isEqualTo(5);
     assertThat(owned.lag()).isZero();
   }
 

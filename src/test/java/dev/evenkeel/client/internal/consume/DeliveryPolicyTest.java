@@ -7,6 +7,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -44,6 +45,7 @@ class DeliveryPolicyTest {
             .setOrder(order)
             .setDelivery(delivery);
     core = new ConsumerCore(options, "i", state, givesState, publishes, new SplittableRandom(1));
+    core.dataGroups(1);
     core.heartbeatAnswered(now);
     core.link(true, now);
     assign(false);
@@ -426,9 +428,8 @@ class DeliveryPolicyTest {
     fetched(5);
     core.finished(next(0), now);
     tick(6_000);
-    Wanted.Commit commit = take(Wanted.Commit.class);
-    assertThat(commit.command().stateOffset()).isZero();
-    assertThat(commit.command().state()).isNull();
+    var commit = (DataCommand.Commit) take(Wanted.CommitPositions.class).batch().command();
+    assertThat(commit.stateOffset()).isZero();
     assign(true);
     take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
     var release = take(Wanted.Release.class).command();

@@ -67,6 +67,18 @@ class StalledMarkTest {
   }
 
   @Test
+  void thePositionIsTheLowestUnfinishedOffset() {
+    assertThat(shard.progress(1_000).position()).as("before it has begun").isNull();
+    run(1_000);
+    assertThat(shard.progress(1_000).position()).isEqualTo(0);
+    fetched(3, 1_000);
+    Task first = shard.next(false, 1_000);
+    assertThat(shard.progress(1_000).position()).isEqualTo(0);
+    shard.finished(first, 1_000);
+    assertThat(shard.progress(1_000).position()).isEqualTo(1);
+  }
+
+  @Test
   void aHandlerThatOnlyFailsFinishesNothing() {
     run(1_000);
     fetched(1, 1_000);

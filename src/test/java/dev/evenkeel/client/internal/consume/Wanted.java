@@ -25,6 +25,8 @@ public sealed interface Wanted {
 
   record Commit(OwnedShard owned, DataCommand.Commit command) implements Wanted {}
 
+  record CommitPositions(CommitBatch batch) implements Wanted {}
+
   record CallRelease(OwnedShard owned, ShardContext shard) implements Wanted {}
 
   record Release(OwnedShard owned, DataCommand.Release command) implements Wanted {}
@@ -104,6 +106,11 @@ public sealed interface Wanted {
     @Override
     public void commit(OwnedShard owned, DataCommand.Commit command) {
       wanted = new Commit(owned, command);
+    }
+
+    @Override
+    public void commitPositions(CommitBatch batch) {
+      wanted = new CommitPositions(batch);
     }
 
     @Override

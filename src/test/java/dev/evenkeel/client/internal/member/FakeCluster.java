@@ -322,6 +322,15 @@ public final class FakeCluster implements Link {
       leases.put(c.shard(), lease.committedAt(Math.max(lease.committed(), c.offset())));
       return Reply.DONE;
     }
+    if (command instanceof DataCommand.CommitMany many) {
+      List<Reply.OfCommits.RefusedCommit> refused = new ArrayList<>();
+      for (int i = 0; i < many.positions().size(); i++) {
+        if (submit(many.positions().get(i).command()) instanceof Reply.Refused no) {
+          refused.add(new Reply.OfCommits.RefusedCommit(i, no.refusal(), no.detail()));
+        }
+      }
+      return new Reply.OfCommits(refused);
+    }
     if (command instanceof DataCommand.RecordOutcomes c) {
       Lease lease = leases.get(c.shard());
       if (!lease.ownedAt(c.epoch())) {
@@ -403,6 +412,8 @@ public final class FakeCluster implements Link {
   private static Shard shardOf(DataCommand command) {
     if (command instanceof DataCommand.Commit c) {
       return c.shard();
+    } else if (command instanceof DataCommand.CommitMany many) {
+      return many.positions().get(0).shard();
     } else if (command instanceof DataCommand.RecordOutcomes o) {
       return o.shard();
     } else if (command instanceof DataCommand.SetPublisher p) {

@@ -17,6 +17,7 @@ function ShardDetails({ name, shard, line }) {
       <${Row} name="lag" value=${known(shard.lag) ? plural(shard.lag, 'message') : null} />
       <${Row} name="oldest waits" value=${seconds(shard.lagSeconds)} />
       <${Row} name="rate" value=${known(shard.rate) ? `${rate(shard.rate)} /s` : null} />
+      <${Row} name="position" value=${count(shard.position)} />
       <${Row} name="committed" value=${count(shard.committed)} />
       <${Row} name="end" value=${count(shard.end)} />
     </dl>

@@ -1,0 +1,69 @@
+package dev.evenkeel.dispatcher;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Figures;
+import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.dispatcher.GroupReport.ShardReport;
+import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** The lag of a shard, and what it is computed from. */
+class ShardReportTest {
+  private static final Shard SHARD = new Shard(1, 0);
+  private static final Lease LEASE = Commands.lease("g", SHARD, 3, "a", "i", 10, -1, null, null);
+
+  private static ShardStatus upTo(long end) {
+    return new ShardStatus(
+        SHARD, 0, end, 0, 0, List.of(LEASE), List.of(), ShardStatus.Delayed.NONE);
+  }
+
+  private static JsonObject json(Long position, ShardStatus status) {
+    ShardReport shard = new ShardReport("t", SHARD, LEASE, true, null, position, status);
+    return new GroupReport(
+            "g",
+            null,
+            "OK",
+            null,
+            0,
+            List.of(),
+            List.of(shard),
+            Figures.NONE,
+            null,
+            List.of(),
+            null)
+        .json()
+        .getJsonArray("shards")
+        .getJsonObject(0);
+  }
+
+  private static void shows(JsonObject shard, Long position, Long committed, Long lag) {
+    assertThat(shard.getLong("position")).isEqualTo(position);
+    assertThat(shard.getLong("committed")).isEqualTo(committed);
+    assertThat(shard.getLong("lag")).isEqualTo(lag);
+  }
+
+  @Test
+  void itCountsFromThePositionThatTheOwnerReports() {
+    shows(json(16L, upTo(20)), 16L, 10L, 4L);
+  }
+
+  @Test
+  void itCountsFromTheCommittedOffsetIfThePositionIsUnknown() {
+    shows(json(null, upTo(20)), null, 10L, 10L);
+  }
+
+  @Test
+  void aPositionThatIsNewerThanTheEndLeavesNothing() {
+    shows(json(25L, upTo(20)), 25L, 10L, 0L);
+  }
+
+  @Test
+  void itIsUnknownWithoutAnAnswerOfTheShardsLeader() {
+    shows(json(16L, null), 16L, null, null);
+  }
+}
