@@ -30,6 +30,10 @@ final class ShardCommits {
   private final OwnedShard shard;
   private final Environment environment;
   private final ShardMessages messages;
+
+  /** See {@link #isMany}. */
+  private final int manyMessages;
+
   private long committed;
   private boolean inFlight;
   private long lastMillis;
@@ -73,6 +77,7 @@ final class ShardCommits {
     this.shard = shard;
     environment = shard.environment;
     messages = shard.messages;
+    manyMessages = (environment.options.getCommitMessages() + 1) / 2;
   }
 
   void begin(long offset, long emptyStateOffset, long now) {
@@ -116,8 +121,7 @@ final class ShardCommits {
    * after a crash.
    */
   boolean isMany() {
-    long progress = messages.window().committed() - committed;
-    return progress >= (environment.options.getCommitMessages() + 1) / 2;
+    return messages.window().committed() - committed >= manyMessages;
   }
 
   /** Commits if enough messages have finished, or enough time has passed. */
