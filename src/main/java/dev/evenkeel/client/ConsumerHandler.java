@@ -3,6 +3,7 @@ package dev.evenkeel.client;
 import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
+import java.util.List;
 
 /**
  * What an application does with messages. In most cases it is a lambda for {@link
@@ -48,6 +49,36 @@ public interface ConsumerHandler {
    */
   default boolean usesContext() {
     return false;
+  }
+
+  /**
+   * Handles several messages of one shard, in their order. If {@link #handlesBatches} is true, it
+   * is called with every message that is tried for the first time; a batch has as many as have been
+   * fetched, up to {@link ConsumerOptions#setBatchMessages}, and may have one. With order SHARD a
+   * shard has one batch at a time. See {@link BatchHandler}.
+   *
+   * <p>All messages of the batch are finished when the future succeeds. If it fails, or if the
+   * method throws, none is: then each of them goes to {@link #handle(Delivery)} alone, in their
+   * order and at once. So whatever was done for some of them before the failure is done again. A
+   * failed batch does not count as an attempt.
+   *
+   * <p>It needs order SHARD or NONE and at-least-once or effectively-once. It does not go with mode
+   * LEVEL, dedup, a keyRate, or a {@link MessageContext}; otherwise the consumer fails with
+   * INVALID.
+   *
+   * @param batch at least one message; the list does not change
+   * @return never null
+   */
+  default Future<Void> handleBatch(List<Delivery> batch) {
+    throw new UnsupportedOperationException("this handler takes single messages");
+  }
+
+  /**
+   * Whether {@link #handleBatch} is called. By default: whether the class overrides {@link
+   * #handleBatch}.
+   */
+  default boolean handlesBatches() {
+    return overrides("handleBatch", List.class);
   }
 
   /**

@@ -126,8 +126,11 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   /** Longest pause that {@link #setRetryDelaysMillis} takes, in milliseconds: 7 days. */
   public static final long RETRY_DELAY_MILLIS_MAX = Limits.RETRY_DELAY_MILLIS_MAX;
 
-  /** The most that {@link #setHandOutMessages} takes. */
+  /** The most that {@link #setHandOutMessages} and {@link #setBatchMessages} take. */
   public static final int HAND_OUT_MESSAGES_MAX = 65_536;
+
+  /** Most messages in a batch unless {@link #setBatchMessages} says otherwise: 500. */
+  public static final int BATCH_MESSAGES_DEFAULT = 500;
 
   private static final Schema SCHEMA =
       new Schema(
@@ -185,6 +188,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   private static final Option<Integer> COMMIT_MESSAGES = SCHEMA.integer("commitMessages", 1_000, 1);
   private static final Option<Integer> HAND_OUT_MESSAGES =
       SCHEMA.integer("handOutMessages", 32, 1, HAND_OUT_MESSAGES_MAX);
+  private static final Option<Integer> BATCH_MESSAGES =
+      SCHEMA.integer("batchMessages", null, 1, HAND_OUT_MESSAGES_MAX);
   private static final Option<List<Long>> RETRY_DELAYS =
       SCHEMA.numbers("retryDelaysMillis", null, RETRY_DELAYS_MAX, 0, RETRY_DELAY_MILLIS_MAX);
   private static final Option<OnFailure> ON_FAILURE =
@@ -642,6 +647,21 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
    */
   public ConsumerOptions setHandOutMessages(int handOutMessages) {
     return set(HAND_OUT_MESSAGES, handOutMessages);
+  }
+
+  /** The most messages that a batch handler gets at once, by default 500. */
+  public int getBatchMessages() {
+    return get(BATCH_MESSAGES, BATCH_MESSAGES_DEFAULT);
+  }
+
+  /**
+   * The most messages that {@link ConsumerHandler#handleBatch} gets at once: 1 to {@value
+   * #HAND_OUT_MESSAGES_MAX}, by default {@value #BATCH_MESSAGES_DEFAULT}. If it is more than {@link
+   * #setHandOutMessages}, so many messages of a shard may run at once. Only for handlers of
+   * batches.
+   */
+  public ConsumerOptions setBatchMessages(int batchMessages) {
+    return set(BATCH_MESSAGES, batchMessages);
   }
 
   /**

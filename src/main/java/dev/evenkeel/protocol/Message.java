@@ -3,6 +3,7 @@ package dev.evenkeel.protocol;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Map;
 
@@ -10,22 +11,45 @@ import java.util.Map;
  * A message as a producer sends it and a consumer gets it. Arrays are not copied: do not change
  * them.
  *
- * @param key messages with the same key go to the same shard and keep their order; null for none;
- *     at most {@link Limits#KEY_BYTES_MAX} bytes
- * @param headers names and values, in their order; null counts as empty; at most {@link
- *     Limits#HEADERS_MAX} headers and {@link Limits#HEADERS_BYTES_MAX} bytes in all
- * @param timestampMillis time of the message, in milliseconds since 1970
- * @param payload the content, which may be empty but not null; at most {@link
- *     Limits#PAYLOAD_BYTES_MAX} bytes
+ * <p>A message that a consumer gets is at first a view of the answer in which it came: its key,
+ * headers and payload become objects of their own when they are first asked for. A view keeps the
+ * whole answer in memory, which may be 1 MiB and more. The consumer {@link #detach() detaches} each
+ * message whose handler does not end at once. So only an application that keeps messages after
+ * their handlers have ended must detach them itself, or keep what is in them instead.
+ *
+ * <p>Safe for use from any thread.
  */
-public record Message(
-    byte[] key, Map<String, byte[]> headers, long timestampMillis, byte[] payload) {
+public class Message {
+  private final byte[] key;
+  private final Map<String, byte[]> headers;
+  private final long timestampMillis;
+  private final byte[] payload;
 
-  public Message {
+  /**
+   * @param key messages with the same key go to the same shard and keep their order; null for none;
+   *     at most {@link Limits#KEY_BYTES_MAX} bytes
+   * @param headers names and values, in their order; null counts as empty; at most {@link
+   *     Limits#HEADERS_MAX} headers and {@link Limits#HEADERS_BYTES_MAX} bytes in all
+   * @param timestampMillis time of the message, in milliseconds since 1970
+   * @param payload the content, which may be empty but not null; at most {@link
+   *     Limits#PAYLOAD_BYTES_MAX} bytes
+   */
+  public Message(byte[] key, Map<String, byte[]> headers, long timestampMillis, byte[] payload) {
     if (payload == null) {
       throw INVALID.error("a message needs a payload, which may be empty");
     }
-    headers = headers == null ? Map.of() : headers;
+    this.key = key;
+    this.headers = headers == null ? Map.of() : headers;
+    this.timestampMillis = timestampMillis;
+    this.payload = payload;
+  }
+
+  /** For a view, which overrides all methods that look at the other parts. */
+  protected Message(long timestampMillis) {
+    key = null;
+    headers = null;
+    this.timestampMillis = timestampMillis;
+    payload = null;
   }
 
   /**
@@ -38,9 +62,53 @@ public record Message(
     return new Message(bytes, Map.of(), timestampMillis, payload);
   }
 
+  /** The key, or null if there is none. */
+  public byte[] key() {
+    return key;
+  }
+
+  /** Whether there is a key. */
+  public boolean hasKey() {
+    return key != null;
+  }
+
   /** The key as UTF-8 text, or null if there is none. */
   public String keyText() {
-    return key == null ? null : new String(key, StandardCharsets.UTF_8);
+    byte[] bytes = key();
+    return bytes == null ? null : new String(bytes, StandardCharsets.UTF_8);
+  }
+
+  /** Names and values, in their order. */
+  public Map<String, byte[]> headers() {
+    return headers;
+  }
+
+  /** Time of the message, in milliseconds since 1970. */
+  public long timestampMillis() {
+    return timestampMillis;
+  }
+
+  /** The content. */
+  public byte[] payload() {
+    return payload;
+  }
+
+  /** Bytes of the content. */
+  public int payloadLength() {
+    return payload.length;
+  }
+
+  /** The content, read-only and not copied, from position 0 to its limit. */
+  public ByteBuffer payloadBuffer() {
+    return ByteBuffer.wrap(payload).asReadOnlyBuffer();
+  }
+
+  /**
+   * Gives the message arrays of its own, so that it keeps nothing else in memory. Without effect if
+   * it has them. Returns this message.
+   */
+  public Message detach() {
+    return this;
   }
 
   /**
@@ -49,16 +117,17 @@ public record Message(
    * @throws RefusedException {@link Refusal#TOO_LARGE}; the message names the limit
    */
   public void checkLimits() {
-    limit("payload", payload.length, Limits.PAYLOAD_BYTES_MAX);
-    limit("key", key == null ? 0 : key.length, Limits.KEY_BYTES_MAX);
-    if (headers.isEmpty()) {
+    limit("payload", payloadLength(), Limits.PAYLOAD_BYTES_MAX);
+    limit("key", hasKey() ? key().length : 0, Limits.KEY_BYTES_MAX);
+    Map<String, byte[]> all = headers();
+    if (all.isEmpty()) {
       return;
     }
-    if (headers.size() > Limits.HEADERS_MAX) {
-      throw TOO_LARGE.error(headers.size() + " headers: at most " + Limits.HEADERS_MAX);
+    if (all.size() > Limits.HEADERS_MAX) {
+      throw TOO_LARGE.error(all.size() + " headers: at most " + Limits.HEADERS_MAX);
     }
     long sum = 0;
-    for (Map.Entry<String, byte[]> header : headers.entrySet()) {
+    for (Map.Entry<String, byte[]> header : all.entrySet()) {
       sum += header.getKey().getBytes(StandardCharsets.UTF_8).length + header.getValue().length;
     }
     limit("headers", sum, Limits.HEADERS_BYTES_MAX);
@@ -68,5 +137,10 @@ public record Message(
     if (bytes > max) {
       throw TOO_LARGE.error(what + " of " + bytes + " bytes: at most " + max + " are allowed");
     }
+  }
+
+  @Override
+  public String toString() {
+    return "message of " + payloadLength() + " bytes" + (hasKey() ? ", key " + keyText() : "");
   }
 }

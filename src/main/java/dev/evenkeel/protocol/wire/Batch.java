@@ -146,7 +146,7 @@ public record Batch(ByteBuffer bytes) implements BatchHeader {
     if (isCompressed()) {
       statedBytes();
     } else {
-      new BatchWalk(bytes).overAll(count());
+      new BatchWalk(bytes, HEADER_BYTES).overAll(count());
     }
     return this;
   }
@@ -169,8 +169,9 @@ public record Batch(ByteBuffer bytes) implements BatchHeader {
    * @throws MalformedException INVALID if the messages up to there cannot be read
    */
   public Message message(int position) {
-    int left = new BatchWalk(bytes).over(position, count());
-    return new BatchReader(this, bytes.slice(length() - left, left)).next();
+    BatchWalk walk = new BatchWalk(bytes, HEADER_BYTES);
+    walk.over(position + 1, count());
+    return new BatchMessage(walk, firstTimestampMillis() + walk.laterMillis);
   }
 
   static int crc(ByteBuffer batch) {

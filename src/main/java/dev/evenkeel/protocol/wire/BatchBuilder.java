@@ -63,8 +63,8 @@ public final class BatchBuilder {
 
   /** An upper bound of a message's bytes in a batch. */
   public static int sizeOf(Message message) {
-    int size = MESSAGE_OVERHEAD_BYTES_MAX + message.payload().length;
-    size += message.key() == null ? 0 : message.key().length;
+    int size = MESSAGE_OVERHEAD_BYTES_MAX + message.payloadLength();
+    size += message.hasKey() ? message.key().length : 0;
     for (Map.Entry<String, byte[]> header : message.headers().entrySet()) {
       size += 10 + 3 * header.getKey().length() + header.getValue().length;
     }

@@ -2,26 +2,49 @@ package dev.evenkeel.protocol.wire;
 
 import dev.evenkeel.protocol.MalformedException;
 import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.LinkedHashMap;
+import java.util.Map;
 
 /**
- * Checks the messages of a batch by their lengths alone. A broker does this once for every batch
- * that it receives, so it makes no objects. It accepts what {@link BatchReader} can read.
+ * Walks over the messages of a batch by their lengths, without making objects. A broker checks
+ * every batch that it receives in this way, and a reader finds the parts of each message in it.
  */
 final class BatchWalk {
-  private final byte[] bytes;
+  final byte[] bytes;
   private final int end;
   private int at;
 
-  BatchWalk(ByteBuffer batch) {
-    if (batch.hasArray()) {
-      bytes = batch.array();
-      at = batch.arrayOffset();
+  // Where the parts of the last message lie in the bytes.
+
+  int keyAt;
+
+  /** -1: there is no key. */
+  int keyLength;
+
+  /** How much later the message is than the first one of its batch. */
+  long laterMillis;
+
+  int headersAt;
+  int headerCount;
+  int payloadAt;
+  int payloadLength;
+
+  /**
+   * Walks over what begins at index {@code from} of a buffer and ends at its limit. The bytes are
+   * copied unless they lie in an array.
+   */
+  BatchWalk(ByteBuffer in, int from) {
+    if (in.hasArray()) {
+      bytes = in.array();
+      at = in.arrayOffset() + from;
+      end = in.arrayOffset() + in.limit();
     } else {
-      bytes = new byte[batch.limit()];
-      batch.get(0, bytes);
+      bytes = new byte[in.limit() - from];
+      in.get(from, bytes);
+      end = bytes.length;
     }
-    end = at + batch.limit();
-    at += Batch.HEADER_BYTES;
   }
 
   /**
@@ -48,16 +71,17 @@ final class BatchWalk {
     return end - at;
   }
 
-  private boolean overOne() {
+  /** Walks over the next message. False: the bytes end before it does. */
+  boolean overOne() {
     int key = varint();
-    if (key < 0 || !over(Math.max(0, key - 1)) || !overVarlong()) {
+    keyAt = at;
+    keyLength = key - 1;
+    if (key < 0 || !over(Math.max(0, keyLength)) || !overLater()) {
       return false;
     }
-    int headers = varint();
-    if (headers < 0) {
-      return false;
-    }
-    for (int i = 0; i < headers; i++) {
+    headerCount = varint();
+    headersAt = at;
+    for (int i = 0; i < headerCount; i++) {
       if (!over(varint())) { // the name
         return false;
       }
@@ -65,11 +89,16 @@ final class BatchWalk {
         return false;
       }
     }
-    return over(varint());
+    payloadLength = varint();
+    payloadAt = at;
+    return headerCount >= 0 && over(payloadLength);
   }
 
   /** A number of at most five bytes that is not negative, or -1. */
   private int varint() {
+    if (at < end && bytes[at] >= 0) {
+      return bytes[at++];
+    }
     int value = 0;
     for (int shift = 0; shift < 35 && at < end; shift += 7) {
       int next = bytes[at++];
@@ -81,9 +110,13 @@ final class BatchWalk {
     return -1;
   }
 
-  private boolean overVarlong() {
-    for (int i = 0; i < 10 && at < end; i++) {
-      if (bytes[at++] >= 0) {
+  private boolean overLater() {
+    long value = 0;
+    for (int shift = 0; shift < 70 && at < end; shift += 7) {
+      int next = bytes[at++];
+      value |= (long) (next & 0x7F) << shift;
+      if (next >= 0) {
+        laterMillis = value >>> 1 ^ -(value & 1);
         return true;
       }
     }
@@ -96,5 +129,20 @@ final class BatchWalk {
     }
     at += length;
     return true;
+  }
+
+  /** The headers of a message over which a walk has walked. */
+  static Map<String, byte[]> headers(byte[] bytes, int headersAt, int count) {
+    BatchWalk walk = new BatchWalk(ByteBuffer.wrap(bytes), headersAt);
+    Map<String, byte[]> headers = new LinkedHashMap<>();
+    for (int i = 0; i < count; i++) {
+      int name = walk.varint();
+      String text = new String(bytes, walk.at, name, StandardCharsets.UTF_8);
+      walk.at += name;
+      int value = walk.varint();
+      headers.put(text, Arrays.copyOfRange(bytes, walk.at, walk.at + value));
+      walk.at += value;
+    }
+    return headers;
   }
 }

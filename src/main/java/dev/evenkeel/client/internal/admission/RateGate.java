@@ -357,6 +357,23 @@ public final class RateGate implements MessageSource<Task> {
     }
   }
 
+  // Batches: there are none with a rate of keys, nor with dedup
+
+  @Override
+  public Task nextWith(Task first, long now) {
+    long nanos = now * TokenBucket.NANOS_PER_MILLI;
+    Task task = total.due(totalFull) <= nanos ? before.nextWith(first, now) : null;
+    if (task != null) {
+      totalFull = total.taken(totalFull, nanos);
+    }
+    return task;
+  }
+
+  @Override
+  public void batchEnded(List<Task> tasks, Throwable failure, long now) {
+    before.batchEnded(tasks, failure, now);
+  }
+
   // Handlers end
 
   @Override

@@ -36,6 +36,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   private final ConsumerOptions options;
   final Environment environment;
+  private final int parallel;
   private final ArrayDeque<ConsumerAction> actions = new ArrayDeque<>();
   private final OwnedShards shards;
 
@@ -75,13 +76,28 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
       boolean givesState,
       boolean publishes,
       RandomGenerator random) {
+    this(options, instance, keepsState, givesState, publishes, false, random);
+  }
+
+  /**
+   * @param batches whether the handler takes batches of messages
+   */
+  public ConsumerCore(
+      ConsumerOptions options,
+      String instance,
+      boolean keepsState,
+      boolean givesState,
+      boolean publishes,
+      boolean batches,
+      RandomGenerator random) {
     this.options = options;
+    parallel = options.getParallel();
     open = options.getMode() != Mode.SINGLETON;
     environment =
         new Environment(
             options,
             instance,
-            new Environment.HandlerKind(keepsState, givesState, publishes),
+            new Environment.HandlerKind(keepsState, givesState, publishes, batches),
             random,
             options.getKeyRate() == null ? 0 : WAITING_OF_SHARD_MAX,
             actions::addLast,
@@ -273,6 +289,18 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     return null;
   }
 
+  /** Messages of a batch count as one handler. While the breaker is open, none comes along. */
+  @Override
+  public Task nextWith(Task first, long now) {
+    return breakerOpen() ? null : first.owner.nextWith(now);
+  }
+
+  @Override
+  public void batchEnded(List<Task> tasks, Throwable failure, long now) {
+    running--;
+    tasks.get(0).owner.batchEnded(tasks, failure, now);
+  }
+
   @Override
   public boolean isWanted(Task task) {
     return task.owner.isWanted(task);
@@ -328,9 +356,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   /** Whether a handler may start. */
   public boolean mayBegin(long now) {
-    return running < options.getParallel()
-        && mayStart(now)
-        && environment.breaker.mayStart(running, now);
+    return running < parallel && mayStart(now) && environment.breaker.mayStart(running, now);
   }
 
   /** The next watched message behind which others have come to wait, or null. */

@@ -20,8 +20,9 @@ final class Environment {
    *
    * @param keepsState it uses the state of former owners
    * @param givesState it gives state to later owners
+   * @param batches it takes batches of messages
    */
-  record HandlerKind(boolean keepsState, boolean givesState, boolean publishes) {}
+  record HandlerKind(boolean keepsState, boolean givesState, boolean publishes, boolean batches) {}
 
   final ConsumerOptions options;
 

@@ -79,10 +79,11 @@ final class OrderQueue {
     }
     Task task = startable.poll();
     if (task != null) {
+      busyShard = order == Order.SHARD;
       return task;
     }
     while ((task = source.get()) != null) {
-      if (order != Order.KEY || task.message.key() == null) {
+      if (order != Order.KEY || !task.message.hasKey()) {
         busyShard = order == Order.SHARD;
         return task;
       }
@@ -94,6 +95,7 @@ final class OrderQueue {
         return task;
       }
       task.queue = queue;
+      task.detach();
       if (queue.waiting == null) {
         queue.waiting = new ArrayDeque<>(4);
       }
@@ -103,6 +105,19 @@ final class OrderQueue {
       }
     }
     return null;
+  }
+
+  /**
+   * The next message of the source, to be out together with the one before it; null if another one
+   * comes first. Not for order {@code key}.
+   */
+  Task nextOfBatch(Supplier<Task> source) {
+    return startable.isEmpty() ? source.get() : null;
+  }
+
+  /** A message that came from the source is the next one that may start after all. */
+  void putBack(Task task) {
+    startable.add(task);
   }
 
   /** The messages that wait behind {@code front}, which is out, in their order. */

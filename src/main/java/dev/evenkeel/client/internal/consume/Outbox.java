@@ -35,6 +35,7 @@ final class Outbox {
   }
 
   void add(Task task, Outcome outcome) {
+    task.detach();
     waiting.add(new Pending(task, outcome));
     count(task, outcome, 1);
   }

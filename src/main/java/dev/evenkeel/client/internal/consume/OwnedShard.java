@@ -11,6 +11,7 @@ import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.DataCommand;
@@ -597,6 +598,15 @@ public final class OwnedShard implements Task.Owner {
     return task;
   }
 
+  @Override
+  public Task nextWith(long now) {
+    Task task = state == RUNNING ? messages.nextOfBatch() : null;
+    if (messages.settlePassed(now)) {
+      resume(now);
+    }
+    return task;
+  }
+
   /** Whether the shard waits for messages that are in admission. */
   boolean waitsForAdmission() {
     return messages.waitsForAdmission(outputs != null);
@@ -662,6 +672,10 @@ public final class OwnedShard implements Task.Owner {
     host.finished();
     failures.settled(task, state, now);
     environment.removed(1, task.bytes, now);
+    afterSettled(now);
+  }
+
+  private void afterSettled(long now) {
     if (state == RUNNING) {
       host.ready(this);
       if (messages.pending() == 0) {
@@ -675,6 +689,36 @@ public final class OwnedShard implements Task.Owner {
       if (state == DRAINING) {
         host.ready(this);
       }
+      step(now);
+    }
+  }
+
+  /** The messages of a batch that has failed are handled again, each alone. */
+  @Override
+  public void batchEnded(List<Task> tasks, Throwable failure, long now) {
+    if (failure == null) {
+      for (Task task : tasks) {
+        messages.finished(task, !state.over(), now);
+        failures.handled(task);
+        host.finished();
+      }
+    } else {
+      tasks.forEach(task -> messages.ended(task, now));
+    }
+    if (failure == null || state.over()) {
+      environment.removed(tasks, now);
+      afterSettled(now);
+      return;
+    }
+    if (failure instanceof GivenBackException) {
+      messages.givenBack(state == DRAINING);
+    } else {
+      String batch = ": a batch of " + tasks.size() + " messages from offset ";
+      report(Level.WARN, batch + tasks.get(0).offset + " on failed, each is tried alone", failure);
+    }
+    messages.handOutAlone(tasks);
+    host.ready(this);
+    if (state != RUNNING) {
       step(now);
     }
   }

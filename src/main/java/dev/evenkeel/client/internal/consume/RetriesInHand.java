@@ -56,15 +56,16 @@ final class RetriesInHand {
     }
   }
 
+  boolean anyNotStarted() {
+    return notStarted > 0;
+  }
+
   /**
    * The next that may start, or null.
    *
    * @param eligible asked of the first of a key
    */
   Task next(Predicate<Task> eligible) {
-    if (notStarted == 0) {
-      return null;
-    }
     Task task = free.poll();
     Iterator<KeyQueue> each = queues.values().iterator();
     while (task == null && each.hasNext()) {

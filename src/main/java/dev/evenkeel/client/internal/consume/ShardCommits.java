@@ -30,6 +30,10 @@ final class ShardCommits {
   private final OwnedShard shard;
   private final Environment environment;
   private final ShardMessages messages;
+
+  /** See {@link #isMany}. */
+  private final int manyMessages;
+
   private long committed;
   private boolean inFlight;
 
@@ -79,6 +83,7 @@ final class ShardCommits {
     this.shard = shard;
     environment = shard.environment;
     messages = shard.messages;
+    manyMessages = (environment.options.getCommitMessages() + 1) / 2;
   }
 
   void begin(long offset, long emptyStateOffset, long now) {
@@ -134,8 +139,7 @@ final class ShardCommits {
    * after a crash.
    */
   boolean isMany() {
-    long progress = messages.window().committed() - committed;
-    return progress >= (environment.options.getCommitMessages() + 1) / 2;
+    return messages.window().committed() - committed >= manyMessages;
   }
 
   /**

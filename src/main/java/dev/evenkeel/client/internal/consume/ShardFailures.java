@@ -211,9 +211,8 @@ final class ShardFailures {
     boolean dead = delay < 0;
     Outcome.Way way =
         dead ? Outcome.Way.DEAD : moves || task.retry ? Outcome.Way.MOVED : Outcome.Way.HELD;
-    byte[] key = task.message.key();
-    if (!task.retry && retries.ordersKeys && key != null) {
-      task.keyHash = Task.hash(key);
+    if (!task.retry && retries.ordersKeys && task.message.hasKey()) {
+      task.keyHash = Task.hash(task.message.key());
     }
     String error = String.valueOf(cause);
     Outcome.Failed failed =

@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.function.Supplier;
 
 /**
  * The messages of one owned shard, from the batch that brought them to their end. At any time a
@@ -38,6 +39,7 @@ final class ShardMessages {
 
   private final Backlog backlog = new Backlog();
   private final OrderQueue queues;
+  private final Supplier<Task> decode = this::decode;
 
   /** Failed messages whose next attempt is due, by offset. */
   private final PriorityQueue<Task> due =
@@ -92,7 +94,10 @@ final class ShardMessages {
     this.environment = environment;
     this.retries = retries;
     ConsumerOptions options = environment.options;
-    handOutMax = options.getHandOutMessages();
+    handOutMax =
+        environment.handler.batches()
+            ? Math.max(options.getHandOutMessages(), options.getBatchMessages())
+            : options.getHandOutMessages();
     queues = new OrderQueue(options.getOrder(), environment.crowded::add);
   }
 
@@ -195,7 +200,8 @@ final class ShardMessages {
   }
 
   private Task decode() {
-    while (window.span() < SPAN_MESSAGES_MAX && backlog.nextOffset() < startable) {
+    while (window.span() < SPAN_MESSAGES_MAX
+        && (startable == Long.MAX_VALUE || backlog.nextOffset() < startable)) {
       Task task = backlog.next(owner);
       if (task == null) {
         return null;
@@ -232,6 +238,7 @@ final class ShardMessages {
       task = nextOfWindow(now);
     }
     if (task != null && forAdmission) {
+      task.detach();
       inAdmission.add(task);
     } else if (task != null) {
       begun(task);
@@ -248,7 +255,7 @@ final class ShardMessages {
       task =
           retries.outbox.isFull() || window.span() >= SPAN_MESSAGES_MAX
               ? null
-              : queues.next(this::decode);
+              : queues.next(decode);
       if (task == null) {
         return null;
       }
@@ -259,12 +266,42 @@ final class ShardMessages {
         goneBack.addAll(retries.park(task));
       } else if (retries.mustWait(task, now)) {
         begunOffset = Math.max(begunOffset, task.offset + 1);
-        delayed.add(task);
+        delay(task);
       } else {
         return task;
       }
     }
     return null;
+  }
+
+  /**
+   * The next message, which begins together with the one before it; null: there is none, or it must
+   * begin alone.
+   */
+  Task nextOfBatch() {
+    if (isFull() || !due.isEmpty() || retries.outbox.isFull()) {
+      return null;
+    }
+    Task task = queues.nextOfBatch(decode);
+    if (task == null) {
+      return null;
+    }
+    if (task.unreadable != null || retries.hasFailed(task.offset)) {
+      queues.putBack(task);
+      return null;
+    }
+    begun(task);
+    return task;
+  }
+
+  /** The messages of a batch that has failed begin again, one after another, and each alone. */
+  void handOutAlone(List<Task> tasks) {
+    for (Task task : tasks) {
+      task.alone = true;
+      task.detach();
+      queues.finished(task);
+      queues.putBack(task);
+    }
   }
 
   /** Whether the limit of messages that are handed out or in admission is reached. */
@@ -421,6 +458,7 @@ final class ShardMessages {
 
   /** Keeps a failed message for another attempt; its key stays busy. */
   void delay(Task task) {
+    task.detach();
     delayed.add(task);
   }
 

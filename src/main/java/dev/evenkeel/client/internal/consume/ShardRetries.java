@@ -120,7 +120,12 @@ final class ShardRetries {
 
   /** Whether the message has left the window under a former owner. */
   boolean hasLeft(long offset) {
-    return leftOffsets.contains(offset);
+    return !leftOffsets.isEmpty() && leftOffsets.contains(offset);
+  }
+
+  /** Whether the log has counted attempts of a message of the window under a former owner. */
+  boolean hasFailed(long offset) {
+    return !failed.isEmpty() && failed.containsKey(offset);
   }
 
   /**
@@ -139,7 +144,7 @@ final class ShardRetries {
 
   /** Whether the message must wait behind others of its key that are in the log. */
   boolean isBehind(Task task) {
-    if (!ordersKeys || keys.isEmpty() && stuck.isEmpty() || task.message.key() == null) {
+    if (!ordersKeys || keys.isEmpty() && stuck.isEmpty() || !task.message.hasKey()) {
       return false;
     }
     task.keyHash = Task.hash(task.message.key());
@@ -155,6 +160,9 @@ final class ShardRetries {
    * @param committed everything below is done
    */
   Task nextRetry(long committed) {
+    if (!inHand.anyNotStarted()) {
+      return null;
+    }
     boolean all = !ordersKeys || committed > lastLeftOffset;
     return inHand.next(
         task -> all || task.offset <= committed || !leftOffsets.contains(task.offset));
@@ -205,7 +213,7 @@ final class ShardRetries {
 
   /** The next stuck message of a key if it may begin now, or null. */
   Task unstuck(long key) {
-    return keys.containsKey(key) ? null : stuck.next(key);
+    return stuck.isEmpty() || keys.containsKey(key) ? null : stuck.next(key);
   }
 
   /**
@@ -368,7 +376,8 @@ final class ShardRetries {
       if (fault != null) {
         throw fault;
       }
-      Message message = unpacked.at(offset);
+      // It may be in hand for long.
+      Message message = unpacked.at(offset).detach();
       return new Task(owner, offset, message, BatchBuilder.sizeOf(message), true);
     } catch (RefusedException e) {
       return Task.unreadable(owner, offset, copy == null ? 0 : copy.length, true, e);

@@ -31,13 +31,14 @@ final class StuckQueues {
 
   void add(Task task) {
     task.stuck = true;
+    task.detach();
     queues.computeIfAbsent(task.keyHash, any -> new KeyQueue()).waiting.add(task);
   }
 
   /** A message that came out of here has left the window, or now waits in the log. */
   void ended(Task task) {
-    KeyQueue queue = queues.get(task.keyHash);
-    if (task.stuck && queue != null) {
+    KeyQueue queue = task.stuck ? queues.get(task.keyHash) : null;
+    if (queue != null) {
       queue.busy = false;
       if (queue.waiting.isEmpty()) {
         queues.remove(task.keyHash);

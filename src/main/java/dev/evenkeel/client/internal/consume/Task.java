@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.Iterator;
+import java.util.List;
 import java.util.Set;
 
 /** A message with all its attempts, until its handler has ended. */
@@ -34,6 +35,12 @@ public final class Task implements MessageSource.Handed {
 
     /** Takes some of them out of the queue. The caller declines each with {@link #declined}. */
     void takeBehind(Task task, Set<Task> some);
+
+    /** See {@link MessageSource#nextWith}. */
+    Task nextWith(long now);
+
+    /** See {@link MessageSource#batchEnded}. */
+    void batchEnded(List<Task> tasks, Throwable failure, long now);
 
     /** Gives the message to the next owner, if its shard is being given away. */
     void giveBack(Task task);
@@ -64,6 +71,9 @@ public final class Task implements MessageSource.Handed {
 
   /** 1 for the first attempt. */
   int attempt = 1;
+
+  /** Whether it was in a batch that failed, and now goes to the handler of single messages. */
+  boolean alone;
 
   /** While it waits for its next attempt: when that is due, in monotonic milliseconds. */
   long dueMillis;
@@ -135,6 +145,14 @@ public final class Task implements MessageSource.Handed {
     return hash == Outcome.NO_KEY ? 1 : hash;
   }
 
+  /**
+   * The message will wait, nobody knows how long: it must not keep everything in memory that came
+   * with it.
+   */
+  void detach() {
+    message.detach();
+  }
+
   /** An attempt begins whose handler may publish. What the last attempt wanted is forgotten. */
   public Effects newEffects() {
     effects = new Effects();
@@ -164,6 +182,11 @@ public final class Task implements MessageSource.Handed {
 
   boolean publishes() {
     return effects != null && effects.publishes();
+  }
+
+  @Override
+  public boolean goesAlone() {
+    return alone || retry || attempt > 1;
   }
 
   @Override

@@ -11,8 +11,13 @@ public final class Window {
   /** The window moves its bits down once this many of them are no longer needed. */
   private static final int PASSED_BITS = 4_096;
 
-  /** One bit for each finished offset from {@link #base} on. */
+  /**
+   * One bit for each finished offset from {@link #base} on; those below {@link #low} do not count.
+   */
   private BitSet finished = new BitSet();
+
+  /** How many offsets above {@link #low} are finished. */
+  private long finishedAbove;
 
   private long base;
   private long low;
@@ -89,6 +94,7 @@ public final class Window {
       low = offset;
     } else {
       finished.set(bit(next), bit(offset));
+      finishedAbove += offset - next;
     }
     next = offset;
   }
@@ -109,8 +115,16 @@ public final class Window {
     if (offset < low || offset >= next) {
       return;
     }
-    finished.set(bit(offset));
-    low = base + finished.nextClearBit(bit(low));
+    if (offset == low && finishedAbove == 0) {
+      // As always when messages end in their order: nothing has to be noted.
+      low++;
+    } else if (!finished.get(bit(offset))) {
+      finished.set(bit(offset));
+      long reached = base + finished.nextClearBit(bit(low));
+      // When the lowest one moves, it is not one of those above itself.
+      finishedAbove += reached > low ? low + 1 - reached : 1;
+      low = reached;
+    }
     if (low - base >= Math.max(PASSED_BITS, span())) {
       finished = finished.get(bit(low), bit(next));
       base = low;

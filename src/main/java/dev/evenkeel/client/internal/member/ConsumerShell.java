@@ -153,7 +153,14 @@ final class ConsumerShell implements Consumer {
     SplittableRandom random = new SplittableRandom();
     boolean givesState = handler.givesState() && positions == null;
     core =
-        new ConsumerCore(options, instance, keepsState, givesState, handler.usesContext(), random);
+        new ConsumerCore(
+            options,
+            instance,
+            keepsState,
+            givesState,
+            handler.usesContext(),
+            handler.handlesBatches(),
+            random);
     ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
     broadcast = positions == null ? null : new BroadcastMember(this, calls, positions);
     actions =
@@ -192,7 +199,8 @@ final class ConsumerShell implements Consumer {
       messages =
           handler.usesContext()
               ? new MessageLoop<>(this, last, this::handleWithContext)
-              : new MessageLoop<>(this, last, this::handle);
+              : new MessageLoop<>(
+                  this, last, this::handle, handler.handlesBatches() ? this::handleBatch : null);
     }
     leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
     heartbeats = new HeartbeatLoop(this, random);
@@ -201,6 +209,11 @@ final class ConsumerShell implements Consumer {
   private Future<Void> handle(MessageSource.Handed task, Delivery delivery) {
     look(delivery);
     return handler.handle(delivery);
+  }
+
+  private Future<Void> handleBatch(List<Delivery> batch) {
+    batch.forEach(this::look);
+    return handler.handleBatch(batch);
   }
 
   private Future<Void> handleWithContext(Task task, Delivery delivery) {
@@ -219,6 +232,7 @@ final class ConsumerShell implements Consumer {
   }
 
   Future<Consumer> start() {
+    ClockTicks.begin();
     context.run(
         () -> {
           startDeadlineMillis = Clock.millis() + START_MILLIS_MAX;
@@ -390,8 +404,10 @@ final class ConsumerShell implements Consumer {
     if (ended) {
       return;
     }
-    core.heartbeatAnswered(sentMillis);
-    features.forEach(feature -> feature.heartbeatAnswered(sentMillis));
+    // The time that decides whether handlers may start may be a little old.
+    long counted = sentMillis - LoopClock.AGE_MILLIS_MAX;
+    core.heartbeatAnswered(counted);
+    features.forEach(feature -> feature.heartbeatAnswered(counted));
     if (broadcast == null) {
       core.assigned(assignment, Clock.millis());
     }
@@ -561,6 +577,7 @@ final class ConsumerShell implements Consumer {
     core.replaced(why, Clock.millis());
     act();
     ended = true;
+    ClockTicks.end();
     consumed = source.consumed();
     owned = 0;
     features.forEach(feature -> feature.end(Clock.millis()));

@@ -3,8 +3,13 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.function.BiFunction;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * Hands messages to the handler, and reports to their source how they ended.
@@ -22,17 +27,39 @@ final class MessageLoop<T extends MessageSource.Handed> {
   private static final long TURN_NANOS_MAX = 5_000_000;
 
   private final ConsumerShell consumer;
+  private final String member;
   private final MessageSource<T> source;
   private final BiFunction<? super T, Delivery, Future<Void>> handler;
+
+  /** Null: the handler takes single messages only. */
+  private final Function<List<Delivery>, Future<Void>> batchHandler;
+
+  private final int batchMessagesMax;
+  private final LoopClock clock = new LoopClock();
   private boolean scheduled;
 
   MessageLoop(
       ConsumerShell consumer,
       MessageSource<T> source,
       BiFunction<? super T, Delivery, Future<Void>> handler) {
+    this(consumer, source, handler, null);
+  }
+
+  /**
+   * @param batchHandler gets all messages but those that the source hands out alone; null: there is
+   *     none
+   */
+  MessageLoop(
+      ConsumerShell consumer,
+      MessageSource<T> source,
+      BiFunction<? super T, Delivery, Future<Void>> handler,
+      Function<List<Delivery>, Future<Void>> batchHandler) {
     this.consumer = consumer;
+    member = consumer.options.getMember();
     this.source = source;
     this.handler = handler;
+    this.batchHandler = batchHandler;
+    batchMessagesMax = consumer.options.getBatchMessages();
   }
 
   /**
@@ -41,16 +68,18 @@ final class MessageLoop<T extends MessageSource.Handed> {
    * @param act carries out what the core wants before each message; false: the consumer has ended
    */
   void run(BooleanSupplier act) {
-    long begin = Clock.nanos();
-    long now = begin;
+    clock.begin();
+    long until = clock.nanos() + TURN_NANOS_MAX;
     int messages = 0;
     while (act.getAsBoolean()) {
-      T task = source.next(now / 1_000_000);
+      T task = source.next(clock.millis());
       if (task == null) {
         return;
       }
-      now = handle(task);
-      if (++messages >= TURN_MESSAGES_MAX || now - begin >= TURN_NANOS_MAX) {
+      int some = batchHandler == null || task.goesAlone() ? handle(task) : handleBatch(task);
+      clock.passed(some);
+      messages += some;
+      if (messages >= TURN_MESSAGES_MAX || clock.nanos() >= until) {
         schedule();
         return;
       }
@@ -68,38 +97,78 @@ final class MessageLoop<T extends MessageSource.Handed> {
     }
   }
 
-  /** Returns the time after it: the clock is read once a message. */
-  private long handle(T task) {
+  /** Returns how many messages were handled: one. */
+  private int handle(T task) {
+    Delivery delivery = task.delivery(member);
     Future<Void> result;
     try {
-      Delivery delivery = task.delivery(consumer.member());
-      result = handler.apply(task, delivery);
-      if (result == null) {
-        throw new NullPointerException("the handler returned null instead of a future");
-      }
+      result = notNull(handler.apply(task, delivery));
     } catch (Throwable e) {
-      return done(task, e);
+      result = Future.failedFuture(e);
     }
-    if (result.isComplete()) {
-      return done(task, result.cause());
+    if (result.succeeded()) {
+      source.finished(task, clock.millis());
+    } else if (result.failed()) {
+      clock.read();
+      source.failed(task, result.cause(), clock.millis());
+    } else {
+      delivery.message().detach();
+      await(
+          result,
+          failure -> {
+            if (failure == null) {
+              source.finished(task, Clock.millis());
+            } else {
+              source.failed(task, failure, Clock.millis());
+            }
+          });
     }
-    result.onComplete(
-        ended ->
-            consumer.context.run(
-                () -> {
-                  done(task, ended.cause());
-                  consumer.turn();
-                }));
-    return Clock.nanos();
+    return 1;
   }
 
-  private long done(T task, Throwable failure) {
-    long now = Clock.nanos();
-    if (failure == null) {
-      source.finished(task, now / 1_000_000);
-    } else {
-      source.failed(task, failure, now / 1_000_000);
+  /** Handles a message together with those behind it. Returns how many they are. */
+  private int handleBatch(T first) {
+    List<T> tasks = new ArrayList<>();
+    List<Delivery> deliveries = new ArrayList<>();
+    for (T task = first; task != null; task = nextWith(first, tasks.size())) {
+      tasks.add(task);
+      deliveries.add(task.delivery(member));
     }
-    return now;
+    List<Delivery> batch = Collections.unmodifiableList(deliveries);
+    Future<Void> result;
+    try {
+      result = notNull(batchHandler.apply(batch));
+    } catch (Throwable e) {
+      result = Future.failedFuture(e);
+    }
+    if (result.isComplete()) {
+      clock.read();
+      source.batchEnded(tasks, result.cause(), clock.millis());
+    } else {
+      deliveries.forEach(delivery -> delivery.message().detach());
+      await(result, failure -> source.batchEnded(tasks, failure, Clock.millis()));
+    }
+    return tasks.size();
+  }
+
+  private T nextWith(T first, int taken) {
+    return taken < batchMessagesMax ? source.nextWith(first, clock.millis()) : null;
+  }
+
+  private static Future<Void> notNull(Future<Void> result) {
+    if (result == null) {
+      throw new NullPointerException("the handler returned null instead of a future");
+    }
+    return result;
+  }
+
+  private void await(Future<Void> result, Consumer<Throwable> ended) {
+    result.onComplete(
+        done ->
+            consumer.context.run(
+                () -> {
+                  ended.accept(done.cause());
+                  consumer.turn();
+                }));
   }
 }

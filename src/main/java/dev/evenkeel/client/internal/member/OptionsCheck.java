@@ -183,9 +183,33 @@ public final class OptionsCheck {
           delivery,
           "the state stands for all messages below an offset, use order shard");
     }
+    batches(options, handler.handlesBatches(), context);
     refuseIf(
         options.getMode() == Mode.BROADCAST && state && handler.givesState(),
         "a handler with state in mode broadcast: let its keepsState return false");
+  }
+
+  private static void batches(ConsumerOptions options, boolean batches, boolean context) {
+    if (!batches) {
+      refuseIf(
+          given(options, "batchMessages") != null,
+          "batchMessages is given: only a handler of batches has them, override handleBatch");
+      return;
+    }
+    refuseIf(context, "a handler of batches with a context: a context is of one message");
+    refuseIf(
+        options.getMode() == Mode.LEVEL,
+        "a handler of batches in mode level: only the other modes have batches");
+    refuseIf(
+        options.getOrder() == Order.KEY, "a handler of batches with order key: use shard or none");
+    refuseIf(
+        options.getDedup() != Dedup.OFF || options.getKeyRate() != null,
+        "a handler of batches with dedup or a keyRate: these let single messages begin, leave them"
+            + " out");
+    refuseIf(
+        options.getDelivery() == DeliveryPolicy.AT_MOST_ONCE,
+        options.getDelivery(),
+        "a batch that fails would be lost as a whole, use a handler of single messages");
   }
 
   private static void refuseIf(boolean wrong, DeliveryPolicy delivery, String text) {

@@ -12,4 +12,12 @@ class ConsumerSimulationTest {
       @ForAll long seed, @ForAll ConsumerOptions.Order order, @ForAll boolean keepsState) {
     new Simulation(seed, order, keepsState, false).run();
   }
+
+  @Property(tries = 60)
+  void theSameWithAHandlerOfBatches(
+      @ForAll long seed, @ForAll boolean inOrder, @ForAll boolean keepsState) {
+    ConsumerOptions.Order order =
+        inOrder ? ConsumerOptions.Order.SHARD : ConsumerOptions.Order.NONE;
+    new Simulation(seed, order, keepsState, false, false, true).run();
+  }
 }

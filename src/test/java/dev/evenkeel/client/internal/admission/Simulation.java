@@ -98,6 +98,7 @@ final class Simulation {
               keepsState,
               keepsState,
               false,
+              withBatches,
               new SplittableRandom(random.nextLong()));
       core.dataGroups(DATA_GROUPS);
       gate = dedup == null ? null : gate();
@@ -172,7 +173,70 @@ final class Simulation {
         if (task == null) {
           return;
         }
-        start(task);
+        if (withBatches && !task.goesAlone()) {
+          startBatch(task);
+        } else {
+          start(task);
+        }
+      }
+    }
+
+    private void startBatch(Task first) {
+      List<Task> tasks = new ArrayList<>();
+      for (Task task = first; task != null; task = nextWith(first, tasks.size())) {
+        checkMayStart(task);
+        assertThat(task.shard()).isEqualTo(first.shard());
+        assertThat(task.goesAlone()).isFalse();
+        assertThat(task.offset()).isGreaterThanOrEqualTo(first.offset() + tasks.size());
+        tasks.add(task);
+      }
+      Log log = logs[first.shard()];
+      if (options.getOrder() == ConsumerOptions.Order.SHARD) {
+        assertThat(log.finished.nextClearBit(0))
+            .as("order of shard")
+            .isGreaterThanOrEqualTo((int) first.offset());
+        assertThat(tasks.get(tasks.size() - 1).offset())
+            .isEqualTo(first.offset() + tasks.size() - 1);
+      }
+      running.add(first);
+      assertThat(running.size()).isLessThanOrEqualTo(options.getParallel());
+      int ofShard = runningOf.merge(first.shard(), tasks.size(), Integer::sum);
+      assertThat(ofShard).isLessThanOrEqualTo(handOutMax());
+      boolean fails = random.nextInt(100) < (calm ? 2 : 10);
+      endSoon(
+          () -> {
+            running.remove(first);
+            runningOf.merge(first.shard(), -tasks.size(), Integer::sum);
+            if (!fails) {
+              for (Task task : tasks) {
+                log.finished.set((int) task.offset());
+                finishedEnds.merge(Pending.ownership(task), task.offset() + 1, Math::max);
+              }
+            }
+            source.batchEnded(tasks, fails ? new IllegalStateException("simulated") : null, now);
+          });
+    }
+
+    private Task nextWith(Task first, int taken) {
+      return taken < options.getBatchMessages() ? source.nextWith(first, now) : null;
+    }
+
+    private int handOutMax() {
+      int single = options.getHandOutMessages();
+      return withBatches ? Math.max(single, options.getBatchMessages()) : single;
+    }
+
+    private void checkMayStart(Task task) {
+      assertThat(linkUp).isTrue();
+      assertThat(now - lastAnsweredSent).isLessThanOrEqualTo(MEMBER_TIMEOUT_MILLIS - 1_000);
+      assertThat(Pending.works(task)).isTrue();
+    }
+
+    private void endSoon(Runnable end) {
+      if (random.nextInt(3) == 0) {
+        end.run();
+      } else {
+        after(random.nextInt(random.nextInt(20) == 0 ? 4_000 : 100), () -> whileAlive(end));
       }
     }
 
@@ -180,13 +244,11 @@ final class Simulation {
       int shard = task.shard();
       Log log = logs[shard];
       int offset = (int) task.offset();
-      assertThat(linkUp).isTrue();
-      assertThat(now - lastAnsweredSent).isLessThanOrEqualTo(MEMBER_TIMEOUT_MILLIS - 1_000);
-      assertThat(Pending.works(task)).isTrue();
+      checkMayStart(task);
       running.add(task);
       int ofShard = runningOf.merge(shard, 1, Integer::sum);
       assertThat(running.size()).isLessThanOrEqualTo(options.getParallel());
-      assertThat(ofShard).isLessThanOrEqualTo(new ConsumerOptions().getHandOutMessages());
+      assertThat(ofShard).isLessThanOrEqualTo(handOutMax());
       String key = log.keys[offset];
       assertThat(task.message().keyText()).isEqualTo(key);
       if (options.getOrder() == ConsumerOptions.Order.SHARD) {
@@ -226,11 +288,7 @@ final class Simulation {
               source.finished(task, now);
             }
           };
-      if (random.nextInt(3) == 0) {
-        end.run();
-      } else {
-        after(random.nextInt(random.nextInt(20) == 0 ? 4_000 : 100), () -> whileAlive(end));
-      }
+      endSoon(end);
     }
 
     private void whileAlive(Runnable action) {
@@ -344,6 +402,7 @@ final class Simulation {
 
   private final SplittableRandom random;
   private final boolean keepsState;
+  private final boolean withBatches;
 
   /** Null without. */
   private final DedupWorld dedup;
@@ -364,7 +423,7 @@ final class Simulation {
   private boolean calm;
 
   Simulation(long seed, ConsumerOptions.Order order, boolean keepsState, boolean withDedup) {
-    this(seed, order, keepsState, withDedup, false);
+    this(seed, order, keepsState, withDedup, false, false);
   }
 
   Simulation(
@@ -372,7 +431,9 @@ final class Simulation {
       ConsumerOptions.Order order,
       boolean keepsState,
       boolean withDedup,
-      boolean withRates) {
+      boolean withRates,
+      boolean withBatches) {
+    this.withBatches = withBatches;
     random = new SplittableRandom(seed);
     mapIsLost = random.nextBoolean();
     dedup =
@@ -393,6 +454,9 @@ final class Simulation {
             .setCommitDelayMillis(1 + random.nextInt(500))
             .setCommitMillis(1 + random.nextInt(2_000))
             .setCommitMessages(1 + random.nextInt(100));
+    if (withBatches) {
+      options.setBatchMessages(1 + random.nextInt(60));
+    }
     if (withRates) {
       options
           .setRate(new Rate(20 + random.nextInt(30), 1_000))

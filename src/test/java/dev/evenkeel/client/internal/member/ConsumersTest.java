@@ -523,6 +523,42 @@ class ConsumersTest {
   }
 
   @Test
+  void afterAHandlerThatBlockedNoneStartsBeforeAHeartbeatIsAnswered() {
+    int quick = 30_000;
+    AtomicInteger seen = new AtomicInteger();
+    AtomicInteger before = new AtomicInteger();
+    AtomicInteger after = new AtomicInteger();
+    ConsumerOptions options = options().setMemberTimeoutMillis(1_200);
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options,
+                delivery -> {
+                  int number = seen.incrementAndGet();
+                  if (number == quick) {
+                    before.set(cluster.heartbeats().size());
+                    long until = Clock.millis() + 200;
+                    int ticks = ClockTicks.count();
+                    while (Clock.millis() <= until || ClockTicks.count() == ticks) {
+                      Thread.onSpinWait();
+                    }
+                  } else if (number == quick + 1) {
+                    after.set(cluster.heartbeats().size());
+                  }
+                  return Future.succeededFuture();
+                }));
+    for (int i = 0; i <= quick; i += 1_000) {
+      cluster.append(0, messages(i, 1_000));
+    }
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> after.get() > 0);
+    assertThat(after.get()).isGreaterThan(before.get());
+    await(consumer.close());
+  }
+
+  @Test
   void aFastHandlerGetsMessagesFast() {
     int batches = 100;
     int perBatch = 1_000;
