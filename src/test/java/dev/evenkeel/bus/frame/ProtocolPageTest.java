@@ -456,7 +456,7 @@ class ProtocolPageTest {
         5_000,
         50_000,
         wishes,
-        List.of(new ShardProgress(SHARD, 7, null, null, null, null)),
+        List.of(new ShardProgress(SHARD, 7, null, null, null, null, null)),
         dedup,
         breakerOpen,
         flow);
