@@ -40,7 +40,7 @@ public final class LiteMember {
         .getAdvancedNetworkConfig()
         .getJoin()
         .getTcpIpConfig()
-        .setRequiredMember(new HostPort(HOST, port).toString());
+        .setRequiredMember(new HostPort(HOST, port).hazelcast().toString());
     config.setProperty("hazelcast.max.join.seconds", String.valueOf(JOIN_SECONDS_MAX));
     long begun = System.nanoTime();
     while (!promise.future().isComplete()) {

@@ -15,7 +15,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 
-/** The examples run with the client jar, and need neither Ratis nor RocksDB. */
+/** The examples run with the client jar, and need neither Hazelcast nor Ratis nor RocksDB. */
 class ThinClientIT extends OneNode {
   private static Jar.Running program(String name, String main, String... args) {
     return Program.start(directory, name, Program.clientClassPath(), main, args);

@@ -55,6 +55,7 @@ final class LinkAutomata implements SharedAutomata {
   private final ClusterTime time = new ClusterTime();
   private final AtomicInteger tells = new AtomicInteger();
   private final Link.Listening messages;
+  private volatile boolean ended;
   private boolean asksForTime;
 
   private LinkAutomata(Link link, String session) {
@@ -75,11 +76,10 @@ final class LinkAutomata implements SharedAutomata {
         OF_LINKS.compute(
             link,
             (same, last) -> {
-              if (last != null && last.session.equals(session)) {
-                return last;
-              }
               if (last == null) {
-                forgetWhenClosed(link);
+                link.onState(state -> endFormer(link));
+              } else if (last.session.equals(session) && !last.ended) {
+                return last;
               } else {
                 last.end();
               }
@@ -88,18 +88,20 @@ final class LinkAutomata implements SharedAutomata {
     return automata.knowsTime() ? automata : null;
   }
 
-  private static void forgetWhenClosed(Link link) {
-    link.onState(
-        state -> {
-          if (state == Link.State.CLOSED) {
-            OF_LINKS.remove(link);
-          }
-        });
+  /** A session that has ended cannot be listened for any more. */
+  private static void endFormer(Link link) {
+    LinkAutomata last = OF_LINKS.get(link);
+    if (last != null && !last.session.equals(link.clusterMember())) {
+      last.end();
+    }
+    if (link.state() == Link.State.CLOSED) {
+      OF_LINKS.remove(link);
+    }
   }
 
   private void end() {
+    ended = true;
     messages.end();
-    batches.close();
   }
 
   private boolean knowsTime() {

@@ -4,9 +4,11 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Figures;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.client.Consumer;
@@ -14,8 +16,12 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.dedup.SharedBucket;
+import dev.evenkeel.dedup.SharedCodec;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -267,6 +273,33 @@ class ConsumersDedupTest {
     stream.finish(seen.get(1));
     Awaitility.await().until(() -> cluster.lease(0).committed() == 3);
     await(stream.close());
+  }
+
+  @Test
+  void overALinkThatIsNoMemberANodeCarriesItOut() {
+    SharedBucket bucket = new SharedBucket();
+    cluster.serve(
+        Addresses.DEDUP_STEPS,
+        body -> {
+          ByteReader in = new ByteReader(body.getBytes());
+          assertThat(in.text()).isEqualTo(cluster.clusterMember());
+          SharedBucket.Replies replies =
+              bucket.apply(SharedCodec.steps(in.raw(in.remaining())), 1_000, 1_000);
+          Bytes answer = new Bytes().i64(1_000).raw(SharedCodec.replies(replies));
+          return Future.succeededFuture(Frames.answer(answer.view()));
+        });
+    Held handler = new Held();
+    Consumer consumer = await(Consumers.start(cluster, directory, options(), handler));
+    append(0, "a", "a", "a");
+    cluster.grant(0, null, -1);
+    handler.awaitBegun(1);
+    Awaitility.await().until(() -> handler.declined.size() == 1);
+    handler.ends.get(0).complete();
+    handler.awaitBegun(2);
+    handler.ends.get(1).complete();
+    Awaitility.await().until(() -> cluster.lease(0).committed() == 3);
+    Awaitility.await().until(() -> bucket.keys() == 0);
+    await(consumer.close());
   }
 
   @Test
