@@ -49,10 +49,7 @@ public final class RecordCodec {
   static final Codec<Drain> DRAIN_TO_HEIR =
       Codec.nullable(
           Codec.record(
-              Drain.class,
-              TEXT,
-              I64,
-              Codec.nullable(Codec.record(Drain.Heir.class, TEXT, I64))));
+              Drain.class, TEXT, I64, Codec.nullable(Codec.record(Drain.Heir.class, TEXT, I64))));
 
   static final Codec<GroupPolicy> POLICY = Codec.record(GroupPolicy.class, TEXT, I32, TEXT, TEXT);
 
