@@ -88,6 +88,10 @@ final class MoveRecorder {
   /** The owner has released the shard, and the next one owns it by the same record. */
   void inherited(GroupState group, ShardState shard, Lease before, long nowMillis) {
     Lease lease = shard.lease();
+    if (state.moves.find(group.name(), shard.shard, lease.epoch()) != null) {
+      // The dispatcher has granted it, because the owner took too long.
+      return;
+    }
     Cause cause = shard.inheritedCause(group.cause());
     shard.released(nowMillis);
     Long releaseMillis = shard.handoverEnded();

@@ -199,7 +199,7 @@ final class ShardLeases {
     }
     ShardState changed = group.shards().state(shard);
     Lease after = changed.lease();
-    if (changed.inherited(before)) {
+    if (changed.inherited(before) && !group.plan().grants(changed)) {
       moves.inherited(group, changed, before, nowMillis);
     }
     group.plan().leaseChanged(before, changed, nowMillis);

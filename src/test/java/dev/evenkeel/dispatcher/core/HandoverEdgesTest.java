@@ -547,7 +547,9 @@ class HandoverEdgesTest {
   void aHintOfAnotherDispatchersGrantEndsTheMove() {
     movingTwo();
     Shard shard = new Shard(1, 2);
-    bench.log.apply(new DataCommand.Release("g", shard, 1, 0, -1, null));
+    Drain plain = bench.lease(2).drain().withoutHeir();
+    bench.log.apply(new DataCommand.SetDrain("g", shard, 1, plain));
+    bench.log.apply(releaseOf(2));
     Reply granted = bench.log.apply(Commands.grant("g", shard, "b", "b1", 1, null));
     bench.run(
         bench.core.leaseChanged(LeaseChange.of(((Reply.OfLease) granted).lease()), bench.now));

@@ -15,6 +15,7 @@ import dev.evenkeel.client.internal.consume.Wanted;
 import dev.evenkeel.dedup.DedupKey;
 import dev.evenkeel.dedup.QueueCoordinator;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.nio.charset.StandardCharsets;
@@ -62,6 +63,7 @@ class RateGateTest {
         ConsumerOptions options, int shards, int keysMax, QueueCoordinator<DedupKey> coordinator) {
       this.options = options.setGroup("g").setMember("m").setTopics(List.of("t"));
       core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+      core.dataGroups(1);
       boolean payload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
       ConsumerOptions.Dedup by =
           payload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY;
@@ -147,6 +149,11 @@ class RateGateTest {
         } else if (action instanceof Wanted.Commit commit) {
           committed.put(commit.owned().shard().shard(), commit.command().offset());
           commit.owned().committed(commit.command().offset());
+        } else if (action instanceof Wanted.CommitPositions commit) {
+          commit
+              .batch()
+              .answered(new Reply.OfCommits(List.of()), now)
+              .forEach(each -> committed.put(each.owned().shard().shard(), each.offset()));
         } else if (action instanceof Wanted.CallRelease release) {
           release.owned().stateGiven(null, null, now);
         } else if (action instanceof Wanted.Release release) {

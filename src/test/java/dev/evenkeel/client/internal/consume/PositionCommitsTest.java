@@ -54,9 +54,8 @@ class PositionCommitsTest {
     for (int i = 0; i < shards; i++) {
       epochs.put(i, 1L);
     }
-    assign(-1);
     core.heartbeatAnswered(now);
-    act();
+    assign(-1);
   }
 
   private void assign(int draining) {
