@@ -8,7 +8,6 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
-import dev.evenkeel.client.internal.session.RejoiningLink;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.protocol.RefusedException;
