@@ -21,8 +21,9 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * An application that uses Evenkeel over a clustered Vert.x of its own, as a Hazelcast lite member:
- * {@code OwnVertxExample HOST:PORT TOPIC GROUP}. It prints payloads until it is killed, and finds
- * its way back when all nodes were gone.
+ * {@code OwnVertxExample HOST:PORT TOPIC GROUP}, where Hazelcast of a node listens: at 5704, unless
+ * the node has another base port. It prints payloads until it is killed, and finds its way back
+ * when all nodes were gone.
  */
 public final class OwnVertxExample {
   private final String node;

@@ -2,11 +2,13 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -98,8 +100,12 @@ class ThinClientIT extends OneNode {
   @Test
   void anOwnVertxFindsItsWayBackWhenAllNodesWereGone() {
     node.createTopic("own", 2);
+    List<String> classPath = new ArrayList<>(Program.clientClassPath());
+    classPath.addAll(Program.clusteredLibraries());
+    String hazelcast = "127.0.0.1:" + NodePorts.hazelcast(node.port);
     try (Jar.Running own =
-        program("own", "examples.OwnVertxExample", node.cluster(), "own", "owners")) {
+        Program.start(
+            directory, "own", classPath, "examples.OwnVertxExample", hazelcast, "own", "owners")) {
       post("before");
       awaitLine(own, "before");
       node.kill();

@@ -1,6 +1,5 @@
 package dev.evenkeel.client.internal.session;
 
-import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.protocol.ClusterDefaults;
@@ -13,59 +12,56 @@ import java.net.UnknownHostException;
 final class NoSession extends RefusedException {
   private static final long serialVersionUID = 1L;
 
-  private static final String RIGHT =
-      "the client port is P of 'serve --port P', by default "
+  /** What to do if something else answers. */
+  static final String RIGHT_PORT =
+      "name the port P of 'serve --port P', by default "
           + ClusterDefaults.PORT
-          + "; the ports after it are for nodes alone, and HTTP has its own";
+          + ", and not a port after it or the HTTP port";
 
-  private final boolean hopeless;
-
-  private NoSession(HostPort address, String what, boolean hopeless) {
-    super(Refusal.UNAVAILABLE, address + ": " + what);
-    this.hopeless = hopeless;
+  /** What is there. */
+  enum Found {
+    /** Nothing, or a node that does not take this client now. */
+    NO_ANSWER,
+    /** Perhaps another port of a node, or a node that starts or stops. */
+    STRANGE,
+    /** Something else than the client port of a node. */
+    ANOTHER
   }
 
-  /** Whether something else than Evenkeel listens there: trying again makes no sense. */
-  boolean hopeless() {
-    return hopeless;
+  private final Found found;
+
+  private NoSession(HostPort address, String what, Found found) {
+    super(Refusal.UNAVAILABLE, address + " " + what);
+    this.found = found;
+  }
+
+  Found found() {
+    return found;
   }
 
   /** The connection was not made, or it failed before the node's WELCOME. */
   static NoSession failed(HostPort address, Throwable cause) {
-    if (cause instanceof NoSession same) {
-      return same;
-    }
     if (cause instanceof RefusedException malformed) {
-      return notANode(address, "sent " + malformed.getMessage());
+      return new NoSession(address, "sent " + malformed.getMessage(), Found.ANOTHER);
     }
     String what =
         cause instanceof ConnectException
-            ? "nobody listens there"
-            : cause instanceof UnknownHostException ? "unknown host" : String.valueOf(cause);
-    return new NoSession(address, what, false);
-  }
-
-  /** What answers is no node, or not its client port. */
-  static NoSession notANode(HostPort address, String what) {
-    return new NoSession(address, "it " + what + ": " + RIGHT, true);
+            ? "takes no connections"
+            : cause instanceof UnknownHostException
+                ? "is an unknown host"
+                : "cannot be reached: " + cause;
+    return new NoSession(address, what, Found.NO_ANSWER);
   }
 
   static NoSession refused(HostPort address, SessionFrame goodbye) {
-    return new NoSession(address, "the node refused: " + goodbye.reason(), false);
+    return new NoSession(address, "refused: " + goodbye.reason(), Found.NO_ANSWER);
   }
 
-  /** Closed before the WELCOME: so do other ports of a node, but also a node that is stopping. */
   static NoSession closed(HostPort address) {
-    return new NoSession(
-        address, "it closed the connection instead of sending " + welcome() + RIGHT, false);
+    return new NoSession(address, "closed the connection instead of a WELCOME", Found.STRANGE);
   }
 
   static NoSession silent(HostPort address, long millis) {
-    return new NoSession(
-        address, "within " + millis + " ms it sent no " + welcome() + RIGHT, false);
-  }
-
-  private static String welcome() {
-    return FrameKind.WELCOME + ": ";
+    return new NoSession(address, "sent no WELCOME within " + millis + " ms", Found.STRANGE);
   }
 }

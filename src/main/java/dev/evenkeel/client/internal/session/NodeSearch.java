@@ -11,6 +11,7 @@ import java.util.Queue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /**
  * Tries addresses until it is ended. The first attempt begins at once, and the others follow each
@@ -29,27 +30,31 @@ final class NodeSearch {
   private final Vertx vertx;
   private final Executor context;
   private final Function<HostPort, Future<?>> attempt;
+  private final Runnable onFailure;
   private final Queue<HostPort> untried;
   private final int addresses;
 
   /** Address → why its last attempt failed. */
-  private final Map<HostPort, Throwable> failures = new LinkedHashMap<>();
+  private final Map<HostPort, NoSession> failures = new LinkedHashMap<>();
 
   private boolean ended;
 
   /**
-   * @param attempt fails if no node answers at the address
+   * @param attempt fails with {@link NoSession} if no node answers at the address
+   * @param onFailure runs after each attempt that has failed
    */
   NodeSearch(
       Vertx vertx,
       Executor context,
       List<HostPort> addresses,
-      Function<HostPort, Future<?>> attempt) {
+      Function<HostPort, Future<?>> attempt,
+      Runnable onFailure) {
     this.vertx = vertx;
     this.context = context;
     this.addresses = addresses.size();
     this.untried = new ArrayDeque<>(addresses);
     this.attempt = attempt;
+    this.onFailure = onFailure;
   }
 
   /** Begins the attempt at the next address that was not tried yet. */
@@ -71,7 +76,7 @@ final class NodeSearch {
     if (ended) {
       return;
     }
-    failures.put(address, failure);
+    failures.put(address, (NoSession) failure);
     vertx.setTimer(
         pauseMillis(failedBefore, PAUSE_MILLIS_MIN, PAUSE_MILLIS_MAX),
         timer -> {
@@ -80,6 +85,7 @@ final class NodeSearch {
           }
         });
     next();
+    onFailure.run();
   }
 
   /**
@@ -96,15 +102,18 @@ final class NodeSearch {
     ended = true;
   }
 
-  /** Whether something else than a node answers at every address. */
+  /** Whether something else than a node answers at every address: trying again makes no sense. */
   boolean hopeless() {
     return failures.size() == addresses
-        && failures.values().stream()
-            .allMatch(each -> each instanceof NoSession is && is.hopeless());
+        && failures.values().stream().allMatch(each -> each.found() == NoSession.Found.ANOTHER);
   }
 
-  /** Why the last attempts have failed, in words. */
-  List<String> failures() {
-    return failures.values().stream().map(Throwable::getMessage).toList();
+  /** Why the last attempts have failed, and what to do about it; empty if none has. */
+  String trouble() {
+    String trouble =
+        failures.values().stream().map(NoSession::getMessage).collect(Collectors.joining("; "));
+    boolean strange =
+        failures.values().stream().anyMatch(each -> each.found() != NoSession.Found.NO_ANSWER);
+    return strange ? trouble + ": " + NoSession.RIGHT_PORT : trouble;
   }
 }

@@ -189,43 +189,30 @@ public final class SessionLink implements Link {
             connected.tryComplete(this);
           }
         });
-    Promise<Void> over = Promise.promise();
-    over.future()
-        .onComplete(
-            none -> {
-              if (!connected.future().isComplete() && state == State.LOST) {
-                String trouble = trouble(timeoutMillis);
-                close()
-                    .onComplete(
-                        closed ->
-                            connected.tryFail(new RefusedException(Refusal.UNAVAILABLE, trouble)));
-              }
-            });
-    vertx.setTimer(Math.max(1, timeoutMillis), timer -> over.tryComplete());
+    vertx.setTimer(
+        Math.max(1, timeoutMillis),
+        timer -> giveUp(connected, noNode(" within " + timeoutMillis + " ms")));
     search(
-        address ->
-            open(address)
-                .onFailure(
-                    failure ->
-                        onControl(
-                            () -> {
-                              if (search != null && search.hopeless()) {
-                                over.tryComplete();
-                              }
-                            })));
+        () -> {
+          if (search.hopeless()) {
+            giveUp(connected, noNode(""));
+          }
+        });
   }
 
-  private String trouble(long timeoutMillis) {
-    List<String> failures = search == null ? List.of() : search.failures();
-    return "no node of cluster '"
-        + clusterName
-        + "' at "
-        + known.seeds()
-        + " within "
-        + timeoutMillis
-        + " ms ("
-        + (failures.isEmpty() ? "none answered" : String.join("; ", failures))
-        + "): start one, or name others with ClientOptions.setSeeds";
+  /** Fails the first attempt to connect, unless it has succeeded. */
+  private void giveUp(Promise<Link> connected, RefusedException why) {
+    if (state == State.LOST && !connected.future().isComplete()) {
+      close().onComplete(closed -> connected.tryFail(why));
+    }
+  }
+
+  private RefusedException noNode(String within) {
+    String trouble = search == null ? "" : search.trouble();
+    return Refusal.UNAVAILABLE.error(
+        "no node of cluster '%s' at %s%s%s. Start one there, or name others with"
+            + " ClientOptions.setSeeds",
+        clusterName, known.seeds(), within, trouble.isEmpty() ? "" : ": " + trouble);
   }
 
   @Override
@@ -330,11 +317,15 @@ public final class SessionLink implements Link {
     return routes.session;
   }
 
-  /** Tries all known addresses, in a random order, until one answers. */
-  private void search(Function<HostPort, Future<?>> attempt) {
+  /**
+   * Tries all known addresses, in a random order, until one answers.
+   *
+   * @param onFailure runs after each attempt that has failed
+   */
+  private void search(Runnable onFailure) {
     List<HostPort> addresses = new ArrayList<>(known.addresses());
     Collections.shuffle(addresses);
-    search = new NodeSearch(vertx, this::onControl, addresses, attempt);
+    search = new NodeSearch(vertx, this::onControl, addresses, this::open, onFailure);
     search.next();
   }
 
@@ -451,7 +442,7 @@ public final class SessionLink implements Link {
     failedBefore.clear();
     session = newSession();
     change(State.LOST);
-    search(this::open);
+    search(() -> {});
   }
 
   /** Listens at all addresses at that node. */

@@ -99,8 +99,8 @@ class SessionLinkTest {
         .isInstanceOfSatisfying(
             RefusedException.class,
             refused -> assertThat(refused.refusal()).isEqualTo(Refusal.UNAVAILABLE))
-        .hasMessageContaining("127.0.0.1:" + n1.port + ": nobody listens there")
-        .hasMessageContaining("127.0.0.1:" + n2.port + ": the node refused: cluster 'other'")
+        .hasMessageContaining("127.0.0.1:" + n1.port + " takes no connections")
+        .hasMessageContaining("127.0.0.1:" + n2.port + " refused: cluster 'other'")
         .hasMessageContaining("within 500 ms");
   }
 
@@ -123,8 +123,8 @@ class SessionLinkTest {
     // The time of a test would be over before the timeout.
     assertThatThrownBy(
             () -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(10 * 60_000))))
-        .hasMessageContaining("an HTTP answer")
-        .hasMessageContaining("the client port is P of 'serve --port P'");
+        .hasMessageContaining("127.0.0.1:" + n1.port + " sent an HTTP answer")
+        .hasMessageContaining("name the port P of 'serve --port P'");
   }
 
   @Test
@@ -135,8 +135,8 @@ class SessionLinkTest {
             .connectHandler(socket -> socket.handler(bytes -> socket.close()))
             .listen(n1.port, FakeNode.HOST));
     assertThatThrownBy(() -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(500))))
-        .hasMessageContaining("closed the connection instead of sending WELCOME")
-        .hasMessageContaining("the client port is P of 'serve --port P'");
+        .hasMessageContaining("127.0.0.1:" + n1.port + " closed the connection")
+        .hasMessageContaining("name the port P of 'serve --port P'");
   }
 
   @Test
