@@ -251,6 +251,7 @@ class SessionVerticleTest {
     welcomed("s-3");
     TestClient silent = connect();
     connect();
+    await().until(() -> metric("evenkeel_session_connections") == 5);
     assertThat(connect().goodbye()).contains("2 connections to this node have not said HELLO");
     silent.hello("s-4");
     silent.expect(FrameKind.WELCOME);
@@ -383,6 +384,7 @@ class SessionVerticleTest {
     TestClient two = welcomed("s-1");
     TestClient other = welcomed("s-2");
     one.request(1, DATA, Buffer.buffer("x"));
+    await().until(() -> waiting.size() == 1);
     one.request(2, DATA, Buffer.buffer("x"));
     two.request(3, DATA, Buffer.buffer("x"));
     await().until(() -> waiting.size() == 3);
@@ -409,6 +411,7 @@ class SessionVerticleTest {
     Queue<Message<Buffer>> waiting = unanswered(DATA);
     TestClient one = welcomed("s-1");
     one.request(1, DATA, Buffer.buffer(new byte[8_000]));
+    await().until(() -> waiting.size() == 1);
     one.request(2, DATA, Buffer.buffer(new byte[8_000]));
     assertThat(one.refusal(2))
         .returns(Refusal.OVERLOADED, RefusedException::refusal)

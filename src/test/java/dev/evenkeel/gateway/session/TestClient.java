@@ -13,6 +13,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetSocket;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -25,13 +26,17 @@ import java.util.function.Consumer;
 final class TestClient {
   private static final int BODY_BYTES_MAX = 8 << 20;
 
+  /** Kept, because Vert.x closes the connections of one that nobody refers to. */
+  private final NetClient client;
+
   private final Context context;
   private final NetSocket raw;
   private final FrameSocket socket;
   private final BlockingQueue<SessionFrame> frames = new LinkedBlockingQueue<>();
   private final CompletableFuture<Void> closed = new CompletableFuture<>();
 
-  private TestClient(NetSocket raw) {
+  private TestClient(NetClient client, NetSocket raw) {
+    this.client = client;
     this.context = Vertx.currentContext();
     this.raw = raw;
     socket = new FrameSocket(raw, BODY_BYTES_MAX);
@@ -47,12 +52,12 @@ final class TestClient {
 
   static Future<TestClient> connecting(Vertx vertx, int port) {
     Promise<TestClient> promise = Promise.promise();
+    NetClient client = vertx.createNetClient();
     vertx.runOnContext(
         none ->
-            vertx
-                .createNetClient()
+            client
                 .connect(port, "127.0.0.1")
-                .map(TestClient::new)
+                .map(raw -> new TestClient(client, raw))
                 .onComplete(promise));
     return promise.future();
   }
@@ -165,5 +170,6 @@ final class TestClient {
   void close() {
     on(FrameSocket::close);
     awaitClosed();
+    await(client.close());
   }
 }
