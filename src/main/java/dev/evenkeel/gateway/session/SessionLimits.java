@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * @param bodyBytesMax longest body of a frame, in both directions: {@code bodyBytesMax}, 4,096 to
  *     67,108,864, default 4 MiB
  * @param requestsInFlightMax requests of a session without an answer: {@code requestsInFlightMax},
- *     1 to 1,000,000, default 2,000
+ *     1 to 1,000,000, default 20,000
  * @param sessionBytesInFlightMax bytes of a session's requests without an answer, and of its large
  *     answers that are not sent yet: {@code sessionBytesInFlightMax}, at least bodyBytesMax,
  *     default 64 MiB
@@ -78,7 +78,7 @@ public record SessionLimits(
         number(json, "handshakeMillisMax", 5_000, MILLIS_MIN, MILLIS_MAX),
         (int) number(json, "helloBytesMax", 16 << 10, 1_024, 1 << 20),
         body,
-        (int) number(json, "requestsInFlightMax", 2_000, 1, COUNT_MAX),
+        (int) number(json, "requestsInFlightMax", 20_000, 1, COUNT_MAX),
         number(json, "sessionBytesInFlightMax", Math.max(body, 64L << 20), body, BYTES_MAX),
         number(json, "nodeBytesInFlightMax", Math.max(body, 256L << 20), body, BYTES_MAX),
         (int) number(json, "listeningMax", 2_000, 1, COUNT_MAX),
