@@ -19,11 +19,14 @@ import java.util.Map;
  *
  * <p>Safe for use from any thread.
  */
-public class Message {
-  private final byte[] key;
-  private final Map<String, byte[]> headers;
+public sealed class Message permits MessageView {
   private final long timestampMillis;
-  private final byte[] payload;
+
+  // In a view these are null until they are first asked for.
+
+  byte[] key;
+  Map<String, byte[]> headers;
+  byte[] payload;
 
   /**
    * @param key messages with the same key go to the same shard and keep their order; null for none;
@@ -45,11 +48,8 @@ public class Message {
   }
 
   /** For a view, which overrides all methods that look at the other parts. */
-  protected Message(long timestampMillis) {
-    key = null;
-    headers = null;
+  Message(long timestampMillis) {
     this.timestampMillis = timestampMillis;
-    payload = null;
   }
 
   /**

@@ -171,7 +171,7 @@ public record Batch(ByteBuffer bytes) implements BatchHeader {
   public Message message(int position) {
     BatchWalk walk = new BatchWalk(bytes, HEADER_BYTES);
     walk.over(position + 1, count());
-    return new BatchMessage(walk, firstTimestampMillis() + walk.laterMillis);
+    return walk.message(firstTimestampMillis());
   }
 
   static int crc(ByteBuffer batch) {

@@ -55,6 +55,6 @@ public final class BatchReader {
       throw broken;
     }
     nextOffset++;
-    return new BatchMessage(walk, firstTimestamp + walk.laterMillis);
+    return walk.message(firstTimestamp);
   }
 }

@@ -1,35 +1,27 @@
 package dev.evenkeel.protocol.wire;
 
 import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MessageView;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
-import java.util.LinkedHashMap;
-import java.util.Map;
 
 /**
- * Walks over the messages of a batch by their lengths, without making objects. A broker checks
- * every batch that it receives in this way, and a reader finds the parts of each message in it.
+ * Walks over the messages of a batch by their lengths, and makes no objects for that. A broker
+ * checks every batch that it receives in this way, and a reader finds the messages in it.
  */
 final class BatchWalk {
-  final byte[] bytes;
+  private final byte[] bytes;
   private final int end;
   private int at;
 
-  // Where the parts of the last message lie in the bytes.
+  // Where the last message and its payload lie.
 
-  int keyAt;
+  private int messageAt;
+  private int payloadAt;
+  private int payloadLength;
 
-  /** -1: there is no key. */
-  int keyLength;
-
-  /** How much later the message is than the first one of its batch. */
-  long laterMillis;
-
-  int headersAt;
-  int headerCount;
-  int payloadAt;
-  int payloadLength;
+  /** How much later it is than the first one of its batch. */
+  private long laterMillis;
 
   /**
    * Walks over what begins at index {@code from} of a buffer and ends at its limit. The bytes are
@@ -58,30 +50,30 @@ final class BatchWalk {
   }
 
   /**
-   * Walks over the first {@code some} of {@code count} messages. Returns how many bytes are left.
+   * Walks over the first {@code some} of {@code count} messages.
    *
    * @throws MalformedException if these bytes are not so many messages
    */
-  int over(int some, int count) {
+  void over(int some, int count) {
     for (int message = 0; message < some; message++) {
       if (!overOne()) {
         throw Batch.malformed("message " + (message + 1) + " of " + count + " ends early");
       }
     }
-    return end - at;
   }
 
   /** Walks over the next message. False: the bytes end before it does. */
   boolean overOne() {
+    messageAt = at;
     int key = varint();
-    keyAt = at;
-    keyLength = key - 1;
-    if (key < 0 || !over(Math.max(0, keyLength)) || !overLater()) {
+    if (key < 0 || !over(Math.max(0, key - 1)) || !overLater()) {
       return false;
     }
-    headerCount = varint();
-    headersAt = at;
-    for (int i = 0; i < headerCount; i++) {
+    int headers = varint();
+    if (headers < 0) {
+      return false;
+    }
+    for (int i = 0; i < headers; i++) {
       if (!over(varint())) { // the name
         return false;
       }
@@ -91,7 +83,13 @@ final class BatchWalk {
     }
     payloadLength = varint();
     payloadAt = at;
-    return headerCount >= 0 && over(payloadLength);
+    return over(payloadLength);
+  }
+
+  /** The message over which it has walked last. */
+  Message message(long firstTimestampMillis) {
+    return new MessageView(
+        bytes, messageAt, payloadAt, payloadLength, firstTimestampMillis + laterMillis);
   }
 
   /** A number of at most five bytes that is not negative, or -1. */
@@ -129,20 +127,5 @@ final class BatchWalk {
     }
     at += length;
     return true;
-  }
-
-  /** The headers of a message over which a walk has walked. */
-  static Map<String, byte[]> headers(byte[] bytes, int headersAt, int count) {
-    BatchWalk walk = new BatchWalk(ByteBuffer.wrap(bytes), headersAt);
-    Map<String, byte[]> headers = new LinkedHashMap<>();
-    for (int i = 0; i < count; i++) {
-      int name = walk.varint();
-      String text = new String(bytes, walk.at, name, StandardCharsets.UTF_8);
-      walk.at += name;
-      int value = walk.varint();
-      headers.put(text, Arrays.copyOfRange(bytes, walk.at, walk.at + value));
-      walk.at += value;
-    }
-    return headers;
   }
 }

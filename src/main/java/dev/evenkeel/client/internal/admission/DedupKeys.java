@@ -14,6 +14,10 @@ public final class DedupKeys {
   private final Function<Message, byte[]> bytes;
   private final Map<String, DedupScope> scopes = new HashMap<>();
 
+  // Most messages are of the topic of the one before.
+  private String lastTopic;
+  private DedupScope lastScope;
+
   /**
    * @param own the application's function; null: as {@code dedup} says, and the payload if dedup is
    *     OFF, to measure what it would save
@@ -42,6 +46,10 @@ public final class DedupKeys {
   }
 
   private DedupScope scope(String topic) {
-    return scopes.computeIfAbsent(topic, any -> new DedupScope(group, topic));
+    if (!topic.equals(lastTopic)) {
+      lastScope = scopes.computeIfAbsent(topic, any -> new DedupScope(group, topic));
+      lastTopic = topic;
+    }
+    return lastScope;
   }
 }

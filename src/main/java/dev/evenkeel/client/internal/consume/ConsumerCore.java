@@ -108,11 +108,12 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   /** The next action to carry out, or null. */
   public ConsumerAction poll() {
-    if (actions.isEmpty() && shards.takeChanged()) {
+    ConsumerAction action = actions.poll();
+    if (action == null && shards.takeChanged()) {
       int owned = shards.count();
       return by -> by.ownedChanged(owned);
     }
-    return actions.poll();
+    return action;
   }
 
   public int owned() {

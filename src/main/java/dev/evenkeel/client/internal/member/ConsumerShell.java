@@ -232,7 +232,6 @@ final class ConsumerShell implements Consumer {
   }
 
   Future<Consumer> start() {
-    ClockTicks.begin();
     context.run(
         () -> {
           startDeadlineMillis = Clock.millis() + START_MILLIS_MAX;
@@ -577,7 +576,6 @@ final class ConsumerShell implements Consumer {
     core.replaced(why, Clock.millis());
     act();
     ended = true;
-    ClockTicks.end();
     consumed = source.consumed();
     owned = 0;
     features.forEach(feature -> feature.end(Clock.millis()));

@@ -22,7 +22,8 @@ final class LoopClock {
   private long nanos;
   private long millis;
   private int ticks;
-  private int every = 1;
+  private boolean quick;
+  private int every;
   private int messages;
 
   /** A turn of the loop begins. */
@@ -44,9 +45,10 @@ final class LoopClock {
     ticks = ClockTicks.count();
     long now = Clock.nanos();
     if (messages > 0) {
-      every = now - nanos <= messages * QUICK_NANOS ? MESSAGES_MAX : 1;
+      quick = now - nanos <= messages * QUICK_NANOS;
       messages = 0;
     }
+    every = quick && ClockTicks.use() ? MESSAGES_MAX : 1;
     nanos = now;
     millis = now / 1_000_000;
   }

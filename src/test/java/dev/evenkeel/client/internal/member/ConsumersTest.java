@@ -542,7 +542,7 @@ class ConsumersTest {
                     long until = Clock.millis() + 200;
                     int ticks = ClockTicks.count();
                     while (Clock.millis() <= until || ClockTicks.count() == ticks) {
-                      Thread.onSpinWait();
+                      ClockTicks.use();
                     }
                   } else if (number == quick + 1) {
                     after.set(cluster.heartbeats().size());

@@ -16,8 +16,8 @@ import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import org.junit.jupiter.api.Test;
 
-/** Messages as views of their batch. */
-class BatchMessageTest {
+/** Messages as readers of batches give them. */
+class MessageViewTest {
   private static Message random(Random random) {
     byte[] key = random.nextInt(3) == 0 ? null : bytes(random, 20);
     Map<String, byte[]> headers = new LinkedHashMap<>();
