@@ -287,6 +287,20 @@ class ProtocolPageTest {
 
   private static void putConsume(Map<String, byte[]> expected) {
     expected.put("commit", submit(new DataCommand.Commit("billing", SHARD, 7, 19, -1, null)));
+    expected.put(
+        "commit-many",
+        submit(
+            new DataCommand.CommitMany(
+                List.of(
+                    new DataCommand.CommitMany.Position("billing", SHARD, 7, 19, -1),
+                    new DataCommand.CommitMany.Position("billing", new Shard(2, 0), 5, 4, -1)))));
+    expected.put(
+        "commit-many-answer",
+        reply(
+            new Reply.OfCommits(
+                List.of(
+                    new Reply.OfCommits.RefusedCommit(
+                        1, Refusal.FENCED, "epoch 5 of billing:2/0: the lease is at epoch 6")))));
     expected.put("reply-done", reply(Reply.DONE));
     expected.put(
         "reply-refused",
@@ -577,6 +591,7 @@ class ProtocolPageTest {
             command(
                 "Commit, the first with state", new DataCommand.Commit("g", SHARD, 1, 1, 1, null)),
             command("Commit with state", new DataCommand.Commit("g", SHARD, 1, 1, 1, state)),
+            command("CommitMany", new DataCommand.CommitMany(List.of())),
             command("Release", new DataCommand.Release("g", SHARD, 1, 1, -1, null)),
             command("RecordOutcomes", outcomes()));
     assertThat(
@@ -590,9 +605,10 @@ class ProtocolPageTest {
             new Reply.OfLease(lease()),
             new Reply.OfProducer(1, 1),
             new Reply.OfSequences(Map.of()),
-            new Reply.OfOffsets(List.of()));
+            new Reply.OfOffsets(List.of()),
+            new Reply.OfCommits(List.of()));
     assertThat(
-            rows("(\\d) \\| (Done|Refused|Of\\w+) \\|").stream()
+            rows("(\\d+) \\| (Done|Refused|Of\\w+) \\|").stream()
                 .map(row -> row.group(1) + " " + row.group(2)))
         .containsExactlyElementsOf(
             replies.stream()
