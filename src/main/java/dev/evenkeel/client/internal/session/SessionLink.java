@@ -360,20 +360,29 @@ public final class SessionLink implements Link {
     }
     connections.put(connection.node(), connection);
     failedBefore.remove(connection.node());
-    if (home == null) {
-      if (search != null) {
-        search.end();
-        search = null;
-      }
+    if (search != null) {
       LOG.info("connected to node {}, as session {}", connection.node(), session);
-      makeHome(connection);
+      search.end();
+      search = null;
     }
-    connectionsChanged();
+    connectionsChanged(home == null ? connection : home);
   }
 
-  private void connectionsChanged() {
+  /**
+   * Sends requests over the connections that are open now.
+   *
+   * @param nextHome one of them
+   */
+  private void connectionsChanged(NodeConnection nextHome) {
+    boolean moved = home != nextHome;
+    home = nextHome;
     routes = new Routes(session, home, Map.copyOf(connections), List.copyOf(connections.values()));
     openSpare();
+    if (moved) {
+      registered.clear();
+      listenings.addresses().forEach(this::register);
+      connectedIfRegistered();
+    }
   }
 
   /** Opens a second connection, if the cluster has a second node. */
@@ -425,10 +434,7 @@ public final class SessionLink implements Link {
       lost(connection, why);
       return;
     }
-    if (home == connection) {
-      makeHome(connections.values().iterator().next());
-    }
-    connectionsChanged();
+    connectionsChanged(home == connection ? connections.values().iterator().next() : home);
   }
 
   private void lost(NodeConnection last, String why) {
@@ -445,14 +451,7 @@ public final class SessionLink implements Link {
     search(() -> {});
   }
 
-  /** Listens at all addresses at that node. */
-  private void makeHome(NodeConnection connection) {
-    home = connection;
-    registered.clear();
-    listenings.addresses().forEach(this::register);
-    connectedIfRegistered();
-  }
-
+  /** Listens at an address at the home. */
   private void register(String address) {
     NodeConnection at = home;
     at.listen(address)
