@@ -107,7 +107,8 @@ class ClusterMembersTest {
     node(port);
     assertThatThrownBy(() -> result(ClusterMembers.node(NodeSettings.lone(port))))
         .isInstanceOf(RefusedException.class)
-        .hasMessage("port " + NodePorts.hazelcast(port) + " on 127.0.0.1 is in use: choose another one");
+        .hasMessage(
+            "port " + NodePorts.hazelcast(port) + " on 127.0.0.1 is in use: choose another one");
   }
 
   @Test

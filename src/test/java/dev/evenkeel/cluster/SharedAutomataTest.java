@@ -279,7 +279,10 @@ class SharedAutomataTest {
 
   private HazelcastInstance hazelcast() {
     return Hazelcast.getAllHazelcastInstances().stream()
-        .filter(each -> each.getCluster().getLocalMember().getAddress().getPort() == first.hazelcast().port())
+        .filter(
+            each ->
+                each.getCluster().getLocalMember().getAddress().getPort()
+                    == first.hazelcast().port())
         .findFirst()
         .orElseThrow();
   }
