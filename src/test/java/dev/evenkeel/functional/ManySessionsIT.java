@@ -76,6 +76,7 @@ class ManySessionsIT {
         await(Future.all(some));
       }
       Footprint after = Footprint.of(node.pid());
+      System.out.println("sessions: none " + before + ", " + SESSIONS + " " + after);
       assertThat(after.liveBytes() - before.liveBytes()).isLessThan(HEAP_BYTES_MAX);
       assertThat(value(node, "evenkeel_sessions")).isEqualTo(SESSIONS);
       List<Future<?>> answers = new ArrayList<>();
