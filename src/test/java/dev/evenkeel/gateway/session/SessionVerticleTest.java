@@ -122,7 +122,7 @@ class SessionVerticleTest {
     assertThat(welcome.nodes())
         .containsExactly(
             new Welcome.Node("n1", "10.0.0.1", 5701), new Welcome.Node("n2", "10.0.0.2", 5801));
-    assertThat(welcome.limits()).isEqualTo(new Welcome.Limits(4 << 20, 2_000, 64L << 20, 600_000));
+    assertThat(welcome.limits()).isEqualTo(new Welcome.Limits(4 << 20, 20_000, 64L << 20, 600_000));
     assertThat(metric("evenkeel_sessions")).isEqualTo(1);
   }
 

@@ -14,7 +14,7 @@ final class NoSession extends RefusedException {
 
   /** What to do if something else answers. */
   static final String RIGHT_PORT =
-      "name the port P of 'serve --port P', by default "
+      "name the base port of a node, by default "
           + ClusterDefaults.PORT
           + ", and not a port after it or the HTTP port";
 
