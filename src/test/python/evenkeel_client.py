@@ -527,24 +527,21 @@ class Producer:
 
     def send(self, messages):
         """Returns when all (key or None, payload) are in the log; each key keeps its order."""
-        waiting = {}
+        waiting, sizes = {}, {}  # by shard
         for key, payload in messages:
             if len(payload) > 1048576 or key and len(key) > 32768:
                 raise ValueError("a payload has at most 1048576 bytes, and a key 32768")
             shard = self.turn if key is None else (murmur2(key) & 0x7FFFFFFF) % self.shards
-            batch = waiting.setdefault(shard, [])
             size = len(payload) + len(key or b"")
-            if batch and (len(batch) >= self.MESSAGES or sum(map(self._size, batch)) + size > self.BYTES):
-                self._append(shard, waiting.pop(shard))
-                batch = waiting.setdefault(shard, [])
+            batch = waiting.setdefault(shard, [])
+            if batch and (len(batch) >= self.MESSAGES or sizes[shard] + size > self.BYTES):
+                self._append(shard, batch)
+                batch = waiting[shard] = []
             batch.append((key, payload))
+            sizes[shard] = size if len(batch) == 1 else sizes[shard] + size
         self.turn = (self.turn + 1) % self.shards
         for shard, batch in waiting.items():
             self._append(shard, batch)
-
-    @staticmethod
-    def _size(message):
-        return len(message[1]) + len(message[0] or b"")
 
     def _register(self):
         _, reply = self.cluster.submit(META, b"\x09" + text(""))
@@ -902,7 +899,7 @@ def main(args):
         status = command(cluster, *args[2:])
         cluster.close()
         return status
-    except (ConnectionError, Refused) as failure:
+    except (OSError, ValueError, Refused) as failure:
         print(failure, file=sys.stderr)
         return 1
 

@@ -124,7 +124,8 @@ class FrameDecoderTest {
       Buffer head = Buffer.buffer().appendInt(Integer.MAX_VALUE - 200);
       head.appendByte((byte) 1).appendByte((byte) 3).appendInt(1).appendByte((byte) 1);
       each.writeInbound(Unpooled.wrappedBuffer(head.getBytes()));
-      assertThat((Object) each.readInbound()).isNull();
+      Object inbound = each.readInbound();
+      assertThat(inbound).isNull();
     }
   }
 

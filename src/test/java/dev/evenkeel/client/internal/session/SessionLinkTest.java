@@ -124,7 +124,7 @@ class SessionLinkTest {
     assertThatThrownBy(
             () -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(10 * 60_000))))
         .hasMessageContaining("127.0.0.1:" + n1.port + " sent an HTTP answer")
-        .hasMessageContaining("name the port P of 'serve --port P'");
+        .hasMessageContaining("name the base port of a node");
   }
 
   @Test
@@ -136,7 +136,7 @@ class SessionLinkTest {
             .listen(n1.port, FakeNode.HOST));
     assertThatThrownBy(() -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(500))))
         .hasMessageContaining("127.0.0.1:" + n1.port + " closed the connection")
-        .hasMessageContaining("name the port P of 'serve --port P'");
+        .hasMessageContaining("name the base port of a node");
   }
 
   @Test
