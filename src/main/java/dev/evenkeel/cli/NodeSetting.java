@@ -128,7 +128,7 @@ enum NodeSetting {
   CLIENT_BYTES_IN_FLIGHT_MAX(
       BYTES,
       SessionLimits.DEFAULT.nodeBytesInFlightMax(),
-      SessionLimits.DEFAULT.bodyBytesMax(),
+      8 << 20,
       1L << 40,
       "Bytes of requests of applications that wait for answers, and of large answers not sent yet."),
   METRICS_LABELS_MAX(

@@ -21,12 +21,13 @@ import java.util.stream.Stream;
  * @param bodyBytesMax longest body of a frame, in both directions: {@code bodyBytesMax}, 4,096 to
  *     67,108,864, default 4 MiB
  * @param requestsInFlightMax requests of a session without an answer: {@code requestsInFlightMax},
- *     1 to 1,000,000, default 20,000
+ *     1 to 1,000,000, default 20,000, because each shard of a consumer has a long poll, and a
+ *     heartbeat must get through beside all of them
  * @param sessionBytesInFlightMax bytes of a session's requests without an answer, and of its large
  *     answers that are not sent yet: {@code sessionBytesInFlightMax}, at least bodyBytesMax,
  *     default 64 MiB
- * @param nodeBytesInFlightMax the same of all sessions: {@code nodeBytesInFlightMax}, at least
- *     bodyBytesMax, default 256 MiB
+ * @param nodeBytesInFlightMax the same of all sessions, and 1 KiB more for each request: {@code
+ *     nodeBytesInFlightMax}, at least bodyBytesMax + 1 KiB, default 256 MiB
  * @param listeningMax addresses at which a connection listens: {@code listeningMax}, 1 to
  *     1,000,000, default 2,000
  * @param pushesQueuedMax pushes that wait for a connection that does not read: {@code
@@ -72,6 +73,7 @@ public record SessionLimits(
    */
   static SessionLimits fromJson(JsonObject json) {
     int body = (int) number(json, "bodyBytesMax", 4 << 20, 4_096, BODY_BYTES_MAX);
+    int request = body + Sessions.REQUEST_BYTES;
     return new SessionLimits(
         (int) number(json, "connectionsMax", 20_000, 1, COUNT_MAX),
         (int) number(json, "halfOpenMax", 1_000, 1, COUNT_MAX),
@@ -80,7 +82,7 @@ public record SessionLimits(
         body,
         (int) number(json, "requestsInFlightMax", 20_000, 1, COUNT_MAX),
         number(json, "sessionBytesInFlightMax", Math.max(body, 64L << 20), body, BYTES_MAX),
-        number(json, "nodeBytesInFlightMax", Math.max(body, 256L << 20), body, BYTES_MAX),
+        number(json, "nodeBytesInFlightMax", Math.max(request, 256L << 20), request, BYTES_MAX),
         (int) number(json, "listeningMax", 2_000, 1, COUNT_MAX),
         (int) number(json, "pushesQueuedMax", 1_000, 1, COUNT_MAX),
         number(json, "pushBytesQueuedMax", Math.max(body, 16L << 20), body, BYTES_MAX),

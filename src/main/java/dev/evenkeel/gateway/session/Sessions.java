@@ -11,6 +11,9 @@ import java.util.concurrent.atomic.AtomicLong;
  * thread.
  */
 final class Sessions {
+  /** What a request takes on the node beside its bytes, such as its timer. */
+  static final int REQUEST_BYTES = 1_024;
+
   private final Map<String, Session> byId = new ConcurrentHashMap<>();
   private final AtomicInteger connections = new AtomicInteger();
   private final AtomicInteger halfOpen = new AtomicInteger();
@@ -51,7 +54,7 @@ final class Sessions {
             "this session has %s requests without an answer", limits.requestsInFlightMax());
       }
       try {
-        take(requestBytes);
+        take(requestBytes, requestBytes + REQUEST_BYTES);
       } catch (RefusedException e) {
         requests.decrementAndGet();
         throw e;
@@ -62,7 +65,7 @@ final class Sessions {
     void requestDone(int requestBytes) {
       requests.decrementAndGet();
       Sessions.this.requests.decrementAndGet();
-      give(requestBytes);
+      give(requestBytes, requestBytes + REQUEST_BYTES);
     }
 
     /**
@@ -71,22 +74,30 @@ final class Sessions {
      * @throws RefusedException OVERLOADED, with the limit and its value
      */
     void take(int more) {
+      take(more, more);
+    }
+
+    void give(int less) {
+      give(less, less);
+    }
+
+    private void take(int more, int moreOfNode) {
       if (bytes.addAndGet(more) > limits.sessionBytesInFlightMax()) {
         bytes.addAndGet(-more);
         throw Limit.SESSION_BYTES.reached(
             "this session has %s bytes in flight", limits.sessionBytesInFlightMax());
       }
-      if (Sessions.this.bytes.addAndGet(more) > limits.nodeBytesInFlightMax()) {
-        Sessions.this.bytes.addAndGet(-more);
+      if (Sessions.this.bytes.addAndGet(moreOfNode) > limits.nodeBytesInFlightMax()) {
+        Sessions.this.bytes.addAndGet(-moreOfNode);
         bytes.addAndGet(-more);
         throw Limit.NODE_BYTES.reached(
             "the sessions of this node have %s bytes in flight", limits.nodeBytesInFlightMax());
       }
     }
 
-    void give(int less) {
+    private void give(int less, int lessOfNode) {
       bytes.addAndGet(-less);
-      Sessions.this.bytes.addAndGet(-less);
+      Sessions.this.bytes.addAndGet(-lessOfNode);
     }
   }
 

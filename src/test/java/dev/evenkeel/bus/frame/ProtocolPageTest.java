@@ -429,7 +429,7 @@ class ProtocolPageTest {
             new Welcome.Node("n1", "10.0.0.1", 5701),
             new Welcome.Node("n2", "10.0.0.2", 5701),
             new Welcome.Node("n3", "10.0.0.3", 5701)),
-        new Welcome.Limits(4 << 20, 2_000, 64L << 20, 5_000));
+        new Welcome.Limits(4 << 20, 20_000, 64L << 20, 5_000));
   }
 
   private static ClusterView view() {

@@ -34,13 +34,20 @@ class SessionLimitsTest {
   @Test
   void aFrameFitsEveryLimitOfBytes() {
     for (String key :
-        new String[] {"sessionBytesInFlightMax", "nodeBytesInFlightMax", "pushBytesQueuedMax"}) {
+        new String[] {"sessionBytesInFlightMax", "pushBytesQueuedMax"}) {
       assertThatThrownBy(
               () ->
                   SessionLimits.fromJson(
                       new JsonObject().put("bodyBytesMax", 10_000).put(key, 9_999)))
           .hasMessageContaining(key + " of 9999: it must be a number from 10000 to ");
     }
+    assertThatThrownBy(
+            () ->
+                SessionLimits.fromJson(
+                    new JsonObject()
+                        .put("bodyBytesMax", 10_000)
+                        .put("nodeBytesInFlightMax", 11_023)))
+        .hasMessageContaining("it must be a number from 11024 to ");
     assertThat(SessionLimits.fromJson(new JsonObject().put("bodyBytesMax", 20 << 20)))
         .returns(20L << 20, SessionLimits::pushBytesQueuedMax);
   }

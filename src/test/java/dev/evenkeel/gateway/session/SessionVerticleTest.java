@@ -366,8 +366,7 @@ class SessionVerticleTest {
     start(
         new JsonObject()
             .put("bodyBytesMax", 50_000)
-            .put("sessionBytesInFlightMax", 50_000)
-            .put("nodeBytesInFlightMax", 50_000));
+            .put("sessionBytesInFlightMax", 50_000));
     vertx.eventBus().consumer(DATA, message -> message.reply(Buffer.buffer(new byte[50_001])));
     TestClient client = welcomed("s-1");
     client.request(1, DATA, Buffer.buffer("x"));
@@ -407,7 +406,7 @@ class SessionVerticleTest {
         new JsonObject()
             .put("bodyBytesMax", 10_000)
             .put("sessionBytesInFlightMax", 15_000)
-            .put("nodeBytesInFlightMax", 20_000));
+            .put("nodeBytesInFlightMax", 22_000));
     Queue<Message<Buffer>> waiting = unanswered(DATA);
     TestClient one = welcomed("s-1");
     one.request(1, DATA, Buffer.buffer(new byte[8_000]));
@@ -422,7 +421,7 @@ class SessionVerticleTest {
     two.request(4, DATA, Buffer.buffer(new byte[5_000]));
     assertThat(two.refusal(4))
         .returns(Refusal.OVERLOADED, RefusedException::refusal)
-        .hasMessageContaining("20000 bytes in flight, its limit");
+        .hasMessageContaining("22000 bytes in flight, its limit");
     waiting.remove().reply(Buffer.buffer("done"));
     one.answer(1);
     two.request(5, DATA, Buffer.buffer(new byte[5_000]));

@@ -17,7 +17,7 @@ class SessionsTest {
                   .put("bodyBytesMax", 4_096)
                   .put("requestsInFlightMax", 2)
                   .put("sessionBytesInFlightMax", 6_000)
-                  .put("nodeBytesInFlightMax", 8_000)));
+                  .put("nodeBytesInFlightMax", 11_000)));
 
   private Session session(String id) {
     sessions.came();
@@ -76,7 +76,7 @@ class SessionsTest {
     session.requestDone(10);
     session.request(10);
     assertThat(sessions.requestsInFlight()).isEqualTo(3);
-    assertThat(sessions.bytesInFlight()).isEqualTo(30);
+    assertThat(sessions.bytesInFlight()).isEqualTo(3 * (10 + 1_024));
   }
 
   @Test
@@ -86,9 +86,13 @@ class SessionsTest {
     a.request(4_000);
     reached(Limit.SESSION_BYTES, "6000 bytes", () -> a.request(2_001));
     b.request(3_000);
-    reached(Limit.NODE_BYTES, "8000 bytes", () -> a.request(1_500));
+    // Each request counts 1,024 bytes more on the node.
+    reached(Limit.NODE_BYTES, "11000 bytes", () -> a.request(1_500));
     assertThat(sessions.requestsInFlight()).isEqualTo(2);
-    assertThat(sessions.bytesInFlight()).isEqualTo(7_000);
+    assertThat(sessions.bytesInFlight()).isEqualTo(9_048);
+    reached(Limit.NODE_BYTES, "11000 bytes", () -> a.take(1_953));
+    a.take(1_952);
+    a.give(1_952);
     b.requestDone(3_000);
     a.request(1_500);
     a.requestDone(4_000);
