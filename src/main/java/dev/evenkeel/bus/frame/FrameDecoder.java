@@ -31,10 +31,15 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private int bodyBytes;
   private int bodyLength;
   private volatile int bodyBytesMax;
+  private long bytesReceived;
   private boolean broken;
 
   FrameDecoder(int bodyBytesMax) {
     this.bodyBytesMax = bodyBytesMax;
+  }
+
+  long bytesReceived() {
+    return bytesReceived;
   }
 
   /** Sets the longest body of the frames whose first byte arrives later. */
@@ -48,6 +53,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
       context.fireChannelRead(message);
       return;
     }
+    bytesReceived += in.readableBytes();
     try {
       while (in.isReadable() && !broken) {
         read(context, in);

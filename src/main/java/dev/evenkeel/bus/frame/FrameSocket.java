@@ -125,6 +125,14 @@ public final class FrameSocket {
     socket.resume();
   }
 
+  /**
+   * How many bytes have come, also of a frame that is not complete: on a slow network, a large one
+   * takes long.
+   */
+  public long bytesReceived() {
+    return decoder.bytesReceived();
+  }
+
   /** Address of the peer, for people. */
   public String remote() {
     return String.valueOf(socket.remoteAddress());

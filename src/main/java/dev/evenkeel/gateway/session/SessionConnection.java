@@ -68,8 +68,11 @@ final class SessionConnection {
   /** Null until HELLO. */
   private Session session;
 
-  /** When the state or, if OPEN, the last frame came. */
+  /** When the state or, if OPEN, the last bytes came. */
   private long sinceMillis;
+
+  /** How many bytes had come by then. */
+  private long bytesReceived;
 
   /** Whether the client does not read, so that nothing is read from it. */
   private boolean held;
@@ -107,7 +110,6 @@ final class SessionConnection {
       if (state == State.HELLO) {
         hello(frame);
       } else {
-        sinceMillis = listener.nowMillis();
         handle(frame);
       }
     } catch (RefusedException e) {
@@ -360,6 +362,10 @@ final class SessionConnection {
       }
       case OPEN -> {
         pushes.expire(nowMillis);
+        if (socket.bytesReceived() != bytesReceived) {
+          bytesReceived = socket.bytesReceived();
+          sinceMillis = nowMillis;
+        }
         long silenceMillisMax = port.limits().silenceMillisMax();
         if (held) {
           if (nowMillis - progressMillis > silenceMillisMax) {
@@ -368,7 +374,7 @@ final class SessionConnection {
         } else if (nowMillis - sinceMillis > silenceMillisMax) {
           end(
               CloseReason.SILENT,
-              "no frame within %s ms: send at least a PING every %s ms"
+              "nothing came within %s ms: send at least a PING every %s ms"
                   .formatted(silenceMillisMax, port.limits().keepAliveMillis()));
         }
       }

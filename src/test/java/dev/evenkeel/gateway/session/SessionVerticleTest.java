@@ -220,7 +220,7 @@ class SessionVerticleTest {
     TestClient silent = welcomed("s-1");
     TestClient pinging = welcomed("s-2");
     long timer = vertx.setPeriodic(50, none -> pinging.ping());
-    assertThat(silent.goodbye()).contains("no frame within 1200 ms", "PING every 400 ms");
+    assertThat(silent.goodbye()).contains("nothing came within 1200 ms", "PING every 400 ms");
     for (int i = 0; i < 20; i++) {
       pinging.expect(FrameKind.PONG);
     }

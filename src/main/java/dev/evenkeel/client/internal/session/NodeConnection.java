@@ -80,7 +80,9 @@ final class NodeConnection {
   private java.util.concurrent.Future<?> tick;
   private int lastCorrelation;
   private boolean sent;
-  private boolean received;
+
+  /** How many bytes had come at the last tick. */
+  private long bytesReceived;
 
   /**
    * A REQUEST or LISTEN without an answer.
@@ -162,7 +164,6 @@ final class NodeConnection {
   }
 
   private void received(SessionFrame frame) {
-    received = true;
     if (ended) {
       return;
     }
@@ -249,10 +250,10 @@ final class NodeConnection {
     long now = nowMillis();
     int timedOut = keepAlive.stoodStill(now) ? 0 : expire(now);
     boolean wasSent = sent;
-    boolean wasReceived = received;
     sent = false;
-    received = false;
-    switch (keepAlive.tick(now, wasSent, wasReceived, timedOut)) {
+    boolean received = frames.bytesReceived() != bytesReceived;
+    bytesReceived = frames.bytesReceived();
+    switch (keepAlive.tick(now, wasSent, received, timedOut)) {
       case PING -> send(FrameKind.PING, 0);
       case GONE -> end("the node does not answer");
       case GOOD -> {

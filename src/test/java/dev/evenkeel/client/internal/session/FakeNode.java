@@ -123,6 +123,20 @@ final class FakeNode {
     return answer.future();
   }
 
+  /** Sends the bytes of a PUSH one by one, with pauses. */
+  void publishSlowly(String address, String text, long pauseMillis) {
+    Peer peer = peers.get(0);
+    Buffer body = SessionFrame.addressed(address).appendString(text);
+    Buffer frame =
+        Buffer.buffer()
+            .appendInt(SessionFrame.HEAD_BYTES - 4 + body.length())
+            .appendByte((byte) SessionFrame.VERSION)
+            .appendByte((byte) FrameKind.PUSH.code())
+            .appendInt(0)
+            .appendBuffer(body);
+    peer.context.runOnContext(none -> peer.trickle(frame, 0, pauseMillis));
+  }
+
   void sendPing() {
     peers.forEach(peer -> peer.send(FrameKind.PING, 77));
   }
@@ -130,11 +144,13 @@ final class FakeNode {
   /** One connection of a client. */
   private final class Peer {
     private final Context context = vertx.getOrCreateContext();
+    private final NetSocket socket;
     private final FrameSocket frames;
     private final Map<Integer, Promise<Buffer>> asked = new ConcurrentHashMap<>();
     private int correlation;
 
     Peer(NetSocket socket) {
+      this.socket = socket;
       frames = new FrameSocket(socket, 8 << 20);
       frames.onFrame(this::received);
       frames.onFailure(failure -> frames.abort());
@@ -193,6 +209,13 @@ final class FakeNode {
 
     private void push(String address, String text, int of) {
       send(FrameKind.PUSH, of, SessionFrame.addressed(address), Buffer.buffer(text));
+    }
+
+    private void trickle(Buffer bytes, int from, long pauseMillis) {
+      socket.write(bytes.slice(from, from + 1));
+      if (from + 1 < bytes.length()) {
+        vertx.setTimer(pauseMillis, timer -> trickle(bytes, from + 1, pauseMillis));
+      }
     }
 
     private void send(FrameKind kind, int of, Buffer... parts) {

@@ -422,6 +422,22 @@ class SessionLinkTest {
   }
 
   @Test
+  void aLargeFrameOnASlowNetworkIsNoSilence() {
+    long keepAliveMillis = 500;
+    n1.welcome = n1.welcome(new Welcome.Limits(1 << 20, 100, 64 << 20, keepAliveMillis), n1);
+    n1.start();
+    link = connect(n1);
+    String session = link.clusterMember();
+    List<String> heard = new CopyOnWriteArrayList<>();
+    await(link.listen("here", body -> heard.add(body.toString())).registered());
+    n1.silent = true;
+    String text = "a text that takes far more than three keep-alive times";
+    n1.publishSlowly("here", text, keepAliveMillis * KeepAlive.SILENT_TIMES_MAX / 20);
+    await().atMost(LONG).until(() -> heard.contains(text));
+    assertThat(link.clusterMember()).isEqualTo(session);
+  }
+
+  @Test
   void keepsTheLimitsOfTheNode() {
     n1.welcome = n1.welcome(new Welcome.Limits(1_000, 3, 1_500, 5_000), n1);
     n1.holding = true;
