@@ -33,8 +33,7 @@ class SessionLimitsTest {
   /** A limit of bytes below the longest frame would refuse that frame for ever. */
   @Test
   void aFrameFitsEveryLimitOfBytes() {
-    for (String key :
-        new String[] {"sessionBytesInFlightMax", "pushBytesQueuedMax"}) {
+    for (String key : new String[] {"sessionBytesInFlightMax", "pushBytesQueuedMax"}) {
       assertThatThrownBy(
               () ->
                   SessionLimits.fromJson(

@@ -363,10 +363,7 @@ class SessionVerticleTest {
 
   @Test
   void anAnswerThatIsLongerThanAFrameIsRefused() {
-    start(
-        new JsonObject()
-            .put("bodyBytesMax", 50_000)
-            .put("sessionBytesInFlightMax", 50_000));
+    start(new JsonObject().put("bodyBytesMax", 50_000).put("sessionBytesInFlightMax", 50_000));
     vertx.eventBus().consumer(DATA, message -> message.reply(Buffer.buffer(new byte[50_001])));
     TestClient client = welcomed("s-1");
     client.request(1, DATA, Buffer.buffer("x"));
