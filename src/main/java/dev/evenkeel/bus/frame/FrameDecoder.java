@@ -19,7 +19,9 @@ import java.util.Arrays;
  * everything is dropped.
  */
 final class FrameDecoder extends ChannelInboundHandlerAdapter {
-  private static final int FIRST_BYTES_MAX = 64 << 10;
+  /** An idle connection may hold this much for a frame of which only the head has come. */
+  private static final int FIRST_BYTES_MIN = 4 << 10;
+
   private static final int GROWTH = 4;
 
   /** The first bytes of a web server's answer. */
@@ -76,7 +78,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
       if (headBytes < head.length) {
         return;
       }
-      begin();
+      begin(in.readableBytes());
     }
     int more = Math.min(bodyLength - bodyBytes, in.readableBytes());
     room(more);
@@ -91,7 +93,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     }
   }
 
-  private void begin() {
+  private void begin(int arrived) {
     if (int32(0) == HTTP) {
       throw Refusal.INVALID.error("an HTTP answer");
     }
@@ -113,7 +115,8 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     }
     bodyLength = (int) length;
     bodyBytes = 0;
-    body = new byte[Math.min(bodyLength, FIRST_BYTES_MAX)];
+    long first = Math.max(FIRST_BYTES_MIN, (long) GROWTH * arrived);
+    body = new byte[(int) Math.min(bodyLength, first)];
   }
 
   private void room(int more) {
