@@ -23,7 +23,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 class LevelIT {
   private static final int RANGE = 10;
   private static final int ROUNDS = Math.min(3, Integer.getInteger("evenkeel.rounds", 1));
-  private static final long STALL_MILLIS = 1_500;
+
+  /** Longer than a process that has just started may have to wait for a processor. */
+  private static final long STALL_MILLIS = 5_000;
+
   private static final Set<String> FOUR = Set.of("a", "b", "c", "d");
 
   @TempDir Path directory;
@@ -109,7 +112,7 @@ class LevelIT {
       node.awaitConsumed(LevelGroup.GROUP, sent);
       group.stopAll();
       LevelCheck check = group.check(FOUR);
-      assertThat(check.broken()).isEmpty();
+      assertThat(check.broken()).as(() -> "the node says: " + node.process().err()).isEmpty();
       assertThat(check.distinct()).as("messages that ended").isEqualTo((int) sent);
     }
   }

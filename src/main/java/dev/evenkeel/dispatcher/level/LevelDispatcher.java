@@ -417,6 +417,14 @@ public final class LevelDispatcher implements ConsumerHandler {
           .onComplete(
               count -> dispatch.received(sent, count, now()),
               failure -> dispatch.handOutFailed(sent, refusal(failure), now()));
+    } else if (action instanceof LevelAction.SetAside aside) {
+      LOG.warn(
+          "group {}: member {} is set aside, because it has finished none of {} messages in its"
+              + " hands for {} ms while others waited for it; they are handed out again",
+          group,
+          aside.member(),
+          aside.inHand(),
+          aside.stallMillis());
     } else {
       throw new AssertionError(action);
     }

@@ -24,4 +24,12 @@ public sealed interface LevelAction {
 
   /** The message is not handed out, because its shard gets another owner. */
   record GivenBack(Object ticket) implements LevelAction {}
+
+  /**
+   * A member kept the others waiting for longer than its stall time, so it no longer takes part. It
+   * may join anew.
+   *
+   * @param inHand messages that were in its hands, and are handed out again
+   */
+  record SetAside(String member, long stallMillis, int inHand) implements LevelAction {}
 }

@@ -496,6 +496,7 @@ public final class LevelDispatch {
       }
     }
     for (MemberSlot slot : late) {
+      actions.add(new LevelAction.SetAside(slot.name, slot.stallMillis, slot.items()));
       leave(slot);
       setAside++;
       slot.startMillis = now;

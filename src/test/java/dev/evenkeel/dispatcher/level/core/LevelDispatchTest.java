@@ -308,6 +308,8 @@ class LevelDispatchTest {
     assertThat(book.figures(now).setAside()).isEqualTo(1);
     assertThat(report(deals.get(0), 1).refusal()).isEqualTo(Refusal.FENCED);
     List<LevelAction> then = actions();
+    assertThat(of(LevelAction.SetAside.class, then))
+        .containsExactly(new LevelAction.SetAside("a", STALL_MILLIS, 1));
     assertThat(of(LevelAction.SendStart.class, then)).hasSize(1).noneMatch(c -> c.body().keep());
     assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
   }
