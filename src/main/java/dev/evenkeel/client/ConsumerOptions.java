@@ -541,7 +541,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
 
   /**
    * Most messages of all shards that are fetched and not finished, by default 3,000. At least 1.
-   * Fetching pauses at this limit and resumes below half of it. In addition, up to one batch per
+   * Fetching pauses at this limit and resumes below half of it. In addition, up to two batches per
    * shard may be pending.
    */
   public ConsumerOptions setPendingMessagesMax(int pendingMessagesMax) {

@@ -4,10 +4,12 @@ package dev.evenkeel.client.internal.consume;
  * Decides when a consumer may fetch. It stops fetching once the limit of pending messages or bytes
  * is reached over all shards, and resumes below half of both.
  *
- * <p>A shard with nothing pending may fetch even then: otherwise one shard that waits through the
- * retries of a message would stall all others. So at most the limit and one batch a shard are
+ * <p>A shard of whose last answer at most half is left may fetch even then. So the next answer
+ * comes while there is still work, also if one batch is as large as the limit, and a shard that
+ * waits through the retries of a message does not stall others. A batch that was asked for is
+ * taken: to fetch it again would cost more. So at most the limit and two batches a shard are
  * pending. {@link #fetchBytes} and {@link #fetchMessages} keep the sum of all answers near half of
- * the limit, so that little is fetched that there is no room for.
+ * the limit.
  */
 final class FlowControl {
   /** The smallest answer that a fetch asks for, however many shards there are: 64 KiB. */
@@ -47,24 +49,17 @@ final class FlowControl {
   }
 
   /**
-   * @param shardMessages messages pending in the shard that wants to pull
+   * @param low whether at most half of the last answer of the shard is left
    */
-  boolean mayFetch(long shardMessages) {
-    return !paused || shardMessages == 0;
+  boolean mayFetch(boolean low) {
+    return !paused || low;
   }
 
-  /**
-   * Whether there is room for another batch; if not, fetching pauses.
-   *
-   * @param shardMessages messages pending in its shard
-   */
-  boolean takes(long moreMessages, long moreBytes, long shardMessages) {
+  /** Whether there is room for a further batch of an answer; if not, fetching pauses. */
+  boolean takes(long moreMessages, long moreBytes) {
     boolean room = messages + moreMessages <= messagesMax && bytes + moreBytes <= bytesMax;
-    if (!room && shardMessages > 0) {
-      paused = true;
-      return false;
-    }
-    return true;
+    paused |= !room;
+    return room;
   }
 
   /** How many messages one fetch may ask for while {@code shards} are pulled. */

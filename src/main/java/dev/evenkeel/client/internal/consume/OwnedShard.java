@@ -678,7 +678,7 @@ public final class OwnedShard implements Task.Owner {
   private void afterSettled(long now) {
     if (state == RUNNING) {
       host.ready(this);
-      if (messages.pending() == 0) {
+      if (fetch.isLow()) {
         fetch.step(now);
       }
       if (environment.atMostOnce || commits.isMany()) {

@@ -28,6 +28,9 @@ final class ShardFetch {
   /** The answer to the last request was lost. */
   private boolean lost;
 
+  /** How many messages came with the last answer that had any. */
+  private long lastMessages;
+
   /** The log's next offset according to the last answer, or -1. */
   private long logEnd = -1;
 
@@ -54,13 +57,18 @@ final class ShardFetch {
     return firstMillis;
   }
 
+  /** Whether at most half of the last answer is left: the next one should be on its way. */
+  boolean isLow() {
+    return 2 * messages.pending() <= lastMessages;
+  }
+
   /** Fetches if the limits allow it. */
   void step(long now) {
     if (request != null
         || !environment.fetches()
         || !environment.linkUp()
         || now < notBeforeMillis
-        || !environment.flow.mayFetch(messages.pending())) {
+        || !environment.flow.mayFetch(isLow())) {
       return;
     }
     askedMillis = now;
@@ -112,14 +120,14 @@ final class ShardFetch {
     lost = false;
     logEnd = answer.endOffset();
     retries.hinted(answer.failures(), now);
-    boolean any = false;
+    long taken = 0;
     for (FetchAnswer.Placed placed : answer.batches()) {
       long from = messages.fetchOffset();
       if (placed.endOffset() <= from) {
         continue;
       }
       long wanted = placed.endOffset() - Math.max(placed.baseOffset(), from);
-      if (!environment.flow.takes(wanted, placed.batch().unpackedLength(), messages.pending())) {
+      if (taken > 0 && !environment.flow.takes(wanted, placed.batch().unpackedLength())) {
         // It is fetched again once there is room for it.
         break;
       }
@@ -134,9 +142,10 @@ final class ShardFetch {
       }
       messages.add(placed);
       shard.forgetReported();
-      any = true;
+      taken += wanted;
     }
-    return any;
+    lastMessages = taken > 0 ? taken : lastMessages;
+    return taken > 0;
   }
 
   /**

@@ -1063,6 +1063,29 @@ class ConsumerCoreTest {
   }
 
   @Test
+  void aShardFetchesAgainWhenHalfOfItsLastAnswerIsLeft() {
+    options.setPendingMessagesMax(10);
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    OwnedShard shard = run(S0, new String[20]);
+    for (int round = 0; round < 3; round++) {
+      long from = 20 * round;
+      for (long offset = from; offset < from + (round == 0 ? 10 : 20); offset++) {
+        assertThat(takeAll(Wanted.Fetch.class)).as("before offset " + offset).isEmpty();
+        core.finished(next(round == 0 ? offset : offset - 10), now);
+      }
+      Wanted.Fetch fetch = take(Wanted.Fetch.class);
+      assertThat(fetch.request().offset()).isEqualTo(from + 20);
+      assertThat(fetch.request().messagesMax()).as("one batch").isEqualTo(1);
+      fetch.owned().fetched(fetch.request(), answer(from + 20, batch(new String[20])), now);
+      assertThat(core.environment.flow.messages).as("it is taken").isEqualTo(30);
+    }
+    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
+    shard.lose("the test ends", now);
+    assertThat(core.environment.flow.messages).isZero();
+  }
+
+  @Test
   void noMoreIsPendingThanTheLimitAndOneBatchOfEachShard() {
     options.setPendingMessagesMax(100);
     start(ConsumerOptions.Order.NONE);

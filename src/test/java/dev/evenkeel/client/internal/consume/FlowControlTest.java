@@ -22,7 +22,7 @@ class FlowControlTest {
     long bytes = 0;
     boolean paused = false;
     for (int i = 0; i < 2000; i++) {
-      if (pending.isEmpty() || flow.mayFetch(pending.size()) && random.nextInt(3) > 0) {
+      if (pending.isEmpty() || flow.mayFetch(false) && random.nextInt(3) > 0) {
         int more = random.nextInt(200);
         flow.added(1, more);
         pending.add(more);
@@ -37,11 +37,22 @@ class FlowControlTest {
         paused &= !below;
       }
       assertThat(flow.paused).isEqualTo(paused);
-      assertThat(flow.mayFetch(1)).isEqualTo(!paused);
-      assertThat(flow.mayFetch(0)).isTrue();
+      assertThat(flow.mayFetch(false)).isEqualTo(!paused);
+      assertThat(flow.mayFetch(true)).isTrue();
       assertThat(flow.messages).isEqualTo(pending.size());
       assertThat(flow.bytes).isEqualTo(bytes);
     }
+  }
+
+  @Example
+  void aBatchWithoutRoomIsRefusedAndFetchingPauses() {
+    FlowControl flow = new FlowControl(100, 1_000);
+    flow.added(60, 600);
+    assertThat(flow.takes(40, 400)).isTrue();
+    assertThat(flow.paused).isFalse();
+    assertThat(flow.takes(40, 401)).isFalse();
+    assertThat(flow.paused).isTrue();
+    assertThat(flow.takes(41, 400)).isFalse();
   }
 
   @Example
