@@ -61,8 +61,12 @@ class FormerRegistrationsTest {
           .put("gone", new HazelcastNodeInfo(new NodeInfo("127.0.0.1", TestPorts.take(1), null)));
       await()
           .atMost(Duration.ofSeconds(60))
-          .untilAsserted(() -> assertThat(registrations.get(ADDRESS)).hasSize(1));
-      assertThat(hazelcast.getMap(FormerRegistrations.NODES).keySet()).doesNotContain("gone");
+          .untilAsserted(
+              () -> {
+                assertThat(registrations.get(ADDRESS)).hasSize(1);
+                assertThat(hazelcast.getMap(FormerRegistrations.NODES).keySet())
+                    .doesNotContain("gone");
+              });
       for (int i = 0; i < 4; i++) {
         assertThat(result(node.vertx().eventBus().<String>request(ADDRESS, "who")).body())
             .isEqualTo("here");
