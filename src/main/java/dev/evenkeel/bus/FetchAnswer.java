@@ -25,6 +25,16 @@ public record FetchAnswer(long startOffset, long endOffset, int failures, List<P
     }
   }
 
+  /** That nothing has come for a request, whose wait was cut short. */
+  public static FetchAnswer nothingFor(FetchRequest request) {
+    return new FetchAnswer(-1, request.offset(), request.failuresKnown(), List.of());
+  }
+
+  /** Whether nothing has come so far: it may be asked again at once. */
+  public boolean isCutShort() {
+    return startOffset < 0;
+  }
+
   /** Begins an answer; the batches follow. */
   public static Bytes head(long startOffset, long endOffset, int bytesExpected) {
     return new Bytes(20 + bytesExpected).i64(startOffset).i64(endOffset).i32(0);

@@ -72,6 +72,17 @@ public record FetchRequest(
     int messagesMax = former ? Integer.MAX_VALUE : in.i32();
     int failuresKnown = former ? FAILURES_UNKNOWN : in.i32();
     in.end();
+    return new FetchRequest(
+            group, shard, epoch, offset, bytesMax, messagesMax, failuresKnown, waitMillis)
+        .checked();
+  }
+
+  /**
+   * The same request within the limits.
+   *
+   * @throws RefusedException INVALID if it makes no sense
+   */
+  FetchRequest checked() {
     if (group == null || offset < 0) {
       throw new RefusedException(Refusal.INVALID, "a fetch needs a group and an offset from 0");
     }

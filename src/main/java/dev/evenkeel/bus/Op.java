@@ -89,7 +89,12 @@ public enum Op {
    * Between brokers. Body: i32 data group, i64 index of a log entry. Answer: {@link BodyAnswer}. To
    * any broker, about its own copy.
    */
-  READ_BODY;
+  READ_BODY,
+  /**
+   * Data. Body: {@link FetchManyRequest}. Answer: {@link FetchManyAnswer}. Waits until there is
+   * something for one of the shards.
+   */
+  FETCH_MANY;
 
   private static final Op[] VALUES = values();
 

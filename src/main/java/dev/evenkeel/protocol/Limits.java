@@ -74,6 +74,12 @@ public final class Limits {
   /** Most outcomes, or offsets of dead letters, that one command names. */
   public static final int OUTCOMES_A_COMMAND_MAX = 1_000;
 
+  /** Most shards that one FETCH_MANY names. */
+  public static final int FETCHES_A_REQUEST_MAX = 64;
+
+  /** Most bytes of batches in one answer to FETCH_MANY, unless a single batch has more: 2 MiB. */
+  public static final int FETCH_MANY_BYTES_MAX = 2 << 20;
+
   /** Most positions that one command commits. */
   public static final int COMMITS_A_COMMAND_MAX = 5_000;
 

@@ -6,6 +6,8 @@ import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchManyAnswer;
+import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalObjects;
@@ -173,6 +175,13 @@ final class Bench implements AutoCloseable {
   Future<FetchAnswer> fetch(FetchRequest request) {
     return send(Addresses.data("n1"), Frames.request(Op.FETCH, request.encode()))
         .map(FetchAnswer::decode);
+  }
+
+  /** Fetches that wait together. */
+  Future<FetchManyAnswer> fetchMany(FetchRequest... fetches) {
+    FetchManyRequest request = new FetchManyRequest(List.of(fetches));
+    return send(Addresses.data("n1"), Frames.request(Op.FETCH_MANY, request.encode()))
+        .map(FetchManyAnswer::decode);
   }
 
   /** Without a lease. */

@@ -13,6 +13,7 @@ import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchManyAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaseChange;
@@ -28,6 +29,7 @@ import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
@@ -57,6 +59,7 @@ import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
@@ -219,6 +222,79 @@ class BrokerVerticleTest {
     get(bench.append(shard, batch(0, 0, 0, 1)));
     assertThat(get(again).batches()).hasSize(1);
     assertThat(get(ofAnother).batches()).hasSize(1);
+  }
+
+  private static FetchRequest fetch(String group, Shard of, long offset, int waitMillis) {
+    return new FetchRequest(group, of, 1, offset, 1 << 20, 1 << 20, 0, waitMillis);
+  }
+
+  private static FetchAnswer part(FetchManyAnswer answer, int index) {
+    assertThat(answer.parts().get(index).index()).isEqualTo(index);
+    return FetchAnswer.decode(Frames.answerBody(answer.parts().get(index).frame()));
+  }
+
+  @Test
+  void fetchesThatWaitTogetherEndWithTheFirstMessage() throws Exception {
+    begin(Bench.one());
+    Shard other = new Shard(shard.topicId(), 1);
+    bench.grant("g", shard, "a", 0);
+    bench.grant("g", other, "a", 0);
+    Future<FetchManyAnswer> waiting =
+        bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
+    get(bench.append(other, batch(0, 0, 0, 2)));
+    FetchManyAnswer woken = get(waiting);
+    assertThat(woken.parts()).extracting(FetchManyAnswer.Part::index).containsExactly(1);
+    FetchAnswer.Placed placed =
+        FetchAnswer.decode(Frames.answerBody(woken.parts().get(0).frame())).batches().get(0);
+    assertThat(placed.batch().verified().count()).isEqualTo(2);
+
+    get(bench.append(shard, batch(0, 0, 0, 1)));
+    FetchManyAnswer both =
+        get(bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000)));
+    assertThat(part(both, 0).batches()).hasSize(1);
+    assertThat(part(both, 1).batches()).hasSize(1);
+    assertThat(get(bench.fetchMany(fetch("g", shard, 1, 20), fetch("g", other, 2, 20))).parts())
+        .as("nothing in time")
+        .isEmpty();
+  }
+
+  @Test
+  void oneOfManyFetchesIsRefusedAndNamed() throws Exception {
+    begin(Bench.one());
+    Shard other = new Shard(shard.topicId(), 1);
+    bench.grant("g", shard, "a", 0);
+    bench.grant("g", other, "a", 0);
+    Future<FetchManyAnswer> waiting =
+        bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
+    bench.grant("g", other, "b", 1);
+    List<FetchManyAnswer.Part> parts = get(waiting).parts();
+    assertThat(parts).extracting(FetchManyAnswer.Part::index).containsExactly(1);
+    assertThatThrownBy(() -> Frames.answerBody(parts.get(0).frame()))
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            refused -> assertThat(refused.refusal()).isEqualTo(Refusal.FENCED));
+    FetchRequest[] tooMany = new FetchRequest[Limits.FETCHES_A_REQUEST_MAX + 1];
+    Arrays.fill(tooMany, fetch("g", shard, 0, 15_000));
+    assertThat(refusal(bench.fetchMany(tooMany)).refusal()).isEqualTo(Refusal.INVALID);
+  }
+
+  @Test
+  void aLaterFetchTakesTheShardOutOfThoseThatWaitTogether() throws Exception {
+    begin(Bench.one());
+    Shard other = new Shard(shard.topicId(), 1);
+    bench.grant("g", shard, "a", 0);
+    bench.grant("g", other, "a", 0);
+    Future<FetchManyAnswer> former =
+        bench.fetchMany(fetch("g", shard, 0, 15_000), fetch("g", other, 0, 15_000));
+    Future<FetchAnswer> alone = bench.fetch("g", shard, 1, 0, 15_000);
+    get(bench.append(shard, batch(0, 0, 0, 1)));
+    assertThat(get(alone).batches()).hasSize(1);
+    assertThat(former.isComplete()).isFalse();
+    Future<FetchManyAnswer> again = bench.fetchMany(fetch("g", other, 0, 15_000));
+    await().atMost(Duration.ofSeconds(10)).until(former::isComplete);
+    assertThat(former.result().parts()).isEmpty();
+    get(bench.append(other, batch(0, 0, 0, 1)));
+    assertThat(part(get(again), 0).batches()).hasSize(1);
   }
 
   private FetchRequest atTheEnd(int failuresKnown, int waitMillis) {

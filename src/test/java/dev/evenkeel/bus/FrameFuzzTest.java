@@ -90,6 +90,12 @@ class FrameFuzzTest {
         Op.FETCH,
         new FetchRequest("g", SHARD, 4, 100, 1 << 20, 300, 2, 5).encode(),
         FetchRequest::decode);
+    FetchRequest one = new FetchRequest("g", SHARD, 4, 100, 1 << 20, 300, 2, 5);
+    request(
+        all,
+        Op.FETCH_MANY,
+        new FetchManyRequest(List.of(one, one)).encode(),
+        FetchManyRequest::decode);
     request(all, Op.AWAIT_REPLICAS, new ReplicasRequest(1, 9, 5).encode(), ReplicasRequest::decode);
     request(
         all,

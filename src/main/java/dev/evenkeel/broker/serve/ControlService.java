@@ -94,7 +94,7 @@ public final class ControlService {
       case FETCH_RETRIES -> failures.retries(Frames.body(request));
       case READ_DEAD_LETTERS -> failures.deadLetters(in);
       case READ_FAILURES -> failures.figures(group(in), in);
-      case APPEND, FETCH, AWAIT_REPLICAS ->
+      case APPEND, FETCH, FETCH_MANY, AWAIT_REPLICAS ->
           throw INVALID.error(op + " belongs to the data address");
       case LEVEL_START, LEVEL_HAND_OUT, LEVEL_REPORT ->
           throw INVALID.error(op + " is not for a broker");

@@ -8,28 +8,32 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.FetchManyAnswer;
+import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Predicate;
-import java.util.function.Supplier;
 
 /**
  * Answers fetches, and keeps those for which there are no messages yet. Runs on one context.
  *
  * <p>A waiting fetch is looked at again whenever its shard, its lease or the leadership changes,
- * with the same checks as when it came.
+ * with the same checks as when it came. Fetches of one FETCH_MANY wait together: once there is
+ * something for one of them, all that came in the same turn of the event loop is sent.
  */
 public final class FetchService {
   /** Room for the bytes around the batches of an answer. */
@@ -40,7 +44,175 @@ public final class FetchService {
   private final Map<Shard, Set<Waiting>> waiting = new HashMap<>();
   private int waitingCount;
 
-  private record Waiting(FetchRequest request, Promise<Buffer> promise, long timer) {}
+  /** A request that has not been answered, with one fetch or many. */
+  private final class Waiting {
+    final List<FetchRequest> fetches;
+    final boolean many;
+    final Promise<Buffer> promise = Promise.promise();
+
+    /** Answers by the indices of the fetches; null: none yet. */
+    final Future<?>[] answers;
+
+    /** Fetches for which this request still waits. */
+    final boolean[] open;
+
+    int openCount;
+    int bytesLeft = Limits.FETCH_MANY_BYTES_MAX;
+    long timer = -1;
+
+    /** The answer is sent in a moment. */
+    boolean ending;
+
+    Waiting(List<FetchRequest> fetches, boolean many) {
+      this.fetches = fetches;
+      this.many = many;
+      answers = new Future<?>[fetches.size()];
+      open = new boolean[fetches.size()];
+    }
+
+    /** Looks whether there is something for a fetch. Returns whether there is. */
+    boolean look(int index) {
+      FetchRequest request = fetches.get(index);
+      int bytesMax = many ? Math.min(request.bytesMax(), bytesLeft) : request.bytesMax();
+      if (bytesMax <= 0) {
+        return false;
+      }
+      Future<Buffer> answer;
+      try {
+        answer = tryServe(request, !request.group().isEmpty(), bytesMax);
+      } catch (RefusedException refused) {
+        answer = Future.failedFuture(refused);
+      }
+      if (answer == null) {
+        return false;
+      }
+      bytesLeft -= answer.succeeded() ? answer.result().length() : bytesMax;
+      answers[index] = answer;
+      return true;
+    }
+
+    void await() {
+      Arrays.fill(open, true);
+      openCount = open.length;
+      waitingCount += openCount;
+      for (FetchRequest each : fetches) {
+        waiting.computeIfAbsent(each.shard(), any -> new LinkedHashSet<>(2)).add(this);
+      }
+      timer = serve.vertx().setTimer(fetches.get(0).waitMillis(), id -> endInVain());
+    }
+
+    private void endInVain() {
+      if (!ending) {
+        meters.fetchedNothing();
+      }
+      end();
+    }
+
+    /** Looks again at the fetches of a shard. */
+    void again(Shard shard) {
+      for (int i = 0; i < open.length; i++) {
+        if (open[i] && fetches.get(i).shard().equals(shard) && look(i)) {
+          answered(i);
+        }
+      }
+    }
+
+    /** A fetch of the group for this shard, if there is one, gets an answer without messages. */
+    void answerNothing(Shard shard, String group) {
+      for (int i = 0; i < open.length; i++) {
+        FetchRequest each = fetches.get(i);
+        if (open[i] && each.shard().equals(shard) && each.group().equals(group)) {
+          answers[i] = nothing(each);
+          answered(i);
+        }
+      }
+    }
+
+    /** A fetch of the group for this shard, if there is one, is no longer awaited. */
+    void giveUp(Shard shard, String group) {
+      if (!many) {
+        answerNothing(shard, group);
+        return;
+      }
+      for (int i = 0; i < open.length; i++) {
+        FetchRequest each = fetches.get(i);
+        if (open[i] && each.shard().equals(shard) && each.group().equals(group)) {
+          close(i);
+        }
+      }
+      if (openCount == 0) {
+        end();
+      }
+    }
+
+    private void answered(int index) {
+      close(index);
+      if (!many) {
+        end();
+      } else if (!ending) {
+        ending = true;
+        serve.run(this::end);
+      }
+    }
+
+    private void close(int index) {
+      open[index] = false;
+      openCount--;
+      waitingCount--;
+      Shard shard = fetches.get(index).shard();
+      for (int i = 0; i < open.length; i++) {
+        if (open[i] && fetches.get(i).shard().equals(shard)) {
+          return;
+        }
+      }
+      Set<Waiting> of = waiting.get(shard);
+      of.remove(this);
+      if (of.isEmpty()) {
+        waiting.remove(shard);
+      }
+    }
+
+    /** No longer waits for anything. */
+    void stop() {
+      serve.vertx().cancelTimer(timer);
+      for (int i = 0; i < open.length; i++) {
+        if (open[i]) {
+          close(i);
+        }
+      }
+    }
+
+    /** Sends what there is. */
+    void end() {
+      if (promise.future().isComplete()) {
+        return;
+      }
+      stop();
+      answer().onComplete(promise::tryComplete, promise::tryFail);
+    }
+
+    @SuppressWarnings("unchecked")
+    Future<Buffer> answer() {
+      if (!many) {
+        return answers[0] == null ? nothing(fetches.get(0)) : (Future<Buffer>) answers[0];
+      }
+      List<Future<?>> there = Arrays.stream(answers).filter(each -> each != null).toList();
+      return Future.join(there).transform(done -> Future.succeededFuture(joined()));
+    }
+
+    private Buffer joined() {
+      List<FetchManyAnswer.Part> parts = new ArrayList<>();
+      for (int i = 0; i < answers.length; i++) {
+        Future<?> answer = answers[i];
+        if (answer != null) {
+          Buffer frame =
+              answer.succeeded() ? (Buffer) answer.result() : Frames.refusal(answer.cause());
+          parts.add(new FetchManyAnswer.Part(i, frame));
+        }
+      }
+      return new FetchManyAnswer(parts).encode();
+    }
+  }
 
   FetchService(ServeContext serve) {
     this.serve = serve;
@@ -49,12 +221,19 @@ public final class FetchService {
 
   /** Answers a FETCH request, perhaps later. */
   Future<Buffer> fetch(Buffer body) {
-    meters.fetchCame();
     FetchRequest request = FetchRequest.decode(Frames.body(body));
     if (request.group().isEmpty()) {
       throw INVALID.error("a fetch needs a group; to look around, browse");
     }
-    return answer(request, true);
+    meters.fetchCame();
+    return answer(new Waiting(List.of(request), false));
+  }
+
+  /** Answers a FETCH_MANY request, perhaps later. */
+  Future<Buffer> fetchMany(Buffer body) {
+    FetchManyRequest request = FetchManyRequest.decode(Frames.body(body));
+    meters.fetchCame();
+    return answer(new Waiting(request.fetches(), true));
   }
 
   /**
@@ -66,26 +245,34 @@ public final class FetchService {
     if (request.waitMillis() > 0) {
       meters.fetchCame();
     }
-    return answer(request, false);
+    return answer(new Waiting(List.of(request), false));
   }
 
-  private Future<Buffer> answer(FetchRequest request, boolean owner) {
-    Future<Buffer> answer = tryServe(request, owner);
-    if (answer != null) {
-      return answer;
+  private Future<Buffer> answer(Waiting request) {
+    boolean any = false;
+    for (int i = 0; i < request.fetches.size(); i++) {
+      any |= request.look(i);
     }
-    if (request.waitMillis() > 0) {
+    FetchRequest first = request.fetches.get(0);
+    if (any) {
+      return request.answer();
+    }
+    if (first.waitMillis() > 0) {
       return await(request);
     }
-    return Future.succeededFuture(owner ? waitedInVain(request) : nothing(request));
+    if (!first.group().isEmpty()) {
+      meters.fetchedNothing();
+    }
+    return request.answer();
   }
 
   /**
    * The answer, or null if there is nothing yet.
    *
+   * @param bytes most bytes of the answer
    * @throws RefusedException if the request cannot be served here or now
    */
-  private Future<Buffer> tryServe(FetchRequest request, boolean owner) {
+  private Future<Buffer> tryServe(FetchRequest request, boolean owner, int bytes) {
     Shard shard = request.shard();
     LogGroupServer group = serve.groupOf(shard);
     group.requireReady();
@@ -105,10 +292,11 @@ public final class FetchService {
         return null;
       }
       // The owner must learn of retries now, not only when the next message arrives.
-      return Future.succeededFuture(waitedInVain(request));
+      meters.fetchedNothing();
+      return nothing(request);
     }
     long startNanos = System.nanoTime();
-    int bytesMax = batchBytesMax(request);
+    int bytesMax = batchBytesMax(bytes);
     int messagesMax = request.messagesMax();
     List<Cached> cached =
         group.state().tail().read(shard, offset, record.end(), bytesMax, messagesMax);
@@ -145,8 +333,7 @@ public final class FetchService {
    * A little less than the request asks for: buffers on the way grow by doubling, so a few bytes
    * above a power of two would make each of them twice as large.
    */
-  private static int batchBytesMax(FetchRequest request) {
-    int asked = request.bytesMax();
+  private static int batchBytesMax(int asked) {
     return asked < 16 * ANSWER_SPARE_BYTES ? asked : asked - ANSWER_SPARE_BYTES;
   }
 
@@ -166,14 +353,15 @@ public final class FetchService {
     return new RefusedException.OutOfRange(record.start(), record.end());
   }
 
-  private Buffer waitedInVain(FetchRequest request) {
-    meters.fetchedNothing();
-    return nothing(request);
-  }
-
-  private Buffer nothing(FetchRequest request) {
+  /** How the shard is. */
+  private Future<Buffer> nothing(FetchRequest request) {
     LogGroupServer group = serve.groupOf(request.shard());
-    return FetchFrame.of(group.shard(request.shard()), failures(group, request), List.of());
+    try {
+      return Future.succeededFuture(
+          FetchFrame.of(group.shard(request.shard()), failures(group, request), List.of()));
+    } catch (RefusedException refused) {
+      return Future.failedFuture(refused);
+    }
   }
 
   private static int failures(LogGroupServer group, FetchRequest request) {
@@ -181,40 +369,19 @@ public final class FetchService {
     return group.state().tables().failures(key).concerningOwner();
   }
 
-  private Future<Buffer> await(FetchRequest request) {
-    if (waitingCount >= serve.options().fetchesWaitingMax()) {
+  private Future<Buffer> await(Waiting request) {
+    if (waitingCount + request.fetches.size() > serve.options().fetchesWaitingMax()) {
       throw OVERLOADED.error(waitingCount + " fetches wait already");
     }
-    Promise<Buffer> promise = Promise.promise();
-    Shard shard = request.shard();
-    endFormer(request);
-    Waiting[] self = new Waiting[1];
-    long timer =
-        serve
-            .vertx()
-            .setTimer(
-                request.waitMillis(),
-                id -> finish(self[0], () -> Future.succeededFuture(waitedInVain(request))));
-    self[0] = new Waiting(request, promise, timer);
-    waiting.computeIfAbsent(shard, any -> new LinkedHashSet<>()).add(self[0]);
-    waitingCount++;
-    // An entry applied between the look and the wait has been announced already, or will be.
-    return promise.future();
-  }
-
-  /** An owner that asks again has given up its former fetch: nobody waits for that answer. */
-  private void endFormer(FetchRequest request) {
-    if (!request.group().isEmpty()) {
-      answerNothing(request.shard(), request.group());
-    }
-  }
-
-  private void answerNothing(Shard shard, String group) {
-    for (Waiting each : waitingFor(shard)) {
-      if (each.request().group().equals(group)) {
-        finish(each, () -> Future.succeededFuture(nothing(each.request())));
+    for (FetchRequest each : request.fetches) {
+      // An owner that asks again has given up its former fetch: nobody waits for that answer.
+      if (!each.group().isEmpty()) {
+        waitingFor(each.shard()).forEach(former -> former.giveUp(each.shard(), each.group()));
       }
     }
+    request.await();
+    // An entry applied between the look and the wait has been announced already, or will be.
+    return request.promise.future();
   }
 
   /** A copy. */
@@ -222,26 +389,9 @@ public final class FetchService {
     return List.copyOf(waiting.getOrDefault(shard, Set.of()));
   }
 
-  private void finish(Waiting each, Supplier<Future<Buffer>> serving) {
-    Set<Waiting> of = waiting.get(each.request().shard());
-    if (of == null || !of.remove(each)) {
-      return;
-    }
-    if (of.isEmpty()) {
-      waiting.remove(each.request().shard());
-    }
-    waitingCount--;
-    serve.vertx().cancelTimer(each.timer());
-    try {
-      serving.get().onComplete(each.promise());
-    } catch (RefusedException refused) {
-      each.promise().fail(refused);
-    }
-  }
-
   /** Looks again at the fetches that wait for a shard. */
   void shardChanged(Shard shard) {
-    waitingFor(shard).forEach(this::again);
+    waitingFor(shard).forEach(each -> each.again(shard));
   }
 
   /** Looks again at every waiting fetch of the shards wanted. */
@@ -250,23 +400,12 @@ public final class FetchService {
     shards.stream().filter(wanted).forEach(this::shardChanged);
   }
 
-  private void again(Waiting each) {
-    try {
-      Future<Buffer> answer = tryServe(each.request(), !each.request().group().isEmpty());
-      if (answer != null) {
-        finish(each, () -> answer);
-      }
-    } catch (RefusedException refused) {
-      finish(each, () -> Future.failedFuture(refused));
-    }
-  }
-
   /** Answers waiting fetches of a group: the shard has retries that its owner did not add. */
   void retriesAdded(LeaseKey key) {
-    answerNothing(key.shard(), key.group());
+    waitingFor(key.shard()).forEach(each -> each.answerNothing(key.shard(), key.group()));
   }
 
-  /** Fetches that wait now. */
+  /** Shards for which fetches wait now. */
   int waiting() {
     return waitingCount;
   }
@@ -275,7 +414,10 @@ public final class FetchService {
   void close() {
     RefusedException stopping = UNAVAILABLE.error("this node is stopping");
     for (Set<Waiting> of : List.copyOf(waiting.values())) {
-      List.copyOf(of).forEach(each -> finish(each, () -> Future.failedFuture(stopping)));
+      for (Waiting each : List.copyOf(of)) {
+        each.stop();
+        each.promise.tryFail(stopping);
+      }
     }
   }
 }

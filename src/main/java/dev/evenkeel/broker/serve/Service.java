@@ -146,6 +146,7 @@ public final class Service {
     return switch (op) {
       case APPEND -> appends.append(request);
       case FETCH -> fetches.fetch(request);
+      case FETCH_MANY -> fetches.fetchMany(request);
       case BROWSE -> fetches.browse(request);
       case AWAIT_REPLICAS -> appends.awaitReplicas(request);
       default -> throw INVALID.error(op + " belongs to the control address");

@@ -6,6 +6,8 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchManyAnswer;
+import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
@@ -272,6 +274,18 @@ class ProtocolPageTest {
         request(
             Op.FETCH,
             new FetchRequest("billing", SHARD, 7, 17, 1 << 20, 1_000, -1, 15_000).encode()));
+    FetchRequest first = new FetchRequest("billing", SHARD, 7, 17, 1 << 20, 1_000, -1, 15_000);
+    FetchRequest second =
+        new FetchRequest("billing", new Shard(1, 4), 5, 2, 1 << 20, 1_000, -1, 15_000);
+    expected.put(
+        "fetch-many",
+        request(Op.FETCH_MANY, new FetchManyRequest(List.of(first, second)).encode()));
+    expected.put(
+        "fetch-many-answer",
+        new FetchManyAnswer(
+                List.of(new FetchManyAnswer.Part(1, Frames.refusal(Refusal.FENCED, "epoch 6"))))
+            .encode()
+            .getBytes());
     expected.put(
         "browse",
         request(
@@ -565,7 +579,7 @@ class ProtocolPageTest {
   @Test
   void operationsPlacesAndWaysHaveTheNumbersThatThePageSays() {
     List<MatchResult> operations = rows("(\\d+) \\| ([A-Z_]+) \\| `(?:data|control)` ");
-    assertThat(operations).hasSize(9);
+    assertThat(operations).hasSize(10);
     operations.forEach(
         row -> assertThat(Op.valueOf(row.group(2)).ordinal()).isEqualTo(number(row, 1)));
     List<MatchResult> places = rows("(\\d) \\| ([A-Z]+): ");

@@ -500,6 +500,11 @@ public final class OwnedShard implements Task.Owner {
     return state == RUNNING || state == DRAINING;
   }
 
+  /** Whether the last fetch brought no messages, or there was none. */
+  public boolean isQuiet() {
+    return fetch.isQuiet();
+  }
+
   /** A fetch was answered. */
   public void fetched(FetchRequest request, FetchAnswer answer, long now) {
     if (fetch.ended(request) && state == RUNNING) {

@@ -28,6 +28,9 @@ final class ShardFetch {
   /** The answer to the last request was lost. */
   private boolean lost;
 
+  /** The last answer had no messages, or there was none. */
+  private boolean quiet = true;
+
   /** How many messages came with the last answer that had any. */
   private long lastMessages;
 
@@ -55,6 +58,10 @@ final class ShardFetch {
 
   long firstMillis() {
     return firstMillis;
+  }
+
+  boolean isQuiet() {
+    return quiet;
   }
 
   /** Whether at most half of the last answer is left: the next one should be on its way. */
@@ -114,10 +121,15 @@ final class ShardFetch {
 
   /** Takes the batches of an answer. Returns whether there are new messages. */
   boolean accept(FetchAnswer answer, long now) {
-    if (answer.batches().isEmpty() && now - askedMillis < EMPTY_GAP_MILLIS) {
+    lost = false;
+    if (answer.isCutShort()) {
+      logEnd = Math.max(logEnd, answer.endOffset());
+      return false;
+    }
+    quiet = answer.batches().isEmpty();
+    if (quiet && now - askedMillis < EMPTY_GAP_MILLIS) {
       notBeforeMillis = now + EMPTY_GAP_MILLIS;
     }
-    lost = false;
     logEnd = answer.endOffset();
     retries.hinted(answer.failures(), now);
     long taken = 0;

@@ -73,7 +73,7 @@ final class ActionRunner implements Performer {
     PendingFetch pending = new PendingFetch(owned, request, new AtomicReference<>());
     fetches.add(pending);
     on(
-        calls.fetch(request, pending.node::set),
+        calls.fetch(request, owned.isQuiet(), pending.node::set),
         (answer, now) -> {
           fetches.remove(pending);
           owned.fetched(request, answer, now);

@@ -213,8 +213,8 @@ final class BroadcastMember implements LogCalls, Feature {
   // What a lease would do
 
   @Override
-  public Future<FetchAnswer> fetch(FetchRequest request, Consumer<String> asked) {
-    return calls.browse(request, asked);
+  public Future<FetchAnswer> fetch(FetchRequest request, boolean quiet, Consumer<String> asked) {
+    return calls.browse(request, quiet, asked);
   }
 
   @Override

@@ -161,7 +161,7 @@ final class ConsumerShell implements Consumer {
             handler.usesContext(),
             handler.handlesBatches(),
             random);
-    ShardCalls calls = new ShardCalls(link, directory, options.getGroup());
+    ShardCalls calls = new ShardCalls(link, directory, options.getGroup(), context);
     broadcast = positions == null ? null : new BroadcastMember(this, calls, positions);
     actions =
         new ActionRunner(

@@ -17,9 +17,10 @@ import java.util.function.Consumer;
  */
 interface LogCalls {
   /**
+   * @param quiet whether little comes to the shard: then it may be fetched together with others
    * @param asked gets each node that the request goes to
    */
-  Future<FetchAnswer> fetch(FetchRequest request, Consumer<String> asked);
+  Future<FetchAnswer> fetch(FetchRequest request, boolean quiet, Consumer<String> asked);
 
   Future<Lease> readLease(Shard shard);
 

@@ -45,25 +45,31 @@ final class ShardCalls implements LogCalls, PublishLog {
   private final ClusterDirectory directory;
   private final LeaderClient leaders;
   private final String group;
+  private final FetchGroups groups;
 
-  ShardCalls(Link link, ClusterDirectory directory, String group) {
+  /**
+   * @param context of the consumer
+   */
+  ShardCalls(Link link, ClusterDirectory directory, String group, OwnContext context) {
     this.link = link;
     this.directory = directory;
     leaders = new LeaderClient(link, directory);
     this.group = group;
+    groups = new FetchGroups(link, context, directory::leaderOf, this::read);
   }
 
   @Override
-  public Future<FetchAnswer> fetch(FetchRequest request, Consumer<String> asked) {
-    return read(Op.FETCH, request, asked);
+  public Future<FetchAnswer> fetch(FetchRequest request, boolean quiet, Consumer<String> asked) {
+    return quiet ? groups.fetch(request, asked) : read(request, asked);
   }
 
   /** Reads without owning the shard; waits for messages as a fetch does. */
-  Future<FetchAnswer> browse(FetchRequest request, Consumer<String> asked) {
-    return read(Op.BROWSE, request.browse(), asked);
+  Future<FetchAnswer> browse(FetchRequest request, boolean quiet, Consumer<String> asked) {
+    return fetch(request.browse(), quiet, asked);
   }
 
-  private Future<FetchAnswer> read(Op op, FetchRequest request, Consumer<String> asked) {
+  private Future<FetchAnswer> read(FetchRequest request, Consumer<String> asked) {
+    Op op = request.group().isEmpty() ? Op.BROWSE : Op.FETCH;
     return read(request, Frames.request(op, request.encode()), asked)
         .recover(
             failure ->

@@ -4,6 +4,8 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchManyAnswer;
+import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
@@ -280,6 +282,21 @@ public final class FakeCluster implements Link {
     return answer.future();
   }
 
+  private Future<Buffer> fetchMany(FetchManyRequest request) {
+    List<Future<Buffer>> answers = request.fetches().stream().map(this::fetch).toList();
+    return Future.any(answers)
+        .map(
+            any -> {
+              List<FetchManyAnswer.Part> parts = new ArrayList<>();
+              for (int i = 0; i < answers.size(); i++) {
+                if (answers.get(i).succeeded()) {
+                  parts.add(new FetchManyAnswer.Part(i, answers.get(i).result()));
+                }
+              }
+              return new FetchManyAnswer(parts).encode();
+            });
+  }
+
   private static Buffer read(Log log, FetchRequest request) {
     int first = 0;
     int high = log.batches.size();
@@ -370,6 +387,10 @@ public final class FakeCluster implements Link {
         return formerVersion && fetch.failuresKnown() != FetchRequest.FAILURES_UNKNOWN
             ? Future.succeededFuture(Frames.refusal(Refusal.INVALID, "8 bytes too many"))
             : fetch(fetch);
+      case FETCH_MANY:
+        return formerVersion
+            ? Future.succeededFuture(Frames.refusal(Refusal.WRONG_VERSION, "unknown operation"))
+            : fetchMany(FetchManyRequest.decode(body));
       case FIND_OFFSET:
         Log log = logs.get(RecordCodec.shard(in));
         boolean latest = RecordCodec.START.read(in).equals(StartAt.LATEST);

@@ -1,0 +1,61 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
+
+/**
+ * Fetches of several shards that wait together: {@code text group, i32 wait, i32 count, (shard, i64
+ * epoch, i64 offset, i32 bytes at most, i32 messages at most, i32 failures known)*}.
+ *
+ * @param fetches 1 to {@link Limits#FETCHES_A_REQUEST_MAX}, all of one group, or all without one.
+ *     The shortest wait among them counts
+ */
+public record FetchManyRequest(List<FetchRequest> fetches) {
+
+  public Bytes encode() {
+    int wait = fetches.stream().mapToInt(FetchRequest::waitMillis).min().orElseThrow();
+    Bytes out = new Bytes(64 + 40 * fetches.size()).text(fetches.get(0).group());
+    out.i32(wait).i32(fetches.size());
+    for (FetchRequest each : fetches) {
+      RecordCodec.write(out, each.shard());
+      out.i64(each.epoch()).i64(each.offset());
+      out.i32(each.bytesMax()).i32(each.messagesMax()).i32(each.failuresKnown());
+    }
+    return out;
+  }
+
+  /**
+   * @throws dev.evenkeel.protocol.RefusedException INVALID
+   */
+  public static FetchManyRequest decode(ByteBuffer body) {
+    ByteReader in = new ByteReader(body);
+    String group = in.text();
+    int wait = in.i32();
+    int count = in.count();
+    if (count < 1 || count > Limits.FETCHES_A_REQUEST_MAX) {
+      throw Refusal.INVALID.error(
+          "%s shards in one request: 1 to %s are possible", count, Limits.FETCHES_A_REQUEST_MAX);
+    }
+    List<FetchRequest> fetches = new ArrayList<>(count);
+    for (int i = 0; i < count; i++) {
+      Shard shard = RecordCodec.shard(in);
+      fetches.add(
+          new FetchRequest(group, shard, in.i64(), in.i64(), in.i32(), in.i32(), in.i32(), wait)
+              .checked());
+    }
+    in.end();
+    return new FetchManyRequest(List.copyOf(fetches));
+  }
+
+  /** How long the answer may take if nothing comes. */
+  public int waitMillis() {
+    return fetches.get(0).waitMillis();
+  }
+}
