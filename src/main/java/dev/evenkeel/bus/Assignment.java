@@ -13,6 +13,8 @@ import java.util.List;
  * @param revision grows with each assignment of the dispatcher in this term
  * @param shards every shard that the member owns
  * @param lead in mode singleton, set if the member leads the group; otherwise null
+ * @param unchanged the member has {@link Heartbeat#seen} this assignment: its shards and {@code
+ *     lead} are left out
  */
 public record Assignment(
     String group,
@@ -21,7 +23,8 @@ public record Assignment(
     long term,
     long revision,
     List<Owned> shards,
-    Lead lead) {
+    Lead lead,
+    boolean unchanged) {
 
   private static final RecordJson<Owned> OWNED =
       new RecordJson<>(Owned.class).former("committed", -1L);
@@ -29,7 +32,25 @@ public record Assignment(
   private static final RecordJson<Assignment> JSON =
       new RecordJson<>(Assignment.class)
           .list("shards", Integer.MAX_VALUE, OWNED::write, OWNED::readItem)
-          .object("lead", LEAD::write, LEAD::read);
+          .object("lead", LEAD::write, LEAD::read)
+          .unless("unchanged", false);
+
+  /** An assignment with all that the member owns. */
+  public Assignment(
+      String group,
+      String member,
+      String instance,
+      long term,
+      long revision,
+      List<Owned> shards,
+      Lead lead) {
+    this(group, member, instance, term, revision, shards, lead, false);
+  }
+
+  /** This assignment for a member that has seen it. */
+  public Assignment asUnchanged() {
+    return new Assignment(group, member, instance, term, revision, List.of(), null, true);
+  }
 
   /**
    * The member holds the lease of its group, and so leads it.

@@ -36,6 +36,7 @@ import java.util.Objects;
  * @param dedupTally what deduplication did for it; null: unknown
  * @param breakerOpen most of its messages fail, so it tries one at a time
  * @param flow how fast it consumes; null: unknown
+ * @param seen the assignment by which it works; null: it wants to have its assignment again
  */
 public record Heartbeat(
     String group,
@@ -56,10 +57,23 @@ public record Heartbeat(
     List<ShardProgress> marks,
     DedupTally dedupTally,
     boolean breakerOpen,
-    FlowTally flow) {
+    FlowTally flow,
+    Seen seen) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
+
+  /** A heartbeat with so many {@link #marks} may leave out shards, which members name in turns. */
+  public static final int MARKS_OF_TURN = 200;
+
+  /** The number of an {@link Assignment}. */
+  public record Seen(long term, long revision) {
+    private static final RecordJson<Seen> JSON = new RecordJson<>(Seen.class);
+
+    public boolean is(Assignment assignment) {
+      return term == assignment.term() && revision == assignment.revision();
+    }
+  }
 
   private static final RecordJson<GroupPolicy> POLICY =
       new RecordJson<>(GroupPolicy.class).unless("range", 0).unless("strategy", null);
@@ -87,7 +101,8 @@ public record Heartbeat(
           .former("marks", List.of())
           .object("dedupTally", DedupTally::toJson, DedupTally::fromJson)
           .unless("breakerOpen", false)
-          .object("flow", FlowTally::toJson, FlowTally::fromJson);
+          .object("flow", FlowTally::toJson, FlowTally::fromJson)
+          .object("seen", Seen.JSON::write, Seen.JSON::read);
 
   /**
    * Settings that a member may ask for.

@@ -43,6 +43,7 @@ public final class Heartbeats {
         List.of(),
         null,
         false,
+        null,
         null);
   }
 

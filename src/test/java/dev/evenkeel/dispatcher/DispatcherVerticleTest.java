@@ -147,7 +147,8 @@ class DispatcherVerticleTest {
               marks(),
               tally,
               false,
-              flow));
+              flow,
+              null));
     }
 
     /** It takes up what it is told that it owns. */

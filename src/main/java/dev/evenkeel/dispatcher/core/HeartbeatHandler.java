@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -257,7 +258,9 @@ final class HeartbeatHandler {
     if (heard != MemberTable.Heard.SAME) {
       state.out.add(new DispatcherAction.Register(member));
     }
-    state.out.add(new DispatcherAction.Answer(request, assignments.of(group, member)));
+    Assignment now = assignments.of(group, member);
+    boolean seen = beat.seen() != null && beat.seen().is(now);
+    state.out.add(new DispatcherAction.Answer(request, seen ? now.asUnchanged() : now));
   }
 
   private static void joins(GroupState group, Cause why, long nowMillis) {

@@ -35,8 +35,8 @@ public final class StuckMembers {
   public static final long SHOWN_MILLIS = 30_000;
 
   /**
-   * A member with more shards than a heartbeat has marks names them in turns: what it has not named
-   * for so long, in some 60 heartbeats with 60,000 marks, it has no more.
+   * A member with many shards names them in turns: what it has not named for so long, in some 60
+   * heartbeats with 12,000 marks, it has no more.
    */
   static final long UNNAMED_MILLIS_MAX = 60_000;
 
@@ -145,7 +145,7 @@ public final class StuckMembers {
   }
 
   private static boolean tellsAll(Heartbeat beat) {
-    return beat.marks().size() < Heartbeat.MARKS_MAX;
+    return beat.marks().size() < Heartbeat.MARKS_OF_TURN;
   }
 
   private static Set<OwnedAt> ignoredFor(Track track, long millis, long nowMillis) {

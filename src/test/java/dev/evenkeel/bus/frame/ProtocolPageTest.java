@@ -487,7 +487,8 @@ class ProtocolPageTest {
         List.of(new ShardProgress(SHARD, 7, null, null, null, null, null)),
         dedup,
         breakerOpen,
-        flow);
+        flow,
+        flow == null ? null : new Heartbeat.Seen(3, 12));
   }
 
   private static Assignment assignment() {

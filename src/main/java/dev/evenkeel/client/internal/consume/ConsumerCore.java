@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Mode;
@@ -31,6 +32,9 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   /** How often {@link #tick} is called. */
   public static final long TICK_MILLIS = 50;
 
+  /** An assignment with so many shards is worth leaving out of the answers to heartbeats. */
+  static final int SHARDS_MANY = 50;
+
   /** After this time without an assignment that counts, an older one counts. */
   static final long SILENT_MILLIS = 30_000;
 
@@ -45,6 +49,9 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   private long revision = -1;
   private long assignedMillis;
+
+  /** What it names. */
+  private List<Assignment.Owned> assigned = List.of();
 
   /** Mode singleton: the leadership of this member, or null. */
   private Assignment.Lead lead;
@@ -185,9 +192,14 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
    * answer.
    */
   public void assigned(Assignment assignment, long now) {
+    if (assignment.unchanged()) {
+      seenAgain(assignment, now);
+      return;
+    }
     if (!takes(assignment, now)) {
       return;
     }
+    assigned = assignment.shards();
     lead(assignment.lead());
     Set<Shard> named = new HashSet<>();
     for (Assignment.Owned owned : assignment.shards()) {
@@ -199,6 +211,31 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
         shard.lose("the assignment does not name it any more", now);
       }
     }
+  }
+
+  private void seenAgain(Assignment assignment, long now) {
+    if (environment.instance.equals(assignment.instance())
+        && assignment.term() == term
+        && assignment.revision() == revision) {
+      assignedMillis = now;
+    }
+  }
+
+  /**
+   * The last assignment, if it has many shards and all of them are owned as it says: then it need
+   * not be sent again. Else null.
+   */
+  public Heartbeat.Seen seen() {
+    boolean asItSays =
+        assigned.size() >= SHARDS_MANY
+            && assigned.size() == shards.count()
+            && assigned.stream()
+                .allMatch(
+                    each -> {
+                      OwnedShard shard = shards.get(each.shard());
+                      return shard != null && shard.epoch() == each.epoch();
+                    });
+    return asItSays ? new Heartbeat.Seen(term, revision) : null;
   }
 
   /**

@@ -78,6 +78,10 @@ public final class OwnedShard implements Task.Owner {
   final ShardRetries retries;
   final ShardMessages messages;
   private final ShardFetch fetch;
+
+  /** The position in the last report; -1: there was none. */
+  private long reportedPosition = -1;
+
   private final ShardCommits commits;
   private final ShardFailures failures;
   private final long grantedCommitted;
@@ -948,6 +952,14 @@ public final class OwnedShard implements Task.Owner {
     return fetch.firstMillis() >= 0 && now - fetch.firstMillis() <= RECENT_MILLIS;
   }
 
+  /** Whether it has messages in hand, or has finished some since the last report. */
+  boolean isActive() {
+    return messages.pending() > 0
+        || messages.running() > 0
+        || window() == null
+        || window().committed() != reportedPosition;
+  }
+
   /** Whether the shard is over and its last handler ended some time ago. */
   boolean endedLongAgo(long now) {
     return messages.running() == 0 && now - endedMillis() > RECENT_MILLIS;
@@ -958,6 +970,7 @@ public final class OwnedShard implements Task.Owner {
   }
 
   ShardProgress progress(long now) {
+    reportedPosition = window() == null ? -1 : window().committed();
     boolean ended = stoppedMillis >= 0 && messages.running() == 0;
     return new ShardProgress(
         shard(),

@@ -211,27 +211,35 @@ final class OwnedShards {
   /**
    * What a heartbeat reports of single shards. First come those of a move: shards that were given
    * away, or fetched for the first time, within the last {@link OwnedShard#RECENT_MILLIS}. Then
-   * come the others that are owned, in turns if they are too many for one heartbeat.
+   * come those that work, in turns if they are too many for one heartbeat. Up to {@link
+   * Heartbeat#MARKS_OF_TURN}, idle ones follow, in turns, too.
    */
   List<ShardProgress> progress(long now) {
     former.removeIf(shard -> shard.endedLongAgo(now));
     List<ShardProgress> reports = new ArrayList<>();
     former.forEach(shard -> reports.add(shard.progress(now)));
+    List<OwnedShard> working = new ArrayList<>();
     List<OwnedShard> settled = new ArrayList<>();
     for (OwnedShard shard : all()) {
       if (reports.size() < Heartbeat.MARKS_MAX && shard.isNew(now)) {
         reports.add(shard.progress(now));
       } else {
-        settled.add(shard);
+        (shard.isActive() ? working : settled).add(shard);
       }
     }
-    int room = Math.min(settled.size(), Heartbeat.MARKS_MAX - reports.size());
-    if (room > 0) {
-      reportTurn %= settled.size();
-      Collections.rotate(settled, -reportTurn);
-      settled.subList(0, room).forEach(shard -> reports.add(shard.progress(now)));
+    report(working, Heartbeat.MARKS_MAX, reports, now);
+    report(settled, Heartbeat.MARKS_OF_TURN, reports, now);
+    return reports;
+  }
+
+  private void report(
+      List<OwnedShard> shards, int marksMax, List<ShardProgress> reports, long now) {
+    int room = Math.max(0, marksMax - reports.size());
+    if (room < shards.size()) {
+      reportTurn %= shards.size();
+      Collections.rotate(shards, -reportTurn);
       reportTurn += room;
     }
-    return reports;
+    shards.stream().limit(room).forEach(shard -> reports.add(shard.progress(now)));
   }
 }

@@ -370,7 +370,8 @@ final class ConsumerShell implements Consumer {
         broadcast == null ? core.progress(Clock.millis()) : List.of(),
         tally(),
         core.breakerOpen(),
-        flow());
+        flow(),
+        broadcast == null ? core.seen() : null);
   }
 
   private FlowTally flow() {

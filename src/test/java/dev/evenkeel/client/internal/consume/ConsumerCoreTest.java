@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
@@ -27,9 +29,12 @@ import dev.evenkeel.protocol.wire.RetryAnswer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.slf4j.event.Level;
@@ -1277,5 +1282,49 @@ class ConsumerCoreTest {
     tick(ConsumerCore.SILENT_MILLIS);
     assign(1, 2, owned(S0, 1, false));
     assertThat(core.owned()).isOne();
+  }
+
+  @Test
+  void anAssignmentOfManyShardsThatIsTakenUpNeedNotComeAgain() {
+    begin(false, false);
+    Assignment.Owned[] many =
+        IntStream.range(0, ConsumerCore.SHARDS_MANY)
+            .mapToObj(i -> owned(new Shard(1, i), 1, false))
+            .toArray(Assignment.Owned[]::new);
+    assertThat(core.seen()).isNull();
+    assign(1, 7, Arrays.copyOf(many, many.length - 1));
+    assertThat(core.seen()).as("few shards").isNull();
+    assign(1, 8, many);
+    assertThat(core.seen()).isEqualTo(new Heartbeat.Seen(1, 8));
+
+    Assignment unchanged = new Assignment("g", "m", "i", 1, 8, List.of(many), null).asUnchanged();
+    core.assigned(unchanged, now);
+    assertThat(core.owned()).isEqualTo(many.length);
+    Assignment later = new Assignment("g", "m", "i", 1, 9, List.of(many), null).asUnchanged();
+    core.assigned(later, now);
+    assertThat(core.seen()).as("of what was never seen").isEqualTo(new Heartbeat.Seen(1, 8));
+
+    core.replaced("by another run", now);
+    assertThat(core.seen()).as("shards are lost").isNull();
+  }
+
+  @Test
+  void ofManyIdleShardsEachHeartbeatNamesSomeAndAllInTurns() {
+    begin(false, false);
+    int count = 2 * Heartbeat.MARKS_OF_TURN + 50;
+    assign(
+        IntStream.range(0, count)
+            .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 5))
+            .toArray(Assignment.Owned[]::new));
+    takeAll(Wanted.Fetch.class);
+    assertThat(core.progress(now)).as("of shards that were fetched lately").hasSize(count);
+    now += OwnedShard.RECENT_MILLIS + 1;
+    Set<Shard> named = new HashSet<>();
+    for (int turn = 0; turn < 3; turn++) {
+      List<ShardProgress> marks = core.progress(now);
+      assertThat(marks).hasSize(Heartbeat.MARKS_OF_TURN);
+      marks.forEach(mark -> named.add(mark.shard()));
+    }
+    assertThat(named).hasSize(count);
   }
 }
