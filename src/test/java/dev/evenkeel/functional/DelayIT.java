@@ -20,6 +20,7 @@ import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,6 +88,7 @@ class DelayIT {
     }
   }
 
+  @Tag("full")
   @Test
   @Timeout(600)
   void whatWasDueWhileTheOnlyNodeWasDownComesAfterItsStart() {

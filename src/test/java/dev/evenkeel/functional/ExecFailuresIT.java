@@ -16,6 +16,7 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -106,6 +107,7 @@ class ExecFailuresIT extends OneNode {
     assertThat(Files.readString(next).strip()).as("no attempt was counted").isEqualTo("1");
   }
 
+  @Tag("full")
   @Test
   @Timeout(300)
   void commandsForStatesThatHangAreEndedToldAndTriedAgain() throws IOException {

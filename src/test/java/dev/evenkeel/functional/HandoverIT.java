@@ -11,6 +11,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -59,6 +60,7 @@ class HandoverIT {
     }
   }
 
+  @Tag("full")
   @Test
   void aSecondMemberOfTheSameNameTakesThePlaceOfTheFirst() {
     try (Node node = new Node(directory.resolve("node")).start()) {

@@ -11,6 +11,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -20,6 +21,7 @@ import org.junit.jupiter.api.io.TempDir;
  * killed node were without service, and those led elsewhere. Short here; {@code -Pfull} makes it
  * ten rounds.
  */
+@Tag("full")
 class KillEachNodeIT {
   private static final int ROUNDS = Integer.getInteger("evenkeel.rounds", 3);
 

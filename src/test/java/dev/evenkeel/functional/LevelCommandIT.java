@@ -9,6 +9,7 @@ import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Mode level by the commands that people use: three consumers, each message once, none ahead of
  * another by more than the range, and each leaves when nothing comes any more.
  */
+@Tag("full")
 class LevelCommandIT {
   private static final int MESSAGES = 3_000;
   private static final int RANGE = 50;

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -21,6 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
  * 128 MiB, the spool, if there is one, within its limit, and then everything is sent. Some seconds
  * here; {@code -Pfull} makes it a minute.
  */
+@Tag("full")
 class SpoolAwayIT {
   private static final int AWAY_SECONDS = Integer.getInteger("evenkeel.awaySeconds", 8);
   private static final long LIMIT_BYTES = 64L << 20;

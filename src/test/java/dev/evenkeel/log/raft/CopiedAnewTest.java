@@ -19,6 +19,7 @@ import java.util.Random;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,6 +42,7 @@ class CopiedAnewTest {
     nodes.close();
   }
 
+  @Tag("full")
   @Test
   void bytesThatFlipAtRandomPlacesOfLogAndIndexCostNothing() throws Exception {
     System.out.println("seed " + seed);
@@ -163,6 +165,7 @@ class CopiedAnewTest {
     }
   }
 
+  @Tag("full")
   @Test
   void withTwoDamagedCopiesNobodyServesAndTheFilesAreStillThere() throws Exception {
     nodes.startAll();

@@ -24,6 +24,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -240,6 +241,7 @@ class SnapshotInstallTest {
   }
 
   /** The new leader has all entries that the follower lacks, and so knows of no snapshot. */
+  @Tag("full")
   @Test
   void whatCameFromALeaderThatIsGoneIsTakenOver() throws Exception {
     writeWithoutOne();
@@ -272,6 +274,7 @@ class SnapshotInstallTest {
     awaitEntriesEverywhere();
   }
 
+  @Tag("full")
   @Test
   void aChunkThatIsDamagedOnItsWayIsFetchedAgain() throws Exception {
     leaveBehind();
@@ -293,6 +296,7 @@ class SnapshotInstallTest {
     assertThat(transfer().damagedFiles()).isEqualTo(1);
   }
 
+  @Tag("full")
   @Test
   void filesThatAreHereNeedNotComeAgain() throws Exception {
     leaveBehind();
@@ -318,6 +322,7 @@ class SnapshotInstallTest {
     }
   }
 
+  @Tag("full")
   @Test
   void withoutRoomNothingComesAndThenItGoesOn() throws Exception {
     leaveBehind();
