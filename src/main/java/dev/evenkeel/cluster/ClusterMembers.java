@@ -32,6 +32,12 @@ public final class ClusterMembers {
   private static final int PING_MILLIS = 5_000;
 
   /**
+   * From when on Vert.x warns of a task that holds up an event loop. A test of the load on a loop
+   * sets it lower, and then the first warning has a stack trace, too.
+   */
+  private static final Integer BLOCKED_MILLIS = Integer.getInteger("evenkeel.blockedMillis");
+
+  /**
    * Longest wait for Hazelcast. Its own limits are shorter, but it may hang before it checks them.
    */
   private static final long JOIN_MILLIS_MAX = 300_000;
@@ -149,6 +155,14 @@ public final class ClusterMembers {
                 new FileSystemOptions()
                     .setFileCachingEnabled(false)
                     .setClassPathResolvingEnabled(false));
+    if (BLOCKED_MILLIS != null) {
+      options
+          .setMaxEventLoopExecuteTime(BLOCKED_MILLIS)
+          .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
+          .setWarningExceptionTime(BLOCKED_MILLIS)
+          .setWarningExceptionTimeUnit(TimeUnit.MILLISECONDS)
+          .setBlockedThreadCheckInterval(Math.max(1, BLOCKED_MILLIS / 4));
+    }
     Vertx vertx;
     try {
       vertx = await(Vertx.builder().with(options).withClusterManager(manager).buildClustered());

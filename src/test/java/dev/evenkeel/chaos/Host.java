@@ -16,6 +16,12 @@ import java.util.TreeMap;
 public final class Host {
   private static final String SLOW_DEVICE = "slow0";
 
+  /** A port at which nobody listens. */
+  private static final int SILENT_PORT = 9;
+
+  /** The status of the command timeout when the time has passed. */
+  private static final int TIMED_OUT = 124;
+
   private final String name;
   private final String namespace;
   private final String address;
@@ -52,6 +58,13 @@ public final class Host {
   /** Runs a short command on it, which must succeed. */
   List<String> run(String command) {
     return Commands.run("ip netns exec " + namespace + " " + command);
+  }
+
+  /** Whether another machine refuses a connection from here at once, or is not heard at all. */
+  boolean hears(Host other) {
+    String connect = "exec 3<>/dev/tcp/" + other.address + "/" + SILENT_PORT;
+    return Commands.tryRun(surroundings(), "timeout", "2", "bash", "-c", connect).status()
+        != TIMED_OUT;
   }
 
   /**
@@ -102,6 +115,30 @@ public final class Host {
         }
         """
             .formatted(String.join("\n    ", rules));
+    Commands.runFed(script, "ip", "netns", "exec", namespace, "nft", "-f", "-");
+  }
+
+  /**
+   * From now on passes on what comes from one of its devices and goes out by another, with its own
+   * address as the source, and the answers to that; nothing else.
+   */
+  void translate(String inner, String outer) {
+    run("sysctl -q -w net.ipv4.ip_forward=1");
+    String script =
+        """
+        table ip translation {
+          chain out {
+            type nat hook postrouting priority 100
+            oifname %2$s masquerade
+          }
+          chain through {
+            type filter hook forward priority 0; policy drop
+            iifname %1$s oifname %2$s accept
+            ct state established,related accept
+          }
+        }
+        """
+            .formatted(inner, outer);
     Commands.runFed(script, "ip", "netns", "exec", namespace, "nft", "-f", "-");
   }
 

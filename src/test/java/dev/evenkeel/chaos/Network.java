@@ -184,6 +184,28 @@ public final class Network implements AutoCloseable {
     return Stream.of(names).map(this::host).toList();
   }
 
+  /**
+   * A machine in a private network, which a machine connects to this one as the router of an office
+   * does: others see the router's address instead of that machine's, and cannot open a connection
+   * to it. At most one in a network. Faults can be set for its router only.
+   */
+  public Host behind(Host router, String name) {
+    String namespace = prefix() + name;
+    Host host = new Host(name, namespace, "10.232." + number + ".2");
+    String gateway = "10.232." + number + ".1";
+    Commands.run("ip netns add " + namespace);
+    Commands.run(
+        "ip link add eth0 netns " + namespace + " type veth peer eth1 netns " + router.namespace());
+    router.run("ip address add " + gateway + "/24 dev eth1");
+    router.run("ip link set eth1 up");
+    host.run("ip address add " + host.address() + "/24 dev eth0");
+    host.run("ip link set lo up");
+    host.run("ip link set eth0 up");
+    host.run("ip route add default via " + gateway);
+    router.translate("eth1", "eth0");
+    return host;
+  }
+
   private Host make(String name) {
     String namespace = prefix() + name;
     Host host = new Host(name, namespace, address(hosts.size() + 1));

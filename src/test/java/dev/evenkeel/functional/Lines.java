@@ -17,7 +17,7 @@ import java.util.Set;
 
 /** Lines {@code user-K N some text}, where N counts each key's lines from 0. */
 public final class Lines {
-  static final String KEY_REGEX = "^(\\S+) ";
+  public static final String KEY_REGEX = "^(\\S+) ";
 
   private Lines() {}
 

@@ -25,6 +25,18 @@ import java.util.function.BiConsumer;
 final class GroupPlan {
   private static final long NO_BURST = -1;
 
+  /**
+   * After a plan of a large group, the next one waits for a while: a millisecond for each {@link
+   * #REST_SIZE} members and shards beyond {@link #REST_FROM}. Otherwise the plans for a thousand
+   * members that come back or leave one by one would take all the time of the dispatcher, which
+   * then hears no heartbeats, so that more members are lost.
+   */
+  private static final int REST_SIZE = 3;
+
+  private static final int REST_FROM = 300;
+
+  private static final long REST_MILLIS_MAX = 1_000;
+
   private final GroupState group;
   private final DispatcherState state;
   private final LinkedHashSet<ShardState> queue = new LinkedHashSet<>();
@@ -36,6 +48,9 @@ final class GroupPlan {
   private boolean targetsOld;
   private long burstSinceMillis = NO_BURST;
   private long burstEndMillis;
+
+  /** The next plan of a large group waits until then. */
+  private long restUntilMillis;
 
   /** No shard has to be looked at sooner. */
   private long wakeMillis = Long.MAX_VALUE;
@@ -64,7 +79,10 @@ final class GroupPlan {
 
   // ---- What happened
 
-  /** Members, topics or owners changed: a new plan is made before the next step. */
+  /**
+   * Members, topics or owners changed: a new plan is made before the next step; in a large group
+   * that has just been planned, a little later.
+   */
   void retarget() {
     targetsOld = true;
     state.dirty.pump(group.name());
@@ -177,7 +195,11 @@ final class GroupPlan {
     writes = to;
     Topics topics = state.topics();
     if (targetsOld || burstSinceMillis != NO_BURST && nowMillis >= burstEndMillis) {
-      plan(topics, nowMillis);
+      if (nowMillis >= restUntilMillis) {
+        plan(topics, nowMillis);
+      } else {
+        state.dirty.window(group.name(), restUntilMillis);
+      }
     }
     Member elected = group.leading().electedMember();
     needsLease = null;
@@ -209,6 +231,9 @@ final class GroupPlan {
       group.leading().elect();
     }
     targets = Targets.of(group, topics, assignor());
+    int size = group.members().live().size() + targets.owners().size();
+    restUntilMillis =
+        nowMillis + Math.min(REST_MILLIS_MAX, Math.max(0, size - REST_FROM) / REST_SIZE);
     for (Shard shard : targets.taken().keySet()) {
       group.stuck().taken(group.shards().get(shard).instance(), nowMillis);
     }

@@ -83,9 +83,19 @@ final class WaitingHeartbeats {
     return take(each -> true);
   }
 
+  /** Thousands may wait: each is looked at once, and none is compared with others. */
   private List<Arrival> take(Predicate<Waiting> which) {
-    List<Waiting> taken = byInstance.values().stream().filter(which).toList();
-    byInstance.values().removeAll(taken);
-    return taken.stream().map(Waiting::arrival).toList();
+    List<Arrival> taken = new ArrayList<>();
+    byInstance
+        .values()
+        .removeIf(
+            waiting -> {
+              boolean takes = which.test(waiting);
+              if (takes) {
+                taken.add(waiting.arrival());
+              }
+              return takes;
+            });
+    return taken;
   }
 }

@@ -113,4 +113,28 @@ class JoinBurstTest {
         .map(dev.evenkeel.protocol.DataCommand.Grant.class::cast)
         .forEach(grant -> assertThat(grant.owner()).isEqualTo("z"));
   }
+
+  @Test
+  void hundredsThatLeaveOneByOneAreAFewPlans() {
+    Bench large = new Bench(new dev.evenkeel.dispatcher.ModelLog().topic(1, "t", 500));
+    large.settings = DispatcherSettings.DEFAULT;
+    large.activate(List.of());
+    List<Heartbeat> all = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      all.add(large.beat("m" + i));
+    }
+    all.forEach(large::send);
+    large.pass(1_000, all.toArray(new Heartbeat[0]));
+    large.plans = 0;
+    for (Heartbeat beat : all.subList(1, all.size())) {
+      large.send(Bench.leaving(beat));
+      large.now++;
+    }
+    large.pass(1_000, all.get(0));
+    // One at once, one when the rest after it is over, and one that looks after everything.
+    assertThat(large.plans).isBetween(2, 3);
+    for (int shard = 0; shard < 500; shard++) {
+      assertThat(large.lease(shard).owner()).isEqualTo("m0");
+    }
+  }
 }
