@@ -13,6 +13,7 @@ import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.StallGuard;
 import dev.evenkeel.dispatcher.core.UnheardMember;
+import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
@@ -386,7 +387,15 @@ final class Activation {
     if (stopped) {
       return;
     }
-    actions.forEach(this::run);
+    List<DispatcherAction.Write> writes = new ArrayList<>();
+    for (DispatcherAction action : actions) {
+      if (action instanceof DispatcherAction.Write write) {
+        writes.add(write);
+      } else {
+        run(action);
+      }
+    }
+    brokers.joined(writes, DispatcherAction.Write::shard).forEach(joined -> write(joined));
     if (membersChanged && ready) {
       membersChanged = false;
       levels.sync(clock.millis());
@@ -434,8 +443,6 @@ final class Activation {
       vertx
           .eventBus()
           .send(Addresses.member(a.assignment().instance()), a.assignment().toJson().toBuffer());
-    } else if (action instanceof DispatcherAction.Write a) {
-      answer(a, brokers.submit(a.shard(), a.command()));
     } else if (action instanceof DispatcherAction.WriteMeta a) {
       answer(a, brokers.submitMeta(a.command()));
     } else if (action instanceof DispatcherAction.ForgetLeases a) {
@@ -471,6 +478,11 @@ final class Activation {
     } else {
       throw new AssertionError(action);
     }
+  }
+
+  private void write(List<DispatcherAction.Write> writes) {
+    List<DataCommand.Step> steps = writes.stream().map(DispatcherAction.Write::step).toList();
+    brokers.take(steps).onSuccess(replies -> run(core.answered(writes, replies, clock.millis())));
   }
 
   private <R> void answer(DispatcherAction.Request<R> request, Future<R> answer) {

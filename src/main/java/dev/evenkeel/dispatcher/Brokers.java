@@ -11,6 +11,7 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
@@ -23,6 +24,7 @@ import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
+import io.vertx.core.CompositeFuture;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -30,7 +32,10 @@ import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.Message;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
+import java.util.Collections;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.function.Function;
 
 /**
@@ -133,11 +138,56 @@ final class Brokers {
     return toLeader(dataGroup, body).map(answer -> ShardStatus.LIST.read(new ByteReader(answer)));
   }
 
-  /** A command about one shard, to its leader. Does not fail: a refusal is a reply. */
-  Future<Reply> submit(Shard shard, DataCommand command) {
-    return leaders.dataGroups() == 0
-        ? Future.succeededFuture(Reply.refused(Refusal.UNAVAILABLE, "no leader known"))
-        : submit(shard.dataGroup(leaders.dataGroups()), command);
+  /** Splits requests about shards into lists for {@link #take}. */
+  <T> List<List<T>> joined(List<T> requests, Function<T, Shard> shard) {
+    int dataGroups = Math.max(1, leaders.dataGroups());
+    Map<Integer, List<T>> open = new HashMap<>();
+    List<List<T>> all = new ArrayList<>();
+    for (T request : requests) {
+      int dataGroup = shard.apply(request).dataGroup(dataGroups);
+      List<T> list = open.get(dataGroup);
+      if (list == null || list.size() == Limits.STEPS_A_COMMAND_MAX) {
+        list = new ArrayList<>();
+        open.put(dataGroup, list);
+        all.add(list);
+      }
+      list.add(request);
+    }
+    return all;
+  }
+
+  /**
+   * Steps of shards of one data group, to its leader. Does not fail: a refusal is a reply.
+   *
+   * @param steps at most {@link Limits#STEPS_A_COMMAND_MAX}
+   * @return the reply to each, in their order
+   */
+  Future<List<Reply>> take(List<DataCommand.Step> steps) {
+    if (leaders.dataGroups() == 0) {
+      return Future.succeededFuture(
+          Collections.nCopies(steps.size(), Reply.refused(Refusal.UNAVAILABLE, "no leader known")));
+    }
+    int dataGroup = steps.get(0).shard().dataGroup(leaders.dataGroups());
+    if (steps.size() == 1) {
+      return submit(dataGroup, steps.get(0).command()).map(List::of);
+    }
+    return submit(dataGroup, new DataCommand.TakeSteps(steps))
+        .compose(
+            reply -> {
+              if (reply instanceof Reply.OfSteps of && of.replies().size() == steps.size()) {
+                return Future.succeededFuture(of.replies());
+              }
+              // Perhaps that node does not know the command yet, or a single step is at fault.
+              return reply instanceof Reply.Refused no && !no.refusal().retriable()
+                  ? oneByOne(dataGroup, steps)
+                  : Future.succeededFuture(Collections.nCopies(steps.size(), reply));
+            });
+  }
+
+  private Future<List<Reply>> oneByOne(int dataGroup, List<DataCommand.Step> steps) {
+    List<Future<Reply>> replies =
+        steps.stream().map(step -> submit(dataGroup, step.command())).toList();
+    return Future.all(replies).map(CompositeFuture::list);
   }
 
   private Future<Reply> submit(int dataGroup, DataCommand command) {

@@ -35,6 +35,17 @@ public sealed interface DataCommand {
     Shard shard();
   }
 
+  /**
+   * A command that moves a shard: what dispatchers send, often for many shards at once. Answers
+   * {@link Reply.OfLease}.
+   */
+  sealed interface Step extends OfLease permits Grant, SetDrain, ResetLease {
+    /** The same as a command of its own. */
+    default DataCommand command() {
+      return (DataCommand) this;
+    }
+  }
+
   private static void checkLease(String group, Shard shard) {
     Names.check("group", group);
     shard.check();
@@ -115,7 +126,7 @@ public sealed interface DataCommand {
       StartAt start,
       long groupTerm,
       long ownerTimeoutMillis)
-      implements DataCommand, OfLease {
+      implements DataCommand, Step {
 
     /** The same grant with another place to begin at. */
     public Grant startingAt(StartAt other) {
@@ -146,7 +157,7 @@ public sealed interface DataCommand {
    * owner's release also grants the shard to it.
    */
   record SetDrain(String group, Shard shard, long expectedEpoch, Drain drain)
-      implements DataCommand, OfLease {
+      implements DataCommand, Step {
     @Override
     public void check() {
       checkLease(group, shard);
@@ -158,6 +169,22 @@ public sealed interface DataCommand {
         Names.checkInstance("a drain", drain.heir().instance());
         checkOwnerTimeout(drain.heir().timeoutMillis());
       }
+    }
+  }
+
+  /**
+   * Steps of many shards in one entry of the log. Each is taken or refused by itself, as it would
+   * be alone. Answers {@link Reply.OfSteps}.
+   *
+   * @param steps at most {@link Limits#STEPS_A_COMMAND_MAX}, and one a lease
+   */
+  record TakeSteps(List<Step> steps) implements DataCommand, Submitted {
+    @Override
+    public void check() {
+      if (steps.isEmpty() || steps.size() > Limits.STEPS_A_COMMAND_MAX) {
+        throw invalid(steps.size() + " steps: use 1 to " + Limits.STEPS_A_COMMAND_MAX);
+      }
+      steps.forEach(step -> step.command().check());
     }
   }
 
@@ -213,7 +240,7 @@ public sealed interface DataCommand {
    * @param to where the group continues; an offset must be from the first kept to the next message
    */
   record ResetLease(String group, Shard shard, long expectedEpoch, StartAt to)
-      implements DataCommand, OfLease {
+      implements DataCommand, Step {
 
     /** The same reset to another place. */
     public ResetLease to(StartAt other) {

@@ -83,6 +83,9 @@ public final class Limits {
   /** Most positions that one command commits. */
   public static final int COMMITS_A_COMMAND_MAX = 5_000;
 
+  /** Most steps of shards that one command takes. */
+  public static final int STEPS_A_COMMAND_MAX = 1_000;
+
   /** Longest delay of a message: 30 days. */
   public static final long DELAY_MILLIS_MAX = 30L * 24 * 3600 * 1000;
 

@@ -50,6 +50,13 @@ public sealed interface Reply {
   }
 
   /**
+   * The log has decided about each step of a command.
+   *
+   * @param replies to each, in their order: {@link OfLease} or {@link Refused}
+   */
+  record OfSteps(List<Reply> replies) implements Reply {}
+
+  /**
    * Delayed messages that were due got their offsets.
    *
    * @param lateMillis how long ago the first of them was due; 0 without any

@@ -83,6 +83,37 @@ public record LeaseDecider(DataTables tables, Store store) {
     return Lease.fresh(group, shard, tables.epochFloor(), start, first);
   }
 
+  /** Each step is taken or refused by itself. */
+  public Decision<Change> steps(DataCommand.TakeSteps command) {
+    List<Change> changes = new ArrayList<>();
+    List<Reply> replies = new ArrayList<>();
+    Set<LeaseKey> seen = new HashSet<>();
+    for (DataCommand.Step step : command.steps()) {
+      try {
+        if (!seen.add(new LeaseKey(step.shard(), step.group()))) {
+          throw INVALID.error("a second step of %s:%s", step.group(), step.shard());
+        }
+        Decision<Change> decision = step(step);
+        changes.addAll(decision.changes());
+        replies.add(decision.reply());
+      } catch (MalformedException malformed) {
+        throw malformed;
+      } catch (RefusedException no) {
+        replies.add(Reply.refused(no.refusal(), no.getMessage()));
+      }
+    }
+    return new Decision<>(changes, new Reply.OfSteps(replies));
+  }
+
+  private Decision<Change> step(DataCommand.Step step) {
+    if (step instanceof DataCommand.Grant grant) {
+      return grant(grant);
+    }
+    return step instanceof DataCommand.SetDrain set
+        ? drain(set)
+        : reset((DataCommand.ResetLease) step);
+  }
+
   public Decision<Change> drain(DataCommand.SetDrain command) {
     Lease lease = existing(command);
     if (lease.epoch() != command.expectedEpoch()) {

@@ -236,6 +236,8 @@ public final class DataState extends StoredState<DataState.Request, Change> {
       return new LeaseDecider(tables, store).grant(c);
     } else if (command instanceof DataCommand.SetDrain c) {
       return new LeaseDecider(tables, store).drain(c);
+    } else if (command instanceof DataCommand.TakeSteps c) {
+      return new LeaseDecider(tables, store).steps(c);
     } else if (command instanceof DataCommand.Release c) {
       return new LeaseDecider(tables, store).release(c);
     } else if (command instanceof DataCommand.ForgetLeases c) {

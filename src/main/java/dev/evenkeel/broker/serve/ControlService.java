@@ -132,14 +132,34 @@ public final class ControlService {
     DataCommand command = readable(group, CommandCodec.data(in));
     requireAllowed(allowed, command);
     group.requireLeader();
-    Future<Buffer> answer =
-        CommitQueue.takes(command)
-            ? commits.get(groups.indexOf(group)).commit(command).map(ControlService::reply)
-            : offsets
-                .located(group, command)
-                .compose(
-                    located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
+    Future<Buffer> answer;
+    if (CommitQueue.takes(command)) {
+      answer = commits.get(groups.indexOf(group)).commit(command).map(ControlService::reply);
+    } else if (command instanceof DataCommand.TakeSteps take
+        && group.state().levelOfCluster() < FeatureLevel.TAKE_STEPS) {
+      answer = oneByOne(group, take);
+    } else {
+      answer = append(group, command);
+    }
     return serve.meters().commanded(command, answer);
+  }
+
+  private Future<Buffer> append(LogGroupServer group, DataCommand command) {
+    return offsets
+        .located(group, command)
+        .compose(located -> commands.append(group.log(), Entry.of(located, node.nowMillis())));
+  }
+
+  /** Nodes that cannot read the joined command may be there. */
+  private Future<Buffer> oneByOne(LogGroupServer group, DataCommand.TakeSteps take) {
+    take.check();
+    List<Future<Reply>> replies = new ArrayList<>();
+    for (DataCommand.Step step : take.steps()) {
+      replies.add(
+          append(group, readable(group, step.command()))
+              .map(answer -> ReplyCodec.decode(Frames.answerBody(answer))));
+    }
+    return Future.all(replies).map(all -> reply(new Reply.OfSteps(all.list())));
   }
 
   private Future<Buffer> submitMeta(ByteReader in) {

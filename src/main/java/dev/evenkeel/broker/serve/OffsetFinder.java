@@ -11,6 +11,7 @@ import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.storage.Store;
 import io.vertx.core.Future;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * Turns a {@link StartAt} into an offset, also by the timestamps inside a batch, before a command
@@ -42,7 +43,18 @@ record OffsetFinder(ServeContext serve) {
                   new DataCommand.ResetLease(
                       reset.group(), reset.shard(), reset.expectedEpoch(), at));
     }
+    if (command instanceof DataCommand.TakeSteps take
+        && take.steps().stream().anyMatch(OffsetFinder::namesTime)) {
+      List<Future<DataCommand>> located =
+          take.steps().stream().map(step -> located(group, step.command())).toList();
+      return Future.all(located).map(all -> new DataCommand.TakeSteps(all.list()));
+    }
     return Future.succeededFuture(command);
+  }
+
+  private static boolean namesTime(DataCommand.Step step) {
+    return step instanceof DataCommand.Grant grant && isTime(grant.start())
+        || step instanceof DataCommand.ResetLease reset && isTime(reset.to());
   }
 
   private static boolean isTime(StartAt start) {

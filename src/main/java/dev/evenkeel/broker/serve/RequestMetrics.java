@@ -175,9 +175,16 @@ public final class RequestMetrics {
         .record(System.nanoTime() - startNanos, TimeUnit.NANOSECONDS);
   }
 
-  /** Times a command, and counts it as refused if that is what the log says. */
+  /**
+   * Times a command, and counts it as refused if that is what the log says. Joined steps have one
+   * time, that of the first of them.
+   */
   Future<Buffer> commanded(DataCommand command, Future<Buffer> answer) {
-    Timer timer = commands.get(COMMANDS.getOrDefault(command.getClass(), OTHER_COMMAND));
+    Object timed =
+        command instanceof DataCommand.TakeSteps take && !take.steps().isEmpty()
+            ? take.steps().get(0)
+            : command;
+    Timer timer = commands.get(COMMANDS.getOrDefault(timed.getClass(), OTHER_COMMAND));
     long startNanos = System.nanoTime();
     return answer.onSuccess(
         reply -> {
@@ -187,6 +194,12 @@ public final class RequestMetrics {
             refused(refused.refusal());
           } else if (decoded instanceof Reply.OfCommits of) {
             of.refused().forEach(each -> refused(each.refusal()));
+          } else if (decoded instanceof Reply.OfSteps of) {
+            for (Reply each : of.replies()) {
+              if (each instanceof Reply.Refused no) {
+                refused(no.refusal());
+              }
+            }
           }
         });
   }

@@ -46,9 +46,13 @@ public sealed interface DispatcherAction {
   /** Sends a member its assignment. It may get lost: the next heartbeat's answer repeats it. */
   record Push(Assignment assignment) implements DispatcherAction {}
 
-  /** To the leader of the shard's log group. */
-  record Write(long id, Shard shard, DataCommand command)
-      implements DispatcherAction, Request<Reply> {}
+  /** To the leader of the shard's log group. Those that come together may travel together. */
+  record Write(long id, Shard shard, DataCommand.Step step)
+      implements DispatcherAction, Request<Reply> {
+    public DataCommand command() {
+      return step.command();
+    }
+  }
 
   /** To the meta log group. */
   record WriteMeta(long id, MetaCommand command) implements DispatcherAction, Request<Reply> {}

@@ -118,6 +118,19 @@ public final class DispatcherCore {
     return done(nowMillis);
   }
 
+  /**
+   * Several requests were answered.
+   *
+   * @param answers to each of them, in their order
+   */
+  public <R> List<DispatcherAction> answered(
+      List<? extends DispatcherAction.Request<R>> requests, List<R> answers, long nowMillis) {
+    for (int i = 0; i < requests.size(); i++) {
+      state.out.answered(requests.get(i), answers.get(i), nowMillis);
+    }
+    return done(nowMillis);
+  }
+
   // ---- Members
 
   /**

@@ -23,8 +23,8 @@ public record DispatcherSettings(
     long joinQuietMillis,
     long joinWaitMillisMax) {
 
-  /** Requests to the log at once for one group. */
-  static final int WRITES_IN_FLIGHT_MAX = 128;
+  /** Requests to the log at once for one group; they are joined on the way. */
+  static final int WRITES_IN_FLIGHT_MAX = 10_000;
 
   /** Members of all groups together. */
   static final int MEMBERS_MAX = 10_000;

@@ -65,7 +65,7 @@ final class GroupPlan {
   private Member needsLease;
 
   /** Takes requests to the log; while shards are looked at. */
-  private BiConsumer<ShardState, DataCommand> writes;
+  private BiConsumer<ShardState, DataCommand.Step> writes;
 
   GroupPlan(GroupState group, DispatcherState state) {
     this.group = group;
@@ -191,7 +191,7 @@ final class GroupPlan {
    * @return who needs the group's lease at a higher term before anything else can be granted, or
    *     null. In mode singleton nothing stands in the way of that member any more
    */
-  Member pump(long nowMillis, BiConsumer<ShardState, DataCommand> to) {
+  Member pump(long nowMillis, BiConsumer<ShardState, DataCommand.Step> to) {
     writes = to;
     Topics topics = state.topics();
     if (targetsOld || burstSinceMillis != NO_BURST && nowMillis >= burstEndMillis) {
@@ -272,13 +272,13 @@ final class GroupPlan {
     } else if (step instanceof ShardStep.DrainTo to) {
       Cause cause = shard.reset == null ? group.cause() : Cause.RESET;
       Drain drain = to.drain();
-      DataCommand command =
+      DataCommand.Step command =
           new DataCommand.SetDrain(group.name(), shard.shard, lease.epoch(), drain);
       send(shard, command, lease.owner(), cause);
     } else if (step instanceof ShardStep.GrantTo to) {
       grant(shard, to, nowMillis);
     } else if (step instanceof ShardStep.Reset) {
-      DataCommand command =
+      DataCommand.Step command =
           new DataCommand.ResetLease(group.name(), shard.shard, shard.epoch(), shard.reset.to);
       send(shard, command, lease == null ? null : lease.owner(), Cause.RESET);
     } else {
@@ -370,7 +370,7 @@ final class GroupPlan {
       wakeAt(shard, nowMillis + state.settings.retryMillis());
     } else {
       shard.takenAway = owner(lease) == ShardStep.Owner.DEAD;
-      DataCommand command =
+      DataCommand.Step command =
           new DataCommand.Grant(
               group.name(),
               shard.shard,
@@ -422,7 +422,7 @@ final class GroupPlan {
 
   // ---- Requests and their answers
 
-  private void send(ShardState shard, DataCommand command, String from, Cause cause) {
+  private void send(ShardState shard, DataCommand.Step command, String from, Cause cause) {
     shard.wakeMillis = Long.MAX_VALUE;
     shard.request = new ShardState.Request(command, from, cause, shard.reset, shard.lease());
     requests++;

@@ -131,7 +131,7 @@ final class ShardLeases {
       GroupState group = state.get(name);
       if (group != null) {
         Member needsLease =
-            group.plan().pump(nowMillis, (shard, command) -> write(group, shard, command));
+            group.plan().pump(nowMillis, (shard, step) -> write(group, shard, step));
         if (needsLease != null) {
           groupLeases.ask(group, needsLease, nowMillis);
         }
@@ -139,9 +139,9 @@ final class ShardLeases {
     }
   }
 
-  private void write(GroupState group, ShardState shard, DataCommand command) {
+  private void write(GroupState group, ShardState shard, DataCommand.Step step) {
     state.out.ask(
-        id -> new DispatcherAction.Write(id, shard.shard, command),
+        id -> new DispatcherAction.Write(id, shard.shard, step),
         (reply, nowMillis) -> {
           if (reply instanceof Reply.OfLease of) {
             taken(group, shard, of.lease(), nowMillis);

@@ -23,7 +23,8 @@ final class ShardState {
    * @param reset that it is part of, or null
    * @param decidedOn the lease as it was known then, or null
    */
-  record Request(DataCommand command, String from, Cause cause, GroupReset reset, Lease decidedOn) {
+  record Request(
+      DataCommand.Step command, String from, Cause cause, GroupReset reset, Lease decidedOn) {
     /** Whether the shard has another owner by this request, or by a release after it. */
     boolean leadsToGrant() {
       return command instanceof DataCommand.Grant

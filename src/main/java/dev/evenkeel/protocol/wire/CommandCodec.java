@@ -66,6 +66,14 @@ public final class CommandCodec {
           .add(19, MetaCommand.ForgetTopic.class, TEXT, TEXT)
           .completeFor(MetaCommand.class);
 
+  private static final Codec<DataCommand.Step> STEP =
+      new Tagged<DataCommand.Step>("step")
+          .add(5, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN)
+          .add(42, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN_TO_HEIR)
+          .add(33, DataCommand.ResetLease.class, TEXT, SHARD, I64, START)
+          .add(36, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, I64)
+          .completeFor(DataCommand.Step.class);
+
   private static final Codec<DataCommand> DATA =
       new Tagged<DataCommand>("command")
           .add(2, DataCommand.DropShards.class, I32)
@@ -103,6 +111,7 @@ public final class CommandCodec {
               DataCommand.CommitMany.class,
               Codec.list(
                   Codec.record(DataCommand.CommitMany.Position.class, TEXT, SHARD, I64, I64, I64)))
+          .add(43, DataCommand.TakeSteps.class, Codec.list(STEP))
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}
@@ -141,6 +150,9 @@ public final class CommandCodec {
         && set.drain() != null
         && set.drain().heir() != null) {
       return FeatureLevel.RELEASE_TO;
+    }
+    if (command instanceof DataCommand.TakeSteps) {
+      return FeatureLevel.TAKE_STEPS;
     }
     return command instanceof DataCommand.CommitMany
         ? FeatureLevel.COMMIT_MANY

@@ -11,6 +11,7 @@ package dev.evenkeel.protocol.wire;
  * 2, 3    nothing of their own: they belong to the data directories of former layouts
  * 4       compressed batches
  * 5       commits of many shards in one entry, and drains whose release grants the shard
+ * 6       grants, drains and resets of many shards in one entry
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -32,8 +33,11 @@ public final class FeatureLevel {
   /** From here on a drain may name the run that the release grants the shard to. */
   public static final int RELEASE_TO = 5;
 
+  /** From here on one entry may take steps of many shards. */
+  public static final int TAKE_STEPS = 6;
+
   /** The highest level that this build reads. */
-  public static final int NEWEST = 5;
+  public static final int NEWEST = 6;
 
   /**
    * System property that makes a node read less than its build can. The cluster then stays at that

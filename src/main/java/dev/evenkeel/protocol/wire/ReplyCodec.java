@@ -22,6 +22,11 @@ public final class ReplyCodec {
   private static final Codec<Map<Shard, Long>> SEQUENCES =
       Codec.of(ReplyCodec::writeSequences, ReplyCodec::sequences);
 
+  private static final Codec<Reply> OF_STEP =
+      new Tagged<Reply>("reply to a step")
+          .add(1, Reply.Refused.class, REFUSAL, TEXT)
+          .add(4, Reply.OfLease.class, RecordCodec.LEASE);
+
   private static final Codec<Reply> REPLY =
       new Tagged<Reply>("reply")
           .add(0, Reply.Done.class)
@@ -39,6 +44,7 @@ public final class ReplyCodec {
               21,
               Reply.OfCommits.class,
               Codec.list(Codec.record(Reply.OfCommits.RefusedCommit.class, I32, REFUSAL, TEXT)))
+          .add(22, Reply.OfSteps.class, Codec.list(OF_STEP))
           .completeFor(Reply.class);
 
   private ReplyCodec() {}
