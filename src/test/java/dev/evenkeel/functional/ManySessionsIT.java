@@ -71,7 +71,7 @@ class ManySessionsIT {
       for (int i = 0; i < SESSIONS; i += AT_ONCE) {
         List<Future<?>> some = new ArrayList<>();
         for (int j = 0; j < AT_ONCE; j++) {
-          some.add(open(node.port, "s-" + (i + j)));
+          some.add(open(node.port, "s-%032x".formatted(i + j)));
         }
         await(Future.all(some));
       }

@@ -9,14 +9,14 @@ import java.util.List;
  * {"versions":[1],"session":"…","cluster":"evenkeel","client":"…"}}.
  *
  * @param versions protocol versions that the client speaks
- * @param session id of the session, at most {@value #SESSION_CHARS_MAX} characters of {@code
- *     [A-Za-z0-9_.-]}, never used again after all its connections were lost. All connections of a
- *     session have the same
+ * @param session id of the session, of the form {@value #SESSION_FORM}, never used again after all
+ *     its connections were lost. All connections of a session have the same
  * @param cluster name of the cluster that the client wants
  * @param client what the client is, for people: product and version
  */
 public record Hello(List<Integer> versions, String session, String cluster, String client) {
-  public static final int SESSION_CHARS_MAX = 64;
+  /** Nobody can guess an id of another session, or take it by mistake. */
+  public static final String SESSION_FORM = "s-[0-9a-f]{32}";
 
   public JsonObject toJson() {
     return new JsonObject()

@@ -11,8 +11,7 @@ import java.util.regex.Pattern;
 
 /** Checks the HELLO of a client. */
 final class Handshake {
-  private static final Pattern SESSION =
-      Pattern.compile("[A-Za-z0-9_.-]{1," + Hello.SESSION_CHARS_MAX + "}");
+  private static final Pattern SESSION = Pattern.compile(Hello.SESSION_FORM);
 
   /** Most characters of a client's text that an answer repeats. */
   private static final int REPEATED_CHARS_MAX = 100;
@@ -40,8 +39,8 @@ final class Handshake {
     }
     if (hello.session() == null || !SESSION.matcher(hello.session()).matches()) {
       throw Refusal.INVALID.error(
-          "bad session id '%s': use 1 to %s letters, digits, '_', '.' and '-'",
-          repeated(hello.session()), Hello.SESSION_CHARS_MAX);
+          "bad session id '%s': use 's-' and 32 random hexadecimal digits, 0 to 9 and a to f",
+          repeated(hello.session()));
     }
     if (!clusterName.equals(hello.cluster())) {
       throw Refusal.INVALID.error(

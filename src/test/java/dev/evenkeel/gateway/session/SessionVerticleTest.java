@@ -114,7 +114,7 @@ class SessionVerticleTest {
   void aHelloIsAnsweredWithTheNodesAndTheLimits() {
     start();
     TestClient client = connect();
-    client.hello("s-1");
+    client.hello(TestClient.session(1));
     Welcome welcome = Welcome.fromJson(client.expect(FrameKind.WELCOME).body().toJsonObject());
     assertThat(welcome.version()).isEqualTo(1);
     assertThat(welcome.node()).isEqualTo("n1");
@@ -130,10 +130,10 @@ class SessionVerticleTest {
   void aHelloThatDoesNotFitIsToldWhy() {
     start();
     TestClient version = connect();
-    version.hello(new Hello(List.of(2), "s-1", "evenkeel", ""));
+    version.hello(new Hello(List.of(2), TestClient.session(1), "evenkeel", ""));
     assertThat(version.goodbye()).contains("[2]", "version 1");
     TestClient cluster = connect();
-    cluster.hello(new Hello(List.of(1), "s-1", "other", ""));
+    cluster.hello(new Hello(List.of(1), TestClient.session(1), "other", ""));
     assertThat(cluster.goodbye()).contains("'evenkeel'", "'other'");
     TestClient session = connect();
     session.hello("s 1");
@@ -151,8 +151,8 @@ class SessionVerticleTest {
     TestClient client = connect();
     client.request(1, DATA, Buffer.buffer("x"));
     assertThat(client.goodbye()).isEqualTo("the first frame is REQUEST: it must be HELLO");
-    TestClient twice = welcomed("s-1");
-    twice.hello("s-1");
+    TestClient twice = welcomed(TestClient.session(1));
+    twice.hello(TestClient.session(1));
     assertThat(twice.goodbye()).contains("cannot send HELLO");
   }
 
@@ -197,7 +197,7 @@ class SessionVerticleTest {
   }
 
   private void malformed(Buffer bytes, String words) {
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     // The head is read as a whole.
     client.write(bytes.appendBytes(new byte[Math.max(0, 10 - bytes.length())]));
     assertThat(client.goodbye()).contains(words);
@@ -206,7 +206,7 @@ class SessionVerticleTest {
   @Test
   void framesInFrontOfAMalformedOneAreAnswered() {
     start();
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.write(frame(10, Buffer.buffer()).appendInt(3).appendBytes(new byte[6]));
     assertThat(client.expect(FrameKind.PONG).correlation()).isEqualTo(7);
     assertThat(client.goodbye()).contains("shorter than its head");
@@ -217,8 +217,8 @@ class SessionVerticleTest {
   @Test
   void whoIsSilentIsCutOffAndWhoPingsIsNot() {
     start(new JsonObject().put("keepAliveMillis", 400));
-    TestClient silent = welcomed("s-1");
-    TestClient pinging = welcomed("s-2");
+    TestClient silent = welcomed(TestClient.session(1));
+    TestClient pinging = welcomed(TestClient.session(2));
     long timer = vertx.setPeriodic(50, none -> pinging.ping());
     assertThat(silent.goodbye()).contains("nothing came within 1200 ms", "PING every 400 ms");
     for (int i = 0; i < 20; i++) {
@@ -234,29 +234,29 @@ class SessionVerticleTest {
   @Test
   void connectionsAboveTheLimitAreToldSoAndThereIsRoomAgainLater() {
     start(new JsonObject().put("connectionsMax", 2));
-    TestClient first = welcomed("s-1");
-    welcomed("s-2");
+    TestClient first = welcomed(TestClient.session(1));
+    welcomed(TestClient.session(2));
     assertThat(connect().goodbye()).contains("this node has 2 connections, its limit");
     first.close();
     await().until(() -> metric("evenkeel_session_connections") == 1);
-    welcomed("s-3");
+    welcomed(TestClient.session(3));
     assertThat(metric("evenkeel_session_limited_total", "limit", "connections")).isEqualTo(1);
   }
 
   @Test
   void connectionsThatSayNothingAreLimitedByThemselves() {
     start(new JsonObject().put("halfOpenMax", 2));
-    welcomed("s-1");
-    welcomed("s-2");
-    welcomed("s-3");
+    welcomed(TestClient.session(1));
+    welcomed(TestClient.session(2));
+    welcomed(TestClient.session(3));
     TestClient silent = connect();
     connect();
     await().until(() -> metric("evenkeel_session_connections") == 5);
     assertThat(connect().goodbye()).contains("2 connections to this node have not said HELLO");
-    silent.hello("s-4");
+    silent.hello(TestClient.session(4));
     silent.expect(FrameKind.WELCOME);
     TestClient next = connect();
-    next.hello("s-5");
+    next.hello(TestClient.session(5));
     next.expect(FrameKind.WELCOME);
   }
 
@@ -267,7 +267,7 @@ class SessionVerticleTest {
     start();
     echo(DATA);
     Queue<Message<Buffer>> late = unanswered(Addresses.VIEW);
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.request(1, Addresses.VIEW, Buffer.buffer());
     byte[] large = new byte[3 * MEBIBYTE];
     large[large.length - 1] = 7;
@@ -287,7 +287,7 @@ class SessionVerticleTest {
   void requestsForAnotherNodeAreRelayed() {
     start();
     echo(Addresses.data("n2"));
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.request(1, Addresses.data("n2"), Buffer.buffer("x"));
     assertThat(client.answer(1)).hasToString("x");
     assertThat(metric("evenkeel_session_requests_relayed_total")).isEqualTo(1);
@@ -297,7 +297,7 @@ class SessionVerticleTest {
   void aRequestThatNobodyTakesHadNoEffectAndOneWithoutAnAnswerMayHaveHadOne() {
     start();
     unanswered(DATA);
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.request(1, Addresses.control("n1"), Buffer.buffer("x"));
     RefusedException unavailable = client.refusal(1);
     assertThat(unavailable.refusal()).isEqualTo(Refusal.UNAVAILABLE);
@@ -314,7 +314,7 @@ class SessionVerticleTest {
     List<Object> came = new CopyOnWriteArrayList<>();
     vertx.eventBus().consumer("orders.in", message -> came.add(message.body()));
     vertx.eventBus().consumer(Addresses.control("n1"), message -> came.add(message.body()));
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.request(1, "orders.in", Buffer.buffer("x"));
     assertThat(client.refusal(1))
         .returns(Refusal.INVALID, RefusedException::refusal)
@@ -348,7 +348,7 @@ class SessionVerticleTest {
                 default -> message.reply(Buffer.buffer("{}"));
               }
             });
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.request(1, Addresses.API_TOPICS, Buffer.buffer("{\"action\":\"known\"}"));
     assertThat(client.refusal(1))
         .returns(Refusal.UNKNOWN_TOPIC, RefusedException::refusal)
@@ -365,7 +365,7 @@ class SessionVerticleTest {
   void anAnswerThatIsLongerThanAFrameIsRefused() {
     start(new JsonObject().put("bodyBytesMax", 50_000).put("sessionBytesInFlightMax", 50_000));
     vertx.eventBus().consumer(DATA, message -> message.reply(Buffer.buffer(new byte[50_001])));
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.request(1, DATA, Buffer.buffer("x"));
     assertThat(client.refusal(1))
         .returns(Refusal.TOO_LARGE, RefusedException::refusal)
@@ -376,9 +376,9 @@ class SessionVerticleTest {
   void requestsInFlightAreLimitedForAllConnectionsOfASession() {
     start(new JsonObject().put("requestsInFlightMax", 3));
     Queue<Message<Buffer>> waiting = unanswered(DATA);
-    TestClient one = welcomed("s-1");
-    TestClient two = welcomed("s-1");
-    TestClient other = welcomed("s-2");
+    TestClient one = welcomed(TestClient.session(1));
+    TestClient two = welcomed(TestClient.session(1));
+    TestClient other = welcomed(TestClient.session(2));
     one.request(1, DATA, Buffer.buffer("x"));
     await().until(() -> waiting.size() == 1);
     one.request(2, DATA, Buffer.buffer("x"));
@@ -405,14 +405,14 @@ class SessionVerticleTest {
             .put("sessionBytesInFlightMax", 15_000)
             .put("nodeBytesInFlightMax", 22_000));
     Queue<Message<Buffer>> waiting = unanswered(DATA);
-    TestClient one = welcomed("s-1");
+    TestClient one = welcomed(TestClient.session(1));
     one.request(1, DATA, Buffer.buffer(new byte[8_000]));
     await().until(() -> waiting.size() == 1);
     one.request(2, DATA, Buffer.buffer(new byte[8_000]));
     assertThat(one.refusal(2))
         .returns(Refusal.OVERLOADED, RefusedException::refusal)
         .hasMessageContaining("this session has 15000 bytes in flight, its limit");
-    TestClient two = welcomed("s-2");
+    TestClient two = welcomed(TestClient.session(2));
     two.request(3, DATA, Buffer.buffer(new byte[8_000]));
     await().until(() -> waiting.size() == 2);
     two.request(4, DATA, Buffer.buffer(new byte[5_000]));
@@ -442,8 +442,8 @@ class SessionVerticleTest {
               message.reply(Buffer.buffer(large));
             });
     echo(Addresses.control("n1"));
-    TestClient quick = welcomed("s-2");
-    TestClient slow = welcomed("s-1");
+    TestClient quick = welcomed(TestClient.session(2));
+    TestClient slow = welcomed(TestClient.session(1));
     slow.on(FrameSocket::pause);
     int requests = 100;
     for (int i = 1; i <= requests; i++) {
@@ -466,7 +466,7 @@ class SessionVerticleTest {
   void largeAnswersThatWaitForASlowReaderCountAsInFlightAndAreDroppedAboveTheLimit() {
     start(new JsonObject().put("sessionBytesInFlightMax", 8 * MEBIBYTE));
     Queue<Message<Buffer>> waiting = unanswered(DATA);
-    TestClient slow = welcomed("s-1");
+    TestClient slow = welcomed(TestClient.session(1));
     int requests = 40;
     for (int i = 1; i <= requests; i++) {
       slow.request(i, DATA, Buffer.buffer("x"));
@@ -496,8 +496,8 @@ class SessionVerticleTest {
   @Test
   void whoReadsNoPushesIsCutOffAtTheLimit() {
     start(new JsonObject().put("pushesQueuedMax", 10));
-    TestClient slow = welcomed("s-1");
-    TestClient quick = welcomed("s-2");
+    TestClient slow = welcomed(TestClient.session(1));
+    TestClient quick = welcomed(TestClient.session(2));
     slow.listen(1, Addresses.member("slow"));
     slow.answer(1);
     quick.listen(1, Addresses.member("quick"));
@@ -525,7 +525,7 @@ class SessionVerticleTest {
     vertx.eventBus().consumer(DATA, message -> message.reply(Buffer.buffer(new byte[MEBIBYTE])));
     TestClient slow = connect();
     // All at once, so that it is not cut off as silent.
-    Buffer hello = new Hello(List.of(1), "s-1", "evenkeel", "").toJson().toBuffer();
+    Buffer hello = new Hello(List.of(1), TestClient.session(1), "evenkeel", "").toJson().toBuffer();
     slow.on(
         socket -> {
           socket.pause();
@@ -548,14 +548,14 @@ class SessionVerticleTest {
     start();
     List<TestClient> clients = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
-      TestClient client = welcomed("s-" + i);
+      TestClient client = welcomed(TestClient.session(i));
       client.listen(1, Addresses.LEADER_CHANGES);
       client.listen(2, Addresses.TOPIC_CHANGES);
       client.answer(1);
       client.answer(2);
       clients.add(client);
     }
-    TestClient deaf = welcomed("deaf");
+    TestClient deaf = welcomed(TestClient.session(2_000));
     TestClient gone = clients.get(9);
     gone.send(FrameKind.UNLISTEN, 0, SessionFrame.addressed(Addresses.LEADER_CHANGES));
     gone.send(FrameKind.PING, 3);
@@ -580,7 +580,7 @@ class SessionVerticleTest {
   @Test
   void messagesForAMemberArePushedAndItsAnswersGoBack() {
     start();
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.listen(1, Addresses.member("m1"));
     client.answer(1);
     client.listen(2, Addresses.level("m1"));
@@ -612,18 +612,18 @@ class SessionVerticleTest {
   @Test
   void aSessionHearsOfItsDedupKeys() {
     start();
-    TestClient client = welcomed("s-1");
-    client.listen(1, Addresses.dedup("s-1"));
+    TestClient client = welcomed(TestClient.session(1));
+    client.listen(1, Addresses.dedup(TestClient.session(1)));
     client.answer(1);
-    vertx.eventBus().send(Addresses.dedup("s-1"), Buffer.buffer("free"));
+    vertx.eventBus().send(Addresses.dedup(TestClient.session(1)), Buffer.buffer("free"));
     assertThat(client.expect(FrameKind.PUSH).pushBody()).hasToString("free");
   }
 
   @Test
   void listeningEndsWithItsConnection() {
     start();
-    TestClient home = welcomed("s-1");
-    TestClient other = welcomed("s-1");
+    TestClient home = welcomed(TestClient.session(1));
+    TestClient other = welcomed(TestClient.session(1));
     home.listen(1, Addresses.member("m1"));
     home.answer(1);
     home.close();
@@ -655,7 +655,7 @@ class SessionVerticleTest {
   @Test
   void addressesOfAConnectionAreLimited() {
     start(new JsonObject().put("listeningMax", 2));
-    TestClient client = welcomed("s-1");
+    TestClient client = welcomed(TestClient.session(1));
     client.listen(1, Addresses.member("a"));
     client.answer(1);
     client.listen(2, Addresses.member("b"));
@@ -680,26 +680,30 @@ class SessionVerticleTest {
     vertx
         .eventBus()
         .<JsonObject>consumer(Addresses.SESSIONS_ENDED, message -> ended.add(message.body()));
-    TestClient one = welcomed("s-1");
-    TestClient two = welcomed("s-1");
-    TestClient polite = welcomed("s-2");
-    TestClient wrong = welcomed("s-3");
+    TestClient one = welcomed(TestClient.session(1));
+    TestClient two = welcomed(TestClient.session(1));
+    TestClient polite = welcomed(TestClient.session(2));
+    TestClient wrong = welcomed(TestClient.session(3));
     TestClient nobody = connect();
-    assertThat(has("s-1")).isTrue();
-    assertThat(has("s-9")).isFalse();
+    assertThat(has(TestClient.session(1))).isTrue();
+    assertThat(has(TestClient.session(9))).isFalse();
     one.close();
     nobody.close();
-    wrong.hello("s-3");
+    wrong.hello(TestClient.session(3));
     wrong.goodbye();
     polite.send(FrameKind.GOODBYE, 0, Buffer.buffer("done"));
     polite.awaitClosed();
-    await().untilAsserted(() -> assertThat(ended).containsExactly(ended("s-2")));
-    assertThat(has("s-1")).isTrue();
-    assertThat(has("s-2")).isFalse();
-    assertThat(has("s-3")).isFalse();
+    await().untilAsserted(() -> assertThat(ended).containsExactly(ended(TestClient.session(2))));
+    assertThat(has(TestClient.session(1))).isTrue();
+    assertThat(has(TestClient.session(2))).isFalse();
+    assertThat(has(TestClient.session(3))).isFalse();
     two.close();
-    await().untilAsserted(() -> assertThat(ended).containsExactly(ended("s-2"), ended("s-1")));
-    assertThat(has("s-1")).isFalse();
+    await()
+        .untilAsserted(
+            () ->
+                assertThat(ended)
+                    .containsExactly(ended(TestClient.session(2)), ended(TestClient.session(1))));
+    assertThat(has(TestClient.session(1))).isFalse();
     assertThat(metric("evenkeel_session_closed_total", "reason", "client")).isEqualTo(4);
     assertThat(metric("evenkeel_sessions")).isZero();
     assertThat(metric("evenkeel_session_connections")).isZero();
@@ -732,7 +736,7 @@ class SessionVerticleTest {
     vertx.eventBus().consumer(Addresses.SESSIONS_ENDED, message -> ended.add(message.body()));
     List<TestClient> clients = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
-      clients.add(welcomed("s-" + i));
+      clients.add(welcomed(TestClient.session(i)));
     }
     await(vertx.undeploy(id));
     clients.forEach(client -> assertThat(client.goodbye()).isEqualTo("this node is stopping"));

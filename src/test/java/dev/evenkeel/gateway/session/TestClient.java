@@ -62,6 +62,11 @@ final class TestClient {
     return promise.future();
   }
 
+  /** The id of a session. */
+  static String session(int number) {
+    return "s-%032x".formatted(number);
+  }
+
   /** A connection that was welcomed. */
   static TestClient welcomed(Vertx vertx, int port, String session) {
     TestClient client = connect(vertx, port);
