@@ -21,7 +21,7 @@ import java.util.stream.Stream;
  * @param bodyBytesMax longest body of a frame, in both directions: {@code bodyBytesMax}, 4,096 to
  *     67,108,864, default 4 MiB
  * @param requestsInFlightMax requests of a session without an answer: {@code requestsInFlightMax},
- *     1 to 1,000,000, default 20,000, because each shard of a consumer has a long poll, and a
+ *     1 to 1,000,000, default 20,000, because each busy shard of a consumer has a fetch, and a
  *     heartbeat must get through beside all of them
  * @param sessionBytesInFlightMax bytes of a session's requests without an answer, and of its large
  *     answers that are not sent yet: {@code sessionBytesInFlightMax}, at least bodyBytesMax,
