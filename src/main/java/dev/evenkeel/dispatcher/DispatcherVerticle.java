@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.DispatcherLoop;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
@@ -26,6 +27,7 @@ import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -116,6 +118,10 @@ public final class DispatcherVerticle extends VerticleBase {
   }
 
   private Future<?> begin() {
+    LocalObjects.put(
+        vertx,
+        DispatcherLoop.class,
+        new DispatcherLoop(((ContextInternal) context).nettyEventLoop()));
     scope = Meters.of(vertx).scope("dispatcher");
     meters = new DispatcherMeters(scope, () -> active);
     figures = new GroupMetrics(scope);
@@ -163,6 +169,7 @@ public final class DispatcherVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
+    LocalObjects.remove(vertx, DispatcherLoop.class);
     stopped = true;
     if (timer >= 0) {
       vertx.cancelTimer(timer);

@@ -4,9 +4,11 @@ import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.FrameSocket;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.protocol.RefusedException;
+import io.netty.channel.EventLoop;
 import io.vertx.core.Future;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.net.NetServer;
 import io.vertx.core.net.NetServerOptions;
 import io.vertx.core.net.NetSocket;
@@ -30,12 +32,15 @@ final class SessionListener extends VerticleBase {
   private final SessionPort port;
   private final String host;
   private final int number;
+  private final EventLoop spared;
   private final Set<SessionConnection> connections = new HashSet<>();
 
   /** Address of {@link SessionAddresses#SHARED} → the connections that listen there. */
   private final Map<String, Set<SessionConnection>> listening = new HashMap<>();
 
+  /** Null on the event loop that is spared. */
   private NetServer server;
+
   private boolean stopping;
   private long nowMillis;
   private long tickNanos;
@@ -43,8 +48,10 @@ final class SessionListener extends VerticleBase {
   /**
    * @param number of the port; a negative one stands for any free port, the same for all listeners
    *     with that number
+   * @param spared on this event loop no connections are served; null: on any
    */
-  SessionListener(SessionPort port, String host, int number) {
+  SessionListener(SessionPort port, String host, int number, EventLoop spared) {
+    this.spared = spared;
     this.port = port;
     this.host = host;
     this.number = number;
@@ -53,6 +60,9 @@ final class SessionListener extends VerticleBase {
 
   @Override
   public Future<?> start() {
+    if (((ContextInternal) context).nettyEventLoop() == spared) {
+      return Future.succeededFuture();
+    }
     tickNanos = System.nanoTime();
     vertx.setPeriodic(port.limits().tickMillis(), timer -> tick());
     NetServerOptions options =
@@ -61,9 +71,9 @@ final class SessionListener extends VerticleBase {
     return server.listen(number, host);
   }
 
-  /** The port that it listens on. */
+  /** The port that it listens on; 0 if it does not listen. */
   int actualPort() {
-    return server.actualPort();
+    return server == null ? 0 : server.actualPort();
   }
 
   private void connected(NetSocket accepted) {
@@ -135,6 +145,8 @@ final class SessionListener extends VerticleBase {
   public Future<?> stop() {
     stopping = true;
     List.copyOf(connections).forEach(SessionConnection::stop);
-    return server.shutdown(STOP_MILLIS_MAX, TimeUnit.MILLISECONDS);
+    return server == null
+        ? Future.succeededFuture()
+        : server.shutdown(STOP_MILLIS_MAX, TimeUnit.MILLISECONDS);
   }
 }

@@ -1,8 +1,10 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.DispatcherLoop;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
@@ -13,6 +15,7 @@ import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import io.netty.channel.EventLoop;
 import io.netty.util.concurrent.EventExecutor;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -127,16 +130,18 @@ public final class SessionVerticle extends VerticleBase {
             limits.keepAliveMillis()));
   }
 
-  /** One listener for each event loop. */
+  /** One listener for each event loop but the dispatcher's. */
   private Future<?> deployListeners(SessionPort port, String host, int number) {
     int key = number == 0 ? -FREE_PORTS.incrementAndGet() : number;
     int loops = 0;
     for (EventExecutor loop : ((VertxInternal) vertx).nettyEventLoopGroup()) {
       loops++;
     }
+    DispatcherLoop dispatcher = LocalObjects.get(vertx, DispatcherLoop.class);
+    EventLoop spared = dispatcher == null || loops == 1 ? null : dispatcher.loop();
     return vertx.deployVerticle(
         () -> {
-          SessionListener listener = new SessionListener(port, host, key);
+          SessionListener listener = new SessionListener(port, host, key, spared);
           listeners.add(listener);
           return listener;
         },
@@ -160,7 +165,7 @@ public final class SessionVerticle extends VerticleBase {
 
   /** The port that it listens on, for a configured port of 0. */
   public int actualPort() {
-    return listeners.get(0).actualPort();
+    return listeners.stream().mapToInt(SessionListener::actualPort).max().orElseThrow();
   }
 
   @Override
