@@ -395,7 +395,7 @@ final class Activation {
         run(action);
       }
     }
-    brokers.joined(writes, DispatcherAction.Write::shard).forEach(joined -> write(joined));
+    brokers.joined(writes, DispatcherAction.Write::shard).forEach(this::write);
     if (membersChanged && ready) {
       membersChanged = false;
       levels.sync(clock.millis());

@@ -848,6 +848,48 @@ class BrokerVerticleTest {
     }
   }
 
+  private DataCommand.TakeSteps steps() {
+    Drain drain = new Drain("c", 99, new Drain.Heir("c-1", 5_000));
+    return new DataCommand.TakeSteps(
+        List.of(
+            Commands.grant("g", shard, "b", "b-1", 1, StartAt.EARLIEST),
+            new DataCommand.SetDrain("h", shard, 1, drain),
+            Commands.grant("i", shard, "b", "b-1", 7, StartAt.EARLIEST),
+            Commands.grant("j", shard, "b", "b-1", 0, StartAt.timestamp(1_042))));
+  }
+
+  /** Returns how many entries the steps became. */
+  private int takeSteps(Drain drain) throws Exception {
+    get(bench.append(shard, compressed(Compression.LZ4, 1_000)));
+    bench.grant("g", shard, "a", 0);
+    bench.grant("h", shard, "a", 0);
+    int before = bench.cluster.group("d0").entries.size();
+    List<Reply> replies = ((Reply.OfSteps) get(submitting(steps()))).replies();
+    assertThat(((Reply.OfLease) replies.get(0)).lease().ownedAt(2)).isTrue();
+    assertThat(((Reply.OfLease) replies.get(1)).lease().drain()).isEqualTo(drain);
+    assertThat(((Reply.Refused) replies.get(2)).refusal()).isEqualTo(Refusal.FENCED);
+    assertThat(((Reply.OfLease) replies.get(3)).lease().committed()).isEqualTo(42);
+    return bench.cluster.group("d0").entries.size() - before;
+  }
+
+  @Test
+  void stepsOfManyShardsAreOneEntry() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+    assertThat(takeSteps(new Drain("c", 99, new Drain.Heir("c-1", 5_000)))).isEqualTo(1);
+  }
+
+  @Test
+  void whereANodeCannotReadJoinedStepsEachIsAnEntry() throws Exception {
+    System.setProperty(FeatureLevel.MAX_PROPERTY, "4");
+    try {
+      begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+      assertThat(takeSteps(new Drain("c", 99))).isEqualTo(4);
+    } finally {
+      System.clearProperty(FeatureLevel.MAX_PROPERTY);
+    }
+  }
+
   private Lease drainedAndReleased() throws Exception {
     bench.grant("g", shard, "a", 0);
     Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));

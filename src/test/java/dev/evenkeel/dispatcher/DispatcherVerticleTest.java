@@ -314,6 +314,25 @@ class DispatcherVerticleTest {
   }
 
   @Test
+  void stepsOfTheShardsOfADataGroupTravelTogether() {
+    lead(1);
+    TestMember a = new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    new TestMember("b");
+    await().until(() -> a.toldDraining(2) && a.toldDraining(3));
+    assertThat(broker.joined).containsExactly(2, 2);
+  }
+
+  @Test
+  void nodesOfAFormerVersionGetOneStepAtATime() {
+    broker.former = true;
+    lead(1);
+    new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    assertThat(broker.joined).isEmpty();
+  }
+
+  @Test
   void joinDrainReleaseGrantLeave() throws Exception {
     synchronized (broker.log) {
       broker.log.failures.add(new FailureFigures("g", new Shard(1, 0), 2, 2, 0, 1, 99));

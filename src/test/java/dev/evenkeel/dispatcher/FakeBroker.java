@@ -18,6 +18,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** A broker that leads both of two data groups, over a {@link ModelLog}. */
 final class FakeBroker {
@@ -26,6 +27,12 @@ final class FakeBroker {
   final ModelLog log;
   private final Vertx vertx;
   private volatile boolean mute;
+
+  /** How many steps came together, for each command of many. */
+  final List<Integer> joined = new CopyOnWriteArrayList<>();
+
+  /** Whether it is of a version that does not know commands of many steps. */
+  volatile boolean former;
 
   public FakeBroker(Vertx vertx, ModelLog log) {
     this.vertx = vertx;
@@ -104,14 +111,26 @@ final class FakeBroker {
 
   /** Applies a command as a member's request or the dispatcher's would be. */
   Buffer submit(DataCommand command) {
+    if (command instanceof DataCommand.TakeSteps take) {
+      if (former) {
+        return Frames.refusal(Refusal.WRONG_VERSION, "unknown command 43");
+      }
+      joined.add(take.steps().size());
+    }
     synchronized (log) {
       Reply reply = log.apply(command);
-      if (reply instanceof Reply.OfLease of) {
-        vertx
-            .eventBus()
-            .publish(Addresses.LEASE_CHANGES, LeaseChange.of(of.lease()).toJson().toBuffer());
-      }
+      announce(reply);
       return answer(reply);
+    }
+  }
+
+  private void announce(Reply reply) {
+    if (reply instanceof Reply.OfLease of) {
+      vertx
+          .eventBus()
+          .publish(Addresses.LEASE_CHANGES, LeaseChange.of(of.lease()).toJson().toBuffer());
+    } else if (reply instanceof Reply.OfSteps of) {
+      of.replies().forEach(this::announce);
     }
   }
 

@@ -67,6 +67,9 @@ public final class ModelLog {
           ? Reply.refused(Refusal.FENCED, "another epoch")
           : put(lease.draining(c.drain()));
     }
+    if (command instanceof DataCommand.TakeSteps c) {
+      return new Reply.OfSteps(c.steps().stream().map(step -> apply(step.command())).toList());
+    }
     if (command instanceof DataCommand.Release c) {
       Lease lease = lease(c.group(), c.shard());
       return lease == null || !lease.ownedAt(c.epoch())

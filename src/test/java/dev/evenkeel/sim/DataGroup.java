@@ -334,6 +334,16 @@ final class DataGroup {
         Entry.of(new CommitMany(seen), clockMillis()), new OfPositions(positions, sender, answer));
   }
 
+  /** Steps of several shards, as a dispatcher asks for them. */
+  void take(List<DataCommand.Step> steps, Network.Answer<List<Reply>> answer) {
+    List<DataCommand.Step> seen = new ArrayList<>();
+    for (DataCommand.Step each : steps) {
+      Lease lease = whole(state(), each.group(), each.shard());
+      seen.add((DataCommand.Step) bug.command(each.command(), lease));
+    }
+    append(Entry.of(new DataCommand.TakeSteps(seen), clockMillis()), new OfSteps(steps, answer));
+  }
+
   /** Drops leases of a group, as a dispatcher asks all data groups to do. */
   void forget(DataCommand.ForgetLeases command, Network.Answer<Reply> answer) {
     String of = command.group();
@@ -406,11 +416,50 @@ final class DataGroup {
             failures(state, group, shard).deadLetters(0, 1_000, 1 << 20).letters());
       }
       ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
-      boolean granted = command instanceof DataCommand.Grant && reply instanceof Reply.OfLease;
-      if (granted && before != null && before.owned()) {
-        around.taken(before);
-      }
+      taken(command, before, reply);
       answer.give(reply);
+      wake();
+    }
+
+    @Override
+    public void unknown() {
+      answer.never();
+    }
+  }
+
+  private void taken(DataCommand command, Lease before, Reply reply) {
+    boolean granted = command instanceof DataCommand.Grant && reply instanceof Reply.OfLease;
+    if (granted && before != null && before.owned()) {
+      around.taken(before);
+    }
+  }
+
+  private final class OfSteps implements SimLog.Writer {
+    private final List<DataCommand.Step> steps;
+    private final Network.Answer<List<Reply>> answer;
+    private final List<Lease> before = new ArrayList<>();
+
+    OfSteps(List<DataCommand.Step> steps, Network.Answer<List<Reply>> answer) {
+      this.steps = steps;
+      this.answer = answer;
+    }
+
+    @Override
+    public void before(DataState state) {
+      steps.forEach(each -> before.add(whole(state, each.group(), each.shard())));
+    }
+
+    @Override
+    public void applied(DataState state, ByteBuffer bytes) {
+      List<Reply> replies = ((Reply.OfSteps) ReplyCodec.decode(bytes)).replies();
+      time.note(() -> steps + " -> " + replies);
+      for (int i = 0; i < steps.size(); i++) {
+        DataCommand.Step each = steps.get(i);
+        Lease after = whole(state, each.group(), each.shard());
+        ledger.applied(each.shard(), each.command(), null, before.get(i), after, replies.get(i));
+        taken(each.command(), before.get(i), replies.get(i));
+      }
+      answer.give(replies);
       wake();
     }
 

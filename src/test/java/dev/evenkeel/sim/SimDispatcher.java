@@ -20,9 +20,11 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -284,15 +286,86 @@ final class SimDispatcher extends Actor {
 
   private void run(List<DispatcherAction> actions) {
     resets.ending(actions);
+    Map<DataGroup, List<DispatcherAction.Write>> writes = new LinkedHashMap<>();
     for (DispatcherAction action : actions) {
-      act(action);
-      if (action instanceof DispatcherAction.Write && world.dispatcherStrikes(this)) {
+      if (action instanceof DispatcherAction.Write write) {
+        DataGroup group = world.brokers.of(write.shard());
+        writes.computeIfAbsent(group, fresh -> new ArrayList<>()).add(write);
+      } else {
+        act(action);
+      }
+    }
+    for (Map.Entry<DataGroup, List<DispatcherAction.Write>> each : writes.entrySet()) {
+      if (!write(each.getKey(), each.getValue())) {
         return;
       }
     }
     if (!pushSet && core.pushesDue()) {
       pushSet = true;
       world.time.in(PUSH_DELAY_MILLIS, this, null, this::push);
+    }
+  }
+
+  /**
+   * Together, or one by one as to a node of a former version. Returns false if it dies meanwhile.
+   */
+  private boolean write(DataGroup group, List<DispatcherAction.Write> writes) {
+    for (DispatcherAction.Write write : writes) {
+      check(write.command());
+    }
+    if (writes.size() > 1 && world.joinsSteps()) {
+      take(group, writes);
+      return !world.dispatcherStrikes(this);
+    }
+    for (DispatcherAction.Write write : writes) {
+      world.network.<Reply>call(
+          this,
+          null,
+          "write",
+          REQUEST_MILLIS,
+          answer -> group.submit(World.GROUP, write.shard(), write.command(), null, answer),
+          reply -> {
+            taken(write, reply);
+            run(core.answered(write, reply, clock()));
+          },
+          no -> run(core.answered(write, refused(no), clock())));
+      if (world.dispatcherStrikes(this)) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  private void take(DataGroup group, List<DispatcherAction.Write> writes) {
+    List<DataCommand.Step> steps = writes.stream().map(DispatcherAction.Write::step).toList();
+    world.network.<List<Reply>>call(
+        this,
+        null,
+        "write together",
+        REQUEST_MILLIS,
+        answer -> group.take(steps, answer),
+        replies -> {
+          for (int i = 0; i < replies.size(); i++) {
+            taken(writes.get(i), replies.get(i));
+          }
+          run(core.answered(writes, replies, clock()));
+        },
+        no -> {
+          List<Reply> refused = Collections.nCopies(writes.size(), refused(no));
+          run(core.answered(writes, refused, clock()));
+        });
+  }
+
+  private void check(DataCommand command) {
+    if (command instanceof DataCommand.Grant grant && closed.contains(grant.instance())) {
+      throw new SimulationFailure("granted to one that is known to close: " + grant);
+    }
+    resets.check(command);
+  }
+
+  private void taken(DispatcherAction.Write write, Reply reply) {
+    if (reply instanceof Reply.OfLease) {
+      resets.taken(write.command());
     }
   }
 
@@ -326,25 +399,6 @@ final class SimDispatcher extends Actor {
       requests.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
     } else if (action instanceof DispatcherAction.Push a) {
       world.push(this, a.assignment());
-    } else if (action instanceof DispatcherAction.Write a) {
-      if (a.command() instanceof DataCommand.Grant grant && closed.contains(grant.instance())) {
-        throw new SimulationFailure("granted to one that is known to close: " + grant);
-      }
-      resets.check(a.command());
-      world.network.<Reply>call(
-          this,
-          null,
-          "write",
-          REQUEST_MILLIS,
-          answer ->
-              world.brokers.of(a.shard()).submit(World.GROUP, a.shard(), a.command(), null, answer),
-          reply -> {
-            if (reply instanceof Reply.OfLease) {
-              resets.taken(a.command());
-            }
-            run(core.answered(a, reply, clock()));
-          },
-          no -> run(core.answered(a, refused(no), clock())));
     } else if (action instanceof DispatcherAction.WriteMeta a) {
       world.network.<Reply>call(
           this,

@@ -354,6 +354,11 @@ final class World implements DataGroup.Surroundings {
     return true;
   }
 
+  /** Whether steps of shards travel together; not to a node of a former version. */
+  boolean joinsSteps() {
+    return random.nextInt(4) > 0;
+  }
+
   void dispatcherCrashes(SimDispatcher dispatcher) {
     if (!dispatcher.gone) {
       dispatcher.crash();

@@ -24,7 +24,7 @@ public record DispatcherSettings(
     long joinWaitMillisMax) {
 
   /** Requests to the log at once for one group; they are joined on the way. */
-  static final int WRITES_IN_FLIGHT_MAX = 10_000;
+  static final int WRITES_IN_FLIGHT_MAX = 2_000;
 
   /** Members of all groups together. */
   static final int MEMBERS_MAX = 10_000;

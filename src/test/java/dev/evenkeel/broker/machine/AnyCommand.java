@@ -6,7 +6,7 @@ import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
-import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
@@ -111,8 +111,10 @@ final class AnyCommand {
       return new Shard(1, random.nextInt(2));
     } else if (kind == Drain.Heir.class) {
       return heirs && random.nextBoolean() ? record(kind) : null;
-    } else if (kind == Outcome.class) {
-      return any(pick(Outcome.class.getPermittedSubclasses()));
+    } else if (kind == Reply.class) {
+      return any(random.nextBoolean() ? Reply.OfLease.class : Reply.Refused.class);
+    } else if (kind.isSealed()) {
+      return any(pick(kind.getPermittedSubclasses()));
     } else if (kind == GroupPolicy.class && random.nextBoolean()) {
       return pick(POLICIES);
     } else if (kind == Batch.class || kind == BatchHeader.class) {

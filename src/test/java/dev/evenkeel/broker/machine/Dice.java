@@ -63,6 +63,18 @@ final class Dice {
     };
   }
 
+  /** A step of a shard. */
+  DataCommand.Step step() {
+    String group = upTo(2) == 0 ? "g" : "h";
+    Shard shard = shard();
+    long epoch = upTo(4);
+    return switch (upTo(4)) {
+      case 0 -> new DataCommand.SetDrain(group, shard, epoch, drain("b"));
+      case 1 -> new DataCommand.ResetLease(group, shard, epoch, start());
+      default -> Commands.grant(group, shard, "b", "b-2", epoch, start(), upTo(4));
+    };
+  }
+
   private Drain drain(String member) {
     Drain.Heir heir = upTo(2) == 0 ? null : new Drain.Heir(member + "-2", 7_000);
     return upTo(3) == 0 ? null : new Drain(member, upTo(99), heir);

@@ -122,6 +122,26 @@ class LeaseModelTest {
     assertThat(leases(together)).usingRecursiveComparison().isEqualTo(leases(apart));
   }
 
+  /** Many steps at once do what each of them alone would do. */
+  @Property(tries = 300)
+  void manyStepsAreTakenLikeOneAfterAnother(
+      @ForAll @Size(max = 20) List<Integer> first, @ForAll @Size(max = 20) List<Integer> numbers) {
+    Rig together = filled(first);
+    Rig apart = filled(first);
+    Map<String, DataCommand.Step> steps = new LinkedHashMap<>();
+    for (int number : numbers) {
+      DataCommand.Step step = new Dice(number).step();
+      steps.put(step.group() + step.shard(), step);
+    }
+    if (steps.isEmpty()) {
+      return;
+    }
+    Reply reply = together.run(new DataCommand.TakeSteps(List.copyOf(steps.values())));
+    List<Reply> alone = steps.values().stream().map(each -> apart.run(each.command())).toList();
+    assertThat(((Reply.OfSteps) reply).replies()).usingRecursiveComparison().isEqualTo(alone);
+    assertThat(leases(together)).usingRecursiveComparison().isEqualTo(leases(apart));
+  }
+
   private static Rig filled(List<Integer> numbers) {
     Rig rig = Rig.opened();
     rig.fill(Rig.SHARD, 20);

@@ -11,6 +11,7 @@ import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany;
+import dev.evenkeel.protocol.DataCommand.TakeSteps;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
@@ -175,6 +176,57 @@ class LeaseTest {
     assertThatThrownBy(
             () -> new CommitMany(List.of(new CommitMany.Position(null, SHARD, 1, 1, 1))).check())
         .isInstanceOf(RefusedException.class);
+  }
+
+  private static TakeSteps steps(DataCommand.Step... steps) {
+    return new TakeSteps(List.of(steps));
+  }
+
+  @Test
+  void eachStepOfManyIsTakenOrRefusedByItself() {
+    rig.fill(SHARD, 10);
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("h", OTHER, "a", 0);
+    Reply reply =
+        rig.run(
+            steps(
+                grant(1, 5_000),
+                new DataCommand.SetDrain("g", SHARD, 1, new Drain("b", 9)),
+                new DataCommand.SetDrain("h", OTHER, 2, new Drain("b", 9)),
+                new DataCommand.SetDrain("h", SHARD, 1, null),
+                new DataCommand.ResetLease("i", SHARD, 0, StartAt.offset(4)),
+                new DataCommand.ResetLease("k", SHARD, 0, StartAt.offset(11)),
+                new DataCommand.ResetLease("k", new Shard(1, 9), 0, StartAt.EARLIEST)));
+    List<Reply> replies = ((Reply.OfSteps) reply).replies();
+    assertThat(replies)
+        .extracting(each -> each instanceof Reply.Refused no ? no.refusal() : null)
+        .containsExactly(
+            null,
+            Refusal.INVALID,
+            Refusal.FENCED,
+            Refusal.FENCED,
+            null,
+            Refusal.OFFSET_OUT_OF_RANGE,
+            Refusal.UNKNOWN_SHARD);
+    assertThat(((Reply.OfLease) replies.get(0)).lease().epoch()).isEqualTo(2);
+    rig.reopen();
+    assertThat(lease().ownedAt(2)).isTrue();
+    assertThat(lease().drain()).isNull();
+    assertThat(rig.tables().lease("h", OTHER).drain()).isNull();
+    assertThat(rig.tables().lease("i", SHARD).committed()).isEqualTo(4);
+    assertThat(rig.tables().lease("k", SHARD)).isNull();
+  }
+
+  @Test
+  void aCommandOfNoStepOrTooManyIsRefused() {
+    TakeSteps many =
+        new TakeSteps(Collections.nCopies(Limits.STEPS_A_COMMAND_MAX + 1, grant(0, 5_000)));
+    for (TakeSteps wrong : List.of(steps(), many)) {
+      assertThatThrownBy(wrong::check)
+          .hasMessageContaining(wrong.steps().size() + " steps: use 1 to 1000");
+    }
+    assertThatThrownBy(steps(grant(0, 5_000), grant(0, 0))::check)
+        .hasMessageContaining("owner timeout of 0 ms");
   }
 
   @Test

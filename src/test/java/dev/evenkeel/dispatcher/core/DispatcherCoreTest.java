@@ -601,7 +601,7 @@ class DispatcherCoreTest {
 
     @Test
     void atMostOneWriteAShardAndALimitedNumberInAll() {
-      ModelLog log = new ModelLog().topic(1, "t", 500);
+      ModelLog log = new ModelLog().topic(1, "t", DispatcherSettings.WRITES_IN_FLIGHT_MAX + 1);
       DispatcherCore core = Bench.core(TestSettings.atOnce(), 1, Set.of());
       core.recover(log.topics, List.of(), log.statuses(null), List.of(), 1_000);
       Bench beats = new Bench(log);

@@ -84,6 +84,14 @@ class CodecTest {
               List.of(
                   new DataCommand.CommitMany.Position("g", SHARD, 4, 100, -1),
                   new DataCommand.CommitMany.Position("h", SHARD, 5, 3, 0))),
+          new DataCommand.TakeSteps(
+              List.of(
+                  new DataCommand.Grant("g", SHARD, "m", "i", 4, StartAt.EARLIEST, 0, 30_000),
+                  new DataCommand.SetDrain("g", SHARD, 4, null),
+                  new DataCommand.SetDrain("g", SHARD, 4, new Drain("n", 5)),
+                  new DataCommand.SetDrain(
+                      "g", SHARD, 4, new Drain("n", 5, new Drain.Heir("n-1", 7))),
+                  new DataCommand.ResetLease("h", SHARD, 4, StartAt.offset(7)))),
           Commands.commit("g", SHARD, 4, 100),
           Commands.commit("g", SHARD, 4, 100, 0),
           new DataCommand.ResetLease("g", SHARD, 4, StartAt.offset(7)),
@@ -186,6 +194,10 @@ class CodecTest {
                     new Drain("n", 12, new Drain.Heir("n-1", 30_000)))),
             new Reply.OfCommits(
                 List.of(new Reply.OfCommits.RefusedCommit(3, Refusal.FENCED, "epoch 4 is over"))),
+            new Reply.OfSteps(
+                List.of(
+                    Reply.refused(Refusal.FENCED, "epoch 4 is over"),
+                    new Reply.OfLease(Lease.fresh("g", SHARD, 3, 7, Generation.FIRST)))),
             new Reply.OfNumber(42),
             new Reply.OfGroupLease(GroupLease.none("g")),
             new Reply.OfGroupLease(new GroupLease("g", 3, "dispatcher@n1", "i")),
