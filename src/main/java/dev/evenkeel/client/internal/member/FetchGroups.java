@@ -207,7 +207,7 @@ final class FetchGroups {
     }
   }
 
-  /** One that was refused asks again alone, to be told who leads and what there is. */
+  /** One that was refused may ask again alone, to be told who leads and what there is. */
   private void answered(Fetch fetch, Buffer frame) {
     if (fetch.group == null || fetch.promise.future().isComplete()) {
       return;
@@ -216,7 +216,7 @@ final class FetchGroups {
     try {
       answer = FetchAnswer.decode(Frames.answerBody(frame));
     } catch (RefusedException refused) {
-      if (refused.refusal() == Refusal.FENCED) {
+      if (refused.refusal() == Refusal.FENCED || passes(refused)) {
         fetch.promise.fail(refused);
       } else {
         alone(fetch);
@@ -226,14 +226,22 @@ final class FetchGroups {
     fetch.promise.complete(answer);
   }
 
+  /** Whether whoever made the fetch may make it again after a pause, to the same node. */
+  private static boolean passes(RefusedException refused) {
+    return refused.refusal().retriable() && refused.refusal() != Refusal.NOT_LEADER;
+  }
+
   private void failed(String node, Group group, RefusedException refused) {
+    List<Fetch> own = group.own();
     if (refused.refusal() == Refusal.WRONG_VERSION) {
       former.add(node);
     }
-    if (refused.refusal() == Refusal.INDETERMINATE) {
-      group.own().forEach(each -> each.promise.fail(refused));
+    if (passes(refused)) {
+      // One asks alone, and so learns of another leader, if there is one.
+      own.stream().limit(1).forEach(this::alone);
+      own.stream().skip(1).forEach(each -> each.promise.fail(refused));
     } else {
-      group.own().forEach(this::alone);
+      own.forEach(this::alone);
     }
   }
 }
