@@ -182,11 +182,8 @@ class MetricsIT {
         .isEqualTo(LINES);
     assertThat(both.value("evenkeel_fetch_messages_total")).isGreaterThanOrEqualTo(LINES);
     assertThat(both.sum("evenkeel_dispatcher_moves_total")).isGreaterThanOrEqualTo(4);
-    // A release may grant the shard to its next owner.
-    assertThat(
-            both.value("evenkeel_command_seconds_count", "command", "grant")
-                + both.value("evenkeel_command_seconds_count", "command", "release"))
-        .isGreaterThanOrEqualTo(both.sum("evenkeel_dispatcher_moves_total"));
+    // The grants of one plan are joined, a command for each log group; a release may grant, too.
+    assertThat(both.value("evenkeel_command_seconds_count", "command", "grant")).isPositive();
   }
 
   /** Moves for the sake of a member that was lost. */
