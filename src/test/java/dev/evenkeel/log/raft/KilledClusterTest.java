@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -42,6 +43,7 @@ class KilledClusterTest {
     started.forEach(TestNode::close);
   }
 
+  @Tag("full")
   @Test
   void everyNodeHasEverythingAcknowledgedInTheEnd() throws Exception {
     for (String id : List.of("a", "b", "c")) {

@@ -147,6 +147,7 @@ class SnapshotInstallTest {
     return lines.of(node).snapshots.newest("d0").join();
   }
 
+  @Tag("full")
   @Test
   void aTransferThatIsCutAgainAndAgainKeepsWhatHasCome() throws Exception {
     long seed = System.nanoTime();
