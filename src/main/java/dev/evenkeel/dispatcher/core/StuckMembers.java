@@ -35,8 +35,8 @@ public final class StuckMembers {
   public static final long SHOWN_MILLIS = 30_000;
 
   /**
-   * A member with many shards names them in turns: what it has not named for so long, in some 60
-   * heartbeats with 12,000 marks, it has no more.
+   * A member with many shards names them in turns, all of them within 30 heartbeats. The dispatcher
+   * assumes that it has lost a shard that it has not named for this time, some 60 heartbeats.
    */
   static final long UNNAMED_MILLIS_MAX = 60_000;
 

@@ -19,6 +19,9 @@ final class OwnedShards {
    */
   static final long INSISTS_MILLIS = 3_000;
 
+  /** Most heartbeats until each idle shard was named: half of what the dispatcher waits for. */
+  private static final int IDLE_TURNS = 30;
+
   /** What is remembered of a shard that is or was owned. Epochs are 0 as long as there is none. */
   private static final class History {
     /** The highest epoch at which the shard was owned here, however that ended. */
@@ -61,7 +64,8 @@ final class OwnedShards {
   /** Shards that were released or lost, for the next reports; handlers of them may still run. */
   private final ArrayDeque<OwnedShard> former = new ArrayDeque<>();
 
-  private int reportTurn;
+  private int workingTurn;
+  private int idleTurn;
   private boolean changed;
 
   OwnedShards(Environment environment, OwnedShard.Host host) {
@@ -211,8 +215,8 @@ final class OwnedShards {
   /**
    * What a heartbeat reports of single shards. First come those of a move: shards that were given
    * away, or fetched for the first time, within the last {@link OwnedShard#RECENT_MILLIS}. Then
-   * come those that work, in turns if they are too many for one heartbeat. Up to {@link
-   * Heartbeat#MARKS_OF_TURN}, idle ones follow, in turns, too.
+   * come those that work, in at most half of the marks, and then idle ones, in turns: so many that
+   * {@link #IDLE_TURNS} heartbeats name all of them, and at least {@link Heartbeat#MARKS_OF_TURN}.
    */
   List<ShardProgress> progress(long now) {
     former.removeIf(shard -> shard.endedLongAgo(now));
@@ -227,19 +231,27 @@ final class OwnedShards {
         (shard.isActive() ? working : settled).add(shard);
       }
     }
-    report(working, Heartbeat.MARKS_MAX, reports, now);
-    report(settled, Heartbeat.MARKS_OF_TURN, reports, now);
+    int idle = Math.max(Heartbeat.MARKS_OF_TURN, settled.size() / IDLE_TURNS);
+    workingTurn = report(working, Heartbeat.MARKS_MAX / 2, workingTurn, reports, now);
+    idleTurn = report(settled, idle, idleTurn, reports, now);
     return reports;
   }
 
-  private void report(
-      List<OwnedShard> shards, int marksMax, List<ShardProgress> reports, long now) {
-    int room = Math.max(0, marksMax - reports.size());
+  /**
+   * Adds the reports of the shards whose turn it is.
+   *
+   * @param most how many
+   * @return whose turn it is next
+   */
+  private static int report(
+      List<OwnedShard> shards, int most, int turn, List<ShardProgress> reports, long now) {
+    int room = Math.max(0, Math.min(most, Heartbeat.MARKS_MAX - reports.size()));
+    int next = turn;
     if (room < shards.size()) {
-      reportTurn %= shards.size();
-      Collections.rotate(shards, -reportTurn);
-      reportTurn += room;
+      Collections.rotate(shards, -(turn % shards.size()));
+      next = turn % shards.size() + room;
     }
     shards.stream().limit(room).forEach(shard -> reports.add(shard.progress(now)));
+    return next;
   }
 }

@@ -207,7 +207,9 @@ final class FetchGroups {
     }
   }
 
-  /** One that was refused may ask again alone, to be told who leads and what there is. */
+  /**
+   * Takes the answer to one fetch. Some refusals are left to the way in which one shard is fetched.
+   */
   private void answered(Fetch fetch, Buffer frame) {
     if (fetch.group == null || fetch.promise.future().isComplete()) {
       return;

@@ -1316,7 +1316,8 @@ class ConsumerCoreTest {
         IntStream.range(0, count)
             .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 5))
             .toArray(Assignment.Owned[]::new));
-    takeAll(Wanted.Fetch.class);
+    takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().assignDone(null, now));
+    assertThat(takeAll(Wanted.Fetch.class)).hasSize(count);
     assertThat(core.progress(now)).as("of shards that were fetched lately").hasSize(count);
     now += OwnedShard.RECENT_MILLIS + 1;
     Set<Shard> named = new HashSet<>();
@@ -1326,5 +1327,38 @@ class ConsumerCoreTest {
       marks.forEach(mark -> named.add(mark.shard()));
     }
     assertThat(named).hasSize(count);
+  }
+
+  @Test
+  void idleShardsAreNamedHoweverManyWork() {
+    begin(false, false);
+    int working = Heartbeat.MARKS_MAX;
+    int idle = 2 * Heartbeat.MARKS_OF_TURN;
+    assign(
+        IntStream.range(0, working + idle)
+            .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 0))
+            .toArray(Assignment.Owned[]::new));
+    takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().assignDone(null, now));
+    List<Wanted.Fetch> fetches = takeAll(Wanted.Fetch.class);
+    assertThat(fetches).hasSize(working + idle);
+    for (int i = 0; i < 4; i++) {
+      core.progress(now);
+    }
+    now += OwnedShard.RECENT_MILLIS + 1;
+    for (int i = 0; i < 4; i++) {
+      core.progress(now);
+    }
+    for (Wanted.Fetch each : fetches) {
+      if (each.request().shard().shard() < working) {
+        each.owned().fetched(each.request(), answer(0, batch("k")), now);
+      }
+    }
+    Set<Shard> named = new HashSet<>();
+    for (int turn = 0; turn < 2; turn++) {
+      List<ShardProgress> marks = core.progress(now);
+      assertThat(marks).hasSizeBetween(Heartbeat.MARKS_OF_TURN, Heartbeat.MARKS_MAX);
+      marks.forEach(mark -> named.add(mark.shard()));
+    }
+    assertThat(named).hasSize(working + idle);
   }
 }
