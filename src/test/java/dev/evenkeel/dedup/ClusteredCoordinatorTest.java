@@ -107,7 +107,8 @@ class ClusteredCoordinatorTest {
       if (fault == 1 || silent) {
         network.add(() -> reply.completeExceptionally(new IllegalStateException("no reply")));
       } else if (fault == 2) {
-        network.add(() -> arrive(key, bytes, reply, lives));
+        int done = lives;
+        network.add(() -> arrive(key, bytes, reply, done));
       } else {
         network.add(() -> reply.complete(answer));
       }
