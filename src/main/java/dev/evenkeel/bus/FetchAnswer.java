@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -18,8 +19,32 @@ import java.util.List;
  */
 public record FetchAnswer(long startOffset, long endOffset, int failures, List<Placed> batches) {
 
-  /** A batch and the offset of its first message. Nobody has checked its checksum yet. */
-  public record Placed(long baseOffset, Batch batch) {
+  /**
+   * A batch and the offset of its first message.
+   *
+   * @param sound whether its checksum is known to match; else nobody has looked, or it does not
+   */
+  public record Placed(long baseOffset, Batch batch, boolean sound) {
+    public Placed(long baseOffset, Batch batch) {
+      this(baseOffset, batch, false);
+    }
+
+    private Placed checked() {
+      try {
+        return new Placed(baseOffset, batch.verified(), true);
+      } catch (RefusedException damaged) {
+        // Whoever comes to this batch reports it.
+        return this;
+      }
+    }
+
+    /**
+     * @throws RefusedException CORRUPT unless the checksum matches
+     */
+    public Batch verified() {
+      return sound ? batch : batch.verified();
+    }
+
     public long endOffset() {
       return baseOffset + batch.count();
     }
@@ -33,6 +58,15 @@ public record FetchAnswer(long startOffset, long endOffset, int failures, List<P
   /** Whether nothing has come so far: it may be asked again at once. */
   public boolean isCutShort() {
     return startOffset < 0;
+  }
+
+  /**
+   * Compares the batches with their checksums on the thread that received them, because that of the
+   * consumer has more to do.
+   */
+  public FetchAnswer checked() {
+    List<Placed> checked = batches.stream().map(Placed::checked).toList();
+    return new FetchAnswer(startOffset, endOffset, failures, checked);
   }
 
   /** Begins an answer; the batches follow. */

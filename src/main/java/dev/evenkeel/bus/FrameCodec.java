@@ -50,6 +50,7 @@ public final class FrameCodec implements MessageCodec<Buffer, Buffer> {
     ByteBuf bytes = ((BufferInternal) wire).getByteBuf().unwrap();
     bytes.capacity(Math.max(bytes.capacity(), wire.length() + 4 + body.length()));
     wire.appendInt(body.length()).appendBuffer(body);
+    DirectAnswers.release(body);
   }
 
   @Override

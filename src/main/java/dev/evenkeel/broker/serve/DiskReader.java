@@ -9,6 +9,7 @@ import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.DirectAnswers;
 import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -31,6 +32,7 @@ final class DiskReader {
   private final Shard shard;
   private final int bytesMax;
   private final int messagesMax;
+  private final boolean forSocket;
 
   /**
    * Batches that were read.
@@ -47,12 +49,22 @@ final class DiskReader {
    */
   private record Range(List<IndexEntry> entries, long end) {}
 
-  DiskReader(ServeContext serve, LogGroupServer group, Shard shard, int bytesMax, int messagesMax) {
+  /**
+   * @param forSocket whether the answer is sent as it is, and only once
+   */
+  DiskReader(
+      ServeContext serve,
+      LogGroupServer group,
+      Shard shard,
+      int bytesMax,
+      int messagesMax,
+      boolean forSocket) {
     this.serve = serve;
     this.group = group;
     this.shard = shard;
     this.bytesMax = bytesMax;
     this.messagesMax = messagesMax;
+    this.forSocket = forSocket;
   }
 
   /**
@@ -144,7 +156,7 @@ final class DiskReader {
     for (IndexEntry entry : entries) {
       bytes += FetchFrame.OFFSET_BYTES + entry.bytes();
     }
-    ByteBuffer frame = ByteBuffer.allocate(bytes);
+    ByteBuffer frame = forSocket ? DirectAnswers.memory(bytes) : ByteBuffer.allocate(bytes);
     List<ByteBuffer> slices = new ArrayList<>(entries.size());
     int at = FetchFrame.HEAD_BYTES;
     for (IndexEntry entry : entries) {

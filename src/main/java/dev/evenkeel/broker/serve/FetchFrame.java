@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.DirectAnswers;
 import dev.evenkeel.bus.Frames;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -68,7 +69,9 @@ final class FetchFrame {
    */
   static Buffer filled(ShardRecord record, int failures, List<Cached> batches, ByteBuffer frame) {
     putHead(frame, record, failures, batches);
-    return BufferInternal.buffer(Unpooled.wrappedBuffer(frame.array(), 0, frame.limit()));
+    return frame.hasArray()
+        ? BufferInternal.buffer(Unpooled.wrappedBuffer(frame.array(), 0, frame.limit()))
+        : DirectAnswers.answer(frame);
   }
 
   private static void putHead(

@@ -79,7 +79,7 @@ public final class FetchService {
       }
       Future<Buffer> answer;
       try {
-        answer = tryServe(request, !request.group().isEmpty(), bytesMax);
+        answer = tryServe(request, !many, bytesMax);
       } catch (RefusedException refused) {
         answer = Future.failedFuture(refused);
       }
@@ -269,10 +269,12 @@ public final class FetchService {
   /**
    * The answer, or null if there is nothing yet.
    *
+   * @param alone whether the answer is sent as it is
    * @param bytes most bytes of the answer
    * @throws RefusedException if the request cannot be served here or now
    */
-  private Future<Buffer> tryServe(FetchRequest request, boolean owner, int bytes) {
+  private Future<Buffer> tryServe(FetchRequest request, boolean alone, int bytes) {
+    boolean owner = !request.group().isEmpty();
     Shard shard = request.shard();
     LogGroupServer group = serve.groupOf(shard);
     group.requireReady();
@@ -306,7 +308,7 @@ public final class FetchService {
       }
       return Future.succeededFuture(FetchFrame.of(record, failures, cached));
     }
-    return new DiskReader(serve, group, shard, bytesMax, messagesMax)
+    return new DiskReader(serve, group, shard, bytesMax, messagesMax, owner && alone)
         .read(offset)
         .map(
             found -> {

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus.frame;
 
+import dev.evenkeel.bus.DirectAnswers;
 import dev.evenkeel.protocol.RefusedException;
 import io.netty.buffer.ByteBuf;
 import io.netty.buffer.Unpooled;
@@ -96,6 +97,12 @@ public final class FrameSocket {
         head.writeBytes(((BufferInternal) part).getByteBuf());
       }
       return socket.writeMessage(head);
+    }
+    ByteBuf direct = parts.length == 1 ? DirectAnswers.sentOnce(parts[0]) : null;
+    if (direct != null) {
+      // Joined with the head in one buffer, it would be copied.
+      socket.writeMessage(head);
+      return socket.writeMessage(direct);
     }
     ByteBuf[] all = new ByteBuf[1 + parts.length];
     all[0] = head;

@@ -40,6 +40,9 @@ final class ShardCommits {
   /** The next batch of the log group asks for the position. */
   private boolean wanted;
 
+  /** When it was asked for last. */
+  private long askedMillis = -1;
+
   /** When the last commit with state was sent, or else when this owner began. */
   private long lastMillis;
 
@@ -160,7 +163,9 @@ final class ShardCommits {
     }
     boolean urgent = draining || isMany();
     if (!hasNewState()) {
-      if (!wanted || urgent) {
+      // Asking costs as much as handling a message: once a millisecond is enough.
+      if (!wanted || urgent && now != askedMillis) {
+        askedMillis = now;
         environment.commits.want(this, urgent, now);
       }
     } else if (now - lastMillis

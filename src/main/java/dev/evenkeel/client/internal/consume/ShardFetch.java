@@ -144,7 +144,7 @@ final class ShardFetch {
         break;
       }
       try {
-        placed.batch().verified().requireLibrary();
+        placed.verified().requireLibrary();
       } catch (RefusedException e) {
         unreadable(Math.max(placed.baseOffset(), from), e, now);
         break;

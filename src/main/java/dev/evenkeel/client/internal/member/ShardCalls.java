@@ -76,7 +76,7 @@ final class ShardCalls implements LogCalls, PublishLog {
                 RefusedException.of(failure).refusal() == Refusal.INVALID
                     ? read(request, Frames.request(op, request.encodeFormer()), asked)
                     : Future.failedFuture(failure))
-        .map(FetchAnswer::decode);
+        .map(answer -> FetchAnswer.decode(answer).checked());
   }
 
   private Future<ByteBuffer> read(FetchRequest request, Buffer frame, Consumer<String> asked) {
