@@ -15,6 +15,8 @@ import java.util.List;
  * @param lead in mode singleton, set if the member leads the group; otherwise null
  * @param unchanged the member has {@link Heartbeat#seen} this assignment: its shards and {@code
  *     lead} are left out
+ * @param coming shards that others are giving away to this member: it may already ask for their
+ *     messages
  */
 public record Assignment(
     String group,
@@ -24,16 +26,23 @@ public record Assignment(
     long revision,
     List<Owned> shards,
     Lead lead,
-    boolean unchanged) {
+    boolean unchanged,
+    List<Coming> coming) {
+
+  /** Most shards that are named as coming. */
+  public static final int COMING_MAX = 64;
 
   private static final RecordJson<Owned> OWNED =
       new RecordJson<>(Owned.class).former("committed", -1L);
   private static final RecordJson<Lead> LEAD = new RecordJson<>(Lead.class);
+  private static final RecordJson<Coming> COMING = new RecordJson<>(Coming.class);
   private static final RecordJson<Assignment> JSON =
       new RecordJson<>(Assignment.class)
           .list("shards", Integer.MAX_VALUE, OWNED::write, OWNED::readItem)
           .object("lead", LEAD::write, LEAD::read)
-          .unless("unchanged", false);
+          .unless("unchanged", false)
+          .list("coming", COMING_MAX, COMING::write, COMING::readItem)
+          .unless("coming", List.of());
 
   /** An assignment with all that the member owns. */
   public Assignment(
@@ -44,13 +53,27 @@ public record Assignment(
       long revision,
       List<Owned> shards,
       Lead lead) {
-    this(group, member, instance, term, revision, shards, lead, false);
+    this(group, member, instance, term, revision, shards, lead, false, List.of());
   }
 
   /** This assignment for a member that has seen it. */
   public Assignment asUnchanged() {
-    return new Assignment(group, member, instance, term, revision, List.of(), null, true);
+    return new Assignment(
+        group, member, instance, term, revision, List.of(), null, true, List.of());
   }
+
+  /** This assignment, with what comes next. */
+  public Assignment withComing(List<Coming> shards) {
+    return new Assignment(
+        group, member, instance, term, revision, this.shards, lead, unchanged, shards);
+  }
+
+  /**
+   * A shard whose owner hands it over to this member.
+   *
+   * @param epoch of the lease that this member will get
+   */
+  public record Coming(Shard shard, long epoch) {}
 
   /**
    * The member holds the lease of its group, and so leads it.

@@ -14,7 +14,8 @@ import java.nio.ByteBuffer;
  *
  * @param group the group whose lease is checked; empty to browse
  * @param epoch the lease's epoch; -1 to browse
- * @param offset the first message wanted; the answer holds the whole batch with it
+ * @param offset the first message wanted; the answer holds the whole batch with it. {@link
+ *     #AS_GRANTED}: the fetch comes ahead of the grant of the lease at this epoch
  * @param bytesMax the answer holds more than one batch only within this size
  * @param messagesMax like bytesMax; the headers of batches say how many messages they hold
  * @param failuresKnown number of failures in the last answer, at first 0. If it is another number
@@ -32,6 +33,12 @@ public record FetchRequest(
     int failuresKnown,
     int waitMillis) {
 
+  /**
+   * In place of the offset: the sender gets the lease when its owner releases it, and begins at the
+   * offset that is committed then. The fetch waits for that.
+   */
+  public static final long AS_GRANTED = -1;
+
   /** In requests of the former form: these clients ask for retries from time to time. */
   public static final int FAILURES_UNKNOWN = -1;
 
@@ -39,6 +46,11 @@ public record FetchRequest(
   public static FetchRequest browse(
       Shard shard, long offset, int bytesMax, int messagesMax, int waitMillis) {
     return new FetchRequest("", shard, -1, offset, bytesMax, messagesMax, 0, waitMillis);
+  }
+
+  /** Whether it comes ahead of the grant of the lease. */
+  public boolean isAhead() {
+    return offset == AS_GRANTED;
   }
 
   /** The same request without a lease. */
@@ -83,7 +95,7 @@ public record FetchRequest(
    * @throws RefusedException INVALID if it makes no sense
    */
   FetchRequest checked() {
-    if (group == null || offset < 0) {
+    if (group == null || offset < (group.isEmpty() ? 0 : AS_GRANTED)) {
       throw new RefusedException(Refusal.INVALID, "a fetch needs a group and an offset from 0");
     }
     return new FetchRequest(

@@ -203,6 +203,45 @@ class BrokerVerticleTest {
     assertThat(replayed.failures()).as("replayed while no fetch waited").isEqualTo(2);
   }
 
+  private Future<FetchAnswer> fetchAhead(String group) {
+    return bench.fetch(group, shard, 2, FetchRequest.AS_GRANTED, 15_000);
+  }
+
+  @Test
+  void whoGetsAShardNextMayFetchBeforeItIsReleased() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+    bench.grant("g", shard, "a", 0);
+    assertThat(refusal(fetchAhead("g")).refusal())
+        .as("nobody gets it next")
+        .isEqualTo(Refusal.FENCED);
+    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
+    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+    Future<FetchAnswer> owner = bench.fetch("g", shard, 1, 0, 15_000);
+    Future<FetchAnswer> next = fetchAhead("g");
+    get(bench.append(shard, batch(0, 0, 0, 3)));
+    assertThat(get(owner).batches()).as("the owner's fetch goes on").hasSize(1);
+    get(bench.append(shard, batch(0, 0, 3, 1)));
+    assertThat(next.isComplete()).isFalse();
+    bench.submit("n1", 0, new DataCommand.Release("g", shard, 1, 3, -1, null));
+    FetchAnswer first = withoutAWait(next);
+    assertThat(first.batches()).hasSize(1);
+    assertThat(first.batches().get(0).baseOffset()).as("what was committed").isEqualTo(3);
+    assertThat(get(fetchAhead("g")).batches()).as("too late, and still right").hasSize(1);
+  }
+
+  @Test
+  void aFetchAheadEndsWhenTheHandoverIsCalledOff() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+    bench.grant("g", shard, "a", 0);
+    Drain drain = new Drain("b", 99, new Drain.Heir("b-1", 5_000));
+    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, drain));
+    Future<FetchAnswer> next = fetchAhead("g");
+    bench.submit("n1", 0, new DataCommand.SetDrain("g", shard, 1, null));
+    assertThat(refusal(next).refusal()).isEqualTo(Refusal.FENCED);
+  }
+
   /** Sooner than the 15 s that it might wait. */
   private static FetchAnswer withoutAWait(Future<FetchAnswer> answer) {
     await().atMost(Duration.ofSeconds(10)).until(answer::isComplete);

@@ -128,15 +128,18 @@ public final class FetchService {
       }
     }
 
-    /** A fetch of the group for this shard, if there is one, is no longer awaited. */
-    void giveUp(Shard shard, String group) {
-      if (!many) {
-        answerNothing(shard, group);
-        return;
-      }
+    /** A fetch of the same owner for this shard, if there is one, is no longer awaited. */
+    void giveUp(FetchRequest later) {
       for (int i = 0; i < open.length; i++) {
         FetchRequest each = fetches.get(i);
-        if (open[i] && each.shard().equals(shard) && each.group().equals(group)) {
+        boolean same =
+            each.shard().equals(later.shard())
+                && each.group().equals(later.group())
+                && each.epoch() == later.epoch();
+        if (open[i] && same && !many) {
+          answers[i] = nothing(each);
+          answered(i);
+        } else if (open[i] && same) {
           close(i);
         }
       }
@@ -280,10 +283,11 @@ public final class FetchService {
     group.requireReady();
     ShardRecord record = group.shard(shard);
     boolean consumer = owner || request.waitMillis() > 0;
-    if (owner) {
-      requireLease(group, request.group(), shard, request.epoch());
+    Lease lease = owner ? leaseOf(group, request) : null;
+    if (owner && lease == null) {
+      return null;
     }
-    long offset = request.offset();
+    long offset = request.isAhead() ? lease.committed() : request.offset();
     if (offset < record.start() || offset > record.end()) {
       throw outOfRange(record);
     }
@@ -322,6 +326,27 @@ public final class FetchService {
                 !consumer && isLostToItsEnd(failure, record, offset)
                     ? Future.succeededFuture(FetchFrame.of(record, failures, List.of()))
                     : Future.failedFuture(failure));
+  }
+
+  /**
+   * The lease that the request has.
+   *
+   * @return null if it comes ahead, and the owner has not released the shard yet
+   * @throws RefusedException FENCED if it has none and gets none
+   */
+  private static Lease leaseOf(LogGroupServer group, FetchRequest request) {
+    Lease lease = group.state().tables().lease(request.group(), request.shard());
+    boolean comes =
+        request.isAhead()
+            && lease != null
+            && lease.ownedAt(request.epoch() - 1)
+            && lease.drain() != null
+            && lease.drain().heir() != null;
+    if (comes) {
+      return null;
+    }
+    requireLease(group, request.group(), request.shard(), request.epoch());
+    return lease;
   }
 
   /** A consumer skips what is lost; whoever only looks around sees nothing there. */
@@ -377,8 +402,10 @@ public final class FetchService {
     }
     for (FetchRequest each : request.fetches) {
       // An owner that asks again has given up its former fetch: nobody waits for that answer.
+      // Whoever
+      // gets the shard next asks at another epoch.
       if (!each.group().isEmpty()) {
-        waitingFor(each.shard()).forEach(former -> former.giveUp(each.shard(), each.group()));
+        waitingFor(each.shard()).forEach(former -> former.giveUp(each));
       }
     }
     request.await();

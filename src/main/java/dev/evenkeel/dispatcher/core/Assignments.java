@@ -32,16 +32,19 @@ final class Assignments {
   Assignment of(GroupState group, Member member) {
     Assignment former = group.given(member.name());
     List<Assignment.Owned> owned = group.owned(member, state.topics());
+    List<Assignment.Coming> coming = group.coming(member);
     Assignment.Lead lead = group.leading().of(member, state.topics());
     if (former != null
         && Objects.equals(former.lead(), lead)
         && former.instance().equals(member.instance())
-        && former.shards().equals(owned)) {
+        && former.shards().equals(owned)
+        && former.coming().equals(coming)) {
       return former;
     }
     Assignment assignment =
         new Assignment(
-            group.name(), member.name(), member.instance(), term, ++revision, owned, lead);
+                group.name(), member.name(), member.instance(), term, ++revision, owned, lead)
+            .withComing(coming);
     group.give(assignment);
     return assignment;
   }

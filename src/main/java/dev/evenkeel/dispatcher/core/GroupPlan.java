@@ -223,6 +223,15 @@ final class GroupPlan {
         : needsLease;
   }
 
+  private int size() {
+    return group.members().live().size() + targets.owners().size();
+  }
+
+  /** Whether it has so many members and shards that each push and plan takes long. */
+  boolean isLarge() {
+    return size() > REST_FROM;
+  }
+
   private void plan(Topics topics, long nowMillis) {
     targetsOld = false;
     burstSinceMillis = NO_BURST;
@@ -231,9 +240,8 @@ final class GroupPlan {
       group.leading().elect();
     }
     targets = Targets.of(group, topics, assignor());
-    int size = group.members().live().size() + targets.owners().size();
     restUntilMillis =
-        nowMillis + Math.min(REST_MILLIS_MAX, Math.max(0, size - REST_FROM) / REST_SIZE);
+        nowMillis + Math.min(REST_MILLIS_MAX, Math.max(0, size() - REST_FROM) / REST_SIZE);
     for (Shard shard : targets.taken().keySet()) {
       group.stuck().taken(group.shards().get(shard).instance(), nowMillis);
     }

@@ -1,10 +1,12 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -142,6 +144,23 @@ public final class GroupShards {
   /** Whether no lease is known. */
   boolean isEmpty() {
     return states.values().stream().allMatch(state -> state.lease() == null);
+  }
+
+  /** The run that a release of the shard grants it to, or null. */
+  static String heir(Lease lease) {
+    boolean has = lease.owned() && lease.drain() != null && lease.drain().heir() != null;
+    return has ? lease.drain().heir().instance() : null;
+  }
+
+  /** Shards that a release grants to a run of a member, sorted; not more than it can be told. */
+  List<Assignment.Coming> comingTo(String instance) {
+    return states.values().stream()
+        .map(ShardState::lease)
+        .filter(lease -> lease != null && instance.equals(heir(lease)))
+        .sorted(Comparator.comparing(Lease::shard))
+        .limit(Assignment.COMING_MAX)
+        .map(lease -> new Assignment.Coming(lease.shard(), lease.epoch() + 1))
+        .toList();
   }
 
   /** Shards that a run of a member owns, sorted. */

@@ -409,6 +409,14 @@ public final class GroupState {
     given.put(assignment.member(), assignment);
   }
 
+  /**
+   * Shards that others are giving away to a member. In a large group none: its many pushes would
+   * cost more than the first fetch saves.
+   */
+  List<Assignment.Coming> coming(Member member) {
+    return plan.isLarge() ? List.of() : shards.comingTo(member.instance());
+  }
+
   List<Assignment.Owned> owned(Member member, Topics topics) {
     List<Assignment.Owned> owned = new ArrayList<>();
     for (Shard shard : shards.ownedBy(member.instance())) {

@@ -207,6 +207,9 @@ final class ShardLeases {
     for (Lease lease : new Lease[] {before, after}) {
       if (lease != null && lease.owned()) {
         group.assignmentChanged(lease.owner());
+        if (GroupShards.heir(lease) != null) {
+          group.assignmentChanged(lease.drain().to());
+        }
       }
     }
     if (after != null

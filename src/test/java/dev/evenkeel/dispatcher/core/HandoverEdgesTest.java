@@ -54,6 +54,22 @@ class HandoverEdgesTest {
   }
 
   @Test
+  void whoGetsAShardNextIsToldBeforeItIsReleased() {
+    movingTwo();
+    bench.send(b);
+    Assignment told = bench.told.get("b1");
+    assertThat(told.shards()).isEmpty();
+    assertThat(told.coming())
+        .containsExactly(
+            new Assignment.Coming(new Shard(1, 2), 2), new Assignment.Coming(new Shard(1, 3), 2));
+    bench.release(2);
+    told = bench.told.get("b1");
+    assertThat(told.shards()).extracting(Assignment.Owned::shard).containsExactly(new Shard(1, 2));
+    assertThat(told.coming()).containsExactly(new Assignment.Coming(new Shard(1, 3), 2));
+    assertThat(Assignment.fromJson(told.toJson())).isEqualTo(told);
+  }
+
+  @Test
   void whoHangsInItsReleaseLosesTheShardAtTheCapAndIsFenced() {
     movingTwo();
     long epoch = bench.lease(2).epoch();

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
@@ -52,6 +53,7 @@ final class ActionRunner implements Performer {
   private final ConsumerShell consumer;
   private final ConsumerHandler handler;
   private final LogCalls calls;
+  private final FetchesAhead ahead;
   private final PublishCalls publishing;
   private Handler<Throwable> endHandler;
   private Handler<Integer> assignmentHandler;
@@ -63,17 +65,24 @@ final class ActionRunner implements Performer {
     this.consumer = consumer;
     handler = consumer.handler;
     this.calls = calls;
+    ahead = new FetchesAhead(calls, consumer.options.getGroup());
     this.publishing = publishing;
   }
 
   // Requests
 
+  /** An assignment has come: it names shards that will be fetched soon. */
+  void assigned(Assignment assignment) {
+    ahead.assigned(assignment);
+  }
+
   @Override
   public void fetch(OwnedShard owned, FetchRequest request) {
     PendingFetch pending = new PendingFetch(owned, request, new AtomicReference<>());
     fetches.add(pending);
+    Future<FetchAnswer> early = ahead.take(request, pending.node::set);
     on(
-        calls.fetch(request, owned.isQuiet(), pending.node::set),
+        early == null ? calls.fetch(request, owned.isQuiet(), pending.node::set) : early,
         (answer, now) -> {
           fetches.remove(pending);
           owned.fetched(request, answer, now);

@@ -409,7 +409,7 @@ final class ConsumerShell implements Consumer {
     core.heartbeatAnswered(counted);
     features.forEach(feature -> feature.heartbeatAnswered(counted));
     if (broadcast == null) {
-      core.assigned(assignment, Clock.millis());
+      assigned(assignment);
     }
     started.tryComplete(this);
     turn();
@@ -432,11 +432,18 @@ final class ConsumerShell implements Consumer {
       return;
     }
     try {
-      core.assigned(Assignment.fromJson(new JsonObject(body)), Clock.millis());
+      assigned(Assignment.fromJson(new JsonObject(body)));
     } catch (RuntimeException e) {
       LOG.warn("{}: ignored a malformed assignment: {}", this, e.toString());
     }
     turn();
+  }
+
+  private void assigned(Assignment assignment) {
+    core.assigned(assignment, Clock.millis());
+    if (!leaving) {
+      actions.assigned(assignment);
+    }
   }
 
   private void linkState(Link.State state) {

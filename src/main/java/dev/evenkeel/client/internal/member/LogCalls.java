@@ -22,6 +22,16 @@ interface LogCalls {
    */
   Future<FetchAnswer> fetch(FetchRequest request, boolean quiet, Consumer<String> asked);
 
+  /**
+   * Fetches from a shard that this consumer gets when its owner releases it: see {@link
+   * FetchRequest#AS_GRANTED}.
+   *
+   * @param asked gets the node that the request goes to
+   */
+  default Future<FetchAnswer> fetchAhead(FetchRequest request, Consumer<String> asked) {
+    throw new UnsupportedOperationException("nobody gives shards away here");
+  }
+
   Future<Lease> readLease(Shard shard);
 
   Future<RetryAnswer> fetchRetries(RetryRequest request);

@@ -63,6 +63,12 @@ final class ShardCalls implements LogCalls, PublishLog {
     return quiet ? groups.fetch(request, asked) : read(request, asked);
   }
 
+  @Override
+  public Future<FetchAnswer> fetchAhead(FetchRequest request, Consumer<String> asked) {
+    return read(request, Frames.request(Op.FETCH, request.encode()), asked)
+        .map(answer -> FetchAnswer.decode(answer).checked());
+  }
+
   /** Reads without owning the shard; waits for messages as a fetch does. */
   Future<FetchAnswer> browse(FetchRequest request, boolean quiet, Consumer<String> asked) {
     return fetch(request.browse(), quiet, asked);
