@@ -35,9 +35,14 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
   private volatile int bodyBytesMax;
   private long bytesReceived;
   private boolean broken;
+  private final FrameRoom room;
 
-  FrameDecoder(int bodyBytesMax) {
+  /** Bytes that the frame under way has of the {@link #room}. */
+  private int taken;
+
+  FrameDecoder(int bodyBytesMax, FrameRoom room) {
     this.bodyBytesMax = bodyBytesMax;
+    this.room = room;
   }
 
   long bytesReceived() {
@@ -62,7 +67,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
       }
     } catch (RefusedException refused) {
       broken = true;
-      body = null;
+      drop();
       // Not as an exception: for that, Vert.x would close the connection before a GOODBYE is sent.
       context.fireChannelRead(refused);
     } finally {
@@ -87,7 +92,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     if (bodyBytes == bodyLength) {
       Buffer whole = BufferInternal.buffer(Unpooled.wrappedBuffer(body));
       SessionFrame frame = new SessionFrame(FrameKind.ofCode(head[5] & 0xFF), int32(6), whole);
-      body = null;
+      drop();
       headBytes = 0;
       context.fireChannelRead(frame);
     }
@@ -116,14 +121,37 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     bodyLength = (int) length;
     bodyBytes = 0;
     long first = Math.max(FIRST_BYTES_MIN, (long) GROWTH * arrived);
-    body = new byte[(int) Math.min(bodyLength, first)];
+    body = new byte[take((int) Math.min(bodyLength, first))];
+  }
+
+  /** Room for an array of that length, if it is more than each connection has anyway. */
+  private int take(int length) {
+    if (length > FIRST_BYTES_MIN) {
+      room.take(length - taken);
+      taken = length;
+    }
+    return length;
+  }
+
+  /** Lets go of the array of the frame under way. */
+  private void drop() {
+    body = null;
+    if (taken > 0) {
+      room.give(taken);
+      taken = 0;
+    }
+  }
+
+  @Override
+  public void handlerRemoved(ChannelHandlerContext context) {
+    drop();
   }
 
   private void room(int more) {
     int needed = bodyBytes + more;
     if (needed > body.length) {
       long grown = Math.max(needed, (long) GROWTH * body.length);
-      body = Arrays.copyOf(body, (int) Math.min(bodyLength, grown));
+      body = Arrays.copyOf(body, take((int) Math.min(bodyLength, grown)));
     }
   }
 

@@ -40,8 +40,13 @@ public final class FrameSocket {
    * @param bodyBytesMax longest body of a frame; see {@link #bodyBytesMax}
    */
   public FrameSocket(NetSocket socket, int bodyBytesMax) {
+    this(socket, bodyBytesMax, FrameRoom.ENDLESS);
+  }
+
+  /** The same, for one of many connections that share the room for frames. */
+  public FrameSocket(NetSocket socket, int bodyBytesMax, FrameRoom room) {
     this.socket = (NetSocketInternal) socket;
-    decoder = new FrameDecoder(bodyBytesMax);
+    decoder = new FrameDecoder(bodyBytesMax, room);
     Channel channel = this.socket.channelHandlerContext().channel();
     channel.config().setRecvByteBufAllocator(new FixedRecvByteBufAllocator(READ_BYTES));
     channel.pipeline().addBefore("handler", "frames", decoder);

@@ -10,6 +10,7 @@ enum Limit {
   REQUESTS,
   SESSION_BYTES,
   NODE_BYTES,
+  ARRIVING_BYTES,
   LISTENING;
 
   /** OVERLOADED because of a limit. */

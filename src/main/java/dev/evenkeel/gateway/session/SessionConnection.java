@@ -388,7 +388,9 @@ final class SessionConnection {
 
   private void failed(Throwable failure) {
     if (failure instanceof RefusedException malformed && state != State.CLOSED) {
-      end(CloseReason.PROTOCOL, malformed.getMessage());
+      port.meters().refused(malformed);
+      boolean limited = malformed instanceof Limit.Reached;
+      end(limited ? CloseReason.LIMIT : CloseReason.PROTOCOL, malformed.getMessage());
     }
     // Anything else closes the socket.
   }

@@ -27,7 +27,8 @@ import java.util.stream.Stream;
  *     answers that are not sent yet: {@code sessionBytesInFlightMax}, at least bodyBytesMax,
  *     default 64 MiB
  * @param nodeBytesInFlightMax the same of all sessions, and 1 KiB more for each request: {@code
- *     nodeBytesInFlightMax}, at least bodyBytesMax + 1 KiB, default 256 MiB
+ *     nodeBytesInFlightMax}, at least bodyBytesMax + 1 KiB, default 256 MiB. Requests that have not
+ *     come whole may take as much again
  * @param listeningMax addresses at which a connection listens: {@code listeningMax}, 1 to
  *     1,000,000, default 2,000
  * @param pushesQueuedMax pushes that wait for a connection that does not read: {@code

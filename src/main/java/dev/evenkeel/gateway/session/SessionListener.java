@@ -81,7 +81,7 @@ final class SessionListener extends VerticleBase {
       accepted.close();
       return;
     }
-    FrameSocket socket = new FrameSocket(accepted, port.limits().helloBytesMax());
+    FrameSocket socket = new FrameSocket(accepted, port.limits().helloBytesMax(), port.sessions());
     try {
       port.sessions().came();
       connections.add(new SessionConnection(this, port, socket));

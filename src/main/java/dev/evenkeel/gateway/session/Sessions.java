@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.session;
 
+import dev.evenkeel.bus.frame.FrameRoom;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -10,7 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
  * The sessions with connections to this node, and what they have in flight. Safe for use from any
  * thread.
  */
-final class Sessions {
+final class Sessions implements FrameRoom {
   /** What a request takes on the node beside its bytes, such as its timer. */
   static final int REQUEST_BYTES = 1_024;
 
@@ -19,6 +20,7 @@ final class Sessions {
   private final AtomicInteger halfOpen = new AtomicInteger();
   private final AtomicInteger requests = new AtomicInteger();
   private final AtomicLong bytes = new AtomicLong();
+  private final AtomicLong arriving = new AtomicLong();
   private final SessionLimits limits;
 
   Sessions(SessionLimits limits) {
@@ -99,6 +101,27 @@ final class Sessions {
       bytes.addAndGet(-less);
       Sessions.this.bytes.addAndGet(-lessOfNode);
     }
+  }
+
+  /** Requests that have not come whole may take as much as those in flight, and no more. */
+  @Override
+  public void take(int more) {
+    if (arriving.addAndGet(more) > limits.nodeBytesInFlightMax()) {
+      arriving.addAndGet(-more);
+      throw Limit.ARRIVING_BYTES.reached(
+          "requests that have not come whole take %s bytes on this node",
+          limits.nodeBytesInFlightMax());
+    }
+  }
+
+  @Override
+  public void give(int less) {
+    arriving.addAndGet(-less);
+  }
+
+  /** Memory of requests that have not come whole. */
+  long arrivingBytes() {
+    return arriving.get();
   }
 
   /**

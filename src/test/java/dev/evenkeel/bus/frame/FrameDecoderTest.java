@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 class FrameDecoderTest {
   private static final int BODY_BYTES_MAX = 1 << 20;
 
-  private final FrameDecoder decoder = new FrameDecoder(BODY_BYTES_MAX);
+  private final FrameDecoder decoder = new FrameDecoder(BODY_BYTES_MAX, FrameRoom.ENDLESS);
   private final EmbeddedChannel channel = new EmbeddedChannel(decoder);
 
   private static Buffer frame(FrameKind kind, int correlation, byte[] body) {
@@ -122,7 +122,8 @@ class FrameDecoderTest {
     // More than the heap of a test, if each held 64 KiB.
     List<EmbeddedChannel> all = new ArrayList<>();
     for (int i = 0; i < 17_000; i++) {
-      EmbeddedChannel each = new EmbeddedChannel(new FrameDecoder(Integer.MAX_VALUE - 100));
+      EmbeddedChannel each =
+          new EmbeddedChannel(new FrameDecoder(Integer.MAX_VALUE - 100, FrameRoom.ENDLESS));
       Buffer head = Buffer.buffer().appendInt(Integer.MAX_VALUE - 200);
       head.appendByte((byte) 1).appendByte((byte) 3).appendInt(1).appendByte((byte) 1);
       each.writeInbound(Unpooled.wrappedBuffer(head.getBytes()));
@@ -131,6 +132,62 @@ class FrameDecoderTest {
       all.add(each);
     }
     assertThat(all).hasSize(17_000);
+  }
+
+  /** Room for a number of bytes. */
+  private static final class Some implements FrameRoom {
+    int left;
+
+    Some(int bytes) {
+      left = bytes;
+    }
+
+    @Override
+    public void take(int bytes) {
+      if (bytes > left) {
+        throw Refusal.OVERLOADED.error("%s bytes are left", left);
+      }
+      left -= bytes;
+    }
+
+    @Override
+    public void give(int bytes) {
+      left += bytes;
+    }
+  }
+
+  @Test
+  void framesThatHaveNotComeWholeShareRoom() {
+    Some room = new Some(200_000);
+    List<EmbeddedChannel> connections = new ArrayList<>();
+    byte[] bytes = frame(FrameKind.REQUEST, 1, new byte[100_000]).getBytes();
+    for (int i = 0; i < 3; i++) {
+      EmbeddedChannel each = new EmbeddedChannel(new FrameDecoder(BODY_BYTES_MAX, room));
+      each.writeInbound(Unpooled.wrappedBuffer(bytes, 0, 50_000));
+      connections.add(each);
+    }
+    assertThat(room.left).isZero();
+    Object refused = connections.get(2).readInbound();
+    assertThat(refused)
+        .isInstanceOfSatisfying(
+            RefusedException.class,
+            failure -> assertThat(failure.refusal()).isEqualTo(Refusal.OVERLOADED));
+    connections.get(0).writeInbound(Unpooled.wrappedBuffer(bytes, 50_000, bytes.length - 50_000));
+    Object whole = connections.get(0).readInbound();
+    assertThat(whole).isInstanceOf(SessionFrame.class);
+    assertThat(room.left).isEqualTo(100_000);
+    connections.get(1).close();
+    assertThat(room.left).isEqualTo(200_000);
+    connections.get(2).close();
+    assertThat(room.left).isEqualTo(200_000);
+  }
+
+  @Test
+  void smallFramesNeedNoRoom() {
+    EmbeddedChannel each = new EmbeddedChannel(new FrameDecoder(BODY_BYTES_MAX, new Some(0)));
+    each.writeInbound(Unpooled.wrappedBuffer(frame(FrameKind.PING, 1, new byte[4_096]).getBytes()));
+    Object whole = each.readInbound();
+    assertThat(whole).isInstanceOf(SessionFrame.class);
   }
 
   @Test

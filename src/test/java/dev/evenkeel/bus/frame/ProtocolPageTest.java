@@ -158,7 +158,7 @@ class ProtocolPageTest {
   }
 
   private static SessionFrame decoded(String name) {
-    EmbeddedChannel channel = new EmbeddedChannel(new FrameDecoder(4 << 20));
+    EmbeddedChannel channel = new EmbeddedChannel(new FrameDecoder(4 << 20, FrameRoom.ENDLESS));
     channel.writeInbound(Unpooled.wrappedBuffer(HEX.get(name)));
     SessionFrame frame = channel.readInbound();
     assertThat(channel.<Object>readInbound()).as("behind %s", name).isNull();

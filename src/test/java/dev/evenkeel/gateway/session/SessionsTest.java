@@ -80,6 +80,15 @@ class SessionsTest {
   }
 
   @Test
+  void requestsThatHaveNotComeWholeMayTakeAsMuchAsThoseInFlight() {
+    sessions.take(11_000);
+    reached(Limit.ARRIVING_BYTES, "11000 bytes", () -> sessions.take(1));
+    session("a").request(4_000);
+    sessions.give(11_000);
+    assertThat(sessions.arrivingBytes()).isZero();
+  }
+
+  @Test
   void bytesOfASessionAndOfTheNodeAreLimitedAndARefusedRequestCountsNowhere() {
     Session a = session("a");
     Session b = session("b");
