@@ -152,7 +152,10 @@ public final class GroupShards {
     return has ? lease.drain().heir().instance() : null;
   }
 
-  /** Shards that a release grants to a run of a member, sorted; not more than it can be told. */
+  /**
+   * The shards that a release will grant to a run of a member, sorted. At most {@link
+   * Assignment#COMING_MAX}.
+   */
   List<Assignment.Coming> comingTo(String instance) {
     return states.values().stream()
         .map(ShardState::lease)

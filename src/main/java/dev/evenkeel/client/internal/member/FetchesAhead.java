@@ -42,7 +42,7 @@ final class FetchesAhead {
 
   /** Fetches what is coming, and forgets what is neither coming nor owned. */
   void assigned(Assignment assignment) {
-    if (assignment.unchanged()) {
+    if (assignment.unchanged() || fetches.isEmpty() && assignment.coming().isEmpty()) {
       return;
     }
     Set<Key> wanted = new HashSet<>();
@@ -77,6 +77,9 @@ final class FetchesAhead {
    * @param asked gets the node that was asked
    */
   Future<FetchAnswer> take(FetchRequest request, Consumer<String> asked) {
+    if (fetches.isEmpty()) {
+      return null;
+    }
     Ahead ahead = fetches.remove(new Key(request.shard(), request.epoch()));
     if (ahead == null || ahead.answer.isComplete() && !serves(ahead.answer.result(), request)) {
       return null;

@@ -4,6 +4,8 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.RetryAnswer;
@@ -24,12 +26,13 @@ interface LogCalls {
 
   /**
    * Fetches from a shard that this consumer gets when its owner releases it: see {@link
-   * FetchRequest#AS_GRANTED}.
+   * FetchRequest#AS_GRANTED}. Fails where shards have no owners.
    *
    * @param asked gets the node that the request goes to
    */
   default Future<FetchAnswer> fetchAhead(FetchRequest request, Consumer<String> asked) {
-    throw new UnsupportedOperationException("nobody gives shards away here");
+    return Future.failedFuture(
+        new RefusedException(Refusal.INVALID, "shards have no owners in this mode"));
   }
 
   Future<Lease> readLease(Shard shard);
