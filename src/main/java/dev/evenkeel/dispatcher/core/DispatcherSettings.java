@@ -11,8 +11,9 @@ package dev.evenkeel.dispatcher.core;
  * @param groupForgetMillis a group without members for so long, while a dispatcher was active, is
  *     forgotten
  * @param joinQuietMillis a plan for members that join waits until none has joined for so long; 0:
- *     it does not wait
- * @param joinWaitMillisMax longest wait of a plan for members that join, from the first of them
+ *     it does not wait. Large groups wait longer; see {@link GroupPlan}
+ * @param joinWaitMillisMax longest wait of a plan for members that join, from the first of them. It
+ *     grows with the group as the other one does
  */
 public record DispatcherSettings(
     long rebalanceMillis,

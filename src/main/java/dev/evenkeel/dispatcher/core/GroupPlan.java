@@ -20,10 +20,16 @@ import java.util.function.BiConsumer;
  *
  * <p>Members that join in a burst make one plan: it waits until none has joined for {@link
  * DispatcherSettings#joinQuietMillis}, and at most {@link DispatcherSettings#joinWaitMillisMax}
- * from the first of them.
+ * from the first of them. Both times are multiplied by one for each {@link #BURST_FROM} members, up
+ * to {@link #BURST_FACTOR_MAX}: a plan that is made while members still come moves shards that the
+ * next one moves again.
  */
 final class GroupPlan {
   private static final long NO_BURST = -1;
+
+  private static final int BURST_FROM = 50;
+
+  private static final long BURST_FACTOR_MAX = 10;
 
   /**
    * After a plan of a large group, the next one waits for a while: a millisecond for each {@link
@@ -95,10 +101,12 @@ final class GroupPlan {
     if (burstSinceMillis == NO_BURST) {
       burstSinceMillis = nowMillis;
     }
+    long factor =
+        Math.max(1, Math.min(BURST_FACTOR_MAX, group.members().live().size() / BURST_FROM));
     burstEndMillis =
         Math.min(
-            nowMillis + state.settings.joinQuietMillis(),
-            burstSinceMillis + state.settings.joinWaitMillisMax());
+            nowMillis + factor * state.settings.joinQuietMillis(),
+            burstSinceMillis + factor * state.settings.joinWaitMillisMax());
     state.dirty.window(group.name(), burstEndMillis);
   }
 

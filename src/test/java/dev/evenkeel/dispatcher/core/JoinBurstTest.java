@@ -72,6 +72,33 @@ class JoinBurstTest {
   }
 
   @Test
+  void hundredsThatComeWithPausesAreAFewPlansToo() {
+    for (int i = 0; i < 400; i++) {
+      bench.send(bench.beat("m" + i));
+      pass(i % 50 == 49 ? 150 : 10);
+    }
+    // One for the first 50, which have come when there is a pause; the others take 4.55 s.
+    assertThat(bench.plans).isEqualTo(1);
+    pass(700);
+    assertThat(bench.plans).isEqualTo(2);
+  }
+
+  @Test
+  void aGroupOfThousandsWaitsTenTimesAsLongAtMost() {
+    for (int i = 0; i < 2_000; i++) {
+      bench.send(bench.beat("m" + i));
+    }
+    assertThat(bench.core.dueMillis()).isEqualTo(bench.now + 1_000);
+    long end = bench.now + 10_000;
+    for (int i = 0; bench.now < end; i++) {
+      assertThat(bench.plans).isZero();
+      pass(500);
+      bench.send(bench.beat("n" + i));
+    }
+    assertThat(bench.plans).isEqualTo(1);
+  }
+
+  @Test
   void whoLeavesIsReplacedAtOnceByThoseThatWait() {
     bench.send(bench.beat("a"));
     pass(100);
