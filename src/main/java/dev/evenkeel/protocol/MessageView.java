@@ -76,7 +76,7 @@ public final class MessageView extends Message {
       VarHandle.loadLoadFence();
       return key != null;
     }
-    return from[at] != 0;
+    return from[at] != 0 && new Cursor(from, at).varint() != 0;
   }
 
   @Override

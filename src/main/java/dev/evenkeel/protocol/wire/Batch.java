@@ -135,16 +135,15 @@ public record Batch(ByteBuffer bytes) implements BatchHeader {
 
   /**
    * Walks over the messages without making any: the bytes after the header must be as many messages
-   * as it says, no more and no less. A reader of such a batch never fails.
-   *
-   * <p>A compressed batch is not unpacked, so its reader may fail all the same. Only the length
-   * that it states is checked.
+   * as it says, no more and no less, and each within its limits. A reader of such a batch never
+   * fails. A compressed batch is unpacked for that.
    *
    * @throws MalformedException INVALID
+   * @throws RefusedException INVALID as {@link #requireLibrary}
    */
   public Batch checkMessages() {
     if (isCompressed()) {
-      statedBytes();
+      BatchPacker.check(this);
     } else {
       new BatchWalk(bytes, HEADER_BYTES).overAll(count());
     }

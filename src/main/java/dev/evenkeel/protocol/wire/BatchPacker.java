@@ -3,12 +3,15 @@ package dev.evenkeel.protocol.wire;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.protocol.Compression;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.RefusedException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 
 /**
  * Compresses the messages of batches, and unpacks them. The header of a compressed batch is that of
@@ -27,6 +30,9 @@ public final class BatchPacker {
 
   /** The libraries that were loaded, each when it was first needed. */
   private static final Map<Compression, Compressor> LOADED = new ConcurrentHashMap<>();
+
+  /** Memory to unpack a batch for a check: as much as checks ever needed at once. */
+  private static final Queue<byte[]> SCRATCH = new ConcurrentLinkedQueue<>();
 
   private final Compression compression;
   private final Compressor compressor;
@@ -106,6 +112,29 @@ public final class BatchPacker {
    */
   static ByteBuffer unpack(Batch batch) {
     byte[] to = new byte[batch.statedBytes()];
+    unpack(batch, to, to.length);
+    return ByteBuffer.wrap(to);
+  }
+
+  /**
+   * Unpacks a compressed batch and walks over its messages. Keeps nothing of it.
+   *
+   * @throws MalformedException INVALID
+   * @throws RefusedException INVALID if the library is missing
+   */
+  static void check(Batch batch) {
+    int length = batch.statedBytes();
+    byte[] idle = SCRATCH.poll();
+    byte[] to = idle == null ? new byte[Limits.BATCH_BYTES_MAX] : idle;
+    try {
+      unpack(batch, to, length);
+      new BatchWalk(ByteBuffer.wrap(to, 0, length), 0).overAll(batch.count());
+    } finally {
+      SCRATCH.add(to);
+    }
+  }
+
+  private static void unpack(Batch batch, byte[] to, int stated) {
     ByteBuffer bytes = batch.bytes();
     int length = batch.length() - BLOCK_AT;
     byte[] from;
@@ -121,13 +150,12 @@ public final class BatchPacker {
     Compressor compressor = compressor(batch.compression());
     int unpacked;
     try {
-      unpacked = compressor.unpack(from, at, length, to, 0);
+      unpacked = compressor.unpack(from, at, length, to, stated);
     } catch (RuntimeException malformed) {
-      throw Batch.malformed("it cannot be unpacked to " + to.length + " bytes: " + malformed);
+      throw Batch.malformed("it cannot be unpacked to " + stated + " bytes: " + malformed);
     }
-    if (unpacked != to.length) {
-      throw Batch.malformed("it states " + to.length + " bytes and unpacks to " + unpacked);
+    if (unpacked != stated) {
+      throw Batch.malformed("it states " + stated + " bytes and unpacks to " + unpacked);
     }
-    return ByteBuffer.wrap(to);
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.protocol.wire;
 
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MessageView;
@@ -7,7 +8,8 @@ import java.nio.ByteBuffer;
 
 /**
  * Walks over the messages of a batch by their lengths, and makes no objects for that. A broker
- * checks every batch that it receives in this way, and a reader finds the messages in it.
+ * checks every batch that it receives in this way, and a reader finds the messages in it: both use
+ * the same walk, so a reader can read whatever a broker took.
  */
 final class BatchWalk {
   private final byte[] bytes;
@@ -17,6 +19,9 @@ final class BatchWalk {
   // Where the last message and its payload lie.
 
   private int messageAt;
+  private int keyLength;
+  private int headers;
+  private long headersLength;
   private int payloadAt;
   private int payloadLength;
 
@@ -40,13 +45,38 @@ final class BatchWalk {
   }
 
   /**
-   * @throws MalformedException unless there are exactly so many messages
+   * @throws MalformedException unless there are exactly so many messages, each within its limits
    */
   void overAll(int count) {
-    over(count, count);
+    for (int message = 1; message <= count; message++) {
+      over(message, 1, count);
+      if (keyLength > Limits.KEY_BYTES_MAX
+          || headers > Limits.HEADERS_MAX
+          || headersLength > Limits.HEADERS_BYTES_MAX
+          || payloadLength > Limits.PAYLOAD_BYTES_MAX) {
+        throw Batch.malformed("message " + message + " of " + count + " has " + excess());
+      }
+    }
     if (at != end) {
       throw Batch.malformed((end - at) + " bytes after its " + count + " messages");
     }
+  }
+
+  /** What the last message has too much of. */
+  private String excess() {
+    if (keyLength > Limits.KEY_BYTES_MAX) {
+      return excess("a key", keyLength, Limits.KEY_BYTES_MAX);
+    }
+    if (headers > Limits.HEADERS_MAX) {
+      return headers + " headers: at most " + Limits.HEADERS_MAX + " are allowed";
+    }
+    return headersLength > Limits.HEADERS_BYTES_MAX
+        ? excess("headers", headersLength, Limits.HEADERS_BYTES_MAX)
+        : excess("a payload", payloadLength, Limits.PAYLOAD_BYTES_MAX);
+  }
+
+  private static String excess(String what, long length, int max) {
+    return what + " of " + length + " bytes: at most " + max + " are allowed";
   }
 
   /**
@@ -55,9 +85,13 @@ final class BatchWalk {
    * @throws MalformedException if these bytes are not so many messages
    */
   void over(int some, int count) {
-    for (int message = 0; message < some; message++) {
+    over(1, some, count);
+  }
+
+  private void over(int first, int some, int count) {
+    for (int message = first; message < first + some; message++) {
       if (!overOne()) {
-        throw Batch.malformed("message " + (message + 1) + " of " + count + " ends early");
+        throw Batch.malformed("message " + message + " of " + count + " ends early");
       }
     }
   }
@@ -66,20 +100,25 @@ final class BatchWalk {
   boolean overOne() {
     messageAt = at;
     int key = varint();
-    if (key < 0 || !over(Math.max(0, key - 1)) || !overLater()) {
+    keyLength = Math.max(0, key - 1);
+    if (key < 0 || !over(keyLength) || !overLater()) {
       return false;
     }
-    int headers = varint();
+    headers = varint();
     if (headers < 0) {
       return false;
     }
+    headersLength = 0;
     for (int i = 0; i < headers; i++) {
-      if (!over(varint())) { // the name
+      int name = varint();
+      if (!over(name)) {
         return false;
       }
-      if (!over(varint())) { // the value
+      int value = varint();
+      if (!over(value)) {
         return false;
       }
+      headersLength += (long) name + value;
     }
     payloadLength = varint();
     payloadAt = at;
@@ -92,7 +131,7 @@ final class BatchWalk {
         bytes, messageAt, payloadAt, payloadLength, firstTimestampMillis + laterMillis);
   }
 
-  /** A number of at most five bytes that is not negative, or -1. */
+  /** A number of at most five bytes and 31 bits, or -1. */
   private int varint() {
     if (at < end && bytes[at] >= 0) {
       return bytes[at++];
@@ -102,7 +141,7 @@ final class BatchWalk {
       int next = bytes[at++];
       value |= (next & 0x7F) << shift;
       if (next >= 0) {
-        return Math.max(-1, value);
+        return shift < 28 || next < 8 ? value : -1;
       }
     }
     return -1;
@@ -115,7 +154,7 @@ final class BatchWalk {
       value |= (long) (next & 0x7F) << shift;
       if (next >= 0) {
         laterMillis = value >>> 1 ^ -(value & 1);
-        return true;
+        return shift < 63 || next < 2;
       }
     }
     return false;

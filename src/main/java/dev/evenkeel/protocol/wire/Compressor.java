@@ -13,10 +13,11 @@ interface Compressor {
   int compress(byte[] from, int at, int length, byte[] to, int toAt);
 
   /**
-   * Unpacks {@code length} bytes to {@code to}, from {@code toAt} on, and never beyond its end.
+   * Unpacks {@code length} bytes to the first {@code room} bytes of {@code to}, and never beyond
+   * them.
    *
    * @return the number of bytes written
    * @throws RuntimeException of any kind if the bytes are malformed, or if there is no room
    */
-  int unpack(byte[] from, int at, int length, byte[] to, int toAt);
+  int unpack(byte[] from, int at, int length, byte[] to, int room);
 }

@@ -28,7 +28,7 @@ final class Lz4Compressor implements Compressor {
   }
 
   @Override
-  public int unpack(byte[] from, int at, int length, byte[] to, int toAt) {
-    return decompressor.decompress(from, at, length, to, toAt, to.length - toAt);
+  public int unpack(byte[] from, int at, int length, byte[] to, int room) {
+    return decompressor.decompress(from, at, length, to, 0, room);
   }
 }

@@ -42,11 +42,11 @@ final class ZstdCompressor implements Compressor {
   }
 
   @Override
-  public int unpack(byte[] from, int at, int length, byte[] to, int toAt) {
+  public int unpack(byte[] from, int at, int length, byte[] to, int room) {
     ZstdDecompressCtx idle = unpacking.poll();
     ZstdDecompressCtx context = idle == null ? new ZstdDecompressCtx() : idle;
     try {
-      return context.decompressByteArray(to, toAt, to.length - toAt, from, at, length);
+      return context.decompressByteArray(to, 0, room, from, at, length);
     } finally {
       unpacking.add(context);
     }

@@ -23,6 +23,7 @@ import net.jqwik.api.Combinators;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.Provide;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -142,11 +143,14 @@ class CompressedBatchTest {
     Batch batch = build(lines(100), compression);
     int right = batch.unpackedLength() - Batch.HEADER_BYTES;
     for (int stated : new int[] {400, right - 1, right + 1, Limits.BATCH_BYTES_MAX}) {
-      Batch changed = stating(batch, stated).checkMessages();
-      assertThatThrownBy(() -> read(changed))
-          .isInstanceOf(MalformedException.class)
-          .hasMessageContaining("malformed batch: it ")
-          .hasMessageContaining(String.valueOf(stated));
+      Batch changed = stating(batch, stated);
+      for (ThrowingCallable use :
+          List.<ThrowingCallable>of(changed::checkMessages, () -> read(changed))) {
+        assertThatThrownBy(use)
+            .isInstanceOf(MalformedException.class)
+            .hasMessageContaining("malformed batch: it ")
+            .hasMessageContaining(String.valueOf(stated));
+      }
     }
     assertThat(read(stating(batch, right))).hasSize(100);
   }
@@ -164,7 +168,8 @@ class CompressedBatchTest {
     bomb.put(small.bytes().slice(0, BatchPacker.BLOCK_AT)).put(block, 0, length);
     bomb.putInt(4, bomb.capacity()).putInt(Batch.HEADER_BYTES, 1 << 20);
     if (bomb.capacity() <= Limits.BATCH_BYTES_MAX) {
-      Batch batch = restamped(bomb.array()).checkMessages();
+      Batch batch = restamped(bomb.array());
+      assertThatThrownBy(batch::checkMessages).isInstanceOf(MalformedException.class);
       assertThatThrownBy(() -> read(batch)).isInstanceOf(MalformedException.class);
     } else {
       assertThatThrownBy(() -> restamped(bomb.array())).hasMessageContaining("batch of");
@@ -303,7 +308,7 @@ class CompressedBatchTest {
     return Combinators.combine(
             random.injectNull(0.3),
             headers,
-            Arbitraries.longs().between(-1L << 50, 1L << 50),
+            Arbitraries.longs(),
             Arbitraries.oneOf(random, repeated))
         .as(Message::new)
         .list()
