@@ -26,6 +26,9 @@ public final class Limits {
   /** Largest entry of a log group: what joined batches may add up to. */
   public static final int ENTRY_BYTES_MAX = 3 << 20;
 
+  /** Most bytes of the compressed batches of one append request when they are unpacked: 64 MiB. */
+  public static final int APPEND_UNPACKED_BYTES_MAX = 64 << 20;
+
   /** Largest state of a shard. */
   public static final int STATE_BYTES_MAX = 1 << 20;
 

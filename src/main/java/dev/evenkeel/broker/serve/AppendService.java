@@ -17,15 +17,20 @@ import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Checks append requests, so that nothing behind it has to, and hands them to their log group. */
+/**
+ * Checks append requests, so that nothing behind it has to, and hands them to their log group. All
+ * batches enter the log here, whoever sends them: what it takes, every consumer can read.
+ */
 public final class AppendService {
   private final ServeContext serve;
   private final List<LogGroupServer> groups;
   private final List<Appender> appenders = new ArrayList<>();
+  private final CompressedBatches compressed;
 
   AppendService(ServeContext serve) {
     this.serve = serve;
     groups = serve.groups();
+    compressed = new CompressedBatches(serve.vertx());
     groups.forEach(group -> appenders.add(new Appender(serve, group.log())));
   }
 
@@ -40,17 +45,19 @@ public final class AppendService {
     int messages = 0;
     int level = FeatureLevel.FIRST;
     for (AppendBody.Item item : items) {
-      Batch batch = item.batch().verified().checkMessages();
+      Batch batch = item.batch().verified();
       messages += batch.count();
       if (batch.isCompressed()) {
         level = FeatureLevel.COMPRESSION;
+      } else {
+        batch.checkMessages();
       }
     }
     // Here, so that it refuses this request alone, and not those that it would be joined with.
     groups.get(group).state().requireLevel(level);
     return appenders
         .get(group)
-        .append(items, messages, level, body)
+        .append(items, messages, level, body, compressed.check(items))
         .map(results -> Frames.answer(results.encode()));
   }
 

@@ -25,7 +25,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Joins the append requests of one log group into entries. Requests gather while as many entries as
- * allowed are in flight; an idle log group takes the next request at once. Bodies are not copied.
+ * allowed are in flight; an idle log group takes the next request at once. Bodies are not copied. A
+ * request whose batches are still being checked keeps its place, and those behind it wait.
  *
  * <p>Runs on one context.
  */
@@ -35,6 +36,7 @@ final class Appender {
       int messages,
       int level,
       ByteBuffer body,
+      Future<Void> checked,
       long startNanos,
       Promise<AppendResults> promise) {
     int batches() {
@@ -60,16 +62,18 @@ final class Appender {
   }
 
   /**
-   * Appends batches that have been checked. {@code body} must not change afterwards.
+   * Appends batches once they are checked. {@code body} must not change afterwards.
    *
    * @param items the batches of the body
    * @param messages in all of the batches
    * @param level the feature level that a node needs to read the batches
-   * @return results in the order of the batches; fails as {@link LogGroup#append} does, TOO_LARGE
-   *     if the body does not fit into an entry, OVERLOADED if too much waits
+   * @param checked fails with the refusal of the request; completes on this context
+   * @return results in the order of the batches; fails as {@code checked} and {@link
+   *     LogGroup#append} do, TOO_LARGE if the body does not fit into an entry, OVERLOADED if too
+   *     much waits
    */
   Future<AppendResults> append(
-      List<AppendBody.Item> items, int messages, int level, ByteBuffer body) {
+      List<AppendBody.Item> items, int messages, int level, ByteBuffer body, Future<Void> checked) {
     int bytes = body.remaining();
     if (Entry.HEADER_BYTES + bytes > Limits.ENTRY_BYTES_MAX) {
       return refused(
@@ -81,10 +85,14 @@ final class Appender {
       return refused(OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
     }
     Pending pending =
-        new Pending(items, messages, level, body, System.nanoTime(), Promise.promise());
+        new Pending(items, messages, level, body, checked, System.nanoTime(), Promise.promise());
     waitingBytes += bytes;
     waiting.add(pending);
-    dispatch();
+    if (checked.isComplete()) {
+      dispatch();
+    } else {
+      checked.onComplete(done -> dispatch());
+    }
     return pending.promise().future();
   }
 
@@ -93,14 +101,13 @@ final class Appender {
   }
 
   private void dispatch() {
-    while (entriesInFlight < serve.options().entriesInFlightMax() && !waiting.isEmpty()) {
+    while (next() != null && entriesInFlight < serve.options().entriesInFlightMax()) {
       List<Pending> joined = new ArrayList<>();
       int level = FeatureLevel.FIRST;
       int bytes = Entry.HEADER_BYTES;
       int batches = 0;
       int taken = 0;
-      while (!waiting.isEmpty()) {
-        Pending next = waiting.peek();
+      for (Pending next = next(); next != null; next = next()) {
         bytes += next.body().remaining();
         batches += next.batches();
         if (!joined.isEmpty()
@@ -122,6 +129,18 @@ final class Appender {
       send(head, bodies)
           .whenComplete((reply, failure) -> serve.run(() -> finish(joined, reply, failure)));
     }
+  }
+
+  /** The next request, if it may go into an entry now; else null. Drops those that are refused. */
+  private Pending next() {
+    Pending next = waiting.peek();
+    while (next != null && next.checked().failed()) {
+      waiting.remove();
+      waitingBytes -= next.body().remaining();
+      next.promise().fail(next.checked().cause());
+      next = waiting.peek();
+    }
+    return next != null && next.checked().succeeded() ? next : null;
   }
 
   Queue queue() {

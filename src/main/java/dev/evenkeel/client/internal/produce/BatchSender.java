@@ -12,6 +12,7 @@ import dev.evenkeel.client.internal.produce.core.BatchResult;
 import dev.evenkeel.client.internal.produce.core.DueTime;
 import dev.evenkeel.client.internal.produce.core.OutBatch;
 import dev.evenkeel.client.internal.produce.core.ProducerCore;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
@@ -43,6 +44,9 @@ public abstract class BatchSender<T> {
 
   /** Batches join a request up to this size. */
   private static final int REQUEST_BYTES_MAX = 1 << 20;
+
+  /** The same for what they are unpacked. Nodes that are busy take less than they allow. */
+  private static final int REQUEST_UNPACKED_BYTES_MAX = Limits.APPEND_UNPACKED_BYTES_MAX / 4;
 
   /** How long one try waits for its answer; much less than the delivery timeout. */
   protected static final long REQUEST_TIMEOUT_MILLIS = 5_000;
@@ -207,15 +211,22 @@ public abstract class BatchSender<T> {
   private void split(int group, List<OutBatch<T>> batches, int epoch) {
     int from = 0;
     int bytes = 0;
+    int unpacked = 0;
     for (int i = 0; i < batches.size(); i++) {
       int more = AppendBody.DELAYED_SHARD_BYTES + batches.get(i).batch.length();
-      boolean full = bytes + more > REQUEST_BYTES_MAX || i - from == AppendBody.BATCHES_MAX;
+      int moreUnpacked = batches.get(i).batch.unpackedLength();
+      boolean full =
+          bytes + more > REQUEST_BYTES_MAX
+              || unpacked + moreUnpacked > REQUEST_UNPACKED_BYTES_MAX
+              || i - from == AppendBody.BATCHES_MAX;
       if (i > from && full) {
         request(group, batches.subList(from, i), bytes, epoch);
         from = i;
         bytes = 0;
+        unpacked = 0;
       }
       bytes += more;
+      unpacked += moreUnpacked;
     }
     request(group, batches.subList(from, batches.size()), bytes, epoch);
   }
