@@ -90,16 +90,17 @@ final class MessagesApi {
   }
 
   /** Adds the messages from {@code offset} on. Returns the next offset to read. */
-  private static long take(Page page, Shard shard, FetchAnswer fetched, long offset) {
+  static long take(Page page, Shard shard, FetchAnswer fetched, long offset) {
     long next = offset;
     for (FetchAnswer.Placed placed : fetched.batches()) {
       if (page.full()) {
         break;
       }
-      BatchReader reader = placed.batch().verified().reader(placed.baseOffset());
+      RefusedException damage = damage(placed);
+      BatchReader reader = placed.batch().reader(placed.baseOffset());
       while (reader.hasNext() && !page.full()) {
         long at = reader.nextOffset();
-        JsonObject shown = show(page, shard, reader, at);
+        JsonObject shown = show(page, shard, reader, at, damage);
         if (at >= offset) {
           page.add(shown);
           next = at + 1;
@@ -109,9 +110,23 @@ final class MessagesApi {
     return next;
   }
 
-  /** Shows an unreadable message as such, so that it does not hide the messages behind it. */
-  private static JsonObject show(Page page, Shard shard, BatchReader reader, long offset) {
+  /** Why nothing in the batch counts, or null. */
+  private static RefusedException damage(FetchAnswer.Placed placed) {
     try {
+      placed.verified();
+      return null;
+    } catch (RefusedException damaged) {
+      return damaged;
+    }
+  }
+
+  /** Shows an unreadable message as such, so that it does not hide the messages behind it. */
+  private static JsonObject show(
+      Page page, Shard shard, BatchReader reader, long offset, RefusedException damage) {
+    try {
+      if (damage != null) {
+        throw damage;
+      }
       return json(page, shard, offset, reader.next());
     } catch (RefusedException malformed) {
       reader.giveUp();

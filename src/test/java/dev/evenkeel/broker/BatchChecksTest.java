@@ -11,24 +11,31 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Compression;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendHead;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -165,6 +172,45 @@ class BatchChecksTest {
     assertThat(refusal(second).refusal()).isEqualTo(Refusal.OVERLOADED);
     assertThat(get(first).results()).hasSize(most).allMatch(AppendResults.Result::ok);
     get(bench.append(shard, batch));
+  }
+
+  /** As nodes of former versions took it. */
+  private void appendUnchecked(Batch batch) throws Exception {
+    AppendBody.Item item = new AppendBody.Item(shard, batch);
+    Bytes head = Entry.appending(FeatureLevel.COMPRESSION, bench.now.get());
+    AppendHead.write(head, item);
+    Bytes body = new Bytes();
+    AppendBody.write(body, item);
+    bench
+        .nodes
+        .get("n1")
+        .log()
+        .data()
+        .get(bench.groupOf(shard))
+        .append(head.view(), List.of(body.view()))
+        .get(60, TimeUnit.SECONDS);
+  }
+
+  @Test
+  void aGroupCanSkipABatchOfAFormerVersionThatCannotBeRead() throws Exception {
+    get(bench.append(shard, batch(0, 0, 0, 2)));
+    Batch poison = withoutItsEnd(compressed(Compression.ZSTD, 0, 0, 4_000));
+    appendUnchecked(poison);
+    get(bench.append(shard, batch(0, 0, 0, 3)));
+    long behind = 2 + poison.count();
+    long epoch = bench.grant("g", shard, "a", 0).epoch();
+    FetchAnswer answer = get(bench.fetch("g", shard, epoch, 2, 0));
+    assertThat(answer.batches().get(0).batch().verified().bytes()).isEqualTo(poison.bytes());
+    for (StartAt to :
+        List.of(StartAt.offset(behind), StartAt.timestamp(Long.MAX_VALUE), StartAt.LATEST)) {
+      DataCommand.ResetLease reset = new DataCommand.ResetLease("g", shard, epoch, to);
+      Lease lease = ((Reply.OfLease) bench.submit("n1", bench.groupOf(shard), reset)).lease();
+      assertThat(lease.committed()).isGreaterThanOrEqualTo(behind);
+      epoch = bench.grant("g", shard, "a", lease.epoch()).epoch();
+    }
+    answer = get(bench.fetch("g", shard, epoch, behind, 0));
+    assertThat(answer.batches()).hasSize(1);
+    assertThat(answer.batches().get(0).baseOffset()).isEqualTo(behind);
   }
 
   private int entries() {

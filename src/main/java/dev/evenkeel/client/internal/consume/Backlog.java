@@ -14,6 +14,8 @@ final class Backlog {
 
   private final ArrayDeque<Waiting> batches = new ArrayDeque<>();
   private BatchReader reader;
+  private FetchAnswer.Placed reading;
+  private boolean broken;
   private int share;
   private long wantedFrom;
 
@@ -46,6 +48,7 @@ final class Backlog {
       Waiting waiting = batches.poll();
       if (waiting == null) {
         reader = null;
+        reading = null;
         return null;
       }
       begin(waiting);
@@ -55,13 +58,20 @@ final class Backlog {
       return new Task(owner, offset, reader.next(), share);
     } catch (RefusedException malformed) {
       reader.giveUp();
-      return Task.unreadable(owner, offset, share, false, malformed);
+      Task task =
+          Task.unreadable(
+              owner, offset, share, reading.baseOffset(), reading.endOffset(), malformed);
+      task.notTheFirst = broken;
+      broken = true;
+      return task;
     }
   }
 
   private void begin(Waiting waiting) {
-    share = share(waiting.placed());
-    reader = waiting.placed().batch().reader(waiting.placed().baseOffset());
+    reading = waiting.placed();
+    broken = false;
+    share = share(reading);
+    reader = reading.batch().reader(reading.baseOffset());
     wantedFrom = waiting.from();
     while (reader.nextOffset() < wantedFrom) {
       try {
@@ -76,5 +86,6 @@ final class Backlog {
   void clear() {
     batches.clear();
     reader = null;
+    reading = null;
   }
 }

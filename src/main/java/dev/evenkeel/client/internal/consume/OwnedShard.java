@@ -11,6 +11,7 @@ import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
@@ -1019,6 +1020,19 @@ public final class OwnedShard implements Task.Owner {
   /** A problem that was reported is over: should it come back, it is reported again. */
   void forgetReported() {
     reported = null;
+  }
+
+  /** Tells an operator the command that skips all messages below {@code next}. */
+  String howToSkip(long next) {
+    return environment.options.getMode() == Mode.BROADCAST
+        ? ""
+        : String.format(
+            "; to skip to offset %d: evenkeel group reset %s --topic %s --shard %d --to %d --force",
+            next,
+            environment.options.getGroup(),
+            ownership.topic(),
+            ownership.shard().shard(),
+            next);
   }
 
   void error(String text, Throwable cause) {

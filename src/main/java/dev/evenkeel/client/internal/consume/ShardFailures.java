@@ -173,12 +173,21 @@ final class ShardFailures {
     if (options.getOnFailure() == OnFailure.STOP) {
       messages.givenBack(true);
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
-      String text = shard.ownership() + attempt(task, "the consumer ends");
+      String skip = task.batchEnd < 0 ? "" : shard.howToSkip(task.batchEnd);
+      String text = shard.ownership() + attempt(task, "the consumer ends" + skip);
       environment.act(by -> by.stop(text, cause));
       return;
     }
     boolean broadcast = options.getMode() == Mode.BROADCAST;
-    report(task, broadcast ? "it is skipped" : "it goes to the dead letters", cause);
+    if (task.batchEnd < 0) {
+      report(task, broadcast ? "it is skipped" : "it goes to the dead letters", cause);
+    } else if (!task.notTheFirst) {
+      // One report for all of them: a batch may have many thousands.
+      String which =
+          ": offsets " + task.offset + " to " + (task.batchEnd - 1) + " cannot be read, ";
+      String then = broadcast ? "they are skipped" : "they go to the dead letters";
+      shard.error(which + then, cause);
+    }
     record(task, -1, cause, state, now);
   }
 

@@ -11,6 +11,9 @@ final class ShardFetch {
   /** Shortest time between two fetches that bring nothing and do not wait either. */
   private static final long EMPTY_GAP_MILLIS = 100;
 
+  /** How often the log says that the shard waits at the same unreadable batch. */
+  private static final long CORRUPT_REPORT_MILLIS = 60_000;
+
   /** How long the next fetch waits after one without an answer: it may get none either. */
   private static final int AFTER_LOSS_MILLIS = 1_000;
 
@@ -41,6 +44,7 @@ final class ShardFetch {
   private long corruptOffset = -1;
 
   private int corruptFetches;
+  private long corruptReportedMillis;
 
   /** When the first request was sent, or -1. */
   private long firstMillis = -1;
@@ -146,7 +150,7 @@ final class ShardFetch {
       try {
         placed.verified().requireLibrary();
       } catch (RefusedException e) {
-        unreadable(Math.max(placed.baseOffset(), from), e, now);
+        unreadable(placed, e, now);
         break;
       }
       if (placed.baseOffset() > from) {
@@ -164,12 +168,18 @@ final class ShardFetch {
    * A batch with a wrong checksum is never handed out, nor one that this program lacks the library
    * for: the shard waits, logs that, and fetches it again.
    */
-  private void unreadable(long offset, RefusedException e, long now) {
-    if (corruptOffset != offset) {
-      corruptOffset = offset;
-      corruptFetches = 0;
-      String text = ": unreadable batch at offset " + offset;
-      shard.error(text + ", it is fetched again until it is readable", e);
+  private void unreadable(FetchAnswer.Placed placed, RefusedException e, long now) {
+    boolean another = corruptOffset != placed.baseOffset();
+    if (another || now - corruptReportedMillis >= CORRUPT_REPORT_MILLIS) {
+      corruptFetches = another ? 0 : corruptFetches;
+      corruptOffset = placed.baseOffset();
+      corruptReportedMillis = now;
+      String which = placed.baseOffset() + " to " + (placed.endOffset() - 1);
+      // A missing library is no reason to skip anything.
+      String skip = e.refusal() == Refusal.CORRUPT ? shard.howToSkip(placed.endOffset()) : "";
+      String text =
+          ": the batch of offsets %s cannot be read: it is fetched again until it can be%s";
+      shard.error(String.format(text, which, skip), e);
     }
     notBeforeMillis = now + Backoff.steps(++corruptFetches);
   }

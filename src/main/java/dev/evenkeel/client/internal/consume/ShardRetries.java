@@ -380,7 +380,7 @@ final class ShardRetries {
       Message message = unpacked.at(offset).detach();
       return new Task(owner, offset, message, BatchBuilder.sizeOf(message), true);
     } catch (RefusedException e) {
-      return Task.unreadable(owner, offset, copy == null ? 0 : copy.length, true, e);
+      return Task.unreadableRetry(owner, offset, copy == null ? 0 : copy.length, e);
     }
   }
 

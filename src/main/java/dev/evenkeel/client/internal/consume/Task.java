@@ -93,6 +93,12 @@ public final class Task implements MessageSource.Handed {
   /** Why no handler can get it: its bytes are not a message. Null: it can be read. */
   RefusedException unreadable;
 
+  /** If it cannot be read: the offset behind its batch, or -1 if that is not known. */
+  long batchEnd = -1;
+
+  /** Whether an earlier message of its batch could not be read either. */
+  boolean notTheFirst;
+
   /** Whether the rate step must learn which messages come to wait behind this one. */
   public boolean watched;
 
@@ -114,18 +120,37 @@ public final class Task implements MessageSource.Handed {
     this.bytes = bytes;
   }
 
-  /** A message that cannot be read. */
-  static Task unreadable(Owner owner, long offset, int share, boolean retry, RefusedException why) {
-    Task task = new Task(owner, offset, UNREADABLE, share, retry);
-    task.unreadable =
-        new RefusedException(
-            Refusal.CORRUPT,
-            "the message cannot be read (%s/%d offset %d: %s), so no handler got it",
-            task.topic(),
-            task.shard(),
-            offset,
-            why.getMessage());
+  /** A message of the log's retries that cannot be read. */
+  static Task unreadableRetry(Owner owner, long offset, int bytes, RefusedException why) {
+    Task task = new Task(owner, offset, UNREADABLE, bytes, true);
+    task.unreadable = unreadable(task, "", why);
     return task;
+  }
+
+  /**
+   * A message that cannot be read.
+   *
+   * @param base the first offset of its batch
+   * @param end the offset behind its batch
+   */
+  static Task unreadable(
+      Owner owner, long offset, int share, long base, long end, RefusedException why) {
+    Task task = new Task(owner, offset, UNREADABLE, share);
+    String batch = String.format(" in the batch of offsets %d to %d", base, end - 1);
+    task.unreadable = unreadable(task, batch, why);
+    task.batchEnd = end;
+    return task;
+  }
+
+  private static RefusedException unreadable(Task task, String batch, RefusedException why) {
+    return new RefusedException(
+        Refusal.CORRUPT,
+        "the message cannot be read (%s/%d offset %d%s: %s), so no handler got it",
+        task.topic(),
+        task.shard(),
+        task.offset,
+        batch,
+        why.getMessage());
   }
 
   /**

@@ -201,6 +201,8 @@ class ConsumerCoreTest {
     assertThat(dead).allMatch(each -> each.way() == Outcome.Way.DEAD && each.attempt() == 1);
     assertThat(dead).allMatch(each -> each.error().startsWith("CORRUPT: the message cannot be"));
     assertThat(dead).as("the log has the messages").allMatch(each -> each.copy() == null);
+    assertThat(reports())
+        .containsExactly("t/0@5: offsets 3 to 6 cannot be read, they go to the dead letters");
     tick(5_000);
     assertThat(commit().offset()).isEqualTo(8);
   }
@@ -224,7 +226,9 @@ class ConsumerCoreTest {
     }
     assertThat(dead).isNotEmpty();
     assertThat(dead.get(0).error())
-        .startsWith("CORRUPT: the message cannot be read (t/0 offset 30: malformed batch: it ");
+        .startsWith(
+            "CORRUPT: the message cannot be read (t/0 offset 30 in the batch of offsets 30 to 79:"
+                + " malformed batch: it ");
   }
 
   @Test
@@ -272,8 +276,48 @@ class ConsumerCoreTest {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    assertThat(take(Wanted.Stop.class).cause())
-        .hasMessageContaining("the message cannot be read", "no handler got it");
+    Wanted.Stop stop = take(Wanted.Stop.class);
+    assertThat(stop.text())
+        .isEqualTo(
+            "t/0@5: attempt 1 at offset 3 failed, the consumer ends; to skip to offset 4:"
+                + " evenkeel group reset g --topic t --shard 0 --to 4 --force");
+    assertThat(stop.cause())
+        .hasMessageContaining("the message cannot be read (t/0 offset 3 in the batch of offsets 0")
+        .hasMessageContaining("no handler got it");
+  }
+
+  @Test
+  void anOperatorLearnsHowToSkipABatchThatIsFetchedAgainAndAgainAndOtherShardsGoOn() {
+    begin(false, false);
+    assign(owned(S0, 5, false));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Batch corrupt = batch("a", "b", "c");
+    corrupt.bytes().put(corrupt.length() - 1, (byte) 1);
+    List<String> reports = new ArrayList<>();
+    int fetches = 0;
+    for (long end = now + 130_000; now < end; tick(500)) {
+      for (Wanted.Fetch fetch : takeAll(Wanted.Fetch.class)) {
+        fetch.owned().fetched(fetch.request(), answer(10, corrupt), now);
+        fetches++;
+      }
+      reports.addAll(reports());
+    }
+    assertThat(fetches).as("in 130 s").isBetween(5, 20);
+    assertThat(reports).hasSize(3);
+    assertThat(reports)
+        .containsOnly(
+            "t/0@5: the batch of offsets 10 to 12 cannot be read: it is fetched again until it can"
+                + " be; to skip to offset 13: evenkeel group reset g --topic t --shard 0 --to 13"
+                + " --force");
+    assign(owned(S0, 5, false), owned(S1, 5, false));
+    OwnedShard other = run(S1, "d");
+    core.finished(next(0), now);
+    assertThat(other.ownership().shard()).isEqualTo(S1);
+  }
+
+  private List<String> reports() {
+    return takeAll(Wanted.Report.class).stream().map(Wanted.Report::text).toList();
   }
 
   @Test

@@ -495,6 +495,64 @@ class ConsumersTest {
     await(consumer.close());
   }
 
+  /** It was appended before nodes checked what is inside. */
+  private static Batch malformed() {
+    BatchBuilder builder = new BatchBuilder(1024);
+    messages(5, 5).forEach(builder::add);
+    Batch malformed = builder.build(1, 0, 0);
+    malformed.bytes().putInt(32, 7);
+    return malformed.stamped(1, 0, 0);
+  }
+
+  @Test
+  void aConsumerThatStopsAtWhatItCannotReadGoesOnAfterAReset() {
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    cluster.append(0, messages(0, 5));
+    cluster.append(0, malformed());
+    cluster.append(0, messages(20, 5));
+    List<Throwable> ends = new CopyOnWriteArrayList<>();
+    ConsumerOptions options = options().setOnFailure(ConsumerOptions.OnFailure.STOP);
+    Consumer first = await(Consumers.start(cluster, directory, options, numbersTo(seen)));
+    first.onEnd(ends::add);
+    cluster.grant(0, null, -1);
+    Awaitility.await().until(() -> ends.size() == 1);
+    assertThat(seen).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    assertThat(ends.get(0))
+        .hasMessageContaining("offset 10 in the batch of offsets 5 to 11")
+        .hasMessageContaining("evenkeel group reset g --topic t --shard 0 --to 12 --force");
+    Consumer second = await(Consumers.start(cluster, directory, options, numbersTo(seen)));
+    cluster.reset(0, 12);
+    Awaitility.await().until(() -> cluster.lease(0).committed() == 17);
+    assertThat(seen.subList(10, seen.size())).containsExactly(20, 21, 22, 23, 24);
+    await(second.close());
+  }
+
+  @Test
+  void otherShardsGoOnWhileOneWaitsAndThatOneDoesAfterAReset() {
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    Batch corrupt = malformed();
+    corrupt.bytes().put(corrupt.length() - 1, (byte) 1);
+    cluster.append(0, corrupt);
+    cluster.append(0, messages(20, 5));
+    Consumer consumer = await(Consumers.start(cluster, directory, options(), numbersTo(seen)));
+    cluster.grant(0, null, -1);
+    cluster.grant(1, null, -1);
+    cluster.append(1, messages(30, 5));
+    Awaitility.await().until(() -> cluster.lease(1).committed() == 5);
+    assertThat(seen).containsExactly(30, 31, 32, 33, 34);
+    cluster.reset(0, 7);
+    Awaitility.await().until(() -> cluster.lease(0).committed() == 12);
+    assertThat(seen.subList(5, seen.size())).containsExactly(20, 21, 22, 23, 24);
+    await(consumer.close());
+  }
+
+  private static ConsumerHandler numbersTo(List<Integer> seen) {
+    return delivery -> {
+      seen.add(number(delivery));
+      return Future.succeededFuture();
+    };
+  }
+
   @Test
   void refusalsAtTheStartFailIt() {
     assertThat(failure(Consumers.start(cluster, directory, options().setParallel(0), d -> null)))

@@ -147,6 +147,15 @@ public final class FakeCluster implements Link {
     push();
   }
 
+  /** An operator moves the group, and the member gets the shard again. */
+  synchronized void reset(int shard, long offset) {
+    Lease reset = leases.get(shard(shard)).reset(offset);
+    leases.put(
+        shard(shard),
+        reset.granted(member.member(), member.instance(), 0, reset.ownerTimeoutMillis()));
+    push();
+  }
+
   /** Gives the shard to somebody else. */
   synchronized void steal(int shard) {
     Lease old = leases.get(shard(shard));

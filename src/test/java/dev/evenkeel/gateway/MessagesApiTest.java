@@ -1,0 +1,59 @@
+package dev.evenkeel.gateway;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** A batch that cannot be read does not hide those around it. */
+class MessagesApiTest {
+  private static final Shard SHARD = new Shard(1, 0);
+
+  private static Batch batch(String... payloads) {
+    BatchBuilder builder = new BatchBuilder(256);
+    for (String payload : payloads) {
+      builder.add(Message.of(null, 0, payload.getBytes(StandardCharsets.UTF_8)));
+    }
+    return builder.build(1, 0, 0);
+  }
+
+  @Test
+  void whatCannotBeReadIsShownAsSuch() {
+    Batch malformed = batch("c", "d");
+    malformed.bytes().putInt(32, 3);
+    malformed.stamped(1, 0, 0);
+    Batch damaged = batch("e", "f");
+    damaged.bytes().put(damaged.length() - 1, (byte) 1);
+    FetchAnswer answer =
+        new FetchAnswer(
+            0,
+            8,
+            0,
+            List.of(
+                new FetchAnswer.Placed(0, batch("a")),
+                new FetchAnswer.Placed(1, malformed),
+                new FetchAnswer.Placed(4, damaged),
+                new FetchAnswer.Placed(6, batch("g", "h"))));
+    Page page = Page.of(new JsonObject());
+    assertThat(MessagesApi.take(page, SHARD, answer, 0)).isEqualTo(8);
+    List<JsonObject> items =
+        IntStream.range(0, page.items().size()).mapToObj(page.items()::getJsonObject).toList();
+    assertThat(items)
+        .extracting(item -> item.getString("payload"))
+        .containsExactly("a", "c", "d", null, null, null, "g", "h");
+    assertThat(items.get(3).getString("unreadable")).contains("message 3 of 3 ends early");
+    for (JsonObject each : items.subList(4, 6)) {
+      assertThat(each.getString("unreadable")).contains("corrupt batch: CRC-32C is ");
+    }
+    page = Page.of(new JsonObject().put("limit", 2));
+    assertThat(MessagesApi.take(page, SHARD, answer, 4)).as("the next page").isEqualTo(6);
+  }
+}
