@@ -64,7 +64,7 @@ class BatchChecksTest {
   /**
    * A batch whose payloads hardly become smaller.
    *
-   * @param bytes of all payloads; above 64 KiB, a worker thread checks the batch
+   * @param bytes of all payloads; above 256 KiB, a worker thread checks the batch
    */
   private static Batch compressed(Compression compression, int producer, int sequence, int bytes) {
     Random random = new Random(1);

@@ -20,7 +20,7 @@ import java.util.List;
  */
 final class CompressedBatches {
   /** What is unpacked at once takes about 0.1 ms. */
-  private static final int AT_ONCE_BYTES_MAX = 64 << 10;
+  private static final int AT_ONCE_BYTES_MAX = 256 << 10;
 
   /** A batch takes as long as so many bytes, however small it is. */
   private static final int BATCH_BYTES_MIN = 2 << 10;

@@ -661,7 +661,10 @@ class ProtocolPageTest {
                 Limits.BATCH_BYTES_MAX, Limits.BATCH_MESSAGES_MAX),
             row(
                 "body of an APPEND | %,d bytes, %,d batches",
-                Limits.ENTRY_BYTES_MAX - 10, AppendBody.BATCHES_MAX));
+                Limits.ENTRY_BYTES_MAX - 10, AppendBody.BATCHES_MAX),
+            row(
+                "compressed batches of an APPEND | unpacked %,d bytes in all",
+                Limits.APPEND_UNPACKED_BYTES_MAX));
   }
 
   private static String row(String format, Object... values) {
