@@ -41,11 +41,11 @@ public final class Frames {
     return frame(1 + refusal.ordinal(), ByteBuffer.wrap(text.getBytes(StandardCharsets.UTF_8)));
   }
 
-  /** The refusal of a failure; a failure that is no refusal becomes UNAVAILABLE. */
+  /** The refusal of a failure; a failure that is no refusal becomes UNAVAILABLE, and is logged. */
   public static Buffer refusal(Throwable failure) {
     return failure instanceof RefusedException refused
         ? refusal(refused.refusal(), refused.getMessage())
-        : refusal(Refusal.UNAVAILABLE, "internal error: " + failure);
+        : refusal(Refusal.UNAVAILABLE, UnexpectedErrors.report(failure));
   }
 
   private static Buffer frame(int code, ByteBuffer body) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.bus.UnexpectedErrors;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.eventbus.Message;
@@ -44,6 +45,6 @@ public final class ApiErrors {
   private static RefusedException refused(Throwable failure) {
     return failure instanceof RefusedException refused
         ? refused
-        : new RefusedException(Refusal.UNAVAILABLE, "internal error: " + failure);
+        : new RefusedException(Refusal.INTERNAL, UnexpectedErrors.report(failure));
   }
 }

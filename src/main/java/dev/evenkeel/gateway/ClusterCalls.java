@@ -107,7 +107,8 @@ final class ClusterCalls {
         .recover(
             failure ->
                 Future.failedFuture(
-                    new RefusedException(Refusal.UNAVAILABLE, "no broker answers: " + failure)));
+                    new RefusedException(
+                        Refusal.UNAVAILABLE, "no broker answers: " + ApiErrors.words(failure))));
   }
 
   Future<ByteBuffer> toMetaLeader(Op op, Bytes body) {

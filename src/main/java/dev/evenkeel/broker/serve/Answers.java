@@ -18,13 +18,9 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** Turns futures and failures into answers. */
 public final class Answers {
-  private static final Logger LOG = LoggerFactory.getLogger(Answers.class);
-
   private Answers() {}
 
   /** Answers a message with the result of {@code handler}. Every failure becomes an answer too. */
@@ -56,8 +52,6 @@ public final class Answers {
           Throwable cause = unwrap(failure);
           if (cause instanceof RefusedException known) {
             refused.accept(known.refusal());
-          } else {
-            LOG.error("a request failed", cause);
           }
           message.reply(Frames.refusal(cause));
         });

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.bus.UnexpectedErrors;
 import dev.evenkeel.gateway.ApiErrors;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -54,7 +55,7 @@ final class ApiFailure extends RuntimeException {
       return known;
     }
     if (!(failure instanceof ReplyException reply)) {
-      return new ApiFailure(500, "INTERNAL", "internal error: " + failure);
+      return new ApiFailure(500, UnexpectedErrors.report(failure));
     }
     if (reply.failureType() == ReplyFailure.NO_HANDLERS) {
       return new ApiFailure(
@@ -72,7 +73,7 @@ final class ApiFailure extends RuntimeException {
     }
     RefusedException refused = ApiErrors.received(reply.getMessage());
     return refused == null
-        ? new ApiFailure(500, "INTERNAL", String.valueOf(reply.getMessage()))
+        ? new ApiFailure(500, UnexpectedErrors.report(reply))
         : new ApiFailure(status(refused.refusal()), refused.refusal().name(), refused.getMessage());
   }
 
