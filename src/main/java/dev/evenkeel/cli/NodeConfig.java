@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.gateway.http.HostNames;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.NodePorts;
@@ -66,6 +67,10 @@ public record NodeConfig(
     return (int) number(NodeSetting.HTTP_PORT);
   }
 
+  List<String> httpNames() {
+    return list(values, NodeSetting.HTTP_NAMES);
+  }
+
   public Path data() {
     return Path.of(text(values, NodeSetting.DATA)).toAbsolutePath().normalize();
   }
@@ -101,6 +106,7 @@ public record NodeConfig(
           "--roles: a lone node needs the role dispatcher: nobody else could do its work");
     }
     NodeConfig config = new NodeConfig(node, publicHost, peers, roles, values);
+    checkHttpNames(config.httpNames());
     int last = port + NodePorts.COUNT - 1;
     if (config.httpPort() >= port && config.httpPort() <= last) {
       throw CommandFailure.usage(
@@ -177,6 +183,14 @@ public record NodeConfig(
           "--roles: a node needs the role broker (a dispatcher or web role works beside one)");
     }
     return Set.copyOf(roles);
+  }
+
+  private static void checkHttpNames(List<String> names) {
+    try {
+      new HostNames(names);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage("--http-names: " + e.getMessage());
+    }
   }
 
   private static List<Peer> peers(List<String> given) {

@@ -8,6 +8,7 @@ import static dev.evenkeel.cli.NodeSetting.Type.TEXT;
 
 import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.dispatcher.core.DispatcherSettings;
+import dev.evenkeel.gateway.http.HttpLimits;
 import dev.evenkeel.gateway.session.SessionLimits;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.NodePorts;
@@ -35,6 +36,7 @@ enum NodeSetting {
       "Base of four ports: P applications, P+1 event bus, P+2 Raft, P+3 Hazelcast."),
   HTTP_HOST(TEXT, "", "Address to listen on for HTTP; host if empty."),
   HTTP_PORT(NUMBER, 8080, 0, 65_535, "Port for HTTP; 0: any free port."),
+  HTTP_NAMES(LIST, "", "Names under which browsers and programs reach HTTP, such as a proxy's."),
   DATA(TEXT, "./data", "Directory for messages, logs and state; created if it is missing."),
   PEERS(LIST, "", "Every node as ID@HOST:PORT, including this one; empty: a lone node."),
   ROLES(LIST, "broker,dispatcher,web", "Roles of this node."),
@@ -131,6 +133,18 @@ enum NodeSetting {
       8 << 20,
       1L << 40,
       "Bytes of requests of applications that wait for answers, and of large answers not sent yet."),
+  HTTP_CONNECTIONS_MAX(
+      NUMBER,
+      HttpLimits.DEFAULT.connectionsMax(),
+      1,
+      1_000_000,
+      "Most HTTP connections to this node, without WebSockets."),
+  HTTP_BYTES_IN_FLIGHT_MAX(
+      BYTES,
+      HttpLimits.DEFAULT.bytesInFlightMax(),
+      8 << 20,
+      1L << 40,
+      "Bytes of the bodies of HTTP requests that wait for answers."),
   METRICS_LABELS_MAX(
       NUMBER,
       200,

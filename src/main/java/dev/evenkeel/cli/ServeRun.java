@@ -15,6 +15,7 @@ import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.gateway.GatewayVerticle;
+import dev.evenkeel.gateway.http.HostNames;
 import dev.evenkeel.gateway.http.WebVerticle;
 import dev.evenkeel.gateway.session.SessionVerticle;
 import dev.evenkeel.log.LogSettings;
@@ -28,8 +29,11 @@ import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
+import java.net.UnknownHostException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
@@ -276,7 +280,10 @@ public final class ServeRun {
               .put("host", config.httpHost())
               .put("port", config.httpPort())
               .put("node", config.node())
-              .put("localOnly", true);
+              .put("localOnly", true)
+              .put("names", httpNames())
+              .put("connectionsMax", config.number(NodeSetting.HTTP_CONNECTIONS_MAX))
+              .put("bytesInFlightMax", config.number(NodeSetting.HTTP_BYTES_IN_FLIGHT_MAX));
       deploy(vertx, web, json, webId);
     }
     membership.attach(await(node));
@@ -291,6 +298,22 @@ public final class ServeRun {
       deploy(vertx, new DispatcherVerticle(member), json, dispatcherId);
     }
     deploy(vertx, new SessionVerticle(), sessions(), sessionsId);
+  }
+
+  /**
+   * The configured names, and the names that the node and its machine have anyway. No foreign page
+   * can have one of those.
+   */
+  private JsonArray httpNames() {
+    List<String> own = new ArrayList<>(List.of(config.publicHost()));
+    try {
+      own.add(InetAddress.getLocalHost().getHostName());
+    } catch (UnknownHostException e) {
+      // The name of the machine has no address, so nobody can use it.
+    }
+    own.removeIf(name -> !HostNames.isValid(name));
+    own.addAll(config.httpNames());
+    return new JsonArray(own);
   }
 
   private JsonObject sessions() {

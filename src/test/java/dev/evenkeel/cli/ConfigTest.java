@@ -117,6 +117,16 @@ class ConfigTest {
   }
 
   @Test
+  void namesForHttpAreHostNames() {
+    assertThat(config("").httpNames()).isEmpty();
+    assertThat(config("http-names: [queue.example.com, queue]").httpNames())
+        .containsExactly("queue.example.com", "queue");
+    assertThatThrownBy(() -> config("http: {names: 'http://queue'}"))
+        .hasMessageContaining("--http-names: 'http://queue' is not a host name")
+        .satisfies(e -> assertThat(((CommandFailure) e).exitStatus()).isEqualTo(2));
+  }
+
+  @Test
   void portsAndRolesMustFitTogether() {
     assertThatThrownBy(() -> config("http-port: 5704")).hasMessageContaining("choose another");
     assertThatThrownBy(() -> config("roles: broker,dispatchr"))

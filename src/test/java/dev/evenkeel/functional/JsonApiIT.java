@@ -272,7 +272,8 @@ class JsonApiIT {
                 200));
     assertThat(places.getJsonObject(1))
         .isEqualTo(new JsonObject().put("shard", shard).put("offset", 2));
-    HttpResponse<String> raw = http("POST", path + "?key=k", "text/plain", "raw body");
+    HttpResponse<String> raw =
+        http("POST", path + "?key=k", "application/octet-stream", "raw body");
     assertThat(object(raw.body()).getLong("offset")).isEqualTo(3);
     JsonArray page =
         new JsonArray(json("GET", path + "?shard=" + shard + "&offset=1&limit=2", null, 200));

@@ -45,12 +45,18 @@ final class Api {
   }
 
   static void fail(RoutingContext context, Throwable failure) {
-    ApiFailure known = ApiFailure.of(failure);
-    send(context, known.status(), known.json());
+    send(context.response(), ApiFailure.of(failure));
   }
 
   static void send(RoutingContext context, int status, Object json) {
-    HttpServerResponse response = context.response();
+    send(context.response(), status, json);
+  }
+
+  static void send(HttpServerResponse response, ApiFailure failure) {
+    send(response, failure.status(), failure.json());
+  }
+
+  private static void send(HttpServerResponse response, int status, Object json) {
     // The caller may have left, or a failure may follow an answer.
     if (!response.ended() && !response.closed()) {
       if (status == 429 || status == 503) {

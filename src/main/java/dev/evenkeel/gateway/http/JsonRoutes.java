@@ -10,7 +10,6 @@ import io.vertx.core.Handler;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import io.vertx.ext.web.handler.BodyHandler;
 
 /**
  * Passes requests on to {@code evenkeel.api} addresses. The question has a field for each parameter
@@ -21,17 +20,19 @@ final class JsonRoutes {
   static final int SETTINGS_BYTES_MAX = 64 << 10;
 
   /** Largest body with names of dead letters, in bytes: thousands of names. */
-  private static final long NAMES_BYTES_MAX = 1 << 20;
+  private static final int NAMES_BYTES_MAX = 1 << 20;
 
   private final Api api;
+  private final Bodies bodies;
 
-  JsonRoutes(Api api) {
+  JsonRoutes(Api api, Bodies bodies) {
     this.api = api;
+    this.bodies = bodies;
   }
 
   void mount(Router router) {
-    BodyHandler settings = BodyHandler.create(false).setBodyLimit(SETTINGS_BYTES_MAX);
-    BodyHandler names = BodyHandler.create(false).setBodyLimit(NAMES_BYTES_MAX);
+    Handler<RoutingContext> settings = bodies.upTo(SETTINGS_BYTES_MAX);
+    Handler<RoutingContext> names = bodies.upTo(NAMES_BYTES_MAX);
     String topics = Addresses.API_TOPICS;
     router.get("/api/topics").handler(withoutBody(topics, "list"));
     router.post("/api/topics").handler(settings).handler(withBody(topics, "create", 201));

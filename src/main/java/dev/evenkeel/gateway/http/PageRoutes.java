@@ -141,8 +141,6 @@ public final class PageRoutes {
         .putHeader(
             HttpHeaders.CACHE_CONTROL,
             file.unchanging() ? "public, max-age=31536000, immutable" : "no-cache")
-        .putHeader("x-content-type-options", "nosniff")
-        .putHeader("referrer-policy", "no-referrer")
         .putHeader("content-security-policy", POLICY);
     String had = context.request().getHeader(HttpHeaders.IF_NONE_MATCH);
     if (had != null && (had.strip().equals("*") || had.contains(file.tag()))) {

@@ -8,7 +8,6 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
-import io.vertx.ext.web.handler.BodyHandler;
 import java.util.Base64;
 import java.util.List;
 
@@ -21,15 +20,19 @@ final class ProduceRoute {
   static final int MESSAGES_BYTES_MAX = 8 << 20;
 
   private final Api api;
+  private final Bodies bodies;
   private final IdempotentAnswers answers = new IdempotentAnswers();
 
-  ProduceRoute(Api api) {
+  ProduceRoute(Api api, Bodies bodies) {
     this.api = api;
+    this.bodies = bodies;
   }
 
   void mount(Router router) {
-    BodyHandler messages = BodyHandler.create(false).setBodyLimit(MESSAGES_BYTES_MAX);
-    router.post("/api/topics/:topic/messages").handler(messages).handler(this::produce);
+    router
+        .post("/api/topics/:topic/messages")
+        .handler(bodies.upTo(MESSAGES_BYTES_MAX))
+        .handler(this::produce);
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.http.HttpServerRequest;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonArray;
@@ -14,15 +15,18 @@ import java.util.stream.Stream;
 
 /** Reads HTTP requests. All methods throw {@link ApiFailure}. */
 final class Requests {
+  /** Most values in a JSON body: a thousand messages with all their headers. */
+  static final int VALUES_MAX = 100_000;
+
   private Requests() {}
 
   static boolean isJson(RoutingContext context) {
-    String type = contentType(context);
+    String type = contentType(context.request());
     return type.equals("application/json") || type.endsWith("+json");
   }
 
   static boolean isJsonLines(RoutingContext context) {
-    String type = contentType(context);
+    String type = contentType(context.request());
     return type.equals("application/x-ndjson") || type.equals("application/jsonl");
   }
 
@@ -30,7 +34,9 @@ final class Requests {
   static JsonArray jsonLines(RoutingContext context) {
     JsonArray values = new JsonArray();
     int number = 0;
-    for (String line : (Iterable<String>) body(context).toString().lines()::iterator) {
+    Buffer body = body(context);
+    checkValues(body);
+    for (String line : (Iterable<String>) body.toString().lines()::iterator) {
       number++;
       if (!line.isBlank()) {
         try {
@@ -47,8 +53,8 @@ final class Requests {
   }
 
   /** The media type without its parameters, lower case; empty if there is none. */
-  static String contentType(RoutingContext context) {
-    String header = context.request().getHeader("content-type");
+  static String contentType(HttpServerRequest request) {
+    String header = request.getHeader("content-type");
     if (header == null) {
       return "";
     }
@@ -97,6 +103,7 @@ final class Requests {
     if (body.length() == 0) {
       throw ApiFailure.invalid("the body is empty: send JSON");
     }
+    checkValues(body);
     try {
       return Json.decodeValue(body);
     } catch (DecodeException e) {
@@ -105,14 +112,38 @@ final class Requests {
       throw ApiFailure.invalid(
           "the body is not JSON: "
               + (end < 0 ? message : message.substring(0, end))
-                  // Remove the position in a text that the parser does not show.
-                  .replaceFirst(" *\\(start marker.*| *at \\[Source.*", ""));
+                  // Remove the position in a text that the parser does not show, and its methods.
+                  .replaceFirst(" *\\(start marker.*| *at \\[Source.*", "")
+                  .replaceAll(", from `[^`]*`", ""));
+    }
+  }
+
+  /**
+   * Refuses a body of very many small values, because each takes much more memory than its text.
+   */
+  private static void checkValues(Buffer body) {
+    if (body.length() <= VALUES_MAX) {
+      return;
+    }
+    int values = 0;
+    boolean inText = false;
+    for (int i = 0; i < body.length(); i++) {
+      byte next = body.getByte(i);
+      if (next == '"') {
+        inText = !inText;
+      } else if (inText && next == '\\') {
+        i++;
+      } else if (!inText && (next == ',' || next == '{' || next == '[' || next == '\n')) {
+        values++;
+      }
+    }
+    if (values > VALUES_MAX) {
+      throw new ApiFailure(413, "the body has more than " + VALUES_MAX + " JSON values");
     }
   }
 
   static Buffer body(RoutingContext context) {
-    Buffer body = context.body().buffer();
-    return body == null ? Buffer.buffer() : body;
+    return Bodies.of(context);
   }
 
   /**

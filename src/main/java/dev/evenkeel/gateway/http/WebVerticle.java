@@ -9,6 +9,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpHeaders;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
@@ -17,6 +18,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 
 /**
  * Serves the live page at {@code /} and the HTTP API, a thin layer over the {@code evenkeel.api}
@@ -30,9 +32,13 @@ import java.util.concurrent.TimeUnit;
  * port       0 to 65535; 0: any free port    8080
  * node       id of the node, for /health     ""
  * localOnly  ask this JVM's gateway only     false
+ * names      host names of the node, besides
+ *            localhost and IP addresses      []
  * </pre>
  *
- * {@code start()} fails with a {@code BindException} if the port is busy.
+ * and the limits of {@link HttpLimits}.
+ *
+ * <p>{@code start()} fails with a {@code BindException} if the port is busy.
  */
 public final class WebVerticle extends VerticleBase {
   private static final long STOP_SECONDS_MAX = 2;
@@ -41,7 +47,15 @@ public final class WebVerticle extends VerticleBase {
   private static final int FRAME_BYTES_MAX = 4 << 10;
 
   /** The keys of the configuration. */
-  public static final List<String> KEYS = List.of("host", "port", "node", "localOnly");
+  public static final List<String> KEYS =
+      Stream.concat(
+              Stream.of("host", "port", "node", "localOnly", "names"), HttpLimits.keys().stream())
+          .toList();
+
+  /** Longest first line of a request. */
+  private static final int LINE_BYTES_MAX = 4 << 10;
+
+  private static final int HEADERS_BYTES_MAX = 8 << 10;
 
   private HttpServer server;
   private LiveHub live;
@@ -50,12 +64,21 @@ public final class WebVerticle extends VerticleBase {
   public Future<?> start() {
     JsonObject config = config() == null ? new JsonObject() : config();
     Nearest.requireKnown("configuration key", config.fieldNames(), KEYS);
+    HttpLimits limits = HttpLimits.fromJson(config);
+    HostNames names =
+        new HostNames(
+            config.getJsonArray("names", new JsonArray()).stream().map(String::valueOf).toList());
     Api api = new Api(vertx, config.getBoolean("localOnly", false));
     HttpServerOptions options =
         new HttpServerOptions()
             .setHost(config.getString("host", "127.0.0.1"))
             .setPort(config.getInteger("port", 8080))
-            .setIdleTimeout(120)
+            .setIdleTimeout(HttpLimits.IDLE_MILLIS_MAX)
+            .setIdleTimeoutUnit(TimeUnit.MILLISECONDS)
+            // Browsers do not use it, and every limit would be needed twice.
+            .setHttp2ClearTextEnabled(false)
+            .setMaxInitialLineLength(LINE_BYTES_MAX)
+            .setMaxHeaderSize(HEADERS_BYTES_MAX)
             .setCompressionSupported(true)
             // Each watcher would need its own compressor, which takes memory and time.
             .setPerMessageWebSocketCompressionSupported(false)
@@ -64,8 +87,23 @@ public final class WebVerticle extends VerticleBase {
             .setMaxWebSocketMessageSize(FRAME_BYTES_MAX);
     String node = config.getString("node", "");
     live = new LiveHub(vertx, node, () -> clusterStatus(api));
-    server = vertx.createHttpServer(options).requestHandler(router(vertx, api, node, live));
+    Connections connections = new Connections(limits, nowMillis());
+    LiveRoutes liveRoutes = new LiveRoutes(live, connections);
+    Bodies bodies = new Bodies(limits.bytesInFlightMax());
+    Guard guard = new Guard(names, connections, router(vertx, api, node, bodies, liveRoutes));
+    vertx.setPeriodic(limits.tickMillis(), timer -> connections.tick(nowMillis()));
+    server =
+        vertx
+            .createHttpServer(options)
+            .connectionHandler(connections::opened)
+            .invalidRequestHandler(guard::malformed)
+            .requestHandler(guard);
     return server.listen();
+  }
+
+  /** Monotonic. */
+  private static long nowMillis() {
+    return System.nanoTime() / 1_000_000;
   }
 
   private static Future<JsonObject> clusterStatus(Api api) {
@@ -85,11 +123,11 @@ public final class WebVerticle extends VerticleBase {
     return server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
-  static Router router(Vertx vertx, Api api, String node, LiveHub live) {
+  static Router router(Vertx vertx, Api api, String node, Bodies bodies, LiveRoutes live) {
     Router router = Router.router(vertx);
-    new JsonRoutes(api).mount(router);
-    new ProduceRoute(api).mount(router);
-    new LiveRoutes(live).mount(router);
+    new JsonRoutes(api, bodies).mount(router);
+    new ProduceRoute(api, bodies).mount(router);
+    live.mount(router);
     new NodeRoutes(api, node).mount(router);
     new PageRoutes(vertx).mount(router);
     router.route().failureHandler(context -> failed(router, context));
@@ -129,7 +167,7 @@ public final class WebVerticle extends VerticleBase {
     // Vert.x refuses a path with a broken % escape, without a reason or a status.
     boolean malformed = failure == null && context.statusCode() < 400;
     int status = malformed ? 400 : context.statusCode();
-    if (failure instanceof ApiFailure) {
+    if (failure instanceof ApiFailure || failure != null && status >= 500) {
       Api.fail(context, failure);
       return;
     }
@@ -141,7 +179,7 @@ public final class WebVerticle extends VerticleBase {
           case 404 -> "there is nothing at " + path + ": see /openapi.json";
           case 405 -> context.request().method() + " is not possible at " + path;
           case 413 -> "the body is too large";
-          default -> failure == null ? "HTTP status " + status : "internal error: " + failure;
+          default -> "HTTP status " + status;
         };
     if (status == 405 && !context.response().headers().contains(HttpHeaders.ALLOW)) {
       context.response().putHeader(HttpHeaders.ALLOW, allowed(router, path));

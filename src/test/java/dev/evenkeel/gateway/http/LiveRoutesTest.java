@@ -21,7 +21,6 @@ import io.vertx.core.http.WebSocketClientOptions;
 import io.vertx.core.http.WebSocketConnectOptions;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import io.vertx.core.net.HostAndPort;
 import io.vertx.ext.web.client.WebClient;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -276,17 +275,5 @@ class LiveRoutesTest {
     await(vertx.undeploy(deployment));
     await().until(() -> watcher.closeStatusCode() != null);
     assertThat(watcher.closeStatusCode()).isEqualTo((short) 1001);
-  }
-
-  @Test
-  void anOriginIsTheSameWithItsUsualPort() {
-    assertThat(LiveRoutes.sameOrigin(null, null)).isTrue();
-    assertThat(LiveRoutes.sameOrigin("http://a:8080", HostAndPort.create("A", 8080))).isTrue();
-    assertThat(LiveRoutes.sameOrigin("https://a", HostAndPort.create("a", 443))).isTrue();
-    assertThat(LiveRoutes.sameOrigin("https://a", HostAndPort.create("a", -1))).isTrue();
-    assertThat(LiveRoutes.sameOrigin("http://a:1", HostAndPort.create("a", 2))).isFalse();
-    assertThat(LiveRoutes.sameOrigin("http://b:8080", HostAndPort.create("a", 8080))).isFalse();
-    assertThat(LiveRoutes.sameOrigin("null", HostAndPort.create("a", 80))).isFalse();
-    assertThat(LiveRoutes.sameOrigin("http://a b", HostAndPort.create("a", 80))).isFalse();
   }
 }

@@ -369,6 +369,40 @@ class WebVerticleTest {
   }
 
   @Test
+  void unexpectedErrorsTellNothingAboutTheProgram() throws Exception {
+    vertx
+        .eventBus()
+        .consumer(
+            Addresses.API_TOPICS,
+            question -> question.fail(-1, "java.lang.NullPointerException: field Foo.bar"));
+    api(Addresses.API_PRODUCE, question -> "no object");
+    for (HttpResponse<Buffer> answer :
+        List.of(
+            get("/api/topics"),
+            call(HttpMethod.POST, "/api/topics/t/messages", new JsonObject()),
+            call(HttpMethod.POST, "/api/topics/t/messages?acks=all", new JsonArray().add(1)))) {
+      assertError(answer, 500, "INTERNAL");
+      assertThat(answer.bodyAsJsonObject().getString("message"))
+          .matches("internal error [0-9a-f]{8}: the log says more under this id");
+    }
+  }
+
+  @Test
+  void errorsInJsonTellNothingAboutTheParser() throws Exception {
+    var post =
+        client
+            .post(port, "127.0.0.1", "/api/topics")
+            .putHeader("content-type", "application/json; charset=utf-8");
+    for (String body :
+        List.of("{", "{]", "{\"a\":", "nul", "[".repeat(2_000), "1".repeat(2_000), "\u0000")) {
+      HttpResponse<Buffer> answer = await(post.sendBuffer(Buffer.buffer(body)));
+      assertError(answer, 400, "INVALID");
+      assertThat(answer.bodyAsString())
+          .doesNotContain("java", "jackson", "Stream", "Source", "io.");
+    }
+  }
+
+  @Test
   void wrongRequestsAreJsonErrors() throws Exception {
     assertError(get("/nowhere"), 404, "NOT_FOUND");
     assertError(get("/api/topics/t/nowhere"), 404, "NOT_FOUND");
@@ -443,8 +477,10 @@ class WebVerticleTest {
   @Test
   void theDescriptionNamesExactlyTheRoutes() throws Exception {
     TreeSet<String> routes = new TreeSet<>();
-    LiveHub live = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"));
-    Router router = WebVerticle.router(vertx, new Api(vertx, false), "n1", live);
+    LiveHub hub = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"));
+    LiveRoutes live = new LiveRoutes(hub, new Connections(HttpLimits.DEFAULT, 0));
+    Router router =
+        WebVerticle.router(vertx, new Api(vertx, false), "n1", new Bodies(1 << 20), live);
     router
         .getRoutes()
         .forEach(

@@ -1,0 +1,146 @@
+package dev.evenkeel.gateway.http;
+
+import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.http.HttpConnection;
+import io.vertx.core.http.HttpServerRequest;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * Limits the number of open connections, and the time that each takes to send a request. For use on
+ * one context.
+ *
+ * <p>What a connection may do, and for how long:
+ *
+ * <pre>
+ * send its first request          requestMillisMax from its opening, for head and body together
+ * send the head of the next one   idleMillisMax from the answer before
+ * send the body of that one       requestMillisMax from the head
+ * wait for an answer              no limit here: the answer has its own
+ * </pre>
+ *
+ * Connections that become WebSockets leave, because the live view has its own limits.
+ */
+final class Connections {
+  /** So many connections past the limit learn why they are refused; others are only closed. */
+  private static final int REFUSED_MAX = 64;
+
+  private static final class Open {
+    final HttpConnection connection;
+
+    /** Whether it is past the limit. */
+    final boolean refused;
+
+    /** When the present request must be there; without one, the head of the next. */
+    long deadlineMillis;
+
+    /** The request under way; null: none. */
+    HttpServerRequest request;
+
+    /** Whether the head of a request has ever arrived. */
+    boolean begun;
+
+    Open(HttpConnection connection, boolean refused, long deadlineMillis) {
+      this.connection = connection;
+      this.refused = refused;
+      this.deadlineMillis = deadlineMillis;
+    }
+  }
+
+  private final HttpLimits limits;
+  private final Map<HttpConnection, Open> open = new HashMap<>();
+
+  /** The time since the first tick; it does not go on while the node is held up. */
+  private long nowMillis;
+
+  private long tickedMillis;
+
+  /**
+   * @param nowMillis of a monotonic clock
+   */
+  Connections(HttpLimits limits, long nowMillis) {
+    this.limits = limits;
+    this.tickedMillis = nowMillis;
+  }
+
+  void opened(HttpConnection connection) {
+    if (open.size() >= limits.connectionsMax() + REFUSED_MAX) {
+      connection.close();
+      return;
+    }
+    boolean refused = open.size() >= limits.connectionsMax();
+    open.put(connection, new Open(connection, refused, nowMillis + limits.requestMillisMax()));
+    connection.closeHandler(closed -> left(connection));
+  }
+
+  /** A connection has closed or is no longer one for requests. */
+  void left(HttpConnection connection) {
+    open.remove(connection);
+  }
+
+  int size() {
+    return open.size();
+  }
+
+  /** The head of a request has arrived. */
+  void received(HttpServerRequest request) {
+    Open one = open.get(request.connection());
+    if (one == null) {
+      return;
+    }
+    one.request = request;
+    if (one.begun) {
+      one.deadlineMillis = nowMillis + limits.requestMillisMax();
+    }
+    one.begun = true;
+  }
+
+  /**
+   * Why requests on a connection are refused, in which case it is to be closed; null: they are not.
+   */
+  ApiFailure refusal(HttpConnection connection) {
+    Open one = open.get(connection);
+    if (one != null && !one.refused) {
+      return null;
+    }
+    return new ApiFailure(
+        503,
+        Refusal.OVERLOADED.name(),
+        "the node has %s connections, its limit (http-connections-max): try again after a pause"
+            .formatted(limits.connectionsMax()));
+  }
+
+  /**
+   * Checks all deadlines. After a pause of the whole node, clients have sent what is not read yet,
+   * so a long pause counts as a short one.
+   *
+   * @param millis of a monotonic clock
+   */
+  void tick(long millis) {
+    nowMillis += Math.min(millis - tickedMillis, 2 * limits.tickMillis());
+    tickedMillis = millis;
+    List.copyOf(open.values()).forEach(this::check);
+  }
+
+  private void check(Open one) {
+    HttpServerRequest request = one.request;
+    if (request != null && request.isEnded()) {
+      if (request.response().ended()) {
+        one.request = null;
+        one.deadlineMillis = nowMillis + limits.idleMillisMax();
+      }
+    } else if (nowMillis >= one.deadlineMillis) {
+      if (request != null) {
+        Api.send(
+            request.response(),
+            new ApiFailure(
+                408,
+                "REQUEST_TIMEOUT",
+                "the request did not come whole within %s ms"
+                    .formatted(limits.requestMillisMax())));
+      }
+      one.connection.close();
+    }
+  }
+}
