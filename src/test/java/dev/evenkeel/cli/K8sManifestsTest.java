@@ -253,6 +253,11 @@ class K8sManifestsTest {
       for (ServicePort port : service.getSpec().getPorts()) {
         assertThat(ports).containsEntry(port.getTargetPort().getStrVal(), port.getPort());
       }
+      if (ports.get("http").equals(service.getSpec().getPorts().get(0).getPort())) {
+        String name = service.getMetadata().getName();
+        assertThat(config.httpNames())
+            .contains(name, name + "." + NAMESPACE, name + "." + NAMESPACE + ".svc");
+      }
       // Its variables would be EVENKEEL_SERVICE_..., and the like.
       assertThat(service.getMetadata().getName()).isNotEqualTo("evenkeel");
     }
