@@ -323,7 +323,7 @@ public final class DispatcherCore {
     time.look(nowMillis);
     state.groups().removeIf(GroupState::blank);
     for (GroupState group : state.groups()) {
-      group.plan().retarget();
+      group.plan().retargetInTime();
       group.stuck().retain(group.members().live());
       records.tend(group);
       group.members().live().forEach(m -> state.out.add(new DispatcherAction.Register(m)));

@@ -94,6 +94,13 @@ final class GroupPlan {
     state.dirty.pump(group.name());
   }
 
+  /** Nothing is known to have changed: if a plan waits for members that join, it is enough. */
+  void retargetInTime() {
+    if (burstSinceMillis == NO_BURST) {
+      retarget();
+    }
+  }
+
   /**
    * A member joined. Its plan may wait a little for others that join, so that they share one plan.
    */

@@ -28,6 +28,10 @@ final class SessionMeters {
         "evenkeel.session.in.flight.bytes",
         "Bytes of such requests, and of large answers that are not sent yet",
         sessions::bytesInFlight);
+    scope.gauge(
+        "evenkeel.session.arriving.bytes",
+        "Memory of requests that have not come whole",
+        sessions::arrivingBytes);
     requests = scope.counter("evenkeel.session.requests", "Requests of sessions");
     relayed =
         scope.counter(
