@@ -1,6 +1,10 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.protocol.LogLimiter;
+import java.net.InetSocketAddress;
+import java.net.SocketAddress;
 import java.util.EnumSet;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import org.apache.ratis.grpc.server.GrpcServices;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
@@ -8,9 +12,11 @@ import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.proto.grpc.RaftServerProtocolServiceGrpc;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.thirdparty.io.grpc.ForwardingServerCallListener;
+import org.apache.ratis.thirdparty.io.grpc.Grpc;
 import org.apache.ratis.thirdparty.io.grpc.Metadata;
 import org.apache.ratis.thirdparty.io.grpc.ServerCall;
 import org.apache.ratis.thirdparty.io.grpc.ServerCallHandler;
@@ -18,9 +24,15 @@ import org.apache.ratis.thirdparty.io.grpc.ServerInterceptor;
 import org.apache.ratis.thirdparty.io.grpc.Status;
 import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
 import org.apache.ratis.util.ProtoUtils;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * Refuses requests that are meant for another voter. A replacement has the address of the lost
+ * Lets in what voters send each other, and nothing else. The engine also serves its clients and
+ * administrators at the same port, without asking who they are: anybody could remove a log group
+ * with its directory, change who votes, or write entries. Nothing here needs these services.
+ *
+ * <p>Refuses requests that are meant for another voter. A replacement has the address of the lost
  * node, and the engine does not check whom a request is for: without this guard the new node would
  * acknowledge entries in the name of the lost one.
  *
@@ -32,6 +44,9 @@ import org.apache.ratis.util.ProtoUtils;
  * Who asks takes that for a node that is not up: no vote, and no vote for another.
  */
 final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
+  private static final Logger LOG = LoggerFactory.getLogger(PeerGuard.class);
+
+  private final LogLimiter strangers = new LogLimiter();
   private final RaftPeerId self;
   private final Predicate<RaftGroupId> voteless;
   private volatile boolean open;
@@ -58,6 +73,13 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   @Override
   public <Q, A> ServerCall.Listener<Q> interceptCall(
       ServerCall<Q, A> call, Metadata headers, ServerCallHandler<Q, A> next) {
+    String service = call.getMethodDescriptor().getServiceName();
+    if (!RaftServerProtocolServiceGrpc.SERVICE_NAME.equals(service)) {
+      logRefused(service, call.getAttributes().get(Grpc.TRANSPORT_ATTR_REMOTE_ADDR));
+      call.close(
+          Status.PERMISSION_DENIED.withDescription("this port serves voters only"), new Metadata());
+      return new ServerCall.Listener<>() {};
+    }
     ServerCall.Listener<Q> server = next.startCall(call, headers);
     return new ForwardingServerCallListener<>() {
       private ServerCall.Listener<Q> target = server;
@@ -79,6 +101,16 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
         super.onMessage(message);
       }
     };
+  }
+
+  private void logRefused(String service, SocketAddress from) {
+    String source =
+        from instanceof InetSocketAddress address
+            ? address.getAddress().getHostAddress()
+            : String.valueOf(from);
+    if (strangers.mayLog(source, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+      LOG.warn("refused a call of {} at the Raft port, from {}", service, source);
+    }
   }
 
   /** Why the request is refused; null: it may pass. */

@@ -19,6 +19,9 @@ final class RaftSettings {
   /** Largest entry in the engine's own form. */
   static final int ENTRY_BYTES_MAX = 4 << 20;
 
+  /** The engine wants 1 MiB more than the entries of one request. */
+  private static final int MESSAGE_BYTES_MAX = ENTRY_BYTES_MAX + (2 << 20);
+
   /** The part of that which an entry's content may take. */
   static final int CONTENT_BYTES_MAX = ENTRY_BYTES_MAX - 1024;
 
@@ -44,6 +47,8 @@ final class RaftSettings {
     GrpcConfigKeys.Server.setPort(properties, own.raftPort());
     // The default is every address of the machine, and the port is open to whoever reaches it.
     GrpcConfigKeys.Server.setHost(properties, own.listenHost());
+    // The default is 64 MiB, which whoever reaches the port could make this node hold many times.
+    GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(MESSAGE_BYTES_MAX));
     RaftServerConfigKeys.setStorageDir(properties, List.of(storage));
     elections(properties, settings.peers().size() == 1);
     log(properties);

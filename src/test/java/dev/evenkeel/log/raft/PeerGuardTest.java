@@ -16,6 +16,9 @@ import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.StartLeaderElectionRequestProto;
+import org.apache.ratis.proto.grpc.AdminProtocolServiceGrpc;
+import org.apache.ratis.proto.grpc.RaftClientProtocolServiceGrpc;
+import org.apache.ratis.proto.grpc.RaftServerProtocolServiceGrpc;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.thirdparty.io.grpc.Metadata;
@@ -48,7 +51,12 @@ class PeerGuardTest {
   }
 
   private static final class Call extends ServerCall<Object, Object> {
+    private final MethodDescriptor<?, ?> method;
     Status closed;
+
+    Call(MethodDescriptor<?, ?> method) {
+      this.method = method;
+    }
 
     @Override
     public void request(int messages) {}
@@ -71,8 +79,9 @@ class PeerGuardTest {
     }
 
     @Override
+    @SuppressWarnings("unchecked")
     public MethodDescriptor<Object, Object> getMethodDescriptor() {
-      throw new UnsupportedOperationException();
+      return (MethodDescriptor<Object, Object>) method;
     }
   }
 
@@ -95,7 +104,11 @@ class PeerGuardTest {
 
   /** Sends a request and ends; null if it was let in. */
   private Status.Code send(Object message) {
-    Call call = new Call();
+    return send(message, RaftServerProtocolServiceGrpc.getRequestVoteMethod());
+  }
+
+  private Status.Code send(Object message, MethodDescriptor<?, ?> method) {
+    Call call = new Call(method);
     ServerCall.Listener<Object> listener =
         guard.interceptCall(call, new Metadata(), (same, headers) -> new Engine());
     listener.onMessage(message);
@@ -178,10 +191,18 @@ class PeerGuardTest {
   }
 
   @Test
-  void whatNoVoterSendsPassesAtAnyTime() {
-    Object request = RaftClientRequestProto.getDefaultInstance();
-    assertThat(send(request)).isNull();
-    assertThat(arrived).containsExactly(request, "half close");
+  void clientsAndAdministratorsOfTheEngineAreRefused() {
+    guard.open();
+    for (MethodDescriptor<?, ?> method :
+        List.of(
+            RaftClientProtocolServiceGrpc.getOrderedMethod(),
+            RaftClientProtocolServiceGrpc.getUnorderedMethod(),
+            AdminProtocolServiceGrpc.getGroupManagementMethod(),
+            AdminProtocolServiceGrpc.getSetConfigurationMethod())) {
+      assertThat(send(RaftClientRequestProto.getDefaultInstance(), method))
+          .isEqualTo(Status.Code.PERMISSION_DENIED);
+    }
+    assertThat(arrived).isEmpty();
   }
 
   @Test
