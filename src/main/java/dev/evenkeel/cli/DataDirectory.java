@@ -1,9 +1,11 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
+import java.nio.file.LinkOption;
 import java.nio.file.Path;
 
 /** Checks that a data directory can be used, before the engines start in it; removes one. */
@@ -22,10 +24,11 @@ public final class DataDirectory {
       throw CommandFailure.failed("the data directory " + directory + " is a file" + ADVICE);
     }
     try {
-      Files.createDirectories(directory);
+      PrivateFiles.createDirectories(directory);
     } catch (IOException e) {
       throw CommandFailure.failed("cannot make the data directory " + directory + ADVICE, e);
     }
+    closeToOthers(directory);
     // Permissions do not show that a disk is mounted read-only, so this writes a file. It is empty,
     // so that a full disk passes.
     try {
@@ -35,6 +38,23 @@ public final class DataDirectory {
         throw CommandFailure.failed(
             "the data directory " + directory + " cannot be written" + ADVICE, e);
       }
+    }
+  }
+
+  /**
+   * Makes what an earlier version left open to everybody private. The directory itself stays as it
+   * is: whoever made it may have a reason.
+   */
+  private static void closeToOthers(Path directory) {
+    try {
+      for (Path part : DurableFiles.list(directory)) {
+        if (Files.isDirectory(part, LinkOption.NOFOLLOW_LINKS)) {
+          PrivateFiles.close(part);
+        }
+      }
+    } catch (IOException e) {
+      System.err.println(
+          "evenkeel: cannot make the directories in " + directory + " private: " + e.getMessage());
     }
   }
 

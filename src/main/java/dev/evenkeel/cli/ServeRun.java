@@ -9,6 +9,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesInSight;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.cluster.AllowedClasses;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.cluster.HostPort;
@@ -157,6 +158,7 @@ public final class ServeRun {
     if (end.isDone()) {
       throw new Stopped();
     }
+    AllowedClasses.filterProcess();
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
     CompletableFuture<NodeMeters> metersStart =

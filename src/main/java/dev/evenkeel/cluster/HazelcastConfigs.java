@@ -55,6 +55,8 @@ final class HazelcastConfigs {
   static Config common(String clusterName, String host) {
     Config config = new Config();
     config.setClusterName(clusterName);
+    config.setClassLoader(AllowedClasses.loader());
+    config.getSerializationConfig().setJavaSerializationFilterConfig(AllowedClasses.filter());
     network(config);
     config.getJetConfig().setEnabled(false);
     config.getMetricsConfig().setEnabled(false);

@@ -1,6 +1,7 @@
 package dev.evenkeel.storage;
 
 import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -98,7 +99,7 @@ public final class RocksStore implements Store {
    * @throws IOException if it cannot be opened: damaged, in use by another process, no access
    */
   public static RocksStore open(Path directory, RocksShared shared) throws IOException {
-    Files.createDirectories(directory);
+    PrivateFiles.createDirectories(directory);
     RocksOptions options = new RocksOptions(shared);
     List<ColumnFamilyHandle> families = new ArrayList<>();
     RocksDB database = null;

@@ -1,6 +1,7 @@
 package dev.evenkeel.storage;
 
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -23,7 +24,7 @@ public final class StoreFiles {
     Path target = directory.toAbsolutePath();
     Path staged = target.resolveSibling(target.getFileName() + ".restoring");
     DurableFiles.deleteTree(staged);
-    Files.createDirectories(staged);
+    PrivateFiles.createDirectories(staged);
     for (Path file : DurableFiles.list(checkpoint)) {
       String name = file.getFileName().toString();
       Path copy = staged.resolve(name);

@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import dev.evenkeel.storage.DamagedStoreException;
 import dev.evenkeel.storage.Store;
 import dev.evenkeel.storage.StoreFiles;
@@ -32,7 +33,7 @@ final class LiveStore {
   void open() throws IOException {
     lock.writeLock().lock();
     try {
-      Files.createDirectories(directory);
+      PrivateFiles.createDirectories(directory);
       store = opener.open(directory);
     } catch (IOException e) {
       Throwable cause = e.getCause() == null ? e : e.getCause();

@@ -11,10 +11,10 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -95,7 +95,7 @@ public final class BrokerNode implements AutoCloseable {
       BrokerSettings settings, LogStarter logs, StoreOpener stores, PeerLink link)
       throws LogStartException, IOException, InterruptedException {
     Path live = settings.dataDirectory().resolve("live");
-    Files.createDirectories(live);
+    PrivateFiles.createDirectories(live);
     Path bodies = settings.dataDirectory().resolve("bodies");
     DiskGuard disk =
         new DiskGuard(

@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.io.Reader;
 import java.nio.charset.StandardCharsets;
@@ -173,7 +174,7 @@ final class DamagedCopy {
     Path current = log.resolve("current");
     long term = term(current.resolve("raft-meta"));
     Path target = files().resolve(String.valueOf(DurableFiles.list(files()).size() + 1));
-    Files.createDirectories(target);
+    PrivateFiles.createDirectories(target);
     DurableFiles.force(files());
     DurableFiles.force(directory);
     for (LogGroupFiles.Segment file : LogGroupFiles.segments(current)) {
@@ -225,7 +226,7 @@ final class DamagedCopy {
   }
 
   private void persist() throws IOException {
-    Files.createDirectories(directory);
+    PrivateFiles.createDirectories(directory);
     DurableFiles.force(directory.toAbsolutePath().getParent());
     String stage = due ? COPY + "\n" : copying() ? COPYING + formerTerm + "\n" : "";
     DurableFiles.write(mark, (detail + "\n" + stage).getBytes(StandardCharsets.UTF_8));

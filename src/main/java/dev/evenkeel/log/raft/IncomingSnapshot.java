@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotManifest.Entry;
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
@@ -57,8 +58,8 @@ final class IncomingSnapshot {
     }
     deleteBut(whole, kept);
     deleteBut(parts, kept);
-    Files.createDirectories(whole);
-    Files.createDirectories(parts);
+    PrivateFiles.createDirectories(whole);
+    PrivateFiles.createDirectories(parts);
     DurableFiles.write(directory.resolve(SnapshotChecksums.FILE), manifest.encode());
   }
 
@@ -88,7 +89,7 @@ final class IncomingSnapshot {
   /** Takes a file over that is on this disk already, and whose bytes were compared. */
   void link(Entry file, Path from) throws IOException {
     Path target = whole.resolve(file.name());
-    Files.createDirectories(target.getParent());
+    PrivateFiles.createDirectories(target.getParent());
     DurableFiles.link(from, target);
     Files.deleteIfExists(parts.resolve(file.name()));
   }
@@ -96,7 +97,7 @@ final class IncomingSnapshot {
   /** Opens a file behind what has come of it. */
   Part open(Entry file) throws IOException {
     Path path = parts.resolve(file.name());
-    Files.createDirectories(path.getParent());
+    PrivateFiles.createDirectories(path.getParent());
     return new Part(file, path);
   }
 
@@ -112,7 +113,7 @@ final class IncomingSnapshot {
       this.file = file;
       this.path = path;
       channel =
-          FileChannel.open(
+          PrivateFiles.open(
               path, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE);
       try {
         if (channel.size() > file.length()) {
@@ -156,7 +157,7 @@ final class IncomingSnapshot {
       channel.force(true);
       channel.close();
       Path target = whole.resolve(file.name());
-      Files.createDirectories(target.getParent());
+      PrivateFiles.createDirectories(target.getParent());
       Files.move(path, target, StandardCopyOption.ATOMIC_MOVE);
       return true;
     }

@@ -10,12 +10,12 @@ import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.files.LockedFile;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.File;
 import java.io.IOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -69,7 +69,7 @@ final class NodeStart {
   RaftLogNode run() throws LogStartException, InterruptedException {
     LogSettings.Peer own = checkSettings();
     try {
-      Files.createDirectories(raft);
+      PrivateFiles.createDirectories(raft);
     } catch (IOException e) {
       throw new LogStartException("cannot make the data directory " + directory + ": " + e, e);
     }
@@ -204,7 +204,7 @@ final class NodeStart {
     // The engine would look for groups in its directory, open each without knowing its peers, and
     // only log what it cannot open. Shown an empty directory it finds none; then each group is
     // added by name, with an answer of its own.
-    File empty = Files.createDirectories(directory.resolve("raft-none")).toFile();
+    File empty = PrivateFiles.createDirectories(directory.resolve("raft-none")).toFile();
     RaftProperties properties = RaftSettings.of(settings, own, empty);
     RaftPeer self = node.peer(node.voter());
     Parameters parameters = new Parameters();

@@ -2,6 +2,7 @@ package dev.evenkeel.log.raft;
 
 import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
@@ -96,7 +97,7 @@ final class SnapshotFiles implements StateMachineStorage {
     directory = storage.getStorageDir().getStateMachineDir().toPath().toAbsolutePath();
     temporary = storage.getStorageDir().getTmpDir().toPath().toAbsolutePath();
     DurableFiles.deleteTree(temporary);
-    Files.createDirectories(directory);
+    PrivateFiles.createDirectories(directory);
     latest = newest(directory);
   }
 
@@ -117,7 +118,7 @@ final class SnapshotFiles implements StateMachineStorage {
   /** A directory to write a new snapshot into; empty, to be published or forgotten. */
   Path stage(TermIndex position) throws IOException {
     forgetStaged();
-    return Files.createDirectories(taking().resolve(name(position)));
+    return PrivateFiles.createDirectories(taking().resolve(name(position)));
   }
 
   /** Deletes what was staged: it has links to files, and would keep their space. */

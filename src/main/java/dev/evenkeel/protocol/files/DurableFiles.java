@@ -22,7 +22,7 @@ public final class DurableFiles {
   public static void write(Path file, byte[] content) throws IOException {
     Path temp = file.resolveSibling(file.getFileName() + ".tmp");
     try (FileChannel channel =
-        FileChannel.open(
+        PrivateFiles.open(
             temp,
             StandardOpenOption.CREATE,
             StandardOpenOption.WRITE,

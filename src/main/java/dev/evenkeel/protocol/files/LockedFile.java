@@ -61,7 +61,7 @@ public final class LockedFile implements AutoCloseable {
 
   private static LockedFile lock(Path key, String holder) throws IOException {
     FileChannel channel =
-        FileChannel.open(key, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        PrivateFiles.open(key, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
     LockedFile locked = null;
     try {
       if (channel.tryLock(LOCKED_BYTE, 1, false) != null) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.storage.segment;
 
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -163,7 +164,7 @@ final class RecordTable {
     out.clear();
     Path temp = file.resolveSibling(file.getFileName() + ".tmp");
     try (FileChannel channel =
-        FileChannel.open(
+        PrivateFiles.open(
             temp,
             StandardOpenOption.CREATE,
             StandardOpenOption.TRUNCATE_EXISTING,

@@ -1,6 +1,7 @@
 package dev.evenkeel.storage.segment;
 
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.Closeable;
 import java.io.EOFException;
 import java.io.IOException;
@@ -74,7 +75,7 @@ final class Segment implements Closeable {
   static Segment create(Path directory, Name name, FilePool files) throws IOException {
     Segment segment = new Segment(directory, name, null, 0, files);
     segment.out =
-        FileChannel.open(segment.path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
+        PrivateFiles.open(segment.path, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
     return segment;
   }
 

@@ -1,6 +1,7 @@
 package dev.evenkeel.storage.segment;
 
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -89,7 +90,7 @@ final class SegmentList {
   /** The same in a directory of its own, whose content vanishes when the segments are opened. */
   Segment createAside() throws IOException {
     return Segment.create(
-        Files.createDirectories(aside()), new Segment.Name(nextNumber++, 0), files);
+        PrivateFiles.createDirectories(aside()), new Segment.Name(nextNumber++, 0), files);
   }
 
   private Path aside() {

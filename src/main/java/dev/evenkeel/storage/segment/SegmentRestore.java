@@ -1,6 +1,7 @@
 package dev.evenkeel.storage.segment;
 
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -43,7 +44,7 @@ final class SegmentRestore {
   /** Completes a directory of linked segments. */
   static void writeLast(Path directory, long lastIndex) throws IOException {
     try (FileChannel file =
-        FileChannel.open(
+        PrivateFiles.open(
             directory.resolve(LAST), StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE)) {
       file.write(ByteBuffer.wrap(Long.toString(lastIndex).getBytes(StandardCharsets.US_ASCII)));
       file.force(true);

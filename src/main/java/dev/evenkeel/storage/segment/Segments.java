@@ -1,10 +1,10 @@
 package dev.evenkeel.storage.segment;
 
 import dev.evenkeel.protocol.files.DurableFiles;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,7 +86,7 @@ public final class Segments extends SegmentReads implements Closeable {
       throw new IllegalArgumentException(
           "segments of " + segmentBytesMax + " bytes: 1 to " + BYTES_HARD_MAX + " are possible");
     }
-    Files.createDirectories(directory);
+    PrivateFiles.createDirectories(directory);
     Segments opened = new Segments(directory, segmentBytesMax, files);
     opened.segments.open(flushedIndex);
     return opened;
@@ -317,7 +317,7 @@ public final class Segments extends SegmentReads implements Closeable {
    * @param lastIndex last entry that counts: bodies above it may be linked, too
    */
   public synchronized void link(Path target, long lastIndex) throws IOException {
-    Files.createDirectories(target);
+    PrivateFiles.createDirectories(target);
     if (!segments.all().isEmpty()) {
       roll();
     }

@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.protocol.files.LockedFile;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -32,7 +33,7 @@ final class OffsetsFile implements AutoCloseable {
     Path lockFile = directory.resolve(group + ".lock");
     LockedFile lock;
     try {
-      Files.createDirectories(directory);
+      PrivateFiles.createDirectories(directory);
       lock = LockedFile.open(lockFile);
     } catch (IOException e) {
       throw new RefusedException(

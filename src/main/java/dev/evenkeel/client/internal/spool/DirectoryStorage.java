@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.files.DurableFiles;
 import dev.evenkeel.protocol.files.LockedFile;
+import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.FileChannel;
@@ -41,7 +42,7 @@ final class DirectoryStorage implements SpoolStorage, AutoCloseable {
    */
   DirectoryStorage(Path directory) throws IOException {
     this.directory = directory;
-    Files.createDirectories(directory);
+    PrivateFiles.createDirectories(directory);
     Path file = directory.resolve(LOCK_NAME);
     lock = LockedFile.open(file);
     if (lock == null) {
@@ -109,7 +110,7 @@ final class DirectoryStorage implements SpoolStorage, AutoCloseable {
     FileChannel channel = open.get(name);
     if (channel == null) {
       channel =
-          FileChannel.open(
+          PrivateFiles.open(
               directory.resolve(name),
               StandardOpenOption.CREATE,
               StandardOpenOption.READ,
