@@ -75,6 +75,12 @@ public record NodeConfig(
     return Path.of(text(values, NodeSetting.DATA)).toAbsolutePath().normalize();
   }
 
+  /** The directory with the certificates for connections between nodes, or null. */
+  Path peerTls() {
+    String directory = text(values, NodeSetting.PEER_TLS);
+    return directory.isEmpty() ? null : Path.of(directory).toAbsolutePath().normalize();
+  }
+
   String clusterName() {
     return text(values, NodeSetting.CLUSTER_NAME);
   }

@@ -39,6 +39,10 @@ enum NodeSetting {
   HTTP_NAMES(LIST, "", "Names under which browsers and programs reach HTTP, such as a proxy's."),
   DATA(TEXT, "./data", "Directory for messages, logs and state; created if it is missing."),
   PEERS(LIST, "", "Every node as ID@HOST:PORT, including this one; empty: a lone node."),
+  PEER_TLS(
+      TEXT,
+      "",
+      "Directory with tls.crt, tls.key and ca.crt for connections between nodes; empty: no TLS."),
   ROLES(LIST, "broker,dispatcher,web", "Roles of this node."),
   CLUSTER_NAME(TEXT, "evenkeel", "Only nodes and clients with the same name form a cluster."),
   DATA_GROUPS(NUMBER, 0, 0, 256, "Log groups of a new cluster; 0: depends on its size."),

@@ -22,6 +22,7 @@ import dev.evenkeel.gateway.session.SessionVerticle;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.StartAgainException;
 import dev.evenkeel.protocol.NodePorts;
+import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
 import io.vertx.core.Future;
@@ -56,6 +57,9 @@ public final class ServeRun {
 
   /** Completes when the node shall stop; fails when it cannot go on. */
   private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+  /** What the node shows other nodes; null: connections between nodes are not encrypted. */
+  private TlsIdentity peerTls;
 
   /** What runs on the node, such as the demo. It starts when the node can serve. */
   @FunctionalInterface
@@ -94,6 +98,7 @@ public final class ServeRun {
    * @throws Unfit after all parts have stopped: run the node again
    */
   public int run() throws InterruptedException {
+    peerTls = NodeTls.ofPeers(config.peerTls(), config.node());
     checkPorts();
     DataDirectory.check(config.data());
     StopSignal signal = StopSignal.install(() -> end.complete(null), END_MILLIS_MAX + 3_000);
@@ -195,6 +200,9 @@ public final class ServeRun {
     NodeMeters meters = await(metersStart);
     meters.offer(vertx);
     teardown.addBlocking("meters", meters::close);
+    if (peerTls != null) {
+      NodeTls.watch(vertx, "peer", peerTls);
+    }
     await(membership.start().toCompletionStage());
     deploy(vertx, nodeStart, member, membership, meters);
     awaitReady(vertx);
@@ -216,7 +224,8 @@ public final class ServeRun {
             (int) config.number(NodeSetting.DATA_GROUPS),
             config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
             config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
-            config.number(NodeSetting.SNAPSHOT_BYTES_PER_SECOND));
+            config.number(NodeSetting.SNAPSHOT_BYTES_PER_SECOND),
+            peerTls);
     return new BrokerSettings(
         log,
         config.data(),
@@ -238,7 +247,12 @@ public final class ServeRun {
             : config.peers().stream().map(peer -> new HostPort(peer.host(), peer.port())).toList();
     return ClusterMembers.node(
         new NodeSettings(
-            config.host(), config.publicHost(), config.port(), peers, config.clusterName()));
+            config.host(),
+            config.publicHost(),
+            config.port(),
+            peers,
+            config.clusterName(),
+            peerTls));
   }
 
   private static void closeIfStarted(CompletableFuture<BrokerNode> start) {

@@ -9,6 +9,7 @@ import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
@@ -18,6 +19,7 @@ import io.vertx.core.file.FileSystemOptions;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.spi.cluster.ClusterManager;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
+import java.util.UUID;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -77,7 +79,12 @@ public final class ClusterMembers {
                     .setClusterPublicHost(settings.publicHost())
                     .setClusterPublicPort(settings.eventBusPort());
             HazelcastMember member =
-                patiently(() -> join(HazelcastConfigs.node(settings), new EventBusOptions(bus)));
+                patiently(
+                    () ->
+                        join(
+                            HazelcastConfigs.node(settings),
+                            new EventBusOptions(bus),
+                            settings.tls()));
             promise.complete(member.watched(watch));
           } catch (RuntimeException e) {
             promise.fail(e);
@@ -102,7 +109,7 @@ public final class ClusterMembers {
     }
     HazelcastInstance instance = hazelcast.getHazelcastInstance();
     return clustered.executeBlocking(
-        () -> new HazelcastMember(clustered, instance, hazelcast.getNodeId(), false));
+        () -> new HazelcastMember(clustered, instance, hazelcast.getNodeId(), false, null));
   }
 
   /**
@@ -141,10 +148,51 @@ public final class ClusterMembers {
     }
   }
 
-  /** Blocks until the member has joined. */
+  /** As below, without TLS. */
   static HazelcastMember join(Config config, EventBusOptions bus) {
+    return join(config, bus, null);
+  }
+
+  /**
+   * Blocks until the member has joined.
+   *
+   * @param tls null: connections are not encrypted
+   */
+  static HazelcastMember join(Config config, EventBusOptions bus, TlsIdentity tls) {
     HazelcastClock.use();
-    HazelcastClusterManager manager = new HazelcastClusterManager(config);
+    HazelcastInstance own = tls == null ? null : startWithTls(config, tls);
+    try {
+      HazelcastClusterManager manager =
+          own == null ? new HazelcastClusterManager(config) : new HazelcastClusterManager(own);
+      return join(manager, tls == null ? bus : BusTls.encrypted(bus, tls), tls, own);
+    } catch (RuntimeException e) {
+      if (own != null) {
+        own.getLifecycleService().terminate();
+      }
+      throw e;
+    }
+  }
+
+  private static HazelcastInstance startWithTls(Config config, TlsIdentity tls) {
+    // Vert.x sets it only for instances that it makes itself.
+    config
+        .getMemberAttributeConfig()
+        .setAttribute(FormerRegistrations.NODE_ID_ATTRIBUTE, UUID.randomUUID().toString());
+    try {
+      return TlsInstance.start(config, tls);
+    } catch (RuntimeException e) {
+      throw unavailable(e);
+    }
+  }
+
+  /**
+   * @param own the Hazelcast instance to end with the member; null: Vert.x ends it
+   */
+  private static HazelcastMember join(
+      HazelcastClusterManager manager,
+      EventBusOptions bus,
+      TlsIdentity tls,
+      HazelcastInstance own) {
     VertxOptions options =
         new VertxOptions()
             .setEventBusOptions(
@@ -176,7 +224,11 @@ public final class ClusterMembers {
     }
     vertx.exceptionHandler(new UncaughtFailures());
     try {
-      return new HazelcastMember(vertx, manager.getHazelcastInstance(), manager.getNodeId(), true);
+      if (tls != null) {
+        BusTls.followChanges(vertx, tls);
+      }
+      return new HazelcastMember(
+          vertx, manager.getHazelcastInstance(), manager.getNodeId(), true, own);
     } catch (RuntimeException e) {
       vertx.close();
       throw unavailable(e);

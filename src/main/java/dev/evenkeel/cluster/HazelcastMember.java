@@ -26,6 +26,7 @@ final class HazelcastMember implements ClusterMember {
   private final HazelcastInstance hazelcast;
   private final String id;
   private final boolean ours;
+  private final HazelcastInstance own;
   private final MapCalls calls = new MapCalls("evenkeel-maps");
   private final HazelcastTable registry;
   private final HazelcastTable ownership;
@@ -38,8 +39,11 @@ final class HazelcastMember implements ClusterMember {
    * Blocks while Hazelcast makes the maps.
    *
    * @param ours whether {@link #close()} closes the Vert.x
+   * @param own the instance that {@link #close()} shuts down, too; null: Vert.x does that
    */
-  HazelcastMember(Vertx vertx, HazelcastInstance hazelcast, String id, boolean ours) {
+  HazelcastMember(
+      Vertx vertx, HazelcastInstance hazelcast, String id, boolean ours, HazelcastInstance own) {
+    this.own = own;
     this.vertx = vertx;
     this.hazelcast = hazelcast;
     this.id = id;
@@ -209,7 +213,23 @@ final class HazelcastMember implements ClusterMember {
     if (ours) {
       HazelcastAutomata.leave(id);
     }
-    return ours ? vertx.close() : Future.succeededFuture();
+    Future<Void> closed = ours ? vertx.close() : Future.succeededFuture();
+    return own == null ? closed : closed.eventually(this::shutDown);
+  }
+
+  /** Vert.x has ended by then, and with it the threads that it would give for this. */
+  private Future<Void> shutDown() {
+    Promise<Void> promise = Promise.promise();
+    Thread ending =
+        new Thread(
+            () -> {
+              own.shutdown();
+              promise.complete();
+            },
+            "evenkeel-member-close");
+    ending.setDaemon(true);
+    ending.start();
+    return promise.future();
   }
 
   private final class Listener implements MembershipListener {

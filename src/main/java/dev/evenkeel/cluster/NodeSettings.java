@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.tls.TlsIdentity;
 import java.util.List;
 
 /**
@@ -15,9 +16,15 @@ import java.util.List;
  * @param port base of the node's ports, see {@link NodePorts}; Hazelcast and the event bus use two
  * @param peers host and base port of every node, with or without its own; empty for a lone node
  * @param clusterName name of the cluster
+ * @param tls what it shows other nodes and checks them against; null: connections are not encrypted
  */
 public record NodeSettings(
-    String host, String publicHost, int port, List<HostPort> peers, String clusterName) {
+    String host,
+    String publicHost,
+    int port,
+    List<HostPort> peers,
+    String clusterName,
+    TlsIdentity tls) {
 
   public NodeSettings {
     if (port < 1 || port > NodePorts.BASE_MAX) {
@@ -26,6 +33,12 @@ public record NodeSettings(
           "bad port " + port + ": use 1 to " + NodePorts.BASE_MAX + " (default 5701)");
     }
     peers = List.copyOf(peers);
+  }
+
+  /** A node whose connections to others are not encrypted. */
+  public NodeSettings(
+      String host, String publicHost, int port, List<HostPort> peers, String clusterName) {
+    this(host, publicHost, port, peers, clusterName, null);
   }
 
   /** A lone node on the loopback interface. */

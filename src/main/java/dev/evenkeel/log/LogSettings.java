@@ -1,5 +1,6 @@
 package dev.evenkeel.log;
 
+import dev.evenkeel.protocol.tls.TlsIdentity;
 import java.nio.file.Path;
 import java.util.List;
 
@@ -16,6 +17,7 @@ import java.util.List;
  *     too: it bounds how much of what retention has dropped the log still keeps on disk
  * @param snapshotBytesPerSecondMax how fast this node copies snapshots of other nodes, all log
  *     groups together
+ * @param tls what it shows other nodes and checks them against; null: connections are not encrypted
  */
 public record LogSettings(
     String nodeId,
@@ -24,7 +26,28 @@ public record LogSettings(
     int dataGroups,
     long snapshotEveryEntries,
     long snapshotEveryBytes,
-    long snapshotBytesPerSecondMax) {
+    long snapshotBytesPerSecondMax,
+    TlsIdentity tls) {
+
+  /** A node whose connections to others are not encrypted. */
+  public LogSettings(
+      String nodeId,
+      Path directory,
+      List<Peer> peers,
+      int dataGroups,
+      long snapshotEveryEntries,
+      long snapshotEveryBytes,
+      long snapshotBytesPerSecondMax) {
+    this(
+        nodeId,
+        directory,
+        peers,
+        dataGroups,
+        snapshotEveryEntries,
+        snapshotEveryBytes,
+        snapshotBytesPerSecondMax,
+        null);
+  }
 
   /**
    * A node's id and where its Raft port is. Host names stay names.

@@ -29,6 +29,7 @@ import java.util.function.Function;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
+import org.apache.ratis.grpc.GrpcTlsConfig;
 import org.apache.ratis.protocol.ClientId;
 import org.apache.ratis.protocol.GroupManagementRequest;
 import org.apache.ratis.protocol.RaftClientReply;
@@ -208,7 +209,12 @@ final class NodeStart {
     RaftProperties properties = RaftSettings.of(settings, own, empty);
     RaftPeer self = node.peer(node.voter());
     Parameters parameters = new Parameters();
-    PeerGuard guard = new PeerGuard(self.getId(), node::keepsOut);
+    PeerGuard guard = new PeerGuard(self.getId(), node::keepsOut, settings.tls() != null);
+    if (settings.tls() != null) {
+      GrpcConfigKeys.TLS.setConf(
+          parameters,
+          new GrpcTlsConfig(settings.tls().keyManager(), settings.tls().trustManager(), true));
+    }
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
     new SerialRpc.Hooks(
             node::refusing,

@@ -1,11 +1,14 @@
 package dev.evenkeel.log.raft;
 
+import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.LogLimiter;
+import dev.evenkeel.protocol.tls.CertificateNames;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;
 import java.util.EnumSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
+import javax.net.ssl.SSLSession;
 import org.apache.ratis.grpc.server.GrpcServices;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
@@ -36,6 +39,9 @@ import org.slf4j.LoggerFactory;
  * node, and the engine does not check whom a request is for: without this guard the new node would
  * acknowledge entries in the name of the lost one.
  *
+ * <p>With TLS, refuses requests in the name of a voter whose node is not named in the sender's
+ * certificate.
+ *
  * <p>Also refuses requests of other voters until all log groups have started: if a vote or entries
  * arrive while the engine starts a log group, it takes them for a second start and gives the log
  * group up. The sender tries again, as if this node were not up yet.
@@ -49,12 +55,15 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   private final LogLimiter strangers = new LogLimiter();
   private final RaftPeerId self;
   private final Predicate<RaftGroupId> voteless;
+  private final boolean named;
   private volatile boolean open;
 
   /**
    * @param voteless tells whether this node has no vote in a log group
+   * @param named whether senders must be named in their certificates
    */
-  PeerGuard(RaftPeerId self, Predicate<RaftGroupId> voteless) {
+  PeerGuard(RaftPeerId self, Predicate<RaftGroupId> voteless, boolean named) {
+    this.named = named;
     this.self = self;
     this.voteless = voteless;
   }
@@ -91,7 +100,7 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
 
       @Override
       public void onMessage(Q message) {
-        Status refusal = target == server ? refusal(message) : null;
+        Status refusal = target == server ? refusal(message, call) : null;
         if (refusal != null) {
           // From now on the server hears nothing of this call.
           target = new ServerCall.Listener<>() {};
@@ -114,13 +123,21 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   }
 
   /** Why the request is refused; null: it may pass. */
-  private Status refusal(Object message) {
+  private Status refusal(Object message, ServerCall<?, ?> call) {
     if (isForAnother(message)) {
       return Status.PERMISSION_DENIED.withDescription("this is " + self + ", not who is asked");
     }
     RaftRpcRequestProto request = request(message);
     if (request == null) {
       return null;
+    }
+    if (named) {
+      String node = VoterId.node(request.getRequestorId().toStringUtf8());
+      SSLSession session = call.getAttributes().get(Grpc.TRANSPORT_ATTR_SSL_SESSION);
+      if (!CertificateNames.name(session, node)) {
+        return Status.PERMISSION_DENIED.withDescription(
+            "the certificate does not name the node " + node);
+      }
     }
     if (!open) {
       return Status.UNAVAILABLE.withDescription(self + " is starting");

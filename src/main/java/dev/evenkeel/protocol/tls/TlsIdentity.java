@@ -88,6 +88,10 @@ public final class TlsIdentity {
     }
   }
 
+  public TlsFiles files() {
+    return files;
+  }
+
   /** Why the files as they are now cannot be used; null: they are in force. */
   public String problem() {
     return problem;

@@ -1,15 +1,24 @@
 package dev.evenkeel.log.raft;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.TestCertificates;
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.protocol.tls.TlsFiles;
+import dev.evenkeel.protocol.tls.TlsIdentity;
+import java.lang.reflect.Proxy;
+import java.net.Socket;
 import java.nio.file.Path;
+import java.security.cert.Certificate;
+import java.security.cert.X509Certificate;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import javax.net.ssl.SSLSession;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftClientRequestProto;
@@ -21,6 +30,8 @@ import org.apache.ratis.proto.grpc.RaftClientProtocolServiceGrpc;
 import org.apache.ratis.proto.grpc.RaftServerProtocolServiceGrpc;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.thirdparty.io.grpc.Attributes;
+import org.apache.ratis.thirdparty.io.grpc.Grpc;
 import org.apache.ratis.thirdparty.io.grpc.Metadata;
 import org.apache.ratis.thirdparty.io.grpc.MethodDescriptor;
 import org.apache.ratis.thirdparty.io.grpc.ServerCall;
@@ -40,7 +51,7 @@ class PeerGuardTest {
 
   @TempDir private Path temp;
   private final Map<String, TestNode> nodes = new HashMap<>();
-  private final PeerGuard guard = new PeerGuard(RaftPeerId.valueOf("b@01"), COPIED::equals);
+  private final PeerGuard guard = new PeerGuard(RaftPeerId.valueOf("b@01"), COPIED::equals, false);
 
   /** What reached the engine. */
   private final List<Object> arrived = new ArrayList<>();
@@ -52,10 +63,17 @@ class PeerGuardTest {
 
   private static final class Call extends ServerCall<Object, Object> {
     private final MethodDescriptor<?, ?> method;
+    private final Attributes attributes;
     Status closed;
 
-    Call(MethodDescriptor<?, ?> method) {
+    Call(MethodDescriptor<?, ?> method, Attributes attributes) {
       this.method = method;
+      this.attributes = attributes;
+    }
+
+    @Override
+    public Attributes getAttributes() {
+      return attributes;
     }
 
     @Override
@@ -108,9 +126,14 @@ class PeerGuardTest {
   }
 
   private Status.Code send(Object message, MethodDescriptor<?, ?> method) {
-    Call call = new Call(method);
+    return send(guard, message, method, Attributes.EMPTY);
+  }
+
+  private Status.Code send(
+      PeerGuard by, Object message, MethodDescriptor<?, ?> method, Attributes attributes) {
+    Call call = new Call(method, attributes);
     ServerCall.Listener<Object> listener =
-        guard.interceptCall(call, new Metadata(), (same, headers) -> new Engine());
+        by.interceptCall(call, new Metadata(), (same, headers) -> new Engine());
     listener.onMessage(message);
     listener.onHalfClose();
     return call.closed == null ? null : call.closed.getCode();
@@ -203,6 +226,73 @@ class PeerGuardTest {
           .isEqualTo(Status.Code.PERMISSION_DENIED);
     }
     assertThat(arrived).isEmpty();
+  }
+
+  @Test
+  void withTlsAVoterMustBeNamedInItsCertificate() throws Exception {
+    PeerGuard named = new PeerGuard(RaftPeerId.valueOf("b@01"), COPIED::equals, true);
+    named.open();
+    MethodDescriptor<?, ?> vote = RaftServerProtocolServiceGrpc.getRequestVoteMethod();
+    for (Object request : requests(from("n2@01"))) {
+      assertThat(send(named, request, vote, shown("n2"))).isNull();
+      assertThat(send(named, request, vote, shown("n3"))).isEqualTo(Status.Code.PERMISSION_DENIED);
+      assertThat(send(named, request, vote, Attributes.EMPTY))
+          .isEqualTo(Status.Code.PERMISSION_DENIED);
+    }
+  }
+
+  private static RaftRpcRequestProto from(String voter) {
+    return to("b@01").toBuilder().setRequestorId(RaftPeerId.valueOf(voter).toByteString()).build();
+  }
+
+  /** A connection on which the other side has shown the certificate of a node. */
+  private static Attributes shown(String node) throws Exception {
+    X509Certificate certificate =
+        TlsIdentity.open(TlsFiles.in(TestCertificates.OURS.resolve("nodes").resolve(node)))
+            .certificate();
+    SSLSession session =
+        (SSLSession)
+            Proxy.newProxyInstance(
+                PeerGuardTest.class.getClassLoader(),
+                new Class<?>[] {SSLSession.class},
+                (proxy, method, arguments) -> {
+                  assertThat(method.getName()).isEqualTo("getPeerCertificates");
+                  return new Certificate[] {certificate};
+                });
+    return Attributes.newBuilder().set(Grpc.TRANSPORT_ATTR_SSL_SESSION, session).build();
+  }
+
+  @Test
+  void nodesWithCertificatesFormACluster() throws Exception {
+    List<String> ids = List.of("n1", "n2", "n3");
+    List<LogSettings.Peer> peers = new ArrayList<>();
+    ids.forEach(id -> peers.add(TestNode.peer(id, TestNode.freePort())));
+    for (String id : ids) {
+      Path home = temp.resolve(id);
+      TlsIdentity identity =
+          TlsIdentity.open(TlsFiles.in(TestCertificates.OURS.resolve("nodes").resolve(id)));
+      LogSettings plain = TestNode.settings(id, home, peers, 1, 1_000_000);
+      LogSettings settings =
+          new LogSettings(
+              id,
+              plain.directory(),
+              peers,
+              1,
+              plain.snapshotEveryEntries(),
+              plain.snapshotEveryBytes(),
+              plain.snapshotBytesPerSecondMax(),
+              identity);
+      nodes.put(id, new TestNode(settings, TestNode.live(home)));
+    }
+    awaitLeaders();
+    awaitEverywhere("text");
+    int port = peers.get(0).raftPort();
+    try (Socket stranger = new Socket("localhost", port)) {
+      stranger.setSoTimeout((int) TestNode.PATIENCE.toMillis());
+      stranger.getOutputStream().write("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".getBytes(US_ASCII));
+      // Nothing but the alert that this is no TLS.
+      assertThat(stranger.getInputStream().readAllBytes()).hasSizeLessThan(10);
+    }
   }
 
   @Test
