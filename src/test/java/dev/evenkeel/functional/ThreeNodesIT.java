@@ -14,7 +14,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Three nodes as one: every node answers for all, and another dispatches when one is gone. */
+/**
+ * Three nodes as one: every node answers for all, and another dispatches when one is gone. What the
+ * nodes send each other is encrypted.
+ */
 class ThreeNodesIT {
   private static final int MESSAGES = 3_000;
 
@@ -23,7 +26,7 @@ class ThreeNodesIT {
   @Test
   @Timeout(600)
   void everyNodeAnswersForAllAndTheDispatcherMovesWithTheMetaLog() {
-    try (Trio trio = new Trio(directory).start()) {
+    try (Trio trio = new Trio(directory).withCertificates().start()) {
       trio.nodes.get(0).createTopic("orders", 6);
       trio.nodes.get(0).createTopic("ticks", 3);
       Jar.Running one = trio.consume("one", "orders", "g");

@@ -2,6 +2,7 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.TestCertificates;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.OutputStream;
@@ -44,6 +45,15 @@ public final class Trio implements AutoCloseable {
             .map(node -> id(node) + "@" + node.cluster())
             .collect(Collectors.joining(","));
     nodes.forEach(node -> node.with("--node", id(node), "--peers", peers).with(settings));
+  }
+
+  /** Each node shows the others its certificate. */
+  Trio withCertificates() {
+    nodes.forEach(
+        node ->
+            node.with(
+                "--peer-tls", TestCertificates.OURS.resolve("nodes").resolve(id(node)).toString()));
+    return this;
   }
 
   public Trio start() {
