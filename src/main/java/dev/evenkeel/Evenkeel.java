@@ -7,9 +7,14 @@ import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.client.internal.session.SessionLink;
 import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.tls.TlsException;
+import dev.evenkeel.protocol.tls.TlsFiles;
+import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -67,13 +72,23 @@ public final class Evenkeel {
    */
   public static Future<Link> link(ClientOptions options) {
     List<HostPort> seeds;
+    TlsIdentity tls;
     try {
       seeds = HostPort.parseAll(options.getSeeds());
+      tls = trusting(options.getCa());
     } catch (RefusedException refused) {
       return Future.failedFuture(refused);
     }
     return SessionLink.connect(
-        Vertx.vertx(), seeds, options.getClusterName(), options.getConnectTimeoutMillis());
+        Vertx.vertx(), seeds, options.getClusterName(), options.getConnectTimeoutMillis(), tls);
+  }
+
+  private static TlsIdentity trusting(String ca) {
+    try {
+      return ca == null ? null : TlsIdentity.open(TlsFiles.trusting(Path.of(ca)));
+    } catch (TlsException e) {
+      throw Refusal.INVALID.error("ca: " + e.getMessage());
+    }
   }
 
   /**

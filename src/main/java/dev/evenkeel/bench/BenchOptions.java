@@ -1,6 +1,7 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ByteSizes;
+import dev.evenkeel.cli.CaOption;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.CommandOptions;
 import dev.evenkeel.cli.OptionFormats;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.function.Supplier;
 import picocli.CommandLine.ArgGroup;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -52,6 +54,8 @@ public final class BenchOptions {
   }
 
   @ArgGroup private Where where;
+
+  @Mixin private CaOption ca;
 
   /** All options except those of {@link Where}; each benchmark adds its own. */
   final CommandOptions flags = new CommandOptions();
@@ -193,6 +197,11 @@ public final class BenchOptions {
   /** The nodes of a running cluster; null: start own nodes. */
   List<String> cluster() {
     return where == null ? null : where.cluster;
+  }
+
+  /** PEM file with the authorities of the running cluster, or null: no TLS. */
+  String ca() {
+    return cluster() == null ? null : ca.file();
   }
 
   Path data() {

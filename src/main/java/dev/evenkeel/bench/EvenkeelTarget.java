@@ -6,6 +6,7 @@ import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.Daemon;
 import dev.evenkeel.cli.OwnProgram;
 import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
@@ -51,8 +52,8 @@ final class EvenkeelTarget implements Target {
   static EvenkeelTarget open(BenchOptions options) {
     OwnNodes nodes = options.cluster() == null ? OwnNodes.start(options) : null;
     try {
-      List<String> seeds = nodes == null ? options.cluster() : nodes.seeds();
-      return new EvenkeelTarget(options, nodes, ClientConnection.connect(seeds));
+      return new EvenkeelTarget(
+          options, nodes, ClientConnection.connect(connection(options, nodes)));
     } catch (RuntimeException e) {
       if (nodes != null) {
         nodes.close();
@@ -219,7 +220,11 @@ final class EvenkeelTarget implements Target {
   @Override
   public List<String> memberCommand(String topic, String group, String member) {
     List<String> command = new ArrayList<>(OwnProgram.command(List.of()));
-    command.addAll(List.of("bench", "rebalance-member", "--cluster", String.join(",", seeds())));
+    String seeds = String.join(",", connection().getSeeds());
+    command.addAll(List.of("bench", "rebalance-member", "--cluster", seeds));
+    if (options.ca() != null) {
+      command.addAll(List.of("--ca", options.ca()));
+    }
     command.addAll(List.of("--topic", topic, "--group", group, "--member", member));
     return command;
   }
@@ -241,9 +246,15 @@ final class EvenkeelTarget implements Target {
     return () -> ClientConnection.await(consumer.close());
   }
 
-  /** Nodes to connect to, each as HOST:PORT. */
-  List<String> seeds() {
-    return nodes == null ? options.cluster() : nodes.seeds();
+  private static ClientOptions connection(BenchOptions options, OwnNodes nodes) {
+    return new ClientOptions()
+        .setSeeds(nodes == null ? options.cluster() : nodes.seeds())
+        .setCa(options.ca());
+  }
+
+  /** How to connect to the nodes. */
+  ClientOptions connection() {
+    return connection(options, nodes);
   }
 
   /** Opens on a new thread, so that each producer and consumer has a context of its own. */

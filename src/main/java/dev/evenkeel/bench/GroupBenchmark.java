@@ -79,7 +79,7 @@ abstract class GroupBenchmark extends Benchmark {
     JsonArray runs;
     try {
       for (int i = 0; i < consumers.get(); i++) {
-        clients.add(ClientConnection.connect(target.seeds()));
+        clients.add(ClientConnection.connect(target.connection()));
       }
       runs = runs(target);
     } finally {

@@ -1,10 +1,12 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.CaOption;
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.CommandOptions;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Logging;
 import dev.evenkeel.cli.StopSignal;
+import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import io.vertx.core.Future;
@@ -16,6 +18,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 
 /**
  * One consumer of {@code bench rebalance}, in a process of its own, so that it can be stopped,
@@ -48,6 +51,8 @@ final class RebalanceMember implements Callable<Integer> {
   private final Supplier<Long> memberTimeoutMillis =
       flags.time("--member-timeout", "5s", "After how long without a heartbeat it is lost");
 
+  @Mixin private CaOption ca;
+
   private final CountDownLatch stop = new CountDownLatch(1);
 
   CommandLine line() {
@@ -66,7 +71,7 @@ final class RebalanceMember implements Callable<Integer> {
     Logging.client();
     StopSignal signal = StopSignal.install(stop::countDown, STOP_MILLIS_MAX);
     return ClientConnection.run(
-        cluster.get(),
+        new ClientOptions().setSeeds(cluster.get()).setCa(ca.file()),
         signal,
         client -> {
           Vertx vertx = client.vertx();

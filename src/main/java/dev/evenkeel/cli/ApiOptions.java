@@ -4,6 +4,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
 import java.util.function.Function;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -32,8 +33,10 @@ final class ApiOptions {
       description = "text for people, json for programs (default: ${DEFAULT-VALUE}).")
   private Format format;
 
+  @Mixin private CaOption ca;
+
   HttpApi api() {
-    return new HttpApi(url);
+    return new HttpApi(url, ca.file());
   }
 
   /** Gets a path and prints the answer; gives the exit status. */

@@ -6,7 +6,6 @@ import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
-import java.util.List;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -18,17 +17,9 @@ public final class ClientConnection {
   private ClientConnection() {}
 
   /**
-   * @param nodes each as HOST:PORT
-   * @throws CommandFailure if no node answers in time
-   */
-  public static EvenkeelClient connect(List<String> nodes) {
-    return connect(new ClientOptions().setSeeds(nodes));
-  }
-
-  /**
    * @throws CommandFailure if no node answers within the connect timeout of the options
    */
-  static EvenkeelClient connect(ClientOptions options) {
+  public static EvenkeelClient connect(ClientOptions options) {
     try {
       return await(Evenkeel.connect(options));
     } catch (CommandFailure e) {
@@ -50,7 +41,7 @@ public final class ClientConnection {
    *
    * @throws CommandFailure if no node answers within the connect timeout of the options
    */
-  static int run(ClientOptions options, StopSignal signal, Work work) throws Exception {
+  public static int run(ClientOptions options, StopSignal signal, Work work) throws Exception {
     int status = ExitStatus.FAILED;
     try {
       EvenkeelClient client = connect(options);
@@ -63,15 +54,6 @@ public final class ClientConnection {
       signal.ended(status);
     }
     return status;
-  }
-
-  /**
-   * As above, with default options.
-   *
-   * @param nodes each as HOST:PORT
-   */
-  public static int run(List<String> nodes, StopSignal signal, Work work) throws Exception {
-    return run(new ClientOptions().setSeeds(nodes), signal, work);
   }
 
   /** Waits for a result; throws a {@link CommandFailure} if the future fails. */

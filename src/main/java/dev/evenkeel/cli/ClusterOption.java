@@ -1,9 +1,11 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.ClientOptions;
 import java.util.List;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The option {@code --cluster}: the nodes to connect to. */
+/** The nodes to connect to, and how: {@code --cluster} and {@code --ca}. */
 public final class ClusterOption {
   @Option(
       names = "--cluster",
@@ -13,4 +15,11 @@ public final class ClusterOption {
       description =
           "Base ports of one or more nodes. One that answers is enough (default: ${DEFAULT-VALUE}).")
   public List<String> nodes;
+
+  @Mixin private CaOption ca;
+
+  /** How to connect to these nodes. */
+  public ClientOptions options() {
+    return new ClientOptions().setSeeds(nodes).setCa(ca.file());
+  }
 }

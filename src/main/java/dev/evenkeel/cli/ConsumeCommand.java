@@ -115,7 +115,7 @@ final class ConsumeCommand implements Callable<Integer> {
     Logging.client();
     StopSignal signal = StopSignal.installEarly(ConsumeRun.STOP_MILLIS_MAX);
     return ClientConnection.run(
-        cluster.nodes,
+        cluster.options(),
         signal,
         client -> {
           ConsumeRun run =

@@ -1,5 +1,8 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.protocol.tls.TlsException;
+import dev.evenkeel.protocol.tls.TlsFiles;
+import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
@@ -14,6 +17,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 
 /** A client of the HTTP API for commands. Every failure is a {@link CommandFailure}. */
@@ -23,13 +27,17 @@ public final class HttpApi {
   private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
   private final String url;
-  private final HttpClient client =
-      HttpClient.newBuilder()
-          .version(HttpClient.Version.HTTP_1_1)
-          .connectTimeout(CONNECT_TIMEOUT)
-          .build();
+  private final HttpClient client;
 
+  /** Of a node without TLS, or with a certificate that everybody trusts. */
   public HttpApi(String url) {
+    this(url, null);
+  }
+
+  /**
+   * @param ca PEM file with the authorities that are trusted; null: those of the JDK
+   */
+  public HttpApi(String url, String ca) {
     String trimmed = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
     boolean right;
     try {
@@ -42,6 +50,18 @@ public final class HttpApi {
       throw CommandFailure.usage("--http '" + url + "': write " + DEFAULT_URL);
     }
     this.url = trimmed;
+    HttpClient.Builder builder =
+        HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(CONNECT_TIMEOUT);
+    if (ca != null) {
+      try {
+        builder.sslContext(TlsIdentity.open(TlsFiles.trusting(Path.of(ca))).context());
+      } catch (TlsException e) {
+        throw CommandFailure.failed("--ca: " + e.getMessage(), e);
+      }
+    }
+    client = builder.build();
   }
 
   /** Escapes a segment of a path. */

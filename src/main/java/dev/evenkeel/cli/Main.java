@@ -42,6 +42,7 @@ public final class Main implements Runnable {
           "topic",
           "group",
           "cluster",
+          "certs",
           "bench",
           "completion");
 
@@ -72,6 +73,7 @@ public final class Main implements Runnable {
             new TopicCommand(),
             new GroupCommand(),
             new ClusterCommand(),
+            new CertsCommand(),
             new CompletionCommand())) {
       commands.add(new CommandLine(own));
     }

@@ -77,7 +77,16 @@ public record NodeConfig(
 
   /** The directory with the certificates for connections between nodes, or null. */
   Path peerTls() {
-    String directory = text(values, NodeSetting.PEER_TLS);
+    return directory(NodeSetting.PEER_TLS);
+  }
+
+  /** The directory with the certificate for applications and HTTP, or null. */
+  Path tls() {
+    return directory(NodeSetting.TLS);
+  }
+
+  private Path directory(NodeSetting setting) {
+    String directory = text(values, setting);
     return directory.isEmpty() ? null : Path.of(directory).toAbsolutePath().normalize();
   }
 

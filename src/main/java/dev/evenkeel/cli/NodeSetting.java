@@ -36,6 +36,10 @@ enum NodeSetting {
       "Base of four ports: P applications, P+1 event bus, P+2 Raft, P+3 Hazelcast."),
   HTTP_HOST(TEXT, "", "Address to listen on for HTTP; host if empty."),
   HTTP_PORT(NUMBER, 8080, 0, 65_535, "Port for HTTP; 0: any free port."),
+  TLS(
+      TEXT,
+      "",
+      "Directory with tls.crt, tls.key and ca.crt for applications and HTTP; empty: no TLS."),
   HTTP_NAMES(LIST, "", "Names under which browsers and programs reach HTTP, such as a proxy's."),
   DATA(TEXT, "./data", "Directory for messages, logs and state; created if it is missing."),
   PEERS(LIST, "", "Every node as ID@HOST:PORT, including this one; empty: a lone node."),

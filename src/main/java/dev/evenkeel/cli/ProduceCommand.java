@@ -160,7 +160,7 @@ final class ProduceCommand implements Callable<Integer> {
   }
 
   private ClientOptions clientOptions(ProducerOptions options) {
-    ClientOptions connection = new ClientOptions().setSeeds(cluster.nodes);
+    ClientOptions connection = cluster.options();
     if (spool.isGiven()) {
       // The spool keeps the messages while no node answers.
       connection.setConnectTimeoutMillis(options.getDeliveryTimeoutMillis());

@@ -16,6 +16,7 @@ import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.gateway.GatewayVerticle;
+import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.http.HostNames;
 import dev.evenkeel.gateway.http.WebVerticle;
 import dev.evenkeel.gateway.session.SessionVerticle;
@@ -99,6 +100,7 @@ public final class ServeRun {
    */
   public int run() throws InterruptedException {
     peerTls = NodeTls.ofPeers(config.peerTls(), config.node());
+    NodeTls.checkPorts(config.tls());
     checkPorts();
     DataDirectory.check(config.data());
     StopSignal signal = StopSignal.install(() -> end.complete(null), END_MILLIS_MAX + 3_000);
@@ -201,7 +203,8 @@ public final class ServeRun {
     meters.offer(vertx);
     teardown.addBlocking("meters", meters::close);
     if (peerTls != null) {
-      NodeTls.watch(vertx, "peer", peerTls);
+      ServerTls watched = ServerTls.watch(vertx, "peer", peerTls);
+      teardown.addBlocking("peer-tls", watched::close);
     }
     await(membership.start().toCompletionStage());
     deploy(vertx, nodeStart, member, membership, meters);
@@ -298,6 +301,7 @@ public final class ServeRun {
               .put("node", config.node())
               .put("localOnly", true)
               .put("names", httpNames())
+              .put("tls", config.tls() == null ? null : config.tls().toString())
               .put("connectionsMax", config.number(NodeSetting.HTTP_CONNECTIONS_MAX))
               .put("bytesInFlightMax", config.number(NodeSetting.HTTP_BYTES_IN_FLIGHT_MAX));
       deploy(vertx, web, json, webId);
@@ -350,6 +354,7 @@ public final class ServeRun {
         .put("clusterName", config.clusterName())
         .put("nodes", nodes)
         .put("server", "evenkeel " + Version.number())
+        .put("tls", config.tls() == null ? null : config.tls().toString())
         .put("connectionsMax", config.number(NodeSetting.CLIENT_CONNECTIONS_MAX))
         .put("nodeBytesInFlightMax", config.number(NodeSetting.CLIENT_BYTES_IN_FLIGHT_MAX));
   }

@@ -19,6 +19,8 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
   private static final Option<Long> CONNECT_TIMEOUT =
       SCHEMA.number("connectTimeoutMillis", ClusterDefaults.CONNECT_TIMEOUT_MILLIS);
 
+  private static final Option<String> CA = SCHEMA.text("ca", null);
+
   /** Options with their defaults. */
   public ClientOptions() {
     super(SCHEMA);
@@ -68,5 +70,21 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
    */
   public ClientOptions setConnectTimeoutMillis(long connectTimeoutMillis) {
     return set(CONNECT_TIMEOUT, connectTimeoutMillis);
+  }
+
+  /** The file with the certificates of authorities, or null: the connections are not encrypted. */
+  public String getCa() {
+    return get(CA);
+  }
+
+  /**
+   * Encrypts the connections to nodes, and checks the nodes' certificates.
+   *
+   * @param file PEM file with the certificates of the authorities that sign the certificates of
+   *     nodes; null, the default: the connections are not encrypted. {@code Evenkeel.connect} fails
+   *     with INVALID if it cannot be used
+   */
+  public ClientOptions setCa(String file) {
+    return set(CA, file);
   }
 }

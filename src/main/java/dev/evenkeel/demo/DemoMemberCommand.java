@@ -60,7 +60,7 @@ final class DemoMemberCommand implements Callable<Integer> {
     Logging.client();
     StopSignal signal = StopSignal.install(() -> end.complete(null), STOP_MILLIS_MAX);
     watchInput();
-    return ClientConnection.run(cluster.nodes, signal, this::work);
+    return ClientConnection.run(cluster.options(), signal, this::work);
   }
 
   private void watchInput() {

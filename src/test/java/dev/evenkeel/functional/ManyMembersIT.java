@@ -96,7 +96,8 @@ class ManyMembersIT {
             vertx,
             HostPort.parseAll(List.of(node.cluster())),
             ClusterDefaults.CLUSTER_NAME,
-            ClusterDefaults.CONNECT_TIMEOUT_MILLIS)
+            ClusterDefaults.CONNECT_TIMEOUT_MILLIS,
+            null)
         .map(EvenkeelClientImpl::new)
         .compose(client -> client.consumer(options, delivery -> Future.succeededFuture()))
         .onSuccess(consumers::add);

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.live.LiveHub;
 import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.Future;
@@ -34,6 +35,8 @@ import java.util.stream.Stream;
  * localOnly  ask this JVM's gateway only     false
  * names      host names of the node, besides
  *            localhost and IP addresses      []
+ * tls        directory with tls.crt, tls.key
+ *            and ca.crt                      none: no TLS
  * </pre>
  *
  * and the limits of {@link HttpLimits}.
@@ -49,7 +52,8 @@ public final class WebVerticle extends VerticleBase {
   /** The keys of the configuration. */
   public static final List<String> KEYS =
       Stream.concat(
-              Stream.of("host", "port", "node", "localOnly", "names"), HttpLimits.keys().stream())
+              Stream.of("host", "port", "node", "localOnly", "names", "tls"),
+              HttpLimits.keys().stream())
           .toList();
 
   /** Longest first line of a request. */
@@ -59,6 +63,9 @@ public final class WebVerticle extends VerticleBase {
 
   private HttpServer server;
   private LiveHub live;
+
+  /** Null without TLS. */
+  private ServerTls tls;
 
   @Override
   public Future<?> start() {
@@ -92,13 +99,24 @@ public final class WebVerticle extends VerticleBase {
     Bodies bodies = new Bodies(limits.bytesInFlightMax());
     Guard guard = new Guard(names, connections, router(vertx, api, node, bodies, liveRoutes));
     vertx.setPeriodic(limits.tickMillis(), timer -> connections.tick(nowMillis()));
-    server =
-        vertx
-            .createHttpServer(options)
-            .connectionHandler(connections::opened)
-            .invalidRequestHandler(guard::malformed)
-            .requestHandler(guard);
-    return server.listen();
+    return ServerTls.open(vertx, "http", config.getString("tls"))
+        .compose(
+            opened -> {
+              tls = opened;
+              if (tls != null) {
+                tls.applyTo(options);
+              }
+              server =
+                  vertx
+                      .createHttpServer(options)
+                      .connectionHandler(connections::opened)
+                      .invalidRequestHandler(guard::malformed)
+                      .requestHandler(guard);
+              if (tls != null) {
+                server.exceptionHandler(tls::handshakeFailed);
+              }
+              return server.listen();
+            });
   }
 
   /** Monotonic. */
@@ -119,6 +137,9 @@ public final class WebVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     live.stop();
+    if (tls != null) {
+      tls.close();
+    }
     // Requests under way still get their answers.
     return server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
   }

@@ -67,7 +67,13 @@ final class SessionListener extends VerticleBase {
     vertx.setPeriodic(port.limits().tickMillis(), timer -> tick());
     NetServerOptions options =
         new NetServerOptions().setTcpNoDelay(true).setReuseAddress(true).setAcceptBacklog(BACKLOG);
+    if (port.tls() != null) {
+      port.tls().applyTo(options);
+    }
     server = vertx.createNetServer(options).connectHandler(this::connected);
+    if (port.tls() != null) {
+      server.exceptionHandler(port.tls()::handshakeFailed);
+    }
     return server.listen(number, host);
   }
 

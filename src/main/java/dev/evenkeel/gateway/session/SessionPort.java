@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.session;
 
+import dev.evenkeel.gateway.ServerTls;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 
@@ -8,6 +9,7 @@ import io.vertx.core.buffer.Buffer;
  *
  * @param node id of this node
  * @param welcome the body of WELCOME
+ * @param tls null: connections are not encrypted
  */
 record SessionPort(
     Vertx vertx,
@@ -17,4 +19,5 @@ record SessionPort(
     SessionLimits limits,
     SessionAddresses addresses,
     Sessions sessions,
-    SessionMeters meters) {}
+    SessionMeters meters,
+    ServerTls tls) {}

@@ -10,6 +10,7 @@ import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
@@ -46,6 +47,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * nodes        [{"node","host","port"}]: where    this node alone, at host and port
  *              clients find every node
  * server       what clients see in WELCOME        evenkeel
+ * tls          directory with tls.crt, tls.key    none: no TLS
+ *              and ca.crt
  * </pre>
  *
  * and the keys of {@code SessionLimits}, such as {@code connectionsMax}. {@code start()} fails with
@@ -61,9 +64,12 @@ public final class SessionVerticle extends VerticleBase {
   private final List<SessionListener> listeners = new CopyOnWriteArrayList<>();
   private MeterScope scope;
 
+  /** Null without TLS. */
+  private ServerTls tls;
+
   private static List<String> keys() {
     List<String> keys =
-        new ArrayList<>(List.of("host", "port", "node", "clusterName", "nodes", "server"));
+        new ArrayList<>(List.of("host", "port", "node", "clusterName", "nodes", "server", "tls"));
     keys.addAll(SessionLimits.keys());
     return List.copyOf(keys);
   }
@@ -79,16 +85,7 @@ public final class SessionVerticle extends VerticleBase {
     SessionLimits limits = SessionLimits.fromJson(config);
     Sessions sessions = new Sessions(limits);
     scope = Meters.of(vertx).scope("sessions");
-    SessionPort port =
-        new SessionPort(
-            vertx,
-            node,
-            config.getString("clusterName", ClusterDefaults.CLUSTER_NAME),
-            welcome(config, node, host, number, limits).toJson().toBuffer(),
-            limits,
-            new SessionAddresses(node),
-            sessions,
-            new SessionMeters(scope, sessions));
+    Buffer welcome = welcome(config, node, host, number, limits).toJson().toBuffer();
     List<Future<?>> listening = new ArrayList<>();
     for (String address : SessionAddresses.SHARED) {
       listening.add(
@@ -101,7 +98,23 @@ public final class SessionVerticle extends VerticleBase {
     questions.handler(message -> message.reply(answer(VertxLink.buffer(message.body()), sessions)));
     listening.add(questions.completion());
     return Future.all(listening)
-        .compose(done -> deployListeners(port, host, number))
+        .compose(done -> ServerTls.open(vertx, "client", config.getString("tls")))
+        .compose(
+            opened -> {
+              tls = opened;
+              SessionPort port =
+                  new SessionPort(
+                      vertx,
+                      node,
+                      config.getString("clusterName", ClusterDefaults.CLUSTER_NAME),
+                      welcome,
+                      limits,
+                      new SessionAddresses(node),
+                      sessions,
+                      new SessionMeters(scope, sessions),
+                      tls);
+              return deployListeners(port, host, number);
+            })
         .onFailure(failure -> scope.close());
   }
 
@@ -171,6 +184,9 @@ public final class SessionVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     scope.close();
+    if (tls != null) {
+      tls.close();
+    }
     return Future.succeededFuture();
   }
 }

@@ -2,11 +2,15 @@ package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertificateException;
+import javax.net.ssl.SSLException;
 
 /** UNAVAILABLE: an address did not answer as the client port of a node does. */
 final class NoSession extends RefusedException {
@@ -16,7 +20,7 @@ final class NoSession extends RefusedException {
   static final String RIGHT_PORT =
       "name the base port of a node, by default "
           + ClusterDefaults.PORT
-          + ", and not a port after it or the HTTP port";
+          + ", and not a port after it or the HTTP port; a node with TLS needs 'ca'";
 
   /** What is there. */
   enum Found {
@@ -44,6 +48,9 @@ final class NoSession extends RefusedException {
     if (cause instanceof RefusedException malformed) {
       return new NoSession(address, "sent " + malformed.getMessage(), Found.ANOTHER);
     }
+    if (Causes.include(SSLException.class, cause)) {
+      return new NoSession(address, tls(cause), Found.NO_ANSWER);
+    }
     String what =
         cause instanceof ConnectException
             ? "takes no connections"
@@ -51,6 +58,23 @@ final class NoSession extends RefusedException {
                 ? "is an unknown host"
                 : "cannot be reached: " + cause;
     return new NoSession(address, what, Found.NO_ANSWER);
+  }
+
+  /** What the JDK says is about certificates in general, and names the reason last. */
+  private static String tls(Throwable cause) {
+    Throwable deepest = cause;
+    while (deepest.getCause() != null) {
+      deepest = deepest.getCause();
+    }
+    return deepest instanceof CertificateException || deepest instanceof CertPathBuilderException
+        ? "shows a certificate that is not trusted ("
+            + deepest.getMessage()
+            + "): give the file with"
+            + " the certificate of its authority as 'ca'"
+        : "does not answer with TLS ("
+            + deepest.getMessage()
+            + "): leave out 'ca' if the node has"
+            + " no TLS";
   }
 
   static NoSession refused(HostPort address, SessionFrame goodbye) {

@@ -9,6 +9,7 @@ import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -17,6 +18,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.VertxInternal;
 import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetClientOptions;
+import io.vertx.core.net.TrustOptions;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -143,16 +145,22 @@ public final class SessionLink implements Link {
     }
   }
 
-  private SessionLink(Vertx vertx, List<HostPort> seeds, String clusterName) {
+  private SessionLink(Vertx vertx, List<HostPort> seeds, String clusterName, TlsIdentity tls) {
     this.vertx = (VertxInternal) vertx;
     this.clusterName = clusterName;
     control = this.vertx.createEventLoopContext();
-    netClient =
-        vertx.createNetClient(
-            new NetClientOptions()
-                .setConnectTimeout(CONNECT_MILLIS_MAX)
-                .setTcpNoDelay(true)
-                .setTcpKeepAlive(true));
+    NetClientOptions options =
+        new NetClientOptions()
+            .setConnectTimeout(CONNECT_MILLIS_MAX)
+            .setTcpNoDelay(true)
+            .setTcpKeepAlive(true);
+    if (tls != null) {
+      options
+          .setSsl(true)
+          .setTrustOptions(TrustOptions.wrap(tls.trustManager()))
+          .setHostnameVerificationAlgorithm("HTTPS");
+    }
+    netClient = vertx.createNetClient(options);
     known = new KnownNodes(seeds);
   }
 
@@ -164,9 +172,10 @@ public final class SessionLink implements Link {
    * @param seeds client ports of one or more nodes
    * @param clusterName the nodes refuse a client that wants another cluster
    * @param timeoutMillis how long it tries
+   * @param tls what nodes' certificates are checked against; null: no TLS
    */
   public static Future<Link> connect(
-      Vertx vertx, List<HostPort> seeds, String clusterName, long timeoutMillis) {
+      Vertx vertx, List<HostPort> seeds, String clusterName, long timeoutMillis, TlsIdentity tls) {
     Promise<Link> promise = Promise.promise();
     if (seeds.isEmpty()) {
       vertx
@@ -177,7 +186,7 @@ public final class SessionLink implements Link {
                       Refusal.INVALID.error("no node to connect to: name at least one HOST:PORT")));
       return promise.future();
     }
-    SessionLink link = new SessionLink(vertx, seeds, clusterName);
+    SessionLink link = new SessionLink(vertx, seeds, clusterName, tls);
     link.onControl(() -> link.connectFirst(timeoutMillis, promise));
     return promise.future();
   }
