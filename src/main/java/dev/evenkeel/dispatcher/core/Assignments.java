@@ -9,6 +9,11 @@ import java.util.Objects;
  * higher revision.
  */
 final class Assignments {
+  /**
+   * Encoding a thousand assignments would hold up the dispatcher, which hears nothing meanwhile.
+   */
+  static final int PUSHES_MAX = 100;
+
   private final DispatcherState state;
   private final long term;
   private long revision;
@@ -54,12 +59,22 @@ final class Assignments {
     return new Assignment(group, member, instance, term, ++revision, List.of(), null);
   }
 
-  /** Pushes to the members whose shards changed. */
+  /**
+   * Pushes to members whose shards changed: at most {@link #PUSHES_MAX}, and the others are due
+   * then.
+   */
   void push() {
+    int pushes = 0;
     for (String name : state.dirty.takePushes()) {
       GroupState group = state.get(name);
-      if (group != null) {
-        group.takeChanged().forEach(member -> push(group, group.live(member)));
+      if (group == null) {
+        continue;
+      }
+      for (; group.anyChanged() && pushes < PUSHES_MAX; pushes++) {
+        push(group, group.live(group.takeChanged()));
+      }
+      if (group.anyChanged()) {
+        state.dirty.push(name);
       }
     }
   }

@@ -11,7 +11,6 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -30,7 +29,7 @@ public final class GroupState {
   private final Leading leading;
   private final GroupPlan plan;
   private final Map<String, Assignment> given = new HashMap<>();
-  private final Set<String> changed = new HashSet<>();
+  private final TreeSet<String> changed = new TreeSet<>();
 
   /** Runs that have ended and are still in the registry: instances by name. */
   private final Map<String, String> awaited = new TreeMap<>();
@@ -393,11 +392,14 @@ public final class GroupState {
     state.dirty.push(name);
   }
 
-  /** The members that may need a new assignment, each once. */
-  Set<String> takeChanged() {
-    Set<String> taken = new TreeSet<>(changed);
-    changed.clear();
-    return taken;
+  /** Whether a member may need a new assignment. */
+  boolean anyChanged() {
+    return !changed.isEmpty();
+  }
+
+  /** A member that may need a new assignment, each once. */
+  String takeChanged() {
+    return changed.pollFirst();
   }
 
   /** The last assignment of a member, or null. */

@@ -341,7 +341,7 @@ final class Bench {
       return;
     }
     List<DispatcherAction> pushes = core.pushes();
-    if (!pushes.isEmpty()) {
+    if (!pushes.isEmpty() || core.pushesDue()) {
       run(pushes);
     }
   }

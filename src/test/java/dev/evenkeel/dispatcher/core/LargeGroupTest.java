@@ -79,13 +79,15 @@ class LargeGroupTest {
     run(core.recover(log.topics, List.of(), log.statuses(null), List.of(), now));
     beatAll();
     assertThat(grants).isZero();
-    now += 100;
+    now = core.dueMillis();
     run(core.wake(now));
     assertThat(grants).isEqualTo(SHARDS);
     assertThat(drains).isZero();
     assertThat(counts()).hasSize(MEMBERS).allSatisfy((name, n) -> assertThat(n).isEqualTo(10));
 
-    core.pushes();
+    while (core.pushesDue()) {
+      assertThat(core.pushes()).hasSizeLessThanOrEqualTo(Assignments.PUSHES_MAX);
+    }
     for (int second = 0; second < 4; second++) {
       now += 1_000;
       beatAll();
