@@ -1022,17 +1022,13 @@ public final class OwnedShard implements Task.Owner {
     reported = null;
   }
 
-  /** Tells an operator the command that skips all messages below {@code next}. */
+  /** Tells an operator how to skip all messages below {@code next}. */
   String howToSkip(long next) {
     return environment.options.getMode() == Mode.BROADCAST
         ? ""
         : String.format(
-            "; to skip to offset %d: evenkeel group reset %s --topic %s --shard %d --to %d --force",
-            next,
-            environment.options.getGroup(),
-            ownership.topic(),
-            ownership.shard().shard(),
-            next);
+            "; to skip it, reset group %s on shard %d of topic %s to offset %d",
+            environment.options.getGroup(), ownership.shard().shard(), ownership.topic(), next);
   }
 
   void error(String text, Throwable cause) {

@@ -279,8 +279,8 @@ class ConsumerCoreTest {
     Wanted.Stop stop = take(Wanted.Stop.class);
     assertThat(stop.text())
         .isEqualTo(
-            "t/0@5: attempt 1 at offset 3 failed, the consumer ends; to skip to offset 4:"
-                + " evenkeel group reset g --topic t --shard 0 --to 4 --force");
+            "t/0@5: attempt 1 at offset 3 failed, the consumer ends; to skip it, reset group g on"
+                + " shard 0 of topic t to offset 4");
     assertThat(stop.cause())
         .hasMessageContaining("the message cannot be read (t/0 offset 3 in the batch of offsets 0")
         .hasMessageContaining("no handler got it");
@@ -308,8 +308,7 @@ class ConsumerCoreTest {
     assertThat(reports)
         .containsOnly(
             "t/0@5: the batch of offsets 10 to 12 cannot be read: it is fetched again until it can"
-                + " be; to skip to offset 13: evenkeel group reset g --topic t --shard 0 --to 13"
-                + " --force");
+                + " be; to skip it, reset group g on shard 0 of topic t to offset 13");
     assign(owned(S0, 5, false), owned(S1, 5, false));
     OwnedShard other = run(S1, "d");
     core.finished(next(0), now);

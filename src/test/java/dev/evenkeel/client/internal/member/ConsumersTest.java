@@ -519,7 +519,7 @@ class ConsumersTest {
     assertThat(seen).containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
     assertThat(ends.get(0))
         .hasMessageContaining("offset 10 in the batch of offsets 5 to 11")
-        .hasMessageContaining("evenkeel group reset g --topic t --shard 0 --to 12 --force");
+        .hasMessageContaining("reset group g on shard 0 of topic t to offset 12");
     Consumer second = await(Consumers.start(cluster, directory, options, numbersTo(seen)));
     cluster.reset(0, 12);
     Awaitility.await().until(() -> cluster.lease(0).committed() == 17);
