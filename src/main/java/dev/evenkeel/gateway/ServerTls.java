@@ -5,6 +5,7 @@ import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.protocol.LogLimiter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.tls.TlsException;
+import dev.evenkeel.protocol.tls.TlsFailures;
 import dev.evenkeel.protocol.tls.TlsFiles;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Future;
@@ -114,10 +115,10 @@ public final class ServerTls {
     }
   }
 
-  /** Logs, at most once a minute, that somebody has not begun TLS as he should. */
+  /** Logs, at most once a minute, that a connection has not begun TLS. */
   public void handshakeFailed(Throwable failure) {
     if (strangers.mayLog(port, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
-      LOG.warn("{}: a connection did not begin TLS as it should: {}", port, failure.getMessage());
+      LOG.warn("{}: a connection has not begun TLS: {}", port, TlsFailures.reason(failure));
     }
   }
 

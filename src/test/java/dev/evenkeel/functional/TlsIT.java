@@ -103,7 +103,7 @@ class TlsIT {
     ClientOptions options =
         new ClientOptions()
             .setSeeds(List.of(node.cluster()))
-            .setConnectTimeoutMillis(1_000)
+            .setConnectTimeoutMillis(5_000)
             .setCa(ca);
     try {
       Evenkeel.connect(options).toCompletionStage().toCompletableFuture().get();

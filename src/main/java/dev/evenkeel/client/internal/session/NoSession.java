@@ -6,10 +6,9 @@ import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.tls.TlsFailures;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
-import java.security.cert.CertPathBuilderException;
-import java.security.cert.CertificateException;
 import javax.net.ssl.SSLException;
 
 /** UNAVAILABLE: an address did not answer as the client port of a node does. */
@@ -60,21 +59,13 @@ final class NoSession extends RefusedException {
     return new NoSession(address, what, Found.NO_ANSWER);
   }
 
-  /** What the JDK says is about certificates in general, and names the reason last. */
   private static String tls(Throwable cause) {
-    Throwable deepest = cause;
-    while (deepest.getCause() != null) {
-      deepest = deepest.getCause();
-    }
-    return deepest instanceof CertificateException || deepest instanceof CertPathBuilderException
+    String reason = TlsFailures.reason(cause);
+    return TlsFailures.isAboutCertificate(cause)
         ? "shows a certificate that is not trusted ("
-            + deepest.getMessage()
-            + "): give the file with"
-            + " the certificate of its authority as 'ca'"
-        : "does not answer with TLS ("
-            + deepest.getMessage()
-            + "): leave out 'ca' if the node has"
-            + " no TLS";
+            + reason
+            + "): give the file with the certificate of its authority as 'ca'"
+        : "does not answer with TLS (" + reason + "): leave out 'ca' if the node has no TLS";
   }
 
   static NoSession refused(HostPort address, SessionFrame goodbye) {
