@@ -45,7 +45,7 @@ class TlsInstanceTest {
     for (int i = 0; i < 3; i++) {
       join.addMember("127.0.0.1:" + (port + i));
     }
-    config.setProperty("hazelcast.max.join.seconds", "8");
+    config.setProperty("hazelcast.max.join.seconds", "4");
     return config;
   }
 

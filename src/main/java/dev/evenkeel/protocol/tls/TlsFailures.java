@@ -1,0 +1,32 @@
+package dev.evenkeel.protocol.tls;
+
+import java.security.cert.CertPathBuilderException;
+import java.security.cert.CertificateException;
+
+/** Says why TLS did not begin, in words that show nothing of what was sent. */
+public final class TlsFailures {
+  /** Netty adds the bytes, which may be a password. */
+  private static final String NO_RECORD = "not an SSL/TLS record";
+
+  private TlsFailures() {}
+
+  /** The reason, which the JDK puts into the deepest cause. */
+  public static String reason(Throwable failure) {
+    String message = String.valueOf(deepest(failure).getMessage());
+    return message.startsWith(NO_RECORD) ? "plain text came" : message;
+  }
+
+  /** Whether the certificate of the other side is the reason. */
+  public static boolean isAboutCertificate(Throwable failure) {
+    Throwable deepest = deepest(failure);
+    return deepest instanceof CertificateException || deepest instanceof CertPathBuilderException;
+  }
+
+  private static Throwable deepest(Throwable failure) {
+    Throwable deepest = failure;
+    while (deepest.getCause() != null) {
+      deepest = deepest.getCause();
+    }
+    return deepest;
+  }
+}
