@@ -17,6 +17,7 @@ import java.util.Set;
 import java.util.TreeSet;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.Test;
@@ -53,6 +54,12 @@ class MetricsIT {
           "evenkeel_group_dedup_unguarded_total",
           "evenkeel_group_dedup_waiting",
           "evenkeel_group_repetition_share");
+
+  private static final List<String> OF_TLS =
+      Stream.of("client", "http", "peer")
+          .flatMap(port -> Stream.of("expires_seconds", "broken").map(of -> port + "_" + of))
+          .map(name -> "evenkeel_tls_" + name)
+          .toList();
 
   /** Served only where members have rates, or read in mode broadcast. */
   private static final Set<String> OF_PACED_GROUPS =
@@ -246,6 +253,7 @@ class MetricsIT {
     served.addAll(OF_LEVEL_GROUPS);
     served.addAll(OF_DEDUP_GROUPS);
     served.addAll(OF_PACED_GROUPS);
+    served.addAll(OF_TLS);
     return served;
   }
 
