@@ -1,7 +1,6 @@
 package dev.evenkeel.protocol.tls;
 
-import java.security.cert.CertPathBuilderException;
-import java.security.cert.CertificateException;
+import java.security.GeneralSecurityException;
 
 /** Says why TLS did not begin, in words that show nothing of what was sent. */
 public final class TlsFailures {
@@ -18,8 +17,7 @@ public final class TlsFailures {
 
   /** Whether the certificate of the other side is the reason. */
   public static boolean isAboutCertificate(Throwable failure) {
-    Throwable deepest = deepest(failure);
-    return deepest instanceof CertificateException || deepest instanceof CertPathBuilderException;
+    return deepest(failure) instanceof GeneralSecurityException;
   }
 
   private static Throwable deepest(Throwable failure) {
