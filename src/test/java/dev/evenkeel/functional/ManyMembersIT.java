@@ -77,7 +77,9 @@ class ManyMembersIT {
       joining.add(join(node, "late"));
       Map<Integer, String> after =
           members.await("the late one", owners -> complete(owners) && owners.containsValue("late"));
-      assertThat(Members.moves(before, after)).isEqualTo(1);
+      assertThat(Members.moves(before, after))
+          .as(() -> node.read("/api/rebalances?group=" + GROUP + "&limit=20"))
+          .isEqualTo(1);
       assertThat(consumers).hasSize(MEMBERS + 1);
       System.out.println("event loops of the node blocked by, in ms: " + blocked(node));
     }

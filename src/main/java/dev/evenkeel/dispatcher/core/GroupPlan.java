@@ -20,14 +20,17 @@ import java.util.function.BiConsumer;
  *
  * <p>Members that join in a burst make one plan: it waits until none has joined for {@link
  * DispatcherSettings#joinQuietMillis}, and at most {@link DispatcherSettings#joinWaitMillisMax}
- * from the first of them. Both times are multiplied by one for each {@link #BURST_FROM} members, up
- * to {@link #BURST_FACTOR_MAX}: a plan that is made while members still come moves shards that the
- * next one moves again.
+ * from the first of them. Both times are multiplied by one for each {@link #BURST_FROM} members,
+ * where {@link #BURST_SHARDS} shards count as one, up to {@link #BURST_FACTOR_MAX}: a plan that is
+ * made while members still come moves shards that the next one moves again.
  */
 final class GroupPlan {
   private static final long NO_BURST = -1;
 
   private static final int BURST_FROM = 50;
+
+  /** So many shards count as one member. */
+  private static final int BURST_SHARDS = 10;
 
   private static final long BURST_FACTOR_MAX = 10;
 
@@ -108,8 +111,9 @@ final class GroupPlan {
     if (burstSinceMillis == NO_BURST) {
       burstSinceMillis = nowMillis;
     }
-    long factor =
-        Math.max(1, Math.min(BURST_FACTOR_MAX, group.members().live().size() / BURST_FROM));
+    int shards = group.info() == null ? 0 : state.topics().shardCount(group.info().topics());
+    int size = group.members().live().size() + shards / BURST_SHARDS;
+    long factor = Math.max(1, Math.min(BURST_FACTOR_MAX, size / BURST_FROM));
     burstEndMillis =
         Math.min(
             nowMillis + factor * state.settings.joinQuietMillis(),

@@ -77,6 +77,15 @@ public final class Topics {
     return shards;
   }
 
+  /** How many shards those of {@code names} have that are active. */
+  int shardCount(Collection<String> names) {
+    return names.stream()
+        .map(byName::get)
+        .filter(Objects::nonNull)
+        .mapToInt(TopicInfo::shards)
+        .sum();
+  }
+
   /** The first of {@code names} that is not active, or null. */
   String unknown(Collection<String> names) {
     return names.stream().filter(name -> !byName.containsKey(name)).findFirst().orElse(null);

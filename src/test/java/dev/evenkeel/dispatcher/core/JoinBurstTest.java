@@ -99,6 +99,15 @@ class JoinBurstTest {
   }
 
   @Test
+  void theFirstMemberOfManyShardsWaitsForOthers() {
+    Bench large = new Bench(new dev.evenkeel.dispatcher.ModelLog().topic(1, "t", 2_000));
+    large.settings = DispatcherSettings.DEFAULT;
+    large.activate(List.of());
+    large.send(large.beat("a"));
+    assertThat(large.core.dueMillis()).isEqualTo(large.now + 400);
+  }
+
+  @Test
   void whoLeavesIsReplacedAtOnceByThoseThatWait() {
     bench.send(bench.beat("a"));
     pass(100);
