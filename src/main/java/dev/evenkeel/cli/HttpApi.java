@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.protocol.tls.TlsException;
+import dev.evenkeel.protocol.tls.TlsFailures;
 import dev.evenkeel.protocol.tls.TlsFiles;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.buffer.Buffer;
@@ -19,6 +20,7 @@ import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
+import javax.net.ssl.SSLException;
 
 /** A client of the HTTP API for commands. Every failure is a {@link CommandFailure}. */
 public final class HttpApi {
@@ -119,15 +121,27 @@ public final class HttpApi {
           "no answer from " + url + " in time: is it the HTTP port of a node?", e);
     } catch (ConnectException | UnresolvedAddressException e) {
       throw unreachable(e);
+    } catch (SSLException e) {
+      throw CommandFailure.failed(noTls(e), e);
     } catch (IOException e) {
       if (e.getCause() instanceof UnresolvedAddressException) {
         throw unreachable(e);
       }
-      throw CommandFailure.failed("talking to " + url + " failed: " + e.getMessage(), e);
+      String hint = url.startsWith("http:") ? ". If the node has TLS, write https://" : "";
+      throw CommandFailure.failed("talking to " + url + " failed: " + e.getMessage() + hint, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       throw CommandFailure.failed("interrupted", e);
     }
+  }
+
+  private String noTls(SSLException failure) {
+    return TlsFailures.isAboutCertificate(failure)
+        ? url
+            + " shows a certificate that is not trusted ("
+            + TlsFailures.reason(failure)
+            + "): name the file with the certificate of its authority with --ca FILE"
+        : url + " does not answer with TLS: if the node has none, write http://";
   }
 
   private CommandFailure unreachable(Exception e) {

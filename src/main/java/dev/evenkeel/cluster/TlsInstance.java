@@ -13,6 +13,7 @@ import com.hazelcast.internal.networking.ChannelInitializer;
 import com.hazelcast.internal.server.ServerContext;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import java.util.function.Function;
+import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
 
 /**
@@ -58,15 +59,16 @@ final class TlsInstance {
         ServerContext context) {
       Function<EndpointQualifier, ChannelInitializer> usual =
           super.createChannelInitializerFn(context);
-      return qualifier -> new Initializer(usual.apply(qualifier), identity);
+      SSLContext tls = identity.context();
+      return qualifier -> new Initializer(usual.apply(qualifier), tls);
     }
   }
 
-  private record Initializer(ChannelInitializer usual, TlsIdentity identity)
+  private record Initializer(ChannelInitializer usual, SSLContext context)
       implements ChannelInitializer {
     @Override
     public void initChannel(Channel channel) throws Exception {
-      SSLEngine engine = identity.context().createSSLEngine();
+      SSLEngine engine = context.createSSLEngine();
       engine.setUseClientMode(channel.isClientMode());
       engine.setNeedClientAuth(true);
       TlsChannel tls = new TlsChannel(channel, engine);

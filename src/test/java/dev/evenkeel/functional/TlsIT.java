@@ -84,6 +84,10 @@ class TlsIT {
     assertThat(refusal(node, foreign)).contains("a certificate that is not trusted");
     Jar.Result list = Jar.run(directory, "topic", "list", "--http", url, "--ca", foreign);
     assertThat(list.status()).isEqualTo(1);
+    assertThat(list.err()).contains("a certificate that is not trusted").contains("--ca FILE");
+    Jar.Result plain = Jar.run(directory, "topic", "list", "--http", node.url());
+    assertThat(plain.status()).isEqualTo(1);
+    assertThat(plain.err()).contains("write https://");
     for (int port : new int[] {node.port, node.httpPort}) {
       try (Socket socket = new Socket("127.0.0.1", port)) {
         socket.setSoTimeout(60_000);

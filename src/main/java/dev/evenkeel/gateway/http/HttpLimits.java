@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.http;
 
-import dev.evenkeel.protocol.Refusal;
+import static dev.evenkeel.gateway.ConfiguredLimits.number;
+
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.lang.reflect.RecordComponent;
@@ -25,7 +26,7 @@ public record HttpLimits(
   private static final long MILLIS_MIN = 50;
   private static final long MILLIS_MAX = 600_000;
 
-  /** A connection on which nothing at all happens for so long is closed. */
+  /** The node closes a connection that is idle for this time. */
   static final int IDLE_MILLIS_MAX = 120_000;
 
   private static final long BYTES_MAX = 1L << 40;
@@ -47,15 +48,6 @@ public record HttpLimits(
         number(json, "bytesInFlightMax", 32 << 20, ProduceRoute.MESSAGES_BYTES_MAX, BYTES_MAX),
         number(json, "requestMillisMax", 30_000, MILLIS_MIN, MILLIS_MAX),
         number(json, "idleMillisMax", IDLE_MILLIS_MAX, MILLIS_MIN, IDLE_MILLIS_MAX));
-  }
-
-  private static long number(JsonObject json, String key, long unset, long min, long max) {
-    Object value = json.getValue(key, unset);
-    if (!(value instanceof Number number) || number.longValue() < min || number.longValue() > max) {
-      throw Refusal.INVALID.error(
-          "%s of %s: it must be a number from %s to %s", key, value, min, max);
-    }
-    return number.longValue();
   }
 
   /** How often deadlines are checked. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.session;
 
-import dev.evenkeel.protocol.Refusal;
+import static dev.evenkeel.gateway.ConfiguredLimits.number;
+
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
 import java.lang.reflect.RecordComponent;
@@ -88,15 +89,6 @@ public record SessionLimits(
         (int) number(json, "pushesQueuedMax", 1_000, 1, COUNT_MAX),
         number(json, "pushBytesQueuedMax", Math.max(body, 16L << 20), body, BYTES_MAX),
         number(json, "keepAliveMillis", 5_000, MILLIS_MIN, MILLIS_MAX));
-  }
-
-  private static long number(JsonObject json, String key, long unset, long min, long max) {
-    Object value = json.getValue(key, unset);
-    if (!(value instanceof Number number) || number.longValue() < min || number.longValue() > max) {
-      throw Refusal.INVALID.error(
-          "%s of %s: it must be a number from %s to %s", key, value, min, max);
-    }
-    return number.longValue();
   }
 
   /** A connection that is silent for longer is closed. */
