@@ -7,6 +7,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -142,7 +143,13 @@ class LevelIT {
       group.stopAll();
       LevelCheck check = group.check(FOUR);
       // No marks: for these four it is the bound on every prefix, across all dispatchers.
-      assertThat(check.broken()).isEmpty();
+      assertThat(check.broken())
+          .as(
+              () ->
+                  trio.nodes.stream()
+                      .map(node -> Trio.id(node) + " says: " + node.process().err())
+                      .collect(Collectors.joining("\n")))
+          .isEmpty();
       assertThat(check.distinct()).as("messages that ended").isEqualTo((int) sent);
     }
   }

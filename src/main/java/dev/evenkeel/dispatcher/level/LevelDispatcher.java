@@ -417,6 +417,13 @@ public final class LevelDispatcher implements ConsumerHandler {
           .onComplete(
               count -> dispatch.received(sent, count, now()),
               failure -> dispatch.handOutFailed(sent, refusal(failure), now()));
+    } else if (action instanceof LevelAction.Restored restored) {
+      LOG.info(
+          "group {}, term {}: the counts of {} go on, {} join anew",
+          group,
+          restored.term(),
+          restored.goOn(),
+          restored.anew());
     } else if (action instanceof LevelAction.SetAside aside) {
       LOG.warn(
           "group {}: member {} is set aside, because it has finished none of {} messages in its"

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.SessionStart;
+import java.util.List;
 
 /** Something that a {@link LevelDispatch} wants done. */
 public sealed interface LevelAction {
@@ -32,4 +33,13 @@ public sealed interface LevelAction {
    * @param inHand messages that were in its hands, and are handed out again
    */
   record SetAside(String member, long stallMillis, int inHand) implements LevelAction {}
+
+  /**
+   * Handing out begins.
+   *
+   * @param goOn members whose counts go on from those of the dispatcher before
+   * @param anew members that join anew, because they never had a count, did not answer in time, or
+   *     have counts that do not fit those of the others
+   */
+  record Restored(long term, List<String> goOn, List<String> anew) implements LevelAction {}
 }

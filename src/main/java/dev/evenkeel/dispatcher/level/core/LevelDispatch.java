@@ -25,15 +25,18 @@ import java.util.Map;
  * are none. Many events before one {@link #handOut} are better than one.
  *
  * <p>It begins by asking every live member for its counts. It hands out nothing before all have
- * answered or two seconds are over, and goes on from those counts. A member that comes later, does
- * not answer in time or was set aside joins anew: its session begins with nothing in hand and a
- * count of 0.
+ * answered or left, or ten seconds are over, and goes on from those counts. A member that comes
+ * later, does not answer in time or was set aside joins anew: its session begins with nothing in
+ * hand and a count of 0.
  *
  * <p>The consumer that delivers bounds what waits or is in hand.
  */
 public final class LevelDispatch {
-  /** How long it waits for the members' answers in the beginning. */
-  static final long BEGIN_MILLIS_MAX = 2_000;
+  /**
+   * How long it waits for the members' answers in the beginning. Those that are gone leave before;
+   * those that live may first have to find another node to connect to.
+   */
+  static final long BEGIN_MILLIS_MAX = 10_000;
 
   private static final long BEGIN_RETRY_MILLIS = 200;
   private static final long START_RETRY_MILLIS = 500;
@@ -321,6 +324,7 @@ public final class LevelDispatch {
     }
     restored = true;
     restore(placed, now);
+    actions.add(new LevelAction.Restored(term, namesOf(members.inTurn()), anew()));
     deliveries.sortAgain();
     for (MemberSlot slot : members.all()) {
       if (slot.state == MemberSlot.State.STARTING) {
@@ -330,6 +334,18 @@ public final class LevelDispatch {
       }
     }
     startDue(now);
+  }
+
+  private static List<String> namesOf(List<MemberSlot> slots) {
+    return slots.stream().map(slot -> slot.name).toList();
+  }
+
+  /** Those that do not go on from their counts. */
+  private List<String> anew() {
+    return members.all().stream()
+        .filter(slot -> slot.state != MemberSlot.State.LIVE)
+        .map(slot -> slot.name)
+        .toList();
   }
 
   private void restore(List<MemberSlot> placed, long now) {

@@ -131,13 +131,16 @@ class LevelDispatchTest {
   }
 
   @Test
-  void oneThatDoesNotAnswerIsWaitedForTwoSecondsAndJoinsAnew() {
+  void oneThatDoesNotAnswerIsWaitedForAndJoinsAnew() {
     live("a", "b");
     book.begin(1, now);
     deliver(0, 4);
     List<LevelAction.SendStart> collects = of(LevelAction.SendStart.class, actions());
     book.started(collects.get(0), nothing(4), now);
-    now += LevelDispatch.BEGIN_MILLIS_MAX;
+    now += LevelDispatch.BEGIN_MILLIS_MAX - 1;
+    book.tick(now);
+    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
+    now++;
     book.tick(now);
     List<LevelAction> then = actions();
     assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
