@@ -5,16 +5,12 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
+import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.client.internal.session.SessionLink;
 import dev.evenkeel.cluster.HostPort;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.tls.TlsException;
-import dev.evenkeel.protocol.tls.TlsFiles;
-import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
-import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -58,7 +54,8 @@ public final class Evenkeel {
   /**
    * Connects to a cluster, on a new Vert.x. The client opens TCP connections to the client ports of
    * nodes, and nobody connects to it. Completes when one node has answered. Fails with {@code
-   * RefusedException} INVALID for a seed that is not HOST:PORT, and with UNAVAILABLE if no seed
+   * RefusedException} INVALID for a seed that is not HOST:PORT, with UNAUTHENTICATED if the nodes
+   * know no user with the token or certificate of the options, and with UNAVAILABLE if no seed
    * answers within {@link ClientOptions#setConnectTimeoutMillis}, or none of them is the client
    * port of a node.
    */
@@ -72,23 +69,23 @@ public final class Evenkeel {
    */
   public static Future<Link> link(ClientOptions options) {
     List<HostPort> seeds;
-    TlsIdentity tls;
     try {
       seeds = HostPort.parseAll(options.getSeeds());
-      tls = trusting(options.getCa());
     } catch (RefusedException refused) {
       return Future.failedFuture(refused);
     }
-    return SessionLink.connect(
-        Vertx.vertx(), seeds, options.getClusterName(), options.getConnectTimeoutMillis(), tls);
-  }
-
-  private static TlsIdentity trusting(String ca) {
-    try {
-      return ca == null ? null : TlsIdentity.open(TlsFiles.trusting(Path.of(ca)));
-    } catch (TlsException e) {
-      throw Refusal.INVALID.error("ca: " + e.getMessage());
-    }
+    Vertx vertx = Vertx.vertx();
+    return vertx
+        .executeBlocking(() -> Credentials.of(options), false)
+        .recover(failure -> vertx.close().transform(closed -> Future.failedFuture(failure)))
+        .compose(
+            credentials ->
+                SessionLink.connect(
+                    vertx,
+                    seeds,
+                    options.getClusterName(),
+                    options.getConnectTimeoutMillis(),
+                    credentials));
   }
 
   /**

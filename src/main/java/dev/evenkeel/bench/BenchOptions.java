@@ -1,11 +1,12 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ByteSizes;
-import dev.evenkeel.cli.CaOption;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.CommandOptions;
+import dev.evenkeel.cli.CredentialOptions;
 import dev.evenkeel.cli.OptionFormats;
 import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
@@ -55,7 +56,7 @@ public final class BenchOptions {
 
   @ArgGroup private Where where;
 
-  @Mixin private CaOption ca;
+  @Mixin private CredentialOptions credentials;
 
   /** All options except those of {@link Where}; each benchmark adds its own. */
   final CommandOptions flags = new CommandOptions();
@@ -199,9 +200,9 @@ public final class BenchOptions {
     return where == null ? null : where.cluster;
   }
 
-  /** PEM file with the authorities of the running cluster, or null: no TLS. */
-  String ca() {
-    return cluster() == null ? null : ca.file();
+  /** What the running cluster is shown; own nodes need nothing. */
+  ClientOptions on(ClientOptions client) {
+    return cluster() == null ? client : credentials.on(client);
   }
 
   Path data() {

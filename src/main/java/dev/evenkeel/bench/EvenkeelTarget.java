@@ -222,11 +222,19 @@ final class EvenkeelTarget implements Target {
     List<String> command = new ArrayList<>(OwnProgram.command(List.of()));
     String seeds = String.join(",", connection().getSeeds());
     command.addAll(List.of("bench", "rebalance-member", "--cluster", seeds));
-    if (options.ca() != null) {
-      command.addAll(List.of("--ca", options.ca()));
-    }
+    ClientOptions client = connection();
+    option(command, "--ca", client.getCa());
+    option(command, "--token-file", client.getTokenFile());
+    option(command, "--cert", client.getCertificate());
+    option(command, "--key", client.getKey());
     command.addAll(List.of("--topic", topic, "--group", group, "--member", member));
     return command;
+  }
+
+  private static void option(List<String> command, String name, String value) {
+    if (value != null) {
+      command.addAll(List.of(name, value));
+    }
   }
 
   @Override
@@ -247,9 +255,8 @@ final class EvenkeelTarget implements Target {
   }
 
   private static ClientOptions connection(BenchOptions options, OwnNodes nodes) {
-    return new ClientOptions()
-        .setSeeds(nodes == null ? options.cluster() : nodes.seeds())
-        .setCa(options.ca());
+    return options.on(
+        new ClientOptions().setSeeds(nodes == null ? options.cluster() : nodes.seeds()));
   }
 
   /** How to connect to the nodes. */

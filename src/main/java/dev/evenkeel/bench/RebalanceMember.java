@@ -1,8 +1,8 @@
 package dev.evenkeel.bench;
 
-import dev.evenkeel.cli.CaOption;
 import dev.evenkeel.cli.ClientConnection;
 import dev.evenkeel.cli.CommandOptions;
+import dev.evenkeel.cli.CredentialOptions;
 import dev.evenkeel.cli.ExitStatus;
 import dev.evenkeel.cli.Logging;
 import dev.evenkeel.cli.StopSignal;
@@ -51,7 +51,7 @@ final class RebalanceMember implements Callable<Integer> {
   private final Supplier<Long> memberTimeoutMillis =
       flags.time("--member-timeout", "5s", "After how long without a heartbeat it is lost");
 
-  @Mixin private CaOption ca;
+  @Mixin private CredentialOptions credentials;
 
   private final CountDownLatch stop = new CountDownLatch(1);
 
@@ -71,7 +71,7 @@ final class RebalanceMember implements Callable<Integer> {
     Logging.client();
     StopSignal signal = StopSignal.install(stop::countDown, STOP_MILLIS_MAX);
     return ClientConnection.run(
-        new ClientOptions().setSeeds(cluster.get()).setCa(ca.file()),
+        credentials.on(new ClientOptions().setSeeds(cluster.get())),
         signal,
         client -> {
           Vertx vertx = client.vertx();

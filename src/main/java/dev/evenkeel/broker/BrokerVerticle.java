@@ -7,11 +7,13 @@ import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.broker.node.Engines;
 import dev.evenkeel.broker.serve.Answers;
+import dev.evenkeel.broker.serve.MetaIds;
 import dev.evenkeel.broker.serve.RequestMetrics;
 import dev.evenkeel.broker.serve.ServeOptions;
 import dev.evenkeel.broker.serve.Service;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
+import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
@@ -33,7 +35,7 @@ import java.util.function.Function;
 /**
  * Serves a broker on the event bus: {@link Addresses#data}, {@link Addresses#control} and {@link
  * Addresses#VIEW}. Publishes {@link Addresses#LEASE_CHANGES} and {@link Addresses#TOPIC_CHANGES}.
- * While it runs, {@link LocalObjects} has the node's {@link LogNode}.
+ * While it runs, {@link LocalObjects} has the node's {@link LogNode} and {@link KnownIds}.
  *
  * <p>Deployed by name it opens a {@link BrokerNode} of its own on the {@link Engines} that {@link
  * ServiceLoader} finds, and closes it when it is undeployed. Configuration:
@@ -169,6 +171,7 @@ public final class BrokerVerticle extends VerticleBase {
     meters = new RequestMetrics(scope);
     service = new Service(node, vertx, context, options, meters, scope);
     LocalObjects.put(vertx, LogNode.class, node.log());
+    LocalObjects.put(vertx, KnownIds.class, new MetaIds(() -> node.meta().tables()));
     consume(Addresses.data(node.nodeId()), service::data);
     consume(Addresses.control(node.nodeId()), service::control);
     consumers.add(
@@ -218,6 +221,7 @@ public final class BrokerVerticle extends VerticleBase {
       service.close();
       scope.close();
       LocalObjects.remove(vertx, LogNode.class);
+      LocalObjects.remove(vertx, KnownIds.class);
     }
     if (membership != null) {
       membership.close();

@@ -22,6 +22,12 @@ public final class Frames {
   public static final int VERSION = 1;
   public static final int HEADER_BYTES = 2;
 
+  /** Header of a request that came over a session: the session's id. */
+  public static final String SESSION = "session";
+
+  /** Header of a request that a user's program has sent: the name of the user. */
+  public static final String USER = "user";
+
   private Frames() {}
 
   public static Buffer request(Op op, Bytes body) {
@@ -79,6 +85,11 @@ public final class Frames {
   /** The body of a request, not copied. */
   public static ByteBuffer body(Buffer request) {
     return view(request).slice(HEADER_BYTES, request.length() - HEADER_BYTES);
+  }
+
+  /** The bytes of a body that is no frame, not copied. */
+  public static ByteBuffer bytes(Buffer body) {
+    return view(body);
   }
 
   /**

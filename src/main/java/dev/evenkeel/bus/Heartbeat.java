@@ -37,6 +37,8 @@ import java.util.Objects;
  * @param breakerOpen most of its messages fail, so it tries one at a time
  * @param flow how fast it consumes; null: unknown
  * @param seen the assignment by which it works; null: it wants to have its assignment again
+ * @param user whose program it is: the node that took the heartbeat says so, and whatever the
+ *     program says does not count; null: unknown
  */
 public record Heartbeat(
     String group,
@@ -58,7 +60,8 @@ public record Heartbeat(
     DedupTally dedupTally,
     boolean breakerOpen,
     FlowTally flow,
-    Seen seen) {
+    Seen seen,
+    String user) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
@@ -102,7 +105,8 @@ public record Heartbeat(
           .object("dedupTally", DedupTally::toJson, DedupTally::fromJson)
           .unless("breakerOpen", false)
           .object("flow", FlowTally::toJson, FlowTally::fromJson)
-          .object("seen", Seen.JSON::write, Seen.JSON::read);
+          .object("seen", Seen.JSON::write, Seen.JSON::read)
+          .unless("user", null);
 
   /**
    * Settings that a member may ask for.
@@ -170,6 +174,11 @@ public record Heartbeat(
   /** Mode singleton: the last term at which it resigned as the leader; 0: at none. */
   public long resignedTerm() {
     return wishes.resignedTerm() == null ? 0 : wishes.resignedTerm();
+  }
+
+  /** A copy that says whose program it is. */
+  public Heartbeat ofUser(String name) {
+    return Objects.equals(user, name) ? this : JSON.with(this, "user", name);
   }
 
   /** A copy with other marks. */

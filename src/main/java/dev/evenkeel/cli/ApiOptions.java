@@ -33,10 +33,10 @@ final class ApiOptions {
       description = "text for people, json for programs (default: ${DEFAULT-VALUE}).")
   private Format format;
 
-  @Mixin private CaOption ca;
+  @Mixin private CredentialOptions credentials;
 
   HttpApi api() {
-    return new HttpApi(url, ca.file());
+    return new HttpApi(url, credentials.read());
   }
 
   /** Gets a path and prints the answer; gives the exit status. */

@@ -5,7 +5,7 @@ import java.util.List;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
-/** The nodes to connect to, and how: {@code --cluster} and {@code --ca}. */
+/** The nodes to connect to, and how: {@code --cluster}, {@code --ca} and {@code --token-file}. */
 public final class ClusterOption {
   @Option(
       names = "--cluster",
@@ -16,10 +16,10 @@ public final class ClusterOption {
           "Base ports of one or more nodes. One that answers is enough (default: ${DEFAULT-VALUE}).")
   public List<String> nodes;
 
-  @Mixin private CaOption ca;
+  @Mixin private CredentialOptions credentials;
 
   /** How to connect to these nodes. */
   public ClientOptions options() {
-    return new ClientOptions().setSeeds(nodes).setCa(ca.file());
+    return credentials.on(new ClientOptions().setSeeds(nodes));
   }
 }

@@ -229,6 +229,8 @@ final class ExecRunner implements AutoCloseable {
       builder.redirectOutput(Redirect.INHERIT);
     }
     Map<String, String> environment = builder.environment();
+    // Commands have nothing to show to the cluster.
+    environment.keySet().removeAll(CredentialOptions.VARIABLES);
     environment.remove("EVENKEEL_KEY");
     call.environment()
         .forEach(

@@ -1,9 +1,8 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.protocol.tls.TlsException;
+import dev.evenkeel.client.internal.session.Credentials;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.tls.TlsFailures;
-import dev.evenkeel.protocol.tls.TlsFiles;
-import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
@@ -18,7 +17,6 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
 import java.nio.channels.UnresolvedAddressException;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Path;
 import java.time.Duration;
 import javax.net.ssl.SSLException;
 
@@ -31,15 +29,19 @@ public final class HttpApi {
   private final String url;
   private final HttpClient client;
 
+  /** Null: none. */
+  private final String token;
+
   /** Of a node without TLS, or with a certificate that everybody trusts. */
   public HttpApi(String url) {
-    this(url, null);
+    this(url, Credentials.NONE);
   }
 
   /**
-   * @param ca PEM file with the authorities that are trusted; null: those of the JDK
+   * @param credentials without TLS, the authorities of the JDK are trusted
+   * @throws CommandFailure if the token cannot be read
    */
-  public HttpApi(String url, String ca) {
+  public HttpApi(String url, Credentials credentials) {
     String trimmed = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
     boolean right;
     try {
@@ -56,12 +58,13 @@ public final class HttpApi {
         HttpClient.newBuilder()
             .version(HttpClient.Version.HTTP_1_1)
             .connectTimeout(CONNECT_TIMEOUT);
-    if (ca != null) {
-      try {
-        builder.sslContext(TlsIdentity.open(TlsFiles.trusting(Path.of(ca))).context());
-      } catch (TlsException e) {
-        throw CommandFailure.failed("--ca: " + e.getMessage(), e);
-      }
+    if (credentials.tls() != null) {
+      builder.sslContext(credentials.tls().context());
+    }
+    try {
+      token = credentials.token();
+    } catch (RefusedException e) {
+      throw CommandFailure.failed(e.words(), e);
     }
     client = builder.build();
   }
@@ -80,8 +83,7 @@ public final class HttpApi {
   @SuppressWarnings("unchecked")
   public <T> T call(String method, String path, JsonObject body) {
     HttpRequest.Builder request =
-        HttpRequest.newBuilder(URI.create(url + path))
-            .timeout(TIMEOUT)
+        to(path)
             .method(
                 method,
                 body == null
@@ -96,13 +98,21 @@ public final class HttpApi {
       return (T) json;
     }
     String message = json instanceof JsonObject error ? error.getString("message") : null;
-    throw message == null ? badStatus(response) : CommandFailure.failed(message);
+    if (message == null) {
+      throw badStatus(response);
+    }
+    throw CommandFailure.failed(
+        response.statusCode() == 401 ? message + ": name a file with it by --token-file" : message);
+  }
+
+  private HttpRequest.Builder to(String path) {
+    HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path)).timeout(TIMEOUT);
+    return token == null ? request : request.header("authorization", "Bearer " + token);
   }
 
   /** The text of an answer that is not JSON. */
   public String text(String path) {
-    HttpResponse<byte[]> response =
-        send(HttpRequest.newBuilder(URI.create(url + path)).timeout(TIMEOUT).build());
+    HttpResponse<byte[]> response = send(to(path).build());
     if (response.statusCode() / 100 != 2) {
       throw badStatus(response);
     }

@@ -43,6 +43,7 @@ public final class Main implements Runnable {
           "group",
           "cluster",
           "certs",
+          "user",
           "bench",
           "completion");
 
@@ -74,6 +75,7 @@ public final class Main implements Runnable {
             new GroupCommand(),
             new ClusterCommand(),
             new CertsCommand(),
+            new UserCommand(),
             new CompletionCommand())) {
       commands.add(new CommandLine(own));
     }

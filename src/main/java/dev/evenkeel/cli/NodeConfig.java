@@ -5,6 +5,8 @@ import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -77,15 +79,24 @@ public record NodeConfig(
 
   /** The directory with the certificates for connections between nodes, or null. */
   Path peerTls() {
-    return directory(NodeSetting.PEER_TLS);
+    return path(NodeSetting.PEER_TLS);
   }
 
   /** The directory with the certificate for applications and HTTP, or null. */
   Path tls() {
-    return directory(NodeSetting.TLS);
+    return path(NodeSetting.TLS);
   }
 
-  private Path directory(NodeSetting setting) {
+  /** The file with users, or null. */
+  Path users() {
+    return path(NodeSetting.USERS);
+  }
+
+  boolean flag(NodeSetting setting) {
+    return (Boolean) values.get(setting.key());
+  }
+
+  private Path path(NodeSetting setting) {
     String directory = text(values, setting);
     return directory.isEmpty() ? null : Path.of(directory).toAbsolutePath().normalize();
   }
@@ -122,6 +133,9 @@ public record NodeConfig(
     }
     NodeConfig config = new NodeConfig(node, publicHost, peers, roles, values);
     checkHttpNames(config.httpNames());
+    if (!config.flag(NodeSetting.INSECURE)) {
+      config.checkSecure();
+    }
     int last = port + NodePorts.COUNT - 1;
     if (config.httpPort() >= port && config.httpPort() <= last) {
       throw CommandFailure.usage(
@@ -129,6 +143,38 @@ public record NodeConfig(
               .formatted(config.httpPort(), port, last));
     }
     return config;
+  }
+
+  /** Refuses to let other machines reach a node that cannot tell who they are. */
+  private void checkSecure() {
+    boolean ports = !isLoopback(host());
+    boolean http = has("web") && !isLoopback(httpHost());
+    List<String> missing = new ArrayList<>();
+    if ((ports || http) && tls() == null) {
+      missing.add("--tls DIR");
+    }
+    if (ports && peerTls() == null) {
+      missing.add("--peer-tls DIR");
+    }
+    if ((ports || http) && users() == null) {
+      missing.add("--users FILE");
+    }
+    if (!missing.isEmpty()) {
+      throw CommandFailure.usage(
+          ("other machines can reach %s, and nothing says who they are. Either give %s: 'evenkeel"
+                  + " certs dev' makes certificates, and 'evenkeel user add' users. Or say"
+                  + " --insecure, and everybody who reaches a port may do everything")
+              .formatted(ports ? host() : httpHost(), String.join(", ", missing)));
+    }
+  }
+
+  private static boolean isLoopback(String host) {
+    try {
+      return InetAddress.getByName(host).isLoopbackAddress();
+    } catch (UnknownHostException e) {
+      // What it will be is not known, so it may be any.
+      return false;
+    }
   }
 
   private static String nodeId(String given, List<Peer> peers) {

@@ -2,6 +2,7 @@ package dev.evenkeel.cli;
 
 import static dev.evenkeel.cli.NodeSetting.Type.BYTES;
 import static dev.evenkeel.cli.NodeSetting.Type.DURATION;
+import static dev.evenkeel.cli.NodeSetting.Type.FLAG;
 import static dev.evenkeel.cli.NodeSetting.Type.LIST;
 import static dev.evenkeel.cli.NodeSetting.Type.NUMBER;
 import static dev.evenkeel.cli.NodeSetting.Type.TEXT;
@@ -40,6 +41,15 @@ enum NodeSetting {
       TEXT,
       "",
       "Directory with tls.crt, tls.key and ca.crt for applications and HTTP; empty: no TLS."),
+  USERS(
+      TEXT,
+      "",
+      "File with the users that may connect, made by 'user add'; empty: everybody may do all."),
+  INSECURE(
+      FLAG,
+      "false",
+      "Listen to other machines, too, without TLS or without users: whoever reaches a port may do"
+          + " everything."),
   HTTP_NAMES(LIST, "", "Names under which browsers and programs reach HTTP, such as a proxy's."),
   DATA(TEXT, "./data", "Directory for messages, logs and state; created if it is missing."),
   PEERS(LIST, "", "Every node as ID@HOST:PORT, including this one; empty: a lone node."),
@@ -47,6 +57,10 @@ enum NodeSetting {
       TEXT,
       "",
       "Directory with tls.crt, tls.key and ca.crt for connections between nodes; empty: no TLS."),
+  ALLOW_BUS_MEMBERS(
+      FLAG,
+      "false",
+      "With peer-tls: programs whose certificate names none of the peers may join the event bus."),
   ROLES(LIST, "broker,dispatcher,web", "Roles of this node."),
   CLUSTER_NAME(TEXT, "evenkeel", "Only nodes and clients with the same name form a cluster."),
   DATA_GROUPS(NUMBER, 0, 0, 256, "Log groups of a new cluster; 0: depends on its size."),
@@ -166,6 +180,7 @@ enum NodeSetting {
     NUMBER("N", "a whole number"),
     BYTES("SIZE", "a size such as 64KiB, 512MiB or 1GiB"),
     DURATION("TIME", "a duration such as 200ms, 5s, 2m or 1h"),
+    FLAG("true|false", "true or false"),
     /** Texts with commas between them. In the file it may be a YAML list. */
     LIST("LIST", "a list with commas");
 
@@ -183,7 +198,7 @@ enum NodeSetting {
       return switch (this) {
         case BYTES -> ByteSizes.format(value);
         case DURATION -> Durations.format(value);
-        case NUMBER, TEXT, LIST -> Long.toString(value);
+        case NUMBER, TEXT, LIST, FLAG -> Long.toString(value);
       };
     }
   }
@@ -248,7 +263,7 @@ enum NodeSetting {
   }
 
   /**
-   * Parses a value: gives a String, a Long, or a List of String.
+   * Parses a value: gives a String, a Long, a Boolean, or a List of String.
    *
    * @param raw a text, or the object that YAML made of it
    * @param source names the file, variable or command line in errors
@@ -265,6 +280,12 @@ enum NodeSetting {
     if (type == Type.TEXT) {
       return text;
     }
+    if (type == Type.FLAG) {
+      if (!text.equals("true") && !text.equals("false")) {
+        throw wrong(raw, source, type.right);
+      }
+      return Boolean.valueOf(text);
+    }
     if (type == Type.LIST) {
       return Arrays.stream(text.split(","))
           .map(String::trim)
@@ -278,7 +299,7 @@ enum NodeSetting {
             case NUMBER -> Long.parseLong(text);
             case BYTES -> ByteSizes.parse(text);
             case DURATION -> Durations.parseMillis(text);
-            case TEXT, LIST -> throw new AssertionError(type);
+            case TEXT, LIST, FLAG -> throw new AssertionError(type);
           };
     } catch (IllegalArgumentException | RefusedException | ArithmeticException e) {
       throw wrong(raw, source, type.right + " " + bounds());

@@ -5,6 +5,8 @@ import dev.evenkeel.protocol.tls.TlsException;
 import dev.evenkeel.protocol.tls.TlsFiles;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import java.nio.file.Path;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Reads the certificates of a node. */
 final class NodeTls {
@@ -13,14 +15,17 @@ final class NodeTls {
   /**
    * The identity that a node shows to other nodes.
    *
-   * @param directory null: none
    * @throws CommandFailure if the files cannot be used, or are another node's
    */
-  static TlsIdentity ofPeers(Path directory, String node) {
-    if (directory == null) {
+  static TlsIdentity ofPeers(NodeConfig config) {
+    if (config.peerTls() == null) {
       return null;
     }
-    TlsIdentity identity = open("--peer-tls", TlsFiles.in(directory));
+    String node = config.node();
+    Set<String> peers =
+        config.peers().stream().map(NodeConfig.Peer::id).collect(Collectors.toUnmodifiableSet());
+    Set<String> others = config.flag(NodeSetting.ALLOW_BUS_MEMBERS) ? null : peers;
+    TlsIdentity identity = open("--peer-tls", TlsFiles.in(config.peerTls()), others);
     if (!CertificateNames.name(identity.certificate(), node)) {
       throw CommandFailure.failed(
           "--peer-tls: the certificate %s is for %s, not for node %s: give each node its own"
@@ -40,13 +45,13 @@ final class NodeTls {
    */
   static void checkPorts(Path directory) {
     if (directory != null) {
-      open("--tls", TlsFiles.in(directory));
+      open("--tls", TlsFiles.in(directory), null);
     }
   }
 
-  private static TlsIdentity open(String option, TlsFiles files) {
+  private static TlsIdentity open(String option, TlsFiles files, Set<String> others) {
     try {
-      return TlsIdentity.open(files);
+      return TlsIdentity.open(files, others);
     } catch (TlsException e) {
       throw CommandFailure.failed(option + ": " + e.getMessage(), e);
     }

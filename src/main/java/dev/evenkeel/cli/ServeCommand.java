@@ -29,7 +29,8 @@ import picocli.CommandLine.Spec;
       "  evenkeel serve --port 5801 --http-port 8081 --data /var/lib/evenkeel",
       "  evenkeel serve --conf conf/evenkeel.yaml",
       "  evenkeel serve --node n1 --host 10.0.0.1 \\",
-      "      --peers n1@10.0.0.1:5701,n2@10.0.0.2:5701,n3@10.0.0.3:5701"
+      "      --peers n1@10.0.0.1:5701,n2@10.0.0.2:5701,n3@10.0.0.3:5701 \\",
+      "      --tls certs/clients --peer-tls certs/nodes/n1 --users users.json"
     })
 final class ServeCommand implements Callable<Integer> {
   @Spec private CommandSpec spec;
@@ -48,10 +49,12 @@ final class ServeCommand implements Callable<Integer> {
     CommandSpec spec = CommandSpec.forAnnotatedObject(new ServeCommand());
     for (NodeSetting key : NodeSetting.values()) {
       String shown = key.defaultText.isEmpty() ? "none" : key.defaultText;
+      boolean flag = key.type == NodeSetting.Type.FLAG;
       spec.addOption(
           OptionSpec.builder("--" + key.key())
               .type(String.class)
-              .arity("1")
+              .arity(flag ? "0..1" : "1")
+              .fallbackValue(flag ? "true" : "")
               .paramLabel(key.type.label)
               .description(key.help + " (default: " + shown + ")")
               .build());

@@ -17,6 +17,7 @@ import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.gateway.GatewayVerticle;
 import dev.evenkeel.gateway.ServerTls;
+import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.http.HostNames;
 import dev.evenkeel.gateway.http.WebVerticle;
 import dev.evenkeel.gateway.session.SessionVerticle;
@@ -99,7 +100,7 @@ public final class ServeRun {
    * @throws Unfit after all parts have stopped: run the node again
    */
   public int run() throws InterruptedException {
-    peerTls = NodeTls.ofPeers(config.peerTls(), config.node());
+    peerTls = NodeTls.ofPeers(config);
     NodeTls.checkPorts(config.tls());
     checkPorts();
     DataDirectory.check(config.data());
@@ -166,6 +167,8 @@ public final class ServeRun {
       throw new Stopped();
     }
     AllowedClasses.filterProcess();
+    AuditFile.open(config.data().resolve("audit"));
+    teardown.addBlocking("audit", AuditFile::close);
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
     CompletableFuture<NodeMeters> metersStart =
@@ -201,6 +204,8 @@ public final class ServeRun {
     Vertx vertx = member.vertx();
     NodeMeters meters = await(metersStart);
     meters.offer(vertx);
+    String users = config.users() == null ? null : config.users().toString();
+    await(Access.of(vertx, config.node(), users).toCompletionStage());
     teardown.addBlocking("meters", meters::close);
     if (peerTls != null) {
       ServerTls watched = ServerTls.watch(vertx, "peer", peerTls);

@@ -20,6 +20,9 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
       SCHEMA.number("connectTimeoutMillis", ClusterDefaults.CONNECT_TIMEOUT_MILLIS);
 
   private static final Option<String> CA = SCHEMA.text("ca", null);
+  private static final Option<String> TOKEN_FILE = SCHEMA.text("tokenFile", null);
+  private static final Option<String> CERTIFICATE = SCHEMA.text("certificate", null);
+  private static final Option<String> KEY = SCHEMA.text("key", null);
 
   /** Options with their defaults. */
   public ClientOptions() {
@@ -86,5 +89,47 @@ public final class ClientOptions extends OptionValues<ClientOptions> {
    */
   public ClientOptions setCa(String file) {
     return set(CA, file);
+  }
+
+  /** The file with the client's token, or null. */
+  public String getTokenFile() {
+    return get(TOKEN_FILE);
+  }
+
+  /**
+   * Says by a token which user of the cluster this program belongs to.
+   *
+   * @param file text file with the token alone, as {@code user add} prints it; null, the default:
+   *     none. The client reads it before each connection, so a new token needs no restart. {@code
+   *     Evenkeel.connect} fails with UNAUTHENTICATED if the nodes do not know the token
+   */
+  public ClientOptions setTokenFile(String file) {
+    return set(TOKEN_FILE, file);
+  }
+
+  /** The file with the client's certificate, or null. */
+  public String getCertificate() {
+    return get(CERTIFICATE);
+  }
+
+  /**
+   * Says by a certificate which user of the cluster this program belongs to. It needs {@link
+   * #setKey} and {@link #setCa}. A token counts more.
+   *
+   * @param file PEM file with the certificate, and those between it and its authority; null, the
+   *     default: none
+   */
+  public ClientOptions setCertificate(String file) {
+    return set(CERTIFICATE, file);
+  }
+
+  /** The file with the key of the client's certificate, or null. */
+  public String getKey() {
+    return get(KEY);
+  }
+
+  /** The key of the certificate: a PEM file. */
+  public ClientOptions setKey(String file) {
+    return set(KEY, file);
   }
 }

@@ -22,6 +22,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
 import io.vertx.core.Promise;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
@@ -287,11 +288,21 @@ public final class DispatcherVerticle extends VerticleBase {
     try {
       meters.heartbeats.increment();
       Activation serving = serving();
-      serving.heartbeat(message, parse(Bodies.json(message.body())));
+      serving.heartbeat(message, own(parse(Bodies.json(message.body())), message.headers()));
     } catch (RefusedException e) {
       meters.refused(e.refusal());
       message.reply(Frames.refusal(e));
     }
+  }
+
+  /** The heartbeat, with the user that the node names which took it. */
+  private static Heartbeat own(Heartbeat beat, MultiMap headers) {
+    String session = headers.get(Frames.SESSION);
+    if (session != null && !session.equals(beat.clusterMember())) {
+      throw Refusal.FORBIDDEN.error(
+          "session %s sends a heartbeat of %s", session, beat.clusterMember());
+    }
+    return beat.ofUser(headers.get(Frames.USER));
   }
 
   private static Heartbeat parse(JsonObject json) {

@@ -22,6 +22,8 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.Message;
+import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.internal.VertxInternal;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -64,7 +66,7 @@ final class LevelGroups {
   private final String node;
   private final Link link;
   private final ClusterDirectory directory;
-  private final Link.Listening reports;
+  private final MessageConsumer<Object> reports;
 
   /** Also those that are closing. Read from any thread. */
   private final Map<String, LevelDispatcher> byGroup = new ConcurrentHashMap<>();
@@ -89,23 +91,31 @@ final class LevelGroups {
     link = new VertxLink(vertx, null);
     directory = new ClusterDirectory(link);
     // Reports have an event loop of their own, because they come by thousands.
-    Link.Listening[] listening = new Link.Listening[1];
+    List<MessageConsumer<Object>> consumers = new ArrayList<>();
     ((VertxInternal) vertx)
         .createEventLoopContext()
         .dispatch(
             null,
-            none -> listening[0] = link.serve(Addresses.levelDispatcher(node), this::reported));
-    reports = listening[0];
+            none ->
+                consumers.add(
+                    vertx.eventBus().consumer(Addresses.levelDispatcher(node), this::reported)));
+    reports = consumers.get(0);
   }
 
-  private Future<Buffer> reported(Buffer body) {
+  private void reported(Message<Object> message) {
+    String user = message.headers().get(Frames.USER);
+    VertxLink.serve(body -> reported(body, user), VertxLink.buffer(message.body()))
+        .onSuccess(message::reply);
+  }
+
+  private Future<Buffer> reported(Buffer body, String user) {
     Report report = Report.decode(Frames.body(body));
     LevelDispatcher dispatcher = byGroup.get(report.group());
     if (dispatcher == null) {
       throw new RefusedException(
           Refusal.FENCED, "no level dispatcher of group " + report.group() + " is here");
     }
-    return dispatcher.reported(report);
+    return dispatcher.reported(report, user);
   }
 
   /**
@@ -248,7 +258,11 @@ final class LevelGroups {
       Heartbeat beat = member.beat();
       members.add(
           new LiveMember(
-              member.name(), member.instance(), beat.stallTimeoutMillis(), beat.closing()));
+              member.name(),
+              member.instance(),
+              beat.stallTimeoutMillis(),
+              beat.closing(),
+              beat.user()));
     }
     for (UnheardMember run : group.members().unheard()) {
       if (group.members().live(run.name()) == null) {
@@ -259,7 +273,8 @@ final class LevelGroups {
                 run.wishes().stallTimeoutMillis() == null
                     ? Limits.STALL_TIMEOUT_MILLIS_DEFAULT
                     : run.wishes().stallTimeoutMillis(),
-                false));
+                false,
+                run.user()));
       }
     }
     return members;
@@ -295,7 +310,7 @@ final class LevelGroups {
   /** Ends everything. */
   void end() {
     abandon();
-    reports.end();
+    reports.unregister();
     directory.close();
   }
 }

@@ -34,6 +34,9 @@ final class RegistryEntries {
             .put("crashLockTimeMillis", wishes.crashLockTimeMillis())
             .put("lastSeenMillis", member.heardMillis())
             .put("term", term);
+    if (beat.user() != null) {
+      entry.put("user", beat.user());
+    }
     if (beat.policy().isLevel()) {
       // The next dispatcher hands out messages by these wishes before it has heard any member.
       entry
@@ -70,7 +73,8 @@ final class RegistryEntries {
           entry.getString("host"),
           nowMillis + timeoutMillis,
           timeoutMillis,
-          wishes(entry));
+          wishes(entry),
+          entry.getString("user"));
     } catch (ClassCastException | NullPointerException e) {
       return null;
     }

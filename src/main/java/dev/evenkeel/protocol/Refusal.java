@@ -60,7 +60,11 @@ public enum Refusal {
    */
   REPLICAS_MISSING(false, "the message is committed, but not every replica had it in time"),
   /** A bug: the node could not decide about the request. Nothing changed. */
-  INTERNAL(false, "a bug in the node: it could not decide and changed nothing; see its log");
+  INTERNAL(false, "a bug in the node: it could not decide and changed nothing; see its log"),
+  /** The cluster has users, and the request comes from none of them. */
+  UNAUTHENTICATED(false, "the cluster has users: show a token or a certificate of one"),
+  /** The user may not do this. */
+  FORBIDDEN(false, "a permission is missing: ask the cluster's administrator for it");
 
   private static final Refusal[] VALUES = values();
 

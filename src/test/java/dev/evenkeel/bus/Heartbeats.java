@@ -44,6 +44,7 @@ public final class Heartbeats {
         null,
         false,
         null,
+        null,
         null);
   }
 

@@ -148,6 +148,7 @@ class DispatcherVerticleTest {
               tally,
               false,
               flow,
+              null,
               null));
     }
 

@@ -24,6 +24,7 @@ public final class MetaTables {
   final Map<String, GroupInfo> groups = new ConcurrentSkipListMap<>();
   final Map<String, GroupLease> groupLeases = new ConcurrentSkipListMap<>();
   final Map<String, NamedProducer> producers = new ConcurrentHashMap<>();
+  final Map<Long, String> producerNames = new ConcurrentHashMap<>();
   final MoveTable moves = new MoveTable();
   volatile Counters counters = Counters.FIRST;
   volatile int featureLevel = FeatureLevel.FIRST;
@@ -109,6 +110,7 @@ public final class MetaTables {
 
   void put(NamedProducer producer) {
     producers.put(producer.name(), producer);
+    producerNames.put(producer.id(), producer.name());
   }
 
   /** The topic of that name, in whatever state, or null. */
@@ -155,6 +157,11 @@ public final class MetaTables {
   /** The producer of that name, or null. */
   public NamedProducer producer(String name) {
     return producers.get(name);
+  }
+
+  /** The name of a producer, or null if it has none. From any thread. */
+  public String producerName(long id) {
+    return producerNames.get(id);
   }
 
   public int namedProducers() {

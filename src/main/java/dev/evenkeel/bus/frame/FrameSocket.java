@@ -13,6 +13,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 import io.vertx.core.internal.net.NetSocketInternal;
 import io.vertx.core.net.NetSocket;
+import javax.net.ssl.SSLSession;
 
 /**
  * One connection at the client port, on either side: it reads and writes {@link SessionFrame}s.
@@ -148,6 +149,16 @@ public final class FrameSocket {
   /** Address of the peer, for people. */
   public String remote() {
     return String.valueOf(socket.remoteAddress());
+  }
+
+  /** The peer's address without its port, or null. */
+  public String remoteHost() {
+    return socket.remoteAddress() == null ? null : socket.remoteAddress().hostAddress();
+  }
+
+  /** Of the encrypted connection; null: it is not encrypted. */
+  public SSLSession sslSession() {
+    return socket.isSsl() ? socket.sslSession() : null;
   }
 
   /** Writes what was sent, and closes the connection: never, if the peer does not read. */

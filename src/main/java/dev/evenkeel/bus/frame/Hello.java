@@ -6,24 +6,39 @@ import java.util.List;
 
 /**
  * The first frame of a client, as JSON: {@code
- * {"versions":[1],"session":"…","cluster":"evenkeel","client":"…"}}.
+ * {"versions":[1],"session":"…","cluster":"evenkeel","client":"…","token":"…"}}.
  *
  * @param versions protocol versions that the client speaks
  * @param session id of the session, of the form {@value #SESSION_FORM}, never used again after all
  *     its connections were lost. All connections of a session have the same
  * @param cluster name of the cluster that the client wants
  * @param client what the client is, for people: product and version
+ * @param token which user's program it is; null: a certificate says so, or the cluster has no users
  */
-public record Hello(List<Integer> versions, String session, String cluster, String client) {
+public record Hello(
+    List<Integer> versions, String session, String cluster, String client, String token) {
   /** Nobody can guess an id of another session, or take it by mistake. */
   public static final String SESSION_FORM = "s-[0-9a-f]{32}";
 
+  /** Of a client without a token. */
+  public Hello(List<Integer> versions, String session, String cluster, String client) {
+    this(versions, session, cluster, client, null);
+  }
+
   public JsonObject toJson() {
-    return new JsonObject()
-        .put("versions", new JsonArray(versions))
-        .put("session", session)
-        .put("cluster", cluster)
-        .put("client", client);
+    JsonObject json =
+        new JsonObject()
+            .put("versions", new JsonArray(versions))
+            .put("session", session)
+            .put("cluster", cluster)
+            .put("client", client);
+    return token == null ? json : json.put("token", token);
+  }
+
+  /** Without the token, so that no log has it. */
+  @Override
+  public String toString() {
+    return "Hello of " + session + ", " + client;
   }
 
   /**
@@ -36,6 +51,7 @@ public record Hello(List<Integer> versions, String session, String cluster, Stri
         versions,
         json.getString("session"),
         json.getString("cluster"),
-        json.getString("client", ""));
+        json.getString("client", ""),
+        json.getString("token"));
   }
 }

@@ -13,8 +13,19 @@ import java.util.List;
  * @param node id of the node that answers
  * @param server what the node is, for people: product and version
  * @param nodes every node with the address of its client port
+ * @param principal name of the user that the client belongs to; null: the cluster has no users
  */
-public record Welcome(int version, String node, String server, List<Node> nodes, Limits limits) {
+public record Welcome(
+    int version, String node, String server, List<Node> nodes, Limits limits, String principal) {
+  /** To a client of a cluster without users. */
+  public Welcome(int version, String node, String server, List<Node> nodes, Limits limits) {
+    this(version, node, server, nodes, limits, null);
+  }
+
+  /** The same to a client of that user. */
+  public Welcome to(String user) {
+    return new Welcome(version, node, server, nodes, limits, user);
+  }
 
   /** Where a node takes connections. */
   public record Node(String node, String host, int port) {}
@@ -43,18 +54,20 @@ public record Welcome(int version, String node, String server, List<Node> nodes,
               .put("host", each.host())
               .put("port", each.port()));
     }
-    return new JsonObject()
-        .put("version", version)
-        .put("node", node)
-        .put("server", server)
-        .put("nodes", all)
-        .put(
-            "limits",
-            new JsonObject()
-                .put("bodyBytesMax", limits.bodyBytesMax())
-                .put("requestsInFlightMax", limits.requestsInFlightMax())
-                .put("requestBytesInFlightMax", limits.requestBytesInFlightMax())
-                .put("keepAliveMillis", limits.keepAliveMillis()));
+    JsonObject json =
+        new JsonObject()
+            .put("version", version)
+            .put("node", node)
+            .put("server", server)
+            .put("nodes", all)
+            .put(
+                "limits",
+                new JsonObject()
+                    .put("bodyBytesMax", limits.bodyBytesMax())
+                    .put("requestsInFlightMax", limits.requestsInFlightMax())
+                    .put("requestBytesInFlightMax", limits.requestBytesInFlightMax())
+                    .put("keepAliveMillis", limits.keepAliveMillis()));
+    return principal == null ? json : json.put("principal", principal);
   }
 
   /**
@@ -76,6 +89,7 @@ public record Welcome(int version, String node, String server, List<Node> nodes,
             limits.getInteger("bodyBytesMax"),
             limits.getInteger("requestsInFlightMax"),
             limits.getLong("requestBytesInFlightMax"),
-            limits.getLong("keepAliveMillis")));
+            limits.getLong("keepAliveMillis")),
+        json.getString("principal"));
   }
 }

@@ -56,6 +56,13 @@ final class HeartbeatHandler {
       return;
     }
     GroupState group = state.get(beat.group());
+    if (group != null && group.members().ofAnother(beat)) {
+      state.out.refuse(
+          request,
+          Refusal.FORBIDDEN,
+          "this run of member " + beat.member() + " belongs to another user");
+      return;
+    }
     if (group != null) {
       // Also if it is refused later: the ages in it count from now.
       moves.heard(group, beat, nowMillis);

@@ -252,6 +252,19 @@ public final class MemberTable {
     return run == null ? 0 : run.wishes().crashLockTimeMillis();
   }
 
+  /** Whether another user's program has sent the heartbeats of this run so far. */
+  boolean ofAnother(Heartbeat beat) {
+    Member member = live.get(beat.member());
+    String user;
+    if (member != null && member.instance().equals(beat.instance())) {
+      user = member.beat().user();
+    } else {
+      UnheardMember run = unheard.getOrDefault(beat.member(), Map.of()).get(beat.instance());
+      user = run == null ? null : run.user();
+    }
+    return user != null && !user.equals(beat.user());
+  }
+
   /** The live member of that name, or null. */
   public Member live(String name) {
     return live.get(name);

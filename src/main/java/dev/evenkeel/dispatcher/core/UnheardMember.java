@@ -13,6 +13,7 @@ import java.util.List;
  * @param clusterMember its cluster member or session; null if unknown
  * @param timeoutMillis silence after which it counts as dead, by its own wish
  * @param wishes what it last asked for, as far as the registry has it; none if unknown
+ * @param user whose program it is; null: unknown
  */
 public record UnheardMember(
     String group,
@@ -24,7 +25,34 @@ public record UnheardMember(
     String host,
     long untilMillis,
     long timeoutMillis,
-    Heartbeat.Wishes wishes) {
+    Heartbeat.Wishes wishes,
+    String user) {
+
+  /** Of nobody known. */
+  public UnheardMember(
+      String group,
+      String name,
+      String instance,
+      Long bornMillis,
+      List<String> topics,
+      String clusterMember,
+      String host,
+      long untilMillis,
+      long timeoutMillis,
+      Heartbeat.Wishes wishes) {
+    this(
+        group,
+        name,
+        instance,
+        bornMillis,
+        topics,
+        clusterMember,
+        host,
+        untilMillis,
+        timeoutMillis,
+        wishes,
+        null);
+  }
 
   /** Whether it reads the topic, as far as that is known. */
   boolean mayRead(String topic) {

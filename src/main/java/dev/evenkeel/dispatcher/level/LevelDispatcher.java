@@ -199,11 +199,20 @@ public final class LevelDispatcher implements ConsumerHandler {
         });
   }
 
-  /** Answers a report of a member. */
-  public Future<Buffer> reported(Report report) {
+  /**
+   * Answers a report of a member.
+   *
+   * @param user whose program has sent it; null: unknown
+   */
+  public Future<Buffer> reported(Report report, String user) {
     Promise<Buffer> answer = Promise.promise();
     onContext(
         () -> {
+          if (dispatch.ofAnother(report.instance(), user)) {
+            answer.complete(
+                Frames.refusal(Refusal.FORBIDDEN, "this run of a member is another user's"));
+            return;
+          }
           LevelDispatch.Heard heard = dispatch.reported(report, now());
           pumpSoon();
           answer.complete(

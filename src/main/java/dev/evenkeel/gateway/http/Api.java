@@ -1,5 +1,8 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.gateway.access.ApiRules;
+import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.eventbus.DeliveryOptions;
@@ -20,15 +23,33 @@ final class Api {
 
   private final Vertx vertx;
   private final DeliveryOptions options;
+  private final Callers callers;
 
   /**
+   * @param callers who sends requests
    * @param localOnly whether to ask only the gateway of this JVM, which every node has
    */
-  Api(Vertx vertx, boolean localOnly) {
+  Api(Vertx vertx, Callers callers, boolean localOnly) {
     this.vertx = vertx;
+    this.callers = callers;
     this.options = new DeliveryOptions().setSendTimeout(TIMEOUT_MILLIS).setLocalOnly(localOnly);
   }
 
+  /** Asks on behalf of whoever sends a request; fails FORBIDDEN if they may not ask that. */
+  Future<Object> ask(RoutingContext context, String address, JsonObject question) {
+    Principal principal;
+    try {
+      callers.check(context, address, question);
+      principal = Callers.principal(context);
+    } catch (RefusedException e) {
+      return Future.failedFuture(e);
+    }
+    return ask(address, question)
+        .map(answer -> ApiRules.visible(principal, address, question, answer))
+        .onComplete(done -> callers.acted(context, address, question, done.cause()));
+  }
+
+  /** Asks on behalf of the node itself. */
   Future<Object> ask(String address, JsonObject question) {
     return vertx.eventBus().request(address, question, options).map(reply -> reply.body());
   }

@@ -54,6 +54,9 @@ final class ApiFailure extends RuntimeException {
     if (failure instanceof ApiFailure known) {
       return known;
     }
+    if (failure instanceof RefusedException refused) {
+      return new ApiFailure(status(refused.refusal()), refused.refusal().name(), refused.words());
+    }
     if (!(failure instanceof ReplyException reply)) {
       return new ApiFailure(500, UnexpectedErrors.report(failure));
     }
@@ -80,6 +83,8 @@ final class ApiFailure extends RuntimeException {
   static int status(Refusal refusal) {
     return switch (refusal) {
       case INVALID, WRONG_VERSION, OFFSET_OUT_OF_RANGE -> 400;
+      case UNAUTHENTICATED -> 401;
+      case FORBIDDEN -> 403;
       case UNKNOWN_TOPIC, UNKNOWN_SHARD, UNKNOWN_GROUP -> 404;
       case TOPIC_EXISTS,
           FENCED,
@@ -104,6 +109,8 @@ final class ApiFailure extends RuntimeException {
   private static String nameOf(int status) {
     return switch (status) {
       case 400 -> Refusal.INVALID.name();
+      case 401 -> Refusal.UNAUTHENTICATED.name();
+      case 403 -> Refusal.FORBIDDEN.name();
       case 404 -> "NOT_FOUND";
       case 405 -> "METHOD_NOT_ALLOWED";
       case 413 -> Refusal.TOO_LARGE.name();

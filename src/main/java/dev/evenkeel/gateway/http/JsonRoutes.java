@@ -105,7 +105,7 @@ final class JsonRoutes {
       boolean ofTopic = address.equals(Addresses.API_TOPICS) && name.equals("topic");
       Requests.ofPath(context, question, name, ofTopic ? "name" : name);
     }
-    api.answer(context, done, api.ask(address, question));
+    api.answer(context, done, api.ask(context, address, question));
   }
 
   private static void refuseNewName(RoutingContext context) {
@@ -127,6 +127,6 @@ final class JsonRoutes {
             context.pathParam("offset"));
     JsonObject question = new JsonObject().put("action", "dead-letter").put("deadLetter", name);
     Requests.ofPath(context, question, "group", "group");
-    api.answer(context, 200, api.ask(Addresses.API_GROUPS, question));
+    api.answer(context, 200, api.ask(context, Addresses.API_GROUPS, question));
   }
 }

@@ -10,8 +10,10 @@ import io.vertx.ext.web.RoutingContext;
 final class LiveRoutes {
   private final LiveHub hub;
   private final Connections connections;
+  private final Callers callers;
 
-  LiveRoutes(LiveHub hub, Connections connections) {
+  LiveRoutes(LiveHub hub, Connections connections, Callers callers) {
+    this.callers = callers;
     this.hub = hub;
     this.connections = connections;
   }
@@ -24,6 +26,8 @@ final class LiveRoutes {
     HttpServerRequest request = context.request();
     if (!"websocket".equalsIgnoreCase(request.getHeader("upgrade"))) {
       refuse(context, 426, "BAD_REQUEST", "this is a WebSocket: connect with ws://");
+    } else if (!Callers.principal(context).seesNodes()) {
+      Api.fail(context, callers.refusal(context, "watch", "view:NAME, whatever the name"));
     } else if (!hub.expect()) {
       refuse(
           context,
@@ -35,7 +39,7 @@ final class LiveRoutes {
           .toWebSocket()
           .onComplete(
               upgraded -> {
-                hub.accept(upgraded.result());
+                hub.accept(upgraded.result(), Callers.caller(context));
                 if (upgraded.succeeded()) {
                   connections.left(request.connection());
                 } else {

@@ -24,9 +24,11 @@ final class NodeRoutes {
   static final JsonObject OPEN_API = read();
 
   private final Api api;
+  private final Callers callers;
   private final String node;
 
-  NodeRoutes(Api api, String node) {
+  NodeRoutes(Api api, Callers callers, String node) {
+    this.callers = callers;
     this.api = api;
     this.node = node;
   }
@@ -34,7 +36,7 @@ final class NodeRoutes {
   void mount(Router router) {
     router.get("/health/live").handler(this::live);
     router.get("/health/ready").handler(this::ready);
-    router.get("/metrics").handler(NodeRoutes::metrics);
+    router.get("/metrics").handler(this::metrics);
     router.get("/openapi.json").handler(context -> Api.send(context, 200, OPEN_API));
   }
 
@@ -73,8 +75,11 @@ final class NodeRoutes {
   }
 
   /** Reads the values, then writes the metrics on a thread for metrics. */
-  private static void metrics(RoutingContext context) {
+  private void metrics(RoutingContext context) {
     Requests.readQuery(context, new JsonObject());
+    if (!Callers.principal(context).seesAll()) {
+      throw callers.refusal(context, "metrics", "view:*");
+    }
     Meters meters = Meters.of(context.vertx());
     if (!(meters.registry() instanceof PrometheusMeterRegistry registry)) {
       throw new ApiFailure(

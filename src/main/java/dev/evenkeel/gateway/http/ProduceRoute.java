@@ -20,11 +20,13 @@ final class ProduceRoute {
   static final int MESSAGES_BYTES_MAX = 8 << 20;
 
   private final Api api;
+  private final Callers callers;
   private final Bodies bodies;
   private final IdempotentAnswers answers = new IdempotentAnswers();
 
-  ProduceRoute(Api api, Bodies bodies) {
+  ProduceRoute(Api api, Callers callers, Bodies bodies) {
     this.api = api;
+    this.callers = callers;
     this.bodies = bodies;
   }
 
@@ -47,17 +49,19 @@ final class ProduceRoute {
     if (query.containsKey("acks")) {
       question.put("acks", query.getString("acks"));
     }
+    // Here, too: a remembered answer is not for everybody.
+    callers.check(context, Addresses.API_PRODUCE, question);
     String key = context.request().getHeader("idempotency-key");
     Future<IdempotentAnswers.Answer> answer =
         key == null
-            ? answer(question)
+            ? answer(context, question)
             : answers.answer(
                 topic,
                 key,
                 Requests.body(context),
                 question.containsKey("messages") ? question.getJsonArray("messages").size() : 1,
                 System.nanoTime() / 1_000_000,
-                () -> answer(question));
+                () -> answer(context, question));
     answer
         .onSuccess(given -> Api.send(context, given.status(), given.json()))
         .onFailure(failure -> Api.fail(context, failure));
@@ -84,9 +88,9 @@ final class ProduceRoute {
         "the body must be a message {\"key\",\"payload\"} or an array of them");
   }
 
-  private Future<IdempotentAnswers.Answer> answer(JsonObject question) {
+  private Future<IdempotentAnswers.Answer> answer(RoutingContext context, JsonObject question) {
     boolean sentOnly = "none".equalsIgnoreCase(String.valueOf(question.getValue("acks")));
-    return api.ask(Addresses.API_PRODUCE, question)
+    return api.ask(context, Addresses.API_PRODUCE, question)
         .map(
             answer ->
                 question.containsKey("messages")

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.ServerTls;
+import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
 import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.Future;
@@ -37,6 +38,8 @@ import java.util.stream.Stream;
  *            localhost and IP addresses      []
  * tls        directory with tls.crt, tls.key
  *            and ca.crt                      none: no TLS
+ * users      file of users, as {@code user
+ *            add} writes it                  none: everybody may do everything
  * </pre>
  *
  * and the limits of {@link HttpLimits}.
@@ -52,7 +55,7 @@ public final class WebVerticle extends VerticleBase {
   /** The keys of the configuration. */
   public static final List<String> KEYS =
       Stream.concat(
-              Stream.of("host", "port", "node", "localOnly", "names", "tls"),
+              Stream.of("host", "port", "node", "localOnly", "names", "tls", "users"),
               HttpLimits.keys().stream())
           .toList();
 
@@ -75,7 +78,6 @@ public final class WebVerticle extends VerticleBase {
     HostNames names =
         new HostNames(
             config.getJsonArray("names", new JsonArray()).stream().map(String::valueOf).toList());
-    Api api = new Api(vertx, config.getBoolean("localOnly", false));
     HttpServerOptions options =
         new HttpServerOptions()
             .setHost(config.getString("host", "127.0.0.1"))
@@ -93,19 +95,27 @@ public final class WebVerticle extends VerticleBase {
             .setMaxWebSocketFrameSize(FRAME_BYTES_MAX)
             .setMaxWebSocketMessageSize(FRAME_BYTES_MAX);
     String node = config.getString("node", "");
-    live = new LiveHub(vertx, node, () -> clusterStatus(api));
     Connections connections = new Connections(limits, nowMillis());
-    LiveRoutes liveRoutes = new LiveRoutes(live, connections);
-    Bodies bodies = new Bodies(limits.bytesInFlightMax());
-    Guard guard = new Guard(names, connections, router(vertx, api, node, bodies, liveRoutes));
     vertx.setPeriodic(limits.tickMillis(), timer -> connections.tick(nowMillis()));
     return ServerTls.open(vertx, "http", config.getString("tls"))
         .compose(
             opened -> {
               tls = opened;
+              return Access.of(vertx, node, config.getString("users"));
+            })
+        .compose(
+            access -> {
               if (tls != null) {
                 tls.applyTo(options);
               }
+              Bodies bodies = new Bodies(limits.bytesInFlightMax());
+              Callers callers = new Callers(access, bodies);
+              Api api = new Api(vertx, callers, config.getBoolean("localOnly", false));
+              live = new LiveHub(vertx, node, () -> clusterStatus(api));
+              LiveRoutes liveRoutes = new LiveRoutes(live, connections, callers);
+              Guard guard =
+                  new Guard(
+                      names, connections, router(vertx, api, callers, node, bodies, liveRoutes));
               server =
                   vertx
                       .createHttpServer(options)
@@ -136,20 +146,26 @@ public final class WebVerticle extends VerticleBase {
 
   @Override
   public Future<?> stop() {
-    live.stop();
+    if (live != null) {
+      live.stop();
+    }
     if (tls != null) {
       tls.close();
     }
     // Requests under way still get their answers.
-    return server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
+    return server == null
+        ? Future.succeededFuture()
+        : server.shutdown(STOP_SECONDS_MAX, TimeUnit.SECONDS);
   }
 
-  static Router router(Vertx vertx, Api api, String node, Bodies bodies, LiveRoutes live) {
+  static Router router(
+      Vertx vertx, Api api, Callers callers, String node, Bodies bodies, LiveRoutes live) {
     Router router = Router.router(vertx);
+    callers.mount(router);
     new JsonRoutes(api, bodies).mount(router);
-    new ProduceRoute(api, bodies).mount(router);
+    new ProduceRoute(api, callers, bodies).mount(router);
     live.mount(router);
-    new NodeRoutes(api, node).mount(router);
+    new NodeRoutes(api, callers, node).mount(router);
     new PageRoutes(vertx).mount(router);
     router.route().failureHandler(context -> failed(router, context));
     for (int status : new int[] {400, 404, 405, 413, 415, 500}) {

@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway.live;
 
+import dev.evenkeel.gateway.access.Access.Caller;
+import dev.evenkeel.gateway.access.Principal;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.ServerWebSocket;
@@ -7,8 +9,10 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.time.ZoneOffset;
 import java.time.format.DateTimeFormatter;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -28,6 +32,7 @@ public final class LiveHub {
 
   private static final Logger LOG = LoggerFactory.getLogger(LiveHub.class);
   private static final short GOING_AWAY = 1001;
+  private static final short POLICY = 1008;
   private static final long TICK_MILLIS = 25;
   private static final long LINGER_MILLIS = 5_000;
   private static final long PING_MILLIS = 20_000;
@@ -47,10 +52,17 @@ public final class LiveHub {
   /**
    * The result of one step.
    *
+   * @param sent for each kind of watchers
+   */
+  private record Step(Map<Principal, Sent> sent, String tag) {}
+
+  /**
+   * What watchers get who may see the same.
+   *
    * @param patch JSON of the patch; null: nothing changed
    * @param state JSON of the state; null: nobody wants a snapshot
    */
-  private record Step(String patch, String state, String tag) {}
+  private record Sent(String patch, String state) {}
 
   private final Vertx vertx;
   private final Supplier<Future<JsonObject>> status;
@@ -91,13 +103,14 @@ public final class LiveHub {
    * Takes the place that {@link #expect} reserved.
    *
    * @param socket of the watcher; null: it did not come
+   * @param caller who watches
    */
-  public void accept(ServerWebSocket socket) {
+  public void accept(ServerWebSocket socket, Caller caller) {
     expected--;
     if (socket == null || socket.isClosed()) {
       return;
     }
-    Watcher watcher = new Watcher(socket, nowMillis());
+    Watcher watcher = new Watcher(socket, caller, nowMillis());
     if (stopped) {
       watcher.close(GOING_AWAY, "the node stops");
       return;
@@ -145,6 +158,9 @@ public final class LiveHub {
         return;
       }
       pingAll(now);
+      List.copyOf(watchers).stream()
+          .filter(watcher -> !watcher.known())
+          .forEach(watcher -> watcher.close(POLICY, "the user was removed"));
       sources.tick(now);
       if (!stepping && sources.looked()) {
         stepIfDue(now);
@@ -169,14 +185,16 @@ public final class LiveHub {
       long sinceChange = now - changedMillis;
       boolean quiet = sinceChange >= QUIET_MILLIS_MAX;
       boolean change = quiet || sinceChange >= CHANGE_GAP_MILLIS && sources.hasFacts();
-      boolean snapshot = watchers.stream().anyMatch(Watcher::wantsSnapshot);
-      if (!change && !snapshot) {
+      Map<Principal, Boolean> wanted = new HashMap<>();
+      watchers.forEach(
+          watcher -> wanted.merge(watcher.scope(), watcher.wantsSnapshot(), Boolean::logicalOr));
+      if (!change && !wanted.containsValue(true)) {
         return;
       }
       List<Consumer<LiveState>> taken = change ? sources.takeFacts() : List.of();
       stepping = true;
       vertx
-          .executeBlocking(() -> step(taken, change, quiet, snapshot))
+          .executeBlocking(() -> step(taken, change, quiet, wanted))
           .onComplete(
               done -> {
                 stepping = false;
@@ -190,7 +208,10 @@ public final class LiveHub {
 
     /** Runs on a worker thread, one step after another. */
     private Step step(
-        List<Consumer<LiveState>> taken, boolean change, boolean quiet, boolean snapshot) {
+        List<Consumer<LiveState>> taken,
+        boolean change,
+        boolean quiet,
+        Map<Principal, Boolean> wanted) {
       for (Consumer<LiveState> fact : taken) {
         try {
           fact.accept(state);
@@ -198,27 +219,41 @@ public final class LiveHub {
           LOG.warn("the live view cannot read an answer: {}", e.toString());
         }
       }
-      String patch = null;
-      if (change) {
-        JsonObject difference = new JsonObject(state.patch());
-        patch = quiet || !difference.isEmpty() ? difference.encode() : null;
-      }
-      String whole = snapshot ? new JsonObject(state.sent()).encode() : null;
-      return new Step(patch, whole, state.tag());
+      Map<String, Object> before = state.sent();
+      Map<String, Object> after = change ? state.advance() : before;
+      Map<Principal, Sent> sent = new HashMap<>();
+      wanted.forEach(
+          (scope, snapshot) -> {
+            Map<String, Object> visible = Visible.to(scope, after);
+            String patch = null;
+            if (change) {
+              JsonObject difference =
+                  new JsonObject(MergePatch.diff(Visible.to(scope, before), visible));
+              patch = quiet || !difference.isEmpty() ? difference.encode() : null;
+            }
+            sent.put(scope, new Sent(patch, snapshot ? new JsonObject(visible).encode() : null));
+          });
+      return new Step(sent, state.tag());
     }
 
     private void send(Step step) {
       sources.setTag(step.tag());
+      step.sent().forEach(this::send);
+    }
+
+    private void send(Principal scope, Sent sent) {
       String time = ",\"time\":\"" + TIME.format(Instant.now()) + '"';
-      if (step.patch() != null) {
+      List<Watcher> same =
+          watchers.stream().filter(watcher -> watcher.scope().equals(scope)).toList();
+      if (sent.patch() != null) {
         changedMillis = nowMillis();
-        String rest = time + ",\"patch\":" + step.patch() + '}';
-        watchers.forEach(watcher -> watcher.change(rest));
+        String rest = time + ",\"patch\":" + sent.patch() + '}';
+        same.forEach(watcher -> watcher.change(rest));
       }
-      if (step.state() != null) {
+      if (sent.state() != null) {
         String begin = time + ",\"intervalMs\":" + LookPlan.INTERVAL_MILLIS + ',';
-        String rest = begin + step.state().substring(1);
-        watchers.forEach(watcher -> watcher.snapshot(rest));
+        String rest = begin + sent.state().substring(1);
+        same.forEach(watcher -> watcher.snapshot(rest));
       }
     }
   }

@@ -67,12 +67,15 @@ public final class LiveState {
     cluster = ClusterFacts.unknown(cluster);
   }
 
+  /** The present state, which counts as sent from now on. */
+  Map<String, Object> advance() {
+    sent = current();
+    return sent;
+  }
+
   /** The patch from the sent state to the present one, which counts as sent from now on. */
   public Map<String, Object> patch() {
-    Map<String, Object> now = current();
-    Map<String, Object> patch = MergePatch.diff(sent, now);
-    sent = now;
-    return patch;
+    return MergePatch.diff(sent, advance());
   }
 
   /** The sent state, to which the next {@link #patch} applies. */

@@ -1,5 +1,8 @@
 package dev.evenkeel.gateway.live;
 
+import dev.evenkeel.gateway.access.Access.Caller;
+import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.ServerWebSocket;
 
@@ -13,15 +16,44 @@ final class Watcher {
   private static final Buffer PING = Buffer.buffer("evenkeel");
 
   private final ServerWebSocket socket;
+  private final Caller caller;
+  private Principal scope;
   private long seq;
   private int queued;
   private boolean needsSnapshot = true;
   private long pongMillis;
 
-  Watcher(ServerWebSocket socket, long nowMillis) {
+  Watcher(ServerWebSocket socket, Caller caller, long nowMillis) {
     this.socket = socket;
+    this.caller = caller;
+    scope = scopeOf(caller.principal());
     pongMillis = nowMillis;
     socket.pongHandler(pong -> pongMillis = LiveHub.nowMillis());
+  }
+
+  /** Those who see everything share a scope. */
+  private static Principal scopeOf(Principal principal) {
+    return principal.seesAll() ? Principal.ANYBODY : principal;
+  }
+
+  /** Whose permissions say what it sees. */
+  Principal scope() {
+    return scope;
+  }
+
+  /** Whether its user is still there. If the user may see something else now, it begins anew. */
+  boolean known() {
+    try {
+      Principal principal = caller.principal();
+      Principal now = scopeOf(principal);
+      if (!now.equals(scope)) {
+        scope = now;
+        needsSnapshot = true;
+      }
+      return principal.seesNodes();
+    } catch (RefusedException e) {
+      return false;
+    }
   }
 
   /** Whether it needs a snapshot and can take it now. */

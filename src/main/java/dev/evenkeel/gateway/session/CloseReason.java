@@ -8,6 +8,8 @@ enum CloseReason {
   HANDSHAKE,
   /** The HELLO does not fit this node, or a frame does not fit the protocol. */
   PROTOCOL,
+  /** It belongs to no user, or to one that was removed. */
+  UNAUTHENTICATED,
   /** A limit of the node. */
   LIMIT,
   /** No frame in time. */

@@ -1,7 +1,8 @@
 package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.bus.Op;
+import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
@@ -25,12 +26,14 @@ final class SessionAddresses {
   static final Set<String> SHARED = Set.of(Addresses.LEADER_CHANGES, Addresses.TOPIC_CHANGES);
 
   private final String node;
+  private final SessionRules rules;
 
   /**
    * @param node id of this node
    */
-  SessionAddresses(String node) {
+  SessionAddresses(String node, SessionRules rules) {
     this.node = node;
+    this.rules = rules;
   }
 
   /** Who answers a request. */
@@ -46,42 +49,54 @@ final class SessionAddresses {
   /**
    * Who answers a request of a session.
    *
-   * @throws RefusedException INVALID if a session may not send it
+   * @throws RefusedException INVALID if there is no such address for sessions; FORBIDDEN if no
+   *     session, or not this one, may send it; see {@link SessionRules}
    */
-  Answerer answerer(String address, Buffer body) {
+  Answerer answerer(Principal principal, String session, String address, Buffer body) {
     if (address.startsWith(NODE)) {
-      return ofNode(address, body);
+      return ofNode(principal, address, body);
     }
     if (API.contains(address)) {
+      if (principal.bound()) {
+        SessionRules.api(principal, address, body);
+      }
       return Answerer.GATEWAY;
     }
-    if (address.equals(Addresses.VIEW)
-        || address.equals(Addresses.DEDUP_STEPS)
-        || address.equals(Addresses.DEDUP_TELL)) {
-      return Answerer.HERE;
+    switch (address) {
+      case Addresses.VIEW -> {}
+      case Addresses.DEDUP_STEPS, Addresses.DEDUP_TELL ->
+          SessionRules.dedup(principal, session, body, address.equals(Addresses.DEDUP_STEPS));
+      default -> throw noAddress(address);
     }
-    throw noAddress(address);
+    return Answerer.HERE;
   }
 
-  private Answerer ofNode(String address, Buffer body) {
+  private Answerer ofNode(Principal principal, String address, Buffer body) {
     int dot = address.lastIndexOf('.');
     if (dot <= NODE.length()) {
       throw noAddress(address);
     }
     switch (address.substring(dot + 1)) {
-      case "control" -> checkOp(body);
-      case "data", "dispatcher", "dealer", "groups" -> {}
+      case "control" -> rules.broker(principal, true, body);
+      case "data" -> rules.broker(principal, false, body);
+      case "dispatcher" -> SessionRules.heartbeat(principal, body);
+      case "dealer" -> SessionRules.report(principal, body);
+      case "groups", "membership", "sessions" ->
+          throw Refusal.FORBIDDEN.error("the address '%s' is for nodes only", address);
       default -> throw noAddress(address);
     }
     boolean here = dot - NODE.length() == node.length() && address.startsWith(node, NODE.length());
     return here ? Answerer.HERE : Answerer.ELSEWHERE;
   }
 
-  private static void checkOp(Buffer body) {
-    Op op = body.length() < 2 ? null : Op.ofCode(body.getUnsignedByte(1));
-    if (op != null && op.betweenNodes()) {
-      throw Refusal.INVALID.error("the operation %s is for nodes only", op);
-    }
+  static boolean ofApi(String address) {
+    return API.contains(address);
+  }
+
+  /** Whether the node that answers is to know who asks. */
+  static boolean namesSender(String address) {
+    return address.startsWith(NODE)
+        && (address.endsWith(".dispatcher") || address.endsWith(".dealer"));
   }
 
   private static RefusedException noAddress(String address) {

@@ -2,12 +2,17 @@ package dev.evenkeel.gateway.session;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.FrameSocket;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.gateway.ApiErrors;
+import dev.evenkeel.gateway.access.Access.Caller;
+import dev.evenkeel.gateway.access.ApiRules;
+import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.gateway.session.SessionAddresses.Answerer;
 import dev.evenkeel.gateway.session.Sessions.Session;
 import dev.evenkeel.protocol.Refusal;
@@ -20,9 +25,12 @@ import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -39,6 +47,9 @@ import org.slf4j.LoggerFactory;
  */
 final class SessionConnection {
   private static final Logger LOG = LoggerFactory.getLogger(SessionConnection.class);
+
+  /** As the audit log calls it. */
+  private static final String VIA = "session";
 
   /** A request that names a longer timeout gets this one. */
   private static final long TIMEOUT_MILLIS_MAX = 600_000;
@@ -67,6 +78,9 @@ final class SessionConnection {
 
   /** Null until HELLO. */
   private Session session;
+
+  /** Null until HELLO. */
+  private Caller caller;
 
   /** When the state or, if OPEN, the last bytes came. */
   private long sinceMillis;
@@ -122,11 +136,25 @@ final class SessionConnection {
       throw Refusal.INVALID.error("the first frame is %s: it must be HELLO", frame.kind());
     }
     Hello hello = Handshake.check(frame.body(), port.clusterName());
+    Principal principal;
+    try {
+      caller = port.access().caller(hello.token(), socket.sslSession());
+      principal = caller.principal();
+    } catch (RefusedException e) {
+      unauthenticated(e);
+      return;
+    }
     session = port.sessions().welcomed(hello.session());
     state = State.OPEN;
     sinceMillis = listener.nowMillis();
     socket.bodyBytesMax(port.limits().bodyBytesMax());
-    send(FrameKind.WELCOME, 0, port.welcome());
+    send(FrameKind.WELCOME, 0, port.welcome().to(principal.name()).toJson().toBuffer());
+  }
+
+  private void unauthenticated(RefusedException refused) {
+    port.access().audit().denied(null, socket.remoteHost(), VIA, "connect", refused.words());
+    send(FrameKind.REFUSAL, 0, SessionFrame.refusal(refused.refusal(), refused.getMessage()));
+    end(CloseReason.UNAUTHENTICATED, refused.getMessage());
   }
 
   private void handle(SessionFrame frame) {
@@ -151,16 +179,27 @@ final class SessionConnection {
     long timeoutMillis = Math.max(1, Math.min(frame.timeoutMillis(), TIMEOUT_MILLIS_MAX));
     Buffer body = frame.requestBody();
     int bytes = frame.body().length();
+    if (!isUser()) {
+      return;
+    }
+    Principal principal = caller.principal();
     Answerer answerer;
     port.meters().requests.increment();
     try {
-      answerer = port.addresses().answerer(address, body);
+      answerer = port.addresses().answerer(principal, session.id(), address, body);
       session.request(bytes);
     } catch (RefusedException e) {
+      denied(principal, address, e);
       refuse(frame.correlation(), e);
       return;
     }
     DeliveryOptions options = FrameCodec.options(body, timeoutMillis);
+    if (SessionAddresses.namesSender(address)) {
+      options.addHeader(Frames.SESSION, session.id());
+      if (principal.bound()) {
+        options.addHeader(Frames.USER, principal.name());
+      }
+    }
     if (answerer == Answerer.ELSEWHERE) {
       port.meters().relayed.increment();
     } else {
@@ -173,19 +212,79 @@ final class SessionConnection {
         .onComplete(
             done -> {
               session.requestDone(bytes);
+              audit(principal, address, body, done);
               if (state == State.OPEN) {
-                answer(correlation, address, answerer, done);
+                answer(
+                    correlation,
+                    address,
+                    answerer,
+                    done,
+                    given -> visible(principal, address, body, given));
               }
             });
   }
 
+  private void denied(Principal principal, String address, RefusedException refused) {
+    if (refused.refusal() == Refusal.FORBIDDEN) {
+      port.access()
+          .audit()
+          .denied(principal.name(), socket.remoteHost(), VIA, address, refused.words());
+    }
+  }
+
+  /** Notes an administrative act. */
+  private void audit(
+      Principal principal, String address, Buffer body, AsyncResult<Message<Object>> done) {
+    if (SessionAddresses.ofApi(address)) {
+      JsonObject question = question(body);
+      if (question != null && ApiRules.changes(address, question)) {
+        String failure = done.succeeded() ? null : done.cause().getMessage();
+        port.access()
+            .audit()
+            .acted(
+                principal.name(),
+                socket.remoteHost(),
+                VIA,
+                ApiRules.words(address, question),
+                failure);
+      }
+    }
+  }
+
+  /** The question to an API address; null: it is not JSON, and had no effect. */
+  private static JsonObject question(Buffer body) {
+    try {
+      return new JsonObject(body);
+    } catch (DecodeException | ClassCastException e) {
+      return null;
+    }
+  }
+
+  /** The part of an answer that the principal may see. */
+  private static Buffer visible(Principal principal, String address, Buffer body, Buffer answer) {
+    if (principal.seesAll()) {
+      return answer;
+    }
+    if (address.equals(Addresses.VIEW)) {
+      return SessionRules.visibleView(principal, answer);
+    }
+    return SessionAddresses.ofApi(address)
+        ? Json.encodeToBuffer(
+            ApiRules.visible(principal, address, question(body), Json.decodeValue(answer)))
+        : answer;
+  }
+
   private void answer(
-      int correlation, String address, Answerer answerer, AsyncResult<Message<Object>> done) {
+      int correlation,
+      String address,
+      Answerer answerer,
+      AsyncResult<Message<Object>> done,
+      UnaryOperator<Buffer> visible) {
     if (done.failed()) {
       refuse(correlation, refusal(address, answerer, done.cause()));
       return;
     }
-    Buffer answer = VertxLink.buffer(done.result().body());
+    Buffer answer = visible.apply(VertxLink.buffer(done.result().body()));
     int bytes = answer.length();
     if (bytes < LARGE_ANSWER_BYTES) {
       send(FrameKind.ANSWER, correlation, answer);
@@ -366,6 +465,9 @@ final class SessionConnection {
           bytesReceived = socket.bytesReceived();
           sinceMillis = nowMillis;
         }
+        if (port.access().hasUsers() && !isUser()) {
+          return;
+        }
         long silenceMillisMax = port.limits().silenceMillisMax();
         if (held) {
           if (nowMillis - progressMillis > silenceMillisMax) {
@@ -383,6 +485,17 @@ final class SessionConnection {
           socket.abort();
         }
       }
+    }
+  }
+
+  /** Whether the client's user is still there; else ends the connection. */
+  private boolean isUser() {
+    try {
+      caller.principal();
+      return true;
+    } catch (RefusedException e) {
+      end(CloseReason.UNAUTHENTICATED, e.getMessage());
+      return false;
     }
   }
 

@@ -1,23 +1,25 @@
 package dev.evenkeel.gateway.session;
 
+import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.gateway.ServerTls;
+import dev.evenkeel.gateway.access.Access;
 import io.vertx.core.Vertx;
-import io.vertx.core.buffer.Buffer;
 
 /**
  * What all connections of a client port share. Safe for use from any thread.
  *
  * @param node id of this node
- * @param welcome the body of WELCOME
+ * @param welcome what clients get, without the name of their user
  * @param tls null: connections are not encrypted
  */
 record SessionPort(
     Vertx vertx,
     String node,
     String clusterName,
-    Buffer welcome,
+    Welcome welcome,
     SessionLimits limits,
     SessionAddresses addresses,
     Sessions sessions,
     SessionMeters meters,
-    ServerTls tls) {}
+    ServerTls tls,
+    Access access) {}

@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.DispatcherLoop;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.frame.SessionFrame;
@@ -11,6 +12,8 @@ import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.gateway.ServerTls;
+import dev.evenkeel.gateway.access.Access;
+import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
@@ -49,6 +52,8 @@ import java.util.concurrent.atomic.AtomicInteger;
  * server       what clients see in WELCOME        evenkeel
  * tls          directory with tls.crt, tls.key    none: no TLS
  *              and ca.crt
+ * users        file of users, as {@code user add} none: everybody may do everything
+ *              writes it
  * </pre>
  *
  * and the keys of {@code SessionLimits}, such as {@code connectionsMax}. {@code start()} fails with
@@ -69,7 +74,8 @@ public final class SessionVerticle extends VerticleBase {
 
   private static List<String> keys() {
     List<String> keys =
-        new ArrayList<>(List.of("host", "port", "node", "clusterName", "nodes", "server", "tls"));
+        new ArrayList<>(
+            List.of("host", "port", "node", "clusterName", "nodes", "server", "tls", "users"));
     keys.addAll(SessionLimits.keys());
     return List.copyOf(keys);
   }
@@ -85,7 +91,7 @@ public final class SessionVerticle extends VerticleBase {
     SessionLimits limits = SessionLimits.fromJson(config);
     Sessions sessions = new Sessions(limits);
     scope = Meters.of(vertx).scope("sessions");
-    Buffer welcome = welcome(config, node, host, number, limits).toJson().toBuffer();
+    Welcome welcome = welcome(config, node, host, number, limits);
     List<Future<?>> listening = new ArrayList<>();
     for (String address : SessionAddresses.SHARED) {
       listening.add(
@@ -102,6 +108,10 @@ public final class SessionVerticle extends VerticleBase {
         .compose(
             opened -> {
               tls = opened;
+              return Access.of(vertx, node, config.getString("users"));
+            })
+        .compose(
+            access -> {
               SessionPort port =
                   new SessionPort(
                       vertx,
@@ -109,10 +119,11 @@ public final class SessionVerticle extends VerticleBase {
                       config.getString("clusterName", ClusterDefaults.CLUSTER_NAME),
                       welcome,
                       limits,
-                      new SessionAddresses(node),
+                      new SessionAddresses(node, new SessionRules(knownIds())),
                       sessions,
                       new SessionMeters(scope, sessions),
-                      tls);
+                      tls,
+                      access);
               return deployListeners(port, host, number);
             })
         .onFailure(failure -> scope.close());
@@ -141,6 +152,29 @@ public final class SessionVerticle extends VerticleBase {
             limits.requestsInFlightMax(),
             limits.sessionBytesInFlightMax(),
             limits.keepAliveMillis()));
+  }
+
+  /** What the broker of this node knows, once it runs. */
+  private KnownIds knownIds() {
+    return new KnownIds() {
+      @Override
+      public String topic(int id) {
+        return known("topic", id).topic(id);
+      }
+
+      @Override
+      public String producer(long id) {
+        return known("producer", id).producer(id);
+      }
+
+      private KnownIds known(String what, long id) {
+        KnownIds ids = LocalObjects.get(vertx, KnownIds.class);
+        if (ids == null) {
+          throw KnownIds.unheard(what, id);
+        }
+        return ids;
+      }
+    };
   }
 
   /** One listener for each event loop but the dispatcher's. */

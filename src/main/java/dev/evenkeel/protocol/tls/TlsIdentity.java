@@ -15,6 +15,7 @@ import java.security.cert.CertificateException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
+import java.util.Set;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -47,8 +48,12 @@ public final class TlsIdentity {
       PrivateKey key,
       X509ExtendedTrustManager trustManager) {}
 
-  private TlsIdentity(TlsFiles files) {
+  /** Whom certificates of others must name; null: anybody. */
+  private final Set<String> others;
+
+  private TlsIdentity(TlsFiles files, Set<String> others) {
     this.files = files;
+    this.others = others;
   }
 
   /**
@@ -57,7 +62,17 @@ public final class TlsIdentity {
    * @throws TlsException if one cannot be used
    */
   public static TlsIdentity open(TlsFiles files) throws TlsException {
-    TlsIdentity identity = new TlsIdentity(files);
+    return open(files, null);
+  }
+
+  /**
+   * Reads the files.
+   *
+   * @param others certificates of others must name one of these; null: anybody
+   * @throws TlsException if a file cannot be used
+   */
+  public static TlsIdentity open(TlsFiles files, Set<String> others) throws TlsException {
+    TlsIdentity identity = new TlsIdentity(files, others);
     identity.seen = identity.digest();
     identity.content = identity.read();
     return identity;
@@ -266,42 +281,56 @@ public final class TlsIdentity {
     }
   }
 
+  private void checkName(X509Certificate[] chain) throws CertificateException {
+    if (others != null
+        && others.stream().noneMatch(each -> CertificateNames.name(chain[0], each))) {
+      throw new CertificateException(
+          "the certificate is for " + chain[0].getSubjectX500Principal() + ", and not for a node");
+    }
+  }
+
   /** The authorities in force. */
   private final class CurrentTrust extends X509ExtendedTrustManager {
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket)
         throws CertificateException {
       content.trustManager.checkClientTrusted(chain, type, socket);
+      checkName(chain);
     }
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket)
         throws CertificateException {
       content.trustManager.checkServerTrusted(chain, type, socket);
+      checkName(chain);
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine)
         throws CertificateException {
       content.trustManager.checkClientTrusted(chain, type, engine);
+      checkName(chain);
     }
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine)
         throws CertificateException {
       content.trustManager.checkServerTrusted(chain, type, engine);
+      checkName(chain);
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type)
         throws CertificateException {
       content.trustManager.checkClientTrusted(chain, type);
+      checkName(chain);
     }
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String type)
         throws CertificateException {
       content.trustManager.checkServerTrusted(chain, type);
+      checkName(chain);
     }
 
     @Override

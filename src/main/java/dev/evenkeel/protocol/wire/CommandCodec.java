@@ -74,7 +74,7 @@ public final class CommandCodec {
           .add(36, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, I64)
           .completeFor(DataCommand.Step.class);
 
-  private static final Codec<DataCommand> DATA =
+  private static final Tagged<DataCommand> DATA =
       new Tagged<DataCommand>("command")
           .add(2, DataCommand.DropShards.class, I32)
           .add(3, DataCommand.ConfigureShards.class, I32, TOPIC_CONFIG)
@@ -132,6 +132,11 @@ public final class CommandCodec {
   /** Reads a command that takes all that is left. */
   public static DataCommand data(ByteReader in) {
     return DATA.decodeAll(in.rest());
+  }
+
+  /** The type of a command, which is not read. */
+  public static Class<? extends DataCommand> dataType(ByteReader in) {
+    return DATA.next(in);
   }
 
   /** The {@link FeatureLevel} that a node needs to read the command. */

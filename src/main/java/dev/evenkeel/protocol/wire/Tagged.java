@@ -13,7 +13,7 @@ import java.util.Map;
  * have several forms, each with its own tag; it is written in the first form that fits.
  */
 public final class Tagged<T> implements Codec<T> {
-  private record Form<T>(int tag, RecordLayout<T> layout) {}
+  private record Form<T>(int tag, Class<T> type, RecordLayout<T> layout) {}
 
   private final String what;
   private final Map<Class<?>, List<Form<T>>> byType = new HashMap<>();
@@ -28,7 +28,8 @@ public final class Tagged<T> implements Codec<T> {
 
   @SuppressWarnings("unchecked")
   public Tagged<T> add(int tag, Class<? extends T> type, Codec<?>... components) {
-    Form<T> form = new Form<>(tag, new RecordLayout<>((Class<T>) type, components));
+    Class<T> member = (Class<T>) type;
+    Form<T> form = new Form<>(tag, member, new RecordLayout<>(member, components));
     byType.computeIfAbsent(type, any -> new ArrayList<>()).add(form);
     if (byTag.put(tag, form) != null) {
       throw new IllegalArgumentException(what + " " + tag + " has two meanings");
@@ -63,11 +64,19 @@ public final class Tagged<T> implements Codec<T> {
 
   @Override
   public T read(ByteReader in) {
-    int tag = in.u8();
+    return form(in.u8()).layout().read(in);
+  }
+
+  /** The type of what comes next. Does not move the reader. */
+  Class<T> next(ByteReader in) {
+    return form(new ByteReader(in.rest()).u8()).type();
+  }
+
+  private Form<T> form(int tag) {
     Form<T> form = byTag.get(tag);
     if (form == null) {
       throw new MalformedException(WRONG_VERSION, "unknown " + what + " " + tag);
     }
-    return form.layout().read(in);
+    return form;
   }
 }

@@ -488,7 +488,8 @@ class ProtocolPageTest {
         dedup,
         breakerOpen,
         flow,
-        flow == null ? null : new Heartbeat.Seen(3, 12));
+        flow == null ? null : new Heartbeat.Seen(3, 12),
+        null);
   }
 
   private static Assignment assignment() {

@@ -8,6 +8,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Readiness;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.live.LiveHub;
 import dev.evenkeel.protocol.Refusal;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
@@ -478,9 +479,13 @@ class WebVerticleTest {
   void theDescriptionNamesExactlyTheRoutes() throws Exception {
     TreeSet<String> routes = new TreeSet<>();
     LiveHub hub = new LiveHub(vertx, "n1", () -> Future.failedFuture("not asked"));
-    LiveRoutes live = new LiveRoutes(hub, new Connections(HttpLimits.DEFAULT, 0));
+    Bodies bodies = new Bodies(1 << 20);
+    Callers callers =
+        new Callers(
+            Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(), bodies);
+    LiveRoutes live = new LiveRoutes(hub, new Connections(HttpLimits.DEFAULT, 0), callers);
     Router router =
-        WebVerticle.router(vertx, new Api(vertx, false), "n1", new Bodies(1 << 20), live);
+        WebVerticle.router(vertx, new Api(vertx, callers, false), callers, "n1", bodies, live);
     router
         .getRoutes()
         .forEach(

@@ -6,12 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.gateway.session.SessionAddresses.Answerer;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.buffer.Buffer;
+import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,7 +25,35 @@ import org.junit.jupiter.params.provider.ValueSource;
 class SessionAddressesTest {
   private static final Buffer NO_BODY = Buffer.buffer();
 
-  private final SessionAddresses addresses = new SessionAddresses("n.1");
+  private final SessionAddresses addresses =
+      new SessionAddresses("n.1", new SessionRules(new NoIds()));
+
+  /** A node that knows no id, which no request here needs. */
+  private static final class NoIds implements KnownIds {
+    @Override
+    public String topic(int id) {
+      throw KnownIds.unheard("topic", id);
+    }
+
+    @Override
+    public String producer(long id) {
+      throw KnownIds.unheard("producer", id);
+    }
+  }
+
+  private Answerer answerer(String address, Buffer body) {
+    return addresses.answerer(Principal.ANYBODY, "s-1", address, body);
+  }
+
+  /** A request that sessions may send to the address. */
+  private static Buffer request(String address) {
+    if (address.endsWith(".dealer")) {
+      return Frames.request(Op.LEVEL_REPORT, new Bytes());
+    }
+    return address.startsWith("evenkeel.dedup.")
+        ? Buffer.buffer(new Bytes().text("s-1").view().array())
+        : Frames.request(Op.BROWSE, new Bytes());
+  }
 
   @ParameterizedTest
   @ValueSource(
@@ -29,13 +62,12 @@ class SessionAddressesTest {
         "evenkeel.node.n.1.control",
         "evenkeel.node.n.1.dispatcher",
         "evenkeel.node.n.1.dealer",
-        "evenkeel.node.n.1.groups",
         Addresses.VIEW,
         "evenkeel.dedup.steps",
         "evenkeel.dedup.tell"
       })
   void thisNodeAnswersForItself(String address) {
-    assertThat(addresses.answerer(address, NO_BODY)).isEqualTo(Answerer.HERE);
+    assertThat(answerer(address, request(address))).isEqualTo(Answerer.HERE);
   }
 
   @ParameterizedTest
@@ -48,7 +80,7 @@ class SessionAddressesTest {
         Addresses.API_CLUSTER
       })
   void theGatewayOfThisNodeAnswersJson(String address) {
-    assertThat(addresses.answerer(address, NO_BODY)).isEqualTo(Answerer.GATEWAY);
+    assertThat(answerer(address, NO_BODY)).isEqualTo(Answerer.GATEWAY);
   }
 
   @ParameterizedTest
@@ -57,10 +89,10 @@ class SessionAddressesTest {
         "evenkeel.node.n.2.data",
         "evenkeel.node.n.data",
         "evenkeel.node.n.11.control",
-        "evenkeel.node.1.groups"
+        "evenkeel.node.1.dispatcher"
       })
   void otherNodesAnswerForThemselves(String address) {
-    assertThat(addresses.answerer(address, NO_BODY)).isEqualTo(Answerer.ELSEWHERE);
+    assertThat(answerer(address, request(address))).isEqualTo(Answerer.ELSEWHERE);
   }
 
   @ParameterizedTest
@@ -73,8 +105,6 @@ class SessionAddressesTest {
         "evenkeel.node..data",
         "evenkeel.node.data",
         "evenkeel.node.n.1.",
-        "evenkeel.node.n.1.membership",
-        "evenkeel.node.n.1.sessions",
         "evenkeel.node.n.1.Data",
         "evenkeel.api",
         "evenkeel.api.other",
@@ -88,21 +118,40 @@ class SessionAddressesTest {
         "orders.in"
       })
   void nothingElseIsForSessions(String address) {
-    refused(() -> addresses.answerer(address, NO_BODY), address);
+    refused(() -> answerer(address, NO_BODY), Refusal.INVALID, address);
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"groups", "membership", "sessions"})
+  void whatNodesAskEachOtherIsForbidden(String service) {
+    String address = "evenkeel.node.n.1." + service;
+    refused(() -> answerer(address, NO_BODY), Refusal.FORBIDDEN, address);
+  }
+
+  @Test
+  void aSessionTakesDedupStepsForItselfOnly() {
+    Buffer ofAnother = Buffer.buffer(new Bytes().text("s-2").view().array());
+    refused(() -> answerer(Addresses.DEDUP_STEPS, ofAnother), Refusal.FORBIDDEN, "s-2");
   }
 
   @ParameterizedTest
   @EnumSource(Op.class)
-  void whatNodesAskEachOtherIsRefusedAtControl(Op op) {
+  void whatClientsDoNotNeedIsForbidden(Op op) {
+    Set<Op> control = Set.of(Op.READ_LEASE, Op.BROWSE, Op.FIND_OFFSET, Op.FETCH_RETRIES);
+    Set<Op> data = Set.of(Op.APPEND, Op.FETCH, Op.FETCH_MANY, Op.BROWSE, Op.AWAIT_REPLICAS);
     Buffer request = Frames.request(op, new Bytes().i32(0));
-    switch (op) {
-      case MANAGE_SHARDS, READ_BODY, READ_LOGS -> {
-        refused(() -> addresses.answerer("evenkeel.node.n.1.control", request), op.name());
-        refused(() -> addresses.answerer("evenkeel.node.n2.control", request), op.name());
+    for (String node : List.of("n.1", "n2")) {
+      String address = "evenkeel.node." + node;
+      if (control.contains(op)) {
+        answerer(address + ".control", request);
+      } else if (op != Op.SUBMIT_DATA && op != Op.SUBMIT_META) {
+        refused(() -> answerer(address + ".control", request), Refusal.FORBIDDEN, op.name());
       }
-      default ->
-          assertThat(addresses.answerer("evenkeel.node.n.1.control", request))
-              .isEqualTo(Answerer.HERE);
+      if (data.contains(op)) {
+        answerer(address + ".data", request);
+      } else {
+        refused(() -> answerer(address + ".data", request), Refusal.FORBIDDEN, op.name());
+      }
     }
   }
 
@@ -140,15 +189,15 @@ class SessionAddressesTest {
         "evenkeel.api.produce"
       })
   void aSessionListensToNothingElse(String address) {
-    refused(() -> SessionAddresses.checkListening(address, "s-1"), address);
+    refused(() -> SessionAddresses.checkListening(address, "s-1"), Refusal.INVALID, address);
   }
 
-  private static void refused(Runnable check, String word) {
+  private static void refused(Runnable check, Refusal why, String word) {
     assertThatThrownBy(check::run)
         .isInstanceOfSatisfying(
             RefusedException.class,
             refused -> {
-              assertThat(refused.refusal()).isEqualTo(Refusal.INVALID);
+              assertThat(refused.refusal()).isEqualTo(why);
               assertThat(refused).hasMessageContaining(word);
             });
   }

@@ -371,7 +371,8 @@ final class ConsumerShell implements Consumer {
         tally(),
         core.breakerOpen(),
         flow(),
-        broadcast == null ? core.seen() : null);
+        broadcast == null ? core.seen() : null,
+        null);
   }
 
   private FlowTally flow() {

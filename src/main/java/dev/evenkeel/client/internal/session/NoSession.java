@@ -27,6 +27,8 @@ final class NoSession extends RefusedException {
     NO_ANSWER,
     /** Perhaps another port of a node, or a node that starts or stops. */
     STRANGE,
+    /** A node that knows no user with these credentials. */
+    UNAUTHENTICATED,
     /** Something else than the client port of a node. */
     ANOTHER
   }
@@ -70,6 +72,14 @@ final class NoSession extends RefusedException {
 
   static NoSession refused(HostPort address, SessionFrame goodbye) {
     return new NoSession(address, "refused: " + goodbye.reason(), Found.NO_ANSWER);
+  }
+
+  static NoSession unauthenticated(HostPort address, RefusedException refused) {
+    return new NoSession(address, "refused: " + refused.words(), Found.UNAUTHENTICATED);
+  }
+
+  static NoSession noToken(HostPort address, Throwable failure) {
+    return new NoSession(address, "was not asked: " + failure.getMessage(), Found.UNAUTHENTICATED);
   }
 
   static NoSession closed(HostPort address) {

@@ -196,6 +196,7 @@ final class NodeConnection {
         opened.complete(this);
       }
       case GOODBYE -> notOpened(NoSession.refused(address, frame));
+      case REFUSAL -> notOpened(NoSession.unauthenticated(address, frame.refused()));
       default -> throw Refusal.INVALID.error("a frame %s instead of WELCOME", frame.kind());
     }
   }

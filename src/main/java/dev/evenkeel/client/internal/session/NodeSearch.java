@@ -102,10 +102,22 @@ final class NodeSearch {
     ended = true;
   }
 
-  /** Whether something else than a node answers at every address: trying again makes no sense. */
+  /**
+   * Whether at every address something else than a node answers, or a node that knows no user with
+   * these credentials: trying again makes no sense.
+   */
   boolean hopeless() {
+    return all(NoSession.Found.ANOTHER) || unauthenticated();
+  }
+
+  /** Whether the nodes at all addresses know no user with these credentials. */
+  boolean unauthenticated() {
+    return all(NoSession.Found.UNAUTHENTICATED);
+  }
+
+  private boolean all(NoSession.Found found) {
     return failures.size() == addresses
-        && failures.values().stream().allMatch(each -> each.found() == NoSession.Found.ANOTHER);
+        && failures.values().stream().allMatch(each -> each.found() == found);
   }
 
   /** Why the last attempts have failed, and what to do about it; empty if none has. */
@@ -113,7 +125,11 @@ final class NodeSearch {
     String trouble =
         failures.values().stream().map(NoSession::getMessage).collect(Collectors.joining("; "));
     boolean strange =
-        failures.values().stream().anyMatch(each -> each.found() != NoSession.Found.NO_ANSWER);
+        failures.values().stream()
+            .anyMatch(
+                each ->
+                    each.found() == NoSession.Found.STRANGE
+                        || each.found() == NoSession.Found.ANOTHER);
     return strange ? trouble + ": " + NoSession.RIGHT_PORT : trouble;
   }
 }

@@ -16,6 +16,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.net.KeyCertOptions;
 import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetClientOptions;
 import io.vertx.core.net.TrustOptions;
@@ -84,6 +85,7 @@ public final class SessionLink implements Link {
   private final Context control;
   private final NetClient netClient;
   private final String clusterName;
+  private final Credentials credentials;
   private final Events events = new Events();
   private final Listenings listenings = new Listenings();
   private final List<Consumer<State>> stateHandlers = new CopyOnWriteArrayList<>();
@@ -145,7 +147,9 @@ public final class SessionLink implements Link {
     }
   }
 
-  private SessionLink(Vertx vertx, List<HostPort> seeds, String clusterName, TlsIdentity tls) {
+  private SessionLink(
+      Vertx vertx, List<HostPort> seeds, String clusterName, Credentials credentials) {
+    this.credentials = credentials;
     this.vertx = (VertxInternal) vertx;
     this.clusterName = clusterName;
     control = this.vertx.createEventLoopContext();
@@ -154,28 +158,37 @@ public final class SessionLink implements Link {
             .setConnectTimeout(CONNECT_MILLIS_MAX)
             .setTcpNoDelay(true)
             .setTcpKeepAlive(true);
+    TlsIdentity tls = credentials.tls();
     if (tls != null) {
       options
           .setSsl(true)
           .setTrustOptions(TrustOptions.wrap(tls.trustManager()))
           .setHostnameVerificationAlgorithm("HTTPS");
+      if (tls.certificate() != null) {
+        options.setKeyCertOptions(KeyCertOptions.wrap(tls.keyManager()));
+      }
     }
     netClient = vertx.createNetClient(options);
     known = new KnownNodes(seeds);
   }
 
   /**
-   * Connects for the first time. Fails with INVALID if there is no seed, and with UNAVAILABLE if no
-   * node answers in time, or something else than nodes answers at all seeds.
+   * Connects for the first time. Fails with INVALID if there is no seed, with UNAUTHENTICATED if
+   * all seeds know no user with these credentials, and with UNAVAILABLE if no node answers in time,
+   * or something else than nodes answers at all seeds.
    *
    * @param vertx not clustered; closed with the link, and when the future fails
    * @param seeds client ports of one or more nodes
    * @param clusterName the nodes refuse a client that wants another cluster
    * @param timeoutMillis how long it tries
-   * @param tls what nodes' certificates are checked against; null: no TLS
+   * @param credentials what it shows to nodes, and checks them against
    */
   public static Future<Link> connect(
-      Vertx vertx, List<HostPort> seeds, String clusterName, long timeoutMillis, TlsIdentity tls) {
+      Vertx vertx,
+      List<HostPort> seeds,
+      String clusterName,
+      long timeoutMillis,
+      Credentials credentials) {
     Promise<Link> promise = Promise.promise();
     if (seeds.isEmpty()) {
       vertx
@@ -186,7 +199,7 @@ public final class SessionLink implements Link {
                       Refusal.INVALID.error("no node to connect to: name at least one HOST:PORT")));
       return promise.future();
     }
-    SessionLink link = new SessionLink(vertx, seeds, clusterName, tls);
+    SessionLink link = new SessionLink(vertx, seeds, clusterName, credentials);
     link.onControl(() -> link.connectFirst(timeoutMillis, promise));
     return promise.future();
   }
@@ -218,6 +231,9 @@ public final class SessionLink implements Link {
 
   private RefusedException noNode(String within) {
     String trouble = search == null ? "" : search.trouble();
+    if (search != null && search.unauthenticated()) {
+      return Refusal.UNAUTHENTICATED.error(trouble);
+    }
     return Refusal.UNAVAILABLE.error(
         "no node of cluster '%s' at %s%s%s. Start one there, or name others with"
             + " ClientOptions.setSeeds",
@@ -341,13 +357,18 @@ public final class SessionLink implements Link {
   /** Opens a connection for this session. Completes when it is in use or was not needed. */
   private Future<Void> open(HostPort address) {
     Promise<Void> promise = Promise.promise();
-    NodeConnection.open(
-            netClient,
-            vertx.createEventLoopContext(),
-            address,
-            new Hello(List.of(SessionFrame.VERSION), session, clusterName, CLIENT),
-            HANDSHAKE_MILLIS_MAX,
-            events)
+    String of = session;
+    token()
+        .recover(failure -> Future.failedFuture(NoSession.noToken(address, failure)))
+        .compose(
+            token ->
+                NodeConnection.open(
+                    netClient,
+                    vertx.createEventLoopContext(),
+                    address,
+                    new Hello(List.of(SessionFrame.VERSION), of, clusterName, CLIENT, token),
+                    HANDSHAKE_MILLIS_MAX,
+                    events))
         .onComplete(
             opened -> {
               onControl(() -> opened(opened));
@@ -355,6 +376,13 @@ public final class SessionLink implements Link {
             },
             promise::fail);
     return promise.future();
+  }
+
+  /** The token as its file has it now, or null. */
+  private Future<String> token() {
+    return credentials.tokenFile() == null
+        ? Future.succeededFuture()
+        : vertx.executeBlocking(credentials::token, false);
   }
 
   private void opened(NodeConnection connection) {

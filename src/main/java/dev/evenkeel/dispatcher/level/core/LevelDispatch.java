@@ -197,6 +197,7 @@ public final class LevelDispatch {
       }
       slot.stallMillis = each.stallTimeoutMillis();
       slot.closing = each.closing();
+      slot.user = each.user();
       leaveIfDone(slot);
     }
     startDue(now);
@@ -428,6 +429,12 @@ public final class LevelDispatch {
     } else {
       slot.unanswered(sent, now + HAND_OUT_RETRY_MILLIS);
     }
+  }
+
+  /** Whether a run is known to belong to another user's program. */
+  public boolean ofAnother(String instance, String user) {
+    MemberSlot slot = members.run(instance);
+    return slot != null && slot.user != null && !slot.user.equals(user);
   }
 
   /** A member says what has ended. */

@@ -6,5 +6,11 @@ package dev.evenkeel.dispatcher.level.core;
  * @param instance this run of the member
  * @param stallTimeoutMillis how long it may hold the round without finishing anything
  * @param closing it leaves: it is handed nothing more, and what it has in hand may still end
+ * @param user whose program it is; null: unknown
  */
-public record LiveMember(String name, String instance, long stallTimeoutMillis, boolean closing) {}
+public record LiveMember(
+    String name, String instance, long stallTimeoutMillis, boolean closing, String user) {
+  public LiveMember(String name, String instance, long stallTimeoutMillis, boolean closing) {
+    this(name, instance, stallTimeoutMillis, closing, null);
+  }
+}

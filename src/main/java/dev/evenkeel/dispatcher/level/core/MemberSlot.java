@@ -50,6 +50,10 @@ final class MemberSlot {
   final String instance;
   long stallMillis;
   boolean closing;
+
+  /** Whose program it is; null: unknown. */
+  String user;
+
   State state = State.AWAY;
   long session;
 

@@ -1,0 +1,41 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.state.MetaTables;
+import dev.evenkeel.bus.KnownIds;
+import dev.evenkeel.protocol.TopicInfo;
+import java.util.function.Supplier;
+
+/** Names from this node's copy of the meta log, which may be a little behind. */
+public final class MetaIds implements KnownIds {
+  private final Supplier<MetaTables> tables;
+
+  /**
+   * @param tables the present ones
+   */
+  public MetaIds(Supplier<MetaTables> tables) {
+    this.tables = tables;
+  }
+
+  @Override
+  public String topic(int id) {
+    MetaTables now = tables.get();
+    // Read first: a topic that is missing after that was deleted.
+    int next = now.counters().nextTopicId();
+    TopicInfo topic = now.topic(id);
+    if (topic == null && id >= next) {
+      throw KnownIds.unheard("topic", id);
+    }
+    return topic == null ? null : topic.name();
+  }
+
+  @Override
+  public String producer(long id) {
+    MetaTables now = tables.get();
+    long next = now.counters().nextProducerId();
+    String name = now.producerName(id);
+    if (name == null && id >= next) {
+      throw KnownIds.unheard("producer", id);
+    }
+    return name;
+  }
+}

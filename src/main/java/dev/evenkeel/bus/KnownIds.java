@@ -1,0 +1,31 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+
+/**
+ * Names for the ids that requests carry, from this node's copy of the meta log. Safe for use from
+ * any thread.
+ */
+public interface KnownIds {
+  /**
+   * The name of a topic, in whatever state.
+   *
+   * @return null if the topic was deleted, or never existed
+   * @throws RefusedException UNAVAILABLE if this node may not have heard of it yet
+   */
+  String topic(int id);
+
+  /**
+   * The name of a producer.
+   *
+   * @return null if it has none
+   * @throws RefusedException UNAVAILABLE if this node may not have heard of it yet
+   */
+  String producer(long id);
+
+  /** The refusal of a request with an id that the node does not know yet. */
+  static RefusedException unheard(String what, long id) {
+    return Refusal.UNAVAILABLE.error("this node does not know the %s %s yet: try again", what, id);
+  }
+}

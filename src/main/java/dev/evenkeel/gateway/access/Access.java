@@ -1,0 +1,206 @@
+package dev.evenkeel.gateway.access;
+
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.tls.CertificateNames;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.cert.X509Certificate;
+import java.util.Set;
+import java.util.concurrent.CopyOnWriteArraySet;
+import java.util.concurrent.atomic.LongAdder;
+import javax.net.ssl.SSLPeerUnverifiedException;
+import javax.net.ssl.SSLSession;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The users of the programs that connect to one node. It looks every second whether their file has
+ * changed. A file that cannot be used changes nothing: the former users stay in force, and a metric
+ * tells.
+ *
+ * <p>Without a file, everybody may do everything. Safe for use from any thread.
+ */
+public final class Access {
+  private static final Logger LOG = LoggerFactory.getLogger(Access.class);
+  private static final long LOOK_MILLIS = 1_000;
+
+  /** Null: there are no users. */
+  private final Path file;
+
+  private final AuditLog audit;
+  private final LongAdder unknown;
+  private final Set<Runnable> listeners = new CopyOnWriteArraySet<>();
+  private volatile Users users = Users.NONE;
+  private volatile String problem;
+  private String seen;
+
+  private Access(Path file, String node, MeterScope scope) {
+    this.file = file;
+    audit = new AuditLog(node, scope);
+    unknown =
+        scope.counter(
+            "evenkeel.access.unauthenticated", "Requests and connections of nobody known");
+    scope.gauge(
+        "evenkeel.access.users.broken",
+        "1: the users file cannot be used, and the former users stay in force",
+        () -> problem == null ? 0 : 1);
+  }
+
+  /**
+   * The users of the programs that connect to a node; the same for all parts of a node.
+   *
+   * @param file path of the users file; null: everybody may do everything
+   * @return fails with {@code RefusedException} INVALID if the file cannot be used
+   */
+  public static Future<Access> of(Vertx vertx, String node, String file) {
+    Access present = LocalObjects.get(vertx, Access.class);
+    if (present != null) {
+      return Future.succeededFuture(present);
+    }
+    Path path = file == null ? null : Path.of(file);
+    Access access = new Access(path, node, Meters.of(vertx).scope("access"));
+    if (path == null) {
+      LocalObjects.put(vertx, Access.class, access);
+      return Future.succeededFuture(access);
+    }
+    return vertx
+        .executeBlocking(
+            () -> {
+              access.read();
+              return access;
+            },
+            false)
+        .onSuccess(
+            read -> {
+              LocalObjects.put(vertx, Access.class, access);
+              vertx.setPeriodic(LOOK_MILLIS, timer -> vertx.executeBlocking(access::look, false));
+            });
+  }
+
+  private synchronized void read() {
+    String text;
+    try {
+      text = Files.readString(file);
+    } catch (IOException e) {
+      throw Refusal.INVALID.error(
+          "cannot read the users file %s (%s): make it with 'user add'", file, e);
+    }
+    if (!text.equals(seen)) {
+      try {
+        users = Users.parse(text);
+      } catch (RefusedException e) {
+        throw Refusal.INVALID.error("users file %s: %s", file, e.words());
+      }
+      // Not before: what cannot be used is tried again at each look. It may be half written.
+      seen = text;
+    }
+  }
+
+  private Void look() {
+    Users before = users;
+    try {
+      read();
+      problem = null;
+    } catch (RefusedException e) {
+      if (problem == null) {
+        LOG.error("the former users stay in force: {}", e.words());
+      }
+      problem = e.words();
+    }
+    if (users != before) {
+      LOG.info("{} has changed: it has {} users now", file, users.all().size());
+      listeners.forEach(Runnable::run);
+    }
+    return null;
+  }
+
+  /** Whether there are users at all, so that requests need one. */
+  public boolean hasUsers() {
+    return file != null;
+  }
+
+  public AuditLog audit() {
+    return audit;
+  }
+
+  /** Calls {@code listener}, on any thread, each time that the users have changed. */
+  public void onChange(Runnable listener) {
+    listeners.add(listener);
+  }
+
+  /** Stops calling it. */
+  public void forget(Runnable listener) {
+    listeners.remove(listener);
+  }
+
+  /** What a program shows, for as long as its connection lives: its user may change meanwhile. */
+  public final class Caller {
+    private final String token;
+    private final String certificate;
+    private Users of;
+    private Principal principal;
+
+    private Caller(String token, String certificate) {
+      this.token = token;
+      this.certificate = certificate;
+    }
+
+    /**
+     * Who that is now.
+     *
+     * @throws RefusedException UNAUTHENTICATED if it is nobody, or nobody any more
+     */
+    public synchronized Principal principal() {
+      Users now = users;
+      if (now != of) {
+        principal = token != null ? now.ofToken(token) : now.ofCertificate(certificate);
+        of = now;
+      }
+      if (!hasUsers()) {
+        return Principal.ANYBODY;
+      }
+      if (principal == null) {
+        unknown.increment();
+        throw Refusal.UNAUTHENTICATED.error(words());
+      }
+      return principal;
+    }
+
+    private String words() {
+      if (token != null) {
+        return "no user of the cluster has this token: it is wrong, or was removed";
+      }
+      return certificate == null
+          ? "this cluster has users: show a token, or the certificate of one"
+          : "no user of the cluster has the certificate '"
+              + certificate
+              + "', and there is no token";
+    }
+  }
+
+  /**
+   * @param token null: it shows none
+   * @param session of its connection; null: not encrypted
+   */
+  public Caller caller(String token, SSLSession session) {
+    return new Caller(token, token == null ? commonName(session) : null);
+  }
+
+  private static String commonName(SSLSession session) {
+    try {
+      return session != null
+              && session.getPeerCertificates()[0] instanceof X509Certificate certificate
+          ? CertificateNames.commonName(certificate)
+          : null;
+    } catch (SSLPeerUnverifiedException e) {
+      return null;
+    }
+  }
+}

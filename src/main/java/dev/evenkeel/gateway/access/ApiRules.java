@@ -1,0 +1,145 @@
+package dev.evenkeel.gateway.access;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.gateway.access.Permission.Kind;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+import java.util.function.Predicate;
+
+/** Who may ask what at the {@code evenkeel.api} addresses, and what they see of the answers. */
+public final class ApiRules {
+  private static final Set<String> CHANGES =
+      Set.of("create", "configure", "delete", "replay", "drop", "reset", "replace");
+
+  /** A name that no permission but {@code *} covers. */
+  private static final String NO_NAME = "";
+
+  private ApiRules() {}
+
+  /**
+   * Checks a question.
+   *
+   * @throws RefusedException FORBIDDEN, naming the permission that is missing
+   */
+  public static void check(Principal principal, String address, JsonObject question) {
+    if (!principal.bound()) {
+      return;
+    }
+    String action = action(question);
+    switch (address) {
+      case Addresses.API_PRODUCE -> principal.require(Kind.PRODUCE, text(question, "topic"));
+      case Addresses.API_MESSAGES -> principal.require(Kind.CONSUME, text(question, "topic"));
+      case Addresses.API_TOPICS -> topics(principal, action, question);
+      case Addresses.API_GROUPS -> groups(principal, action, question);
+      case Addresses.API_CLUSTER -> {
+        if (!action.equals("status")) {
+          principal.require(Kind.ADMIN, NO_NAME);
+        } else if (!principal.seesNodes()) {
+          throw principal.denied("view:NAME, whatever the name");
+        }
+      }
+      default -> throw principal.denied("that no user can have");
+    }
+  }
+
+  private static void topics(Principal principal, String action, JsonObject question) {
+    switch (action) {
+      // The answer holds only what it may see.
+      case "list", "ready" -> {}
+      case "get" -> {
+        String name = text(question, "name");
+        if (!principal.seesTopic(name)) {
+          throw principal.denied("view:" + name);
+        }
+      }
+      default -> principal.require(Kind.ADMIN, text(question, "name"));
+    }
+  }
+
+  private static void groups(Principal principal, String action, JsonObject question) {
+    String group = text(question, "group");
+    switch (action) {
+      case "list" -> {}
+      case "get", "rebalances" -> {
+        boolean ofAll = action.equals("rebalances") && question.getValue("group") == null;
+        if (!ofAll && !principal.seesGroup(group)) {
+          throw principal.denied("view:" + group);
+        }
+      }
+      // They have payloads.
+      case "dead-letters", "dead-letter" -> {
+        if (!principal.may(Kind.GROUP, group) && !principal.may(Kind.ADMIN, group)) {
+          throw principal.denied("group:" + group);
+        }
+      }
+      default -> principal.require(Kind.ADMIN, group);
+    }
+  }
+
+  /** The part of an answer that the principal may see. */
+  public static Object visible(
+      Principal principal, String address, JsonObject question, Object answer) {
+    if (principal.seesAll()) {
+      return answer;
+    }
+    String action = action(question);
+    if (answer instanceof JsonArray list) {
+      if (address.equals(Addresses.API_TOPICS) && action.equals("list")) {
+        return only(list, each -> principal.seesTopic(each.getString("name")));
+      }
+      if (address.equals(Addresses.API_GROUPS) && action.equals("list")) {
+        return only(list, each -> principal.seesGroup(name(each)));
+      }
+      if (address.equals(Addresses.API_GROUPS) && action.equals("rebalances")) {
+        return only(list, each -> principal.seesGroup(each.getString("group")));
+      }
+    }
+    return answer;
+  }
+
+  private static String name(JsonObject group) {
+    return group.getString("name", group.getString("group", NO_NAME));
+  }
+
+  private static JsonArray only(JsonArray list, Predicate<JsonObject> visible) {
+    List<JsonObject> kept = list.stream().map(JsonObject.class::cast).filter(visible).toList();
+    return new JsonArray(kept);
+  }
+
+  /** Whether a question changes something beside messages, and for whom: an administrative act. */
+  public static boolean changes(String address, JsonObject question) {
+    return !address.equals(Addresses.API_PRODUCE)
+        && CHANGES.contains(action(question))
+        && !Boolean.TRUE.equals(question.getValue("dryRun"));
+  }
+
+  /** A question in a few words, for people. */
+  public static String words(String address, JsonObject question) {
+    String what = address.substring(address.lastIndexOf('.') + 1);
+    StringBuilder words = new StringBuilder(what);
+    for (String key : List.of("action", "name", "group", "topic", "shard", "node", "to")) {
+      Object value = question.getValue(key);
+      if (value != null) {
+        words.append(key.equals("action") ? " " : " " + key + "=");
+        words.append(shortened(Objects.toString(value)));
+      }
+    }
+    return words.toString();
+  }
+
+  private static String shortened(String text) {
+    return text.length() <= 100 ? text : text.substring(0, 100) + "…";
+  }
+
+  private static String action(JsonObject question) {
+    return question.getValue("action") instanceof String action ? action : "";
+  }
+
+  private static String text(JsonObject question, String field) {
+    return question.getValue(field) instanceof String text ? text : NO_NAME;
+  }
+}

@@ -1,0 +1,79 @@
+package dev.evenkeel.gateway.access;
+
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import java.util.List;
+import java.util.Locale;
+import java.util.stream.Stream;
+
+/**
+ * One thing that a user may do, such as {@code produce:orders} or {@code view:shop-*}.
+ *
+ * @param pattern a name; with {@code *} at its end it stands for all names that begin so
+ */
+public record Permission(Kind kind, String pattern) {
+  private static final String ANY = "*";
+
+  /** What a permission allows. */
+  public enum Kind {
+    /** To send messages to a topic. */
+    PRODUCE,
+    /** To read the messages of a topic. */
+    CONSUME,
+    /** To be a member of a group, and to read its dead letters. */
+    GROUP,
+    /** To see a topic or a group: its shards, members and figures, but no messages. */
+    VIEW,
+    /** To create, change and delete a topic or a group. With {@code *}: the cluster, too. */
+    ADMIN,
+    /** To use a producer name. */
+    PRODUCER;
+
+    private static final List<String> WORDS = Stream.of(values()).map(Kind::word).toList();
+
+    String word() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
+  /**
+   * Reads {@code KIND:NAME}.
+   *
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  public static Permission parse(String text) {
+    int colon = text.indexOf(':');
+    String word = colon < 0 ? text : text.substring(0, colon);
+    if (!Kind.WORDS.contains(word)) {
+      throw Refusal.INVALID.error(
+          "the permission '%s' begins with '%s'%s: use KIND:NAME, with one of the kinds %s",
+          text, word, Nearest.hint(word, Kind.WORDS), String.join(", ", Kind.WORDS));
+    }
+    String pattern = colon < 0 ? "" : text.substring(colon + 1);
+    String name =
+        pattern.endsWith(ANY) ? pattern.substring(0, pattern.length() - ANY.length()) : pattern;
+    if (pattern.isEmpty()) {
+      throw Refusal.INVALID.error(
+          "the permission '%s' has no name: write %s:NAME, %s:PREFIX* or %s:*",
+          text, word, word, word);
+    }
+    if (!name.isEmpty()) {
+      Names.check("permission", name);
+    }
+    return new Permission(Kind.valueOf(word.toUpperCase(Locale.ROOT)), pattern);
+  }
+
+  boolean covers(String name) {
+    return pattern.endsWith(ANY)
+        ? name.regionMatches(0, pattern, 0, pattern.length() - ANY.length())
+        : name.equals(pattern);
+  }
+
+  /** In the form that {@link #parse} reads. */
+  @Override
+  public String toString() {
+    return kind.word() + ":" + pattern;
+  }
+}

@@ -1,0 +1,84 @@
+package dev.evenkeel.gateway.access;
+
+import dev.evenkeel.gateway.access.Permission.Kind;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import java.util.List;
+
+/**
+ * Who asks, and what they may do. What no permission allows is denied.
+ *
+ * @param name of the user; null: the cluster has no users, and everybody may do everything
+ */
+public record Principal(String name, List<Permission> may) {
+  /** Where there are no users. */
+  public static final Principal ANYBODY = new Principal(null, List.of());
+
+  /** Whether it is bound by permissions. */
+  public boolean bound() {
+    return name != null;
+  }
+
+  public boolean may(Kind kind, String target) {
+    return !bound() || any(target, kind);
+  }
+
+  /** Whether it may know that a topic exists. */
+  public boolean seesTopic(String topic) {
+    return !bound() || any(topic, Kind.VIEW, Kind.ADMIN, Kind.PRODUCE, Kind.CONSUME);
+  }
+
+  /** Whether it may know that a group exists. */
+  public boolean seesGroup(String group) {
+    return !bound() || any(group, Kind.VIEW, Kind.ADMIN, Kind.GROUP);
+  }
+
+  /** Whether it may see the nodes: everybody who may view or administer something. */
+  public boolean seesNodes() {
+    return !bound()
+        || may.stream().anyMatch(each -> each.kind() == Kind.VIEW || each.kind() == Kind.ADMIN);
+  }
+
+  /** Whether it sees every topic and group. */
+  public boolean seesAll() {
+    // No name is longer than this pattern's prefix is short: only "*" covers the empty name.
+    return !bound() || any("", Kind.VIEW, Kind.ADMIN);
+  }
+
+  /** A producer name is the user's own if it is, or begins with, the user's name and a dash. */
+  public boolean mayUseProducer(String producer) {
+    return !bound()
+        || producer.equals(name)
+        || producer.startsWith(name + "-")
+        || any(producer, Kind.PRODUCER);
+  }
+
+  private boolean any(String target, Kind... kinds) {
+    for (Permission each : may) {
+      for (Kind kind : kinds) {
+        if (each.kind() == kind && each.covers(target)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  /**
+   * @throws RefusedException FORBIDDEN, naming the permission that is missing
+   */
+  public void require(Kind kind, String target) {
+    if (!may(kind, target)) {
+      throw denied(new Permission(kind, target).toString());
+    }
+  }
+
+  /**
+   * The refusal of something that this principal may not do.
+   *
+   * @param needed a permission that would do
+   */
+  RefusedException denied(String needed) {
+    return Refusal.FORBIDDEN.error("the user '%s' needs the permission %s", name, needed);
+  }
+}

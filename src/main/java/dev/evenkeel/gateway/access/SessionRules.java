@@ -1,0 +1,259 @@
+package dev.evenkeel.gateway.access;
+
+import dev.evenkeel.bus.FetchManyRequest;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.KnownIds;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.gateway.access.Permission.Kind;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.protocol.wire.RetryRequest;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Who may send what over a session: first, whatever the permissions, only what a client needs; then
+ * what the permissions allow.
+ *
+ * <p>Every method throws {@link RefusedException} FORBIDDEN, naming what is missing; INVALID for a
+ * malformed request; and UNAVAILABLE if this node has not heard yet of a topic that the request
+ * names by its id.
+ */
+public final class SessionRules {
+  /** What a client sends to the control address of a broker. */
+  private static final Set<Op> CONTROL =
+      EnumSet.of(
+          Op.SUBMIT_DATA,
+          Op.SUBMIT_META,
+          Op.READ_LEASE,
+          Op.BROWSE,
+          Op.FIND_OFFSET,
+          Op.FETCH_RETRIES);
+
+  /** What a client sends to the data address of a broker. */
+  private static final Set<Op> DATA =
+      EnumSet.of(Op.APPEND, Op.FETCH, Op.FETCH_MANY, Op.BROWSE, Op.AWAIT_REPLICAS);
+
+  private static final Set<Class<? extends DataCommand>> COMMANDS =
+      Set.of(
+          DataCommand.Commit.class,
+          DataCommand.CommitMany.class,
+          DataCommand.Release.class,
+          DataCommand.RecordOutcomes.class,
+          DataCommand.SetPublisher.class,
+          DataCommand.OpenPublisher.class,
+          DataCommand.OpenProducer.class);
+
+  private final KnownIds ids;
+
+  public SessionRules(KnownIds ids) {
+    this.ids = ids;
+  }
+
+  /** Checks a request to the control or data address of a broker. */
+  public void broker(Principal principal, boolean control, Buffer request) {
+    Op op = Frames.op(request);
+    if (!(control ? CONTROL : DATA).contains(op)) {
+      throw nodesOnly("the operation " + op);
+    }
+    switch (op) {
+      case SUBMIT_DATA -> data(principal, request);
+      case SUBMIT_META -> meta(principal, request);
+      default -> {
+        if (principal.bound()) {
+          read(principal, op, Frames.body(request));
+        }
+      }
+    }
+  }
+
+  private static RefusedException nodesOnly(String what) {
+    return Refusal.FORBIDDEN.error("%s is for nodes only", what);
+  }
+
+  private void read(Principal principal, Op op, ByteBuffer body) {
+    switch (op) {
+      case APPEND -> append(principal, body);
+      case FETCH, BROWSE -> fetch(principal, FetchRequest.decode(body));
+      case FETCH_MANY ->
+          FetchManyRequest.decode(body).fetches().forEach(each -> fetch(principal, each));
+      case READ_LEASE -> {
+        ByteReader in = new ByteReader(body);
+        member(principal, in.neededText(), RecordCodec.shard(in));
+      }
+      case FIND_OFFSET -> consume(principal, RecordCodec.shard(new ByteReader(body)));
+      case FETCH_RETRIES -> {
+        RetryRequest retries = RetryRequest.decode(body);
+        member(principal, retries.group(), retries.shard());
+      }
+      case AWAIT_REPLICAS -> {}
+      default -> throw nodesOnly("the operation " + op);
+    }
+  }
+
+  private void append(Principal principal, ByteBuffer body) {
+    int topicId = 0;
+    long producerId = 0;
+    for (AppendBody.Item item : AppendBody.read(body)) {
+      if (item.shard().topicId() != topicId) {
+        topicId = item.shard().topicId();
+        principal.require(Kind.PRODUCE, topic(topicId));
+      }
+      if (item.batch().producerId() != producerId) {
+        producerId = item.batch().producerId();
+        producer(principal, producerId);
+      }
+    }
+  }
+
+  private void fetch(Principal principal, FetchRequest fetch) {
+    if (fetch.group().isEmpty()) {
+      consume(principal, fetch.shard());
+    } else {
+      member(principal, fetch.group(), fetch.shard());
+    }
+  }
+
+  private void consume(Principal principal, Shard shard) {
+    principal.require(Kind.CONSUME, topic(shard.topicId()));
+  }
+
+  private void member(Principal principal, String group, Shard shard) {
+    principal.require(Kind.GROUP, group);
+    consume(principal, shard);
+  }
+
+  /** The name of a topic; one that was deleted has no name, and needs a permission for all. */
+  private String topic(int id) {
+    String name = ids.topic(id);
+    return name == null ? "" : name;
+  }
+
+  private void producer(Principal principal, long id) {
+    String name = id == 0 ? null : ids.producer(id);
+    if (name != null && !principal.mayUseProducer(name)) {
+      throw principal.denied("producer:" + name);
+    }
+  }
+
+  private void data(Principal principal, Buffer request) {
+    ByteReader in = new ByteReader(Frames.body(request));
+    in.i32();
+    Class<? extends DataCommand> type = CommandCodec.dataType(in);
+    if (!COMMANDS.contains(type)) {
+      throw nodesOnly("the command " + type.getSimpleName());
+    }
+    if (!principal.bound()) {
+      return;
+    }
+    DataCommand command = CommandCodec.data(in);
+    if (command instanceof DataCommand.OfLease of) {
+      member(principal, of.group(), of.shard());
+    }
+    if (command instanceof DataCommand.CommitMany many) {
+      many.positions().forEach(each -> member(principal, each.group(), each.shard()));
+    } else if (command instanceof DataCommand.SetPublisher set) {
+      producer(principal, set.producerId());
+    } else if (command instanceof DataCommand.OpenPublisher open) {
+      member(principal, open.group(), open.input());
+      producer(principal, open.producerId());
+    } else if (command instanceof DataCommand.OpenProducer open) {
+      producer(principal, open.producerId());
+    }
+  }
+
+  private static void meta(Principal principal, Buffer request) {
+    MetaCommand command = CommandCodec.meta(new ByteReader(Frames.body(request)));
+    if (!(command instanceof MetaCommand.RegisterProducer register)) {
+      throw nodesOnly("the command " + command.getClass().getSimpleName());
+    }
+    String name = register.name();
+    if (name != null && !name.isEmpty() && !principal.mayUseProducer(name)) {
+      throw principal.denied("producer:" + name);
+    }
+  }
+
+  /** Checks a heartbeat. The dispatcher checks whether the run is the sender's own. */
+  public static void heartbeat(Principal principal, Buffer request) {
+    if (!principal.bound()) {
+      return;
+    }
+    JsonObject beat = json(request);
+    principal.require(Kind.GROUP, text(beat.getValue("group")));
+    if (beat.getValue("topics") instanceof JsonArray topics) {
+      topics.forEach(topic -> principal.require(Kind.CONSUME, text(topic)));
+    }
+  }
+
+  /** Checks a report to a level dispatcher. */
+  public static void report(Principal principal, Buffer request) {
+    if (Frames.op(request) != Op.LEVEL_REPORT) {
+      throw nodesOnly("the operation " + Frames.op(request));
+    }
+    if (principal.bound()) {
+      principal.require(Kind.GROUP, text(Report.decode(Frames.body(request)).group()));
+    }
+  }
+
+  /** Checks what a session asks of the dedup keys: they are hashes, and tell no group. */
+  public static void dedup(Principal principal, String session, Buffer request, boolean steps) {
+    String named = new ByteReader(Frames.bytes(request)).neededText();
+    if (steps && !named.equals(session)) {
+      throw Refusal.FORBIDDEN.error("session %s speaks for %s", session, named);
+    }
+    if (principal.bound() && principal.may().stream().noneMatch(p -> p.kind() == Kind.GROUP)) {
+      throw principal.denied("group:NAME, whatever the name");
+    }
+  }
+
+  /**
+   * Checks a question to an {@code evenkeel.api} address.
+   *
+   * @return the question as it was understood
+   */
+  public static JsonObject api(Principal principal, String address, Buffer request) {
+    JsonObject question = json(request);
+    ApiRules.check(principal, address, question);
+    return question;
+  }
+
+  /** The part of a view of the cluster that the principal may see. */
+  public static Buffer visibleView(Principal principal, Buffer view) {
+    if (principal.seesAll()) {
+      return view;
+    }
+    JsonObject json = new JsonObject(view);
+    List<Object> topics =
+        json.getJsonArray("topics").stream()
+            .filter(topic -> principal.seesTopic(((JsonObject) topic).getString("name")))
+            .toList();
+    return json.put("topics", new JsonArray(topics)).toBuffer();
+  }
+
+  private static JsonObject json(Buffer request) {
+    try {
+      return new JsonObject(request);
+    } catch (DecodeException | ClassCastException e) {
+      throw Refusal.INVALID.error("the request is no JSON object");
+    }
+  }
+
+  private static String text(Object value) {
+    return value instanceof String text ? text : "";
+  }
+}

@@ -1,0 +1,150 @@
+package dev.evenkeel.gateway.access;
+
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.DecodeException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+
+/**
+ * All users, as the file says:
+ *
+ * <pre>
+ * {"users": [{"name": "shop",
+ *             "tokens": [{"id": "1c0ffee2", "sha256": "of the secret, in hexadecimal digits"}],
+ *             "certificate": "common name of the certificate of its programs, if any",
+ *             "may": ["produce:orders", "view:*"]}]}
+ * </pre>
+ *
+ * <p>It never changes; a changed user makes another one.
+ */
+public final class Users {
+  /** Nobody. */
+  public static final Users NONE = new Users(List.of());
+
+  private static final List<String> KEYS = List.of("name", "tokens", "certificate", "may");
+
+  /**
+   * @param certificate common name of its certificates, or null
+   */
+  public record User(
+      String name, List<Token.Digest> tokens, String certificate, List<Permission> may) {
+    Principal principal() {
+      return new Principal(name, may);
+    }
+  }
+
+  private record TokenOf(Token.Digest token, Principal principal) {}
+
+  private final Map<String, User> byName = new LinkedHashMap<>();
+  private final Map<String, TokenOf> byToken = new HashMap<>();
+  private final Map<String, Principal> byCertificate = new HashMap<>();
+
+  /**
+   * @throws RefusedException INVALID if two users have the same name, token or certificate
+   */
+  public Users(List<User> users) {
+    for (User user : users) {
+      Principal principal = user.principal();
+      boolean unique = byName.put(user.name(), user) == null;
+      for (Token.Digest token : user.tokens()) {
+        unique &= byToken.put(token.id(), new TokenOf(token, principal)) == null;
+      }
+      if (user.certificate() != null) {
+        unique &= byCertificate.put(user.certificate(), principal) == null;
+      }
+      if (!unique) {
+        throw Refusal.INVALID.error(
+            "the user '%s' has the name, a token or the certificate of another user: give each its"
+                + " own",
+            user.name());
+      }
+    }
+  }
+
+  /** All users, in the order of the file. */
+  public List<User> all() {
+    return List.copyOf(byName.values());
+  }
+
+  /** The user of that name, or null. */
+  public User named(String name) {
+    return byName.get(name);
+  }
+
+  /** Who has that token; null: nobody. */
+  Principal ofToken(String text) {
+    Token token = Token.parse(text);
+    TokenOf known = token == null ? null : byToken.get(token.id());
+    return known != null && token.fits(known.token()) ? known.principal() : null;
+  }
+
+  /** Whose certificates have that common name; null: nobody's. */
+  Principal ofCertificate(String commonName) {
+    return commonName == null ? null : byCertificate.get(commonName);
+  }
+
+  /**
+   * Reads a file of users.
+   *
+   * @throws RefusedException INVALID, naming the user and the field
+   */
+  public static Users parse(String text) {
+    List<User> users = new ArrayList<>();
+    try {
+      JsonObject file = new JsonObject(text);
+      Nearest.requireKnown("field", file.fieldNames(), List.of("users"));
+      for (Object each : file.getJsonArray("users", new JsonArray())) {
+        users.add(user((JsonObject) each));
+      }
+    } catch (DecodeException | ClassCastException e) {
+      throw Refusal.INVALID.error(
+          "a users file is JSON such as {\"users\":[{\"name\",\"tokens\",\"may\"}]}: %s",
+          firstLine(e));
+    }
+    return new Users(users);
+  }
+
+  private static String firstLine(Exception e) {
+    return String.valueOf(e.getMessage()).lines().findFirst().orElse("");
+  }
+
+  private static User user(JsonObject json) {
+    Nearest.requireKnown("field of a user", json.fieldNames(), KEYS);
+    String name = Names.check("user", json.getString("name"));
+    List<Token.Digest> tokens = new ArrayList<>();
+    for (Object each : json.getJsonArray("tokens", new JsonArray())) {
+      tokens.add(Token.Digest.fromJson(name, (JsonObject) each));
+    }
+    List<Permission> may =
+        json.getJsonArray("may", new JsonArray()).stream()
+            .map(each -> Permission.parse(String.valueOf(each)))
+            .toList();
+    return new User(name, List.copyOf(tokens), json.getString("certificate"), may);
+  }
+
+  /** The text of a file with these users. */
+  public String text() {
+    JsonArray all = new JsonArray();
+    for (User user : byName.values()) {
+      JsonObject json = new JsonObject().put("name", user.name());
+      JsonArray tokens = new JsonArray();
+      user.tokens().forEach(token -> tokens.add(token.toJson()));
+      json.put("tokens", tokens);
+      if (user.certificate() != null) {
+        json.put("certificate", user.certificate());
+      }
+      JsonArray may = new JsonArray();
+      user.may().forEach(permission -> may.add(permission.toString()));
+      all.add(json.put("may", may));
+    }
+    return new JsonObject().put("users", all).encodePrettily() + "\n";
+  }
+}

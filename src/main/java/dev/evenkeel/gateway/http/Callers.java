@@ -1,0 +1,205 @@
+package dev.evenkeel.gateway.http;
+
+import dev.evenkeel.gateway.access.Access;
+import dev.evenkeel.gateway.access.ApiRules;
+import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.http.Cookie;
+import io.vertx.core.http.CookieSameSite;
+import io.vertx.core.http.HttpHeaders;
+import io.vertx.core.http.HttpServerRequest;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLSession;
+
+/**
+ * Finds out who sends a request: by a token in the header {@code Authorization} or in a cookie, or
+ * by the certificate of the connection. Where there are users, everything needs one of them, except
+ * the page with its files, the description of the API, the health, and {@code /api/session}.
+ *
+ * <p>{@code POST /api/session {"token"}} puts the token into a cookie that scripts cannot read and
+ * other pages cannot use, {@code DELETE} removes it, and {@code GET} says who is asking.
+ */
+final class Callers {
+  private static final String SESSION = "/api/session";
+  private static final String COOKIE = "evenkeel-token";
+  private static final String BEARER = "bearer ";
+  private static final String CALLER = "evenkeel.caller";
+  private static final String VIA = "http";
+  private static final Pattern OPEN =
+      Pattern.compile("/|/(assets|health)/[\\w./-]*|/openapi\\.json|/api/session");
+  private static final int BODY_BYTES_MAX = 4 << 10;
+
+  private final Access access;
+  private final Bodies bodies;
+
+  Callers(Access access, Bodies bodies) {
+    this.access = access;
+    this.bodies = bodies;
+  }
+
+  /** Comes before all other routes. */
+  void mount(Router router) {
+    router.route().handler(this::identify);
+    router.get(SESSION).handler(this::who);
+    router.post(SESSION).handler(bodies.upTo(BODY_BYTES_MAX)).handler(this::enter);
+    router.delete(SESSION).handler(Callers::leave);
+  }
+
+  /** Only paths in the form in which the routes have them, so that none leads elsewhere. */
+  private static boolean isOpen(String path) {
+    return OPEN.matcher(path).matches() && !path.contains("..");
+  }
+
+  private void identify(RoutingContext context) {
+    HttpServerRequest request = context.request();
+    Access.Caller caller = access.caller(token(request), session(request));
+    context.put(CALLER, caller);
+    if (!isOpen(request.path())) {
+      try {
+        caller.principal();
+      } catch (RefusedException e) {
+        denied(context, null, request.method() + " " + request.path(), e);
+        context.response().putHeader("www-authenticate", "Bearer");
+        Api.fail(context, e);
+        return;
+      }
+    }
+    context.next();
+  }
+
+  private static SSLSession session(HttpServerRequest request) {
+    return request.isSSL() ? request.sslSession() : null;
+  }
+
+  private static String token(HttpServerRequest request) {
+    String header = request.getHeader(HttpHeaders.AUTHORIZATION);
+    if (header != null) {
+      return header.regionMatches(true, 0, BEARER, 0, BEARER.length())
+          ? header.substring(BEARER.length()).strip()
+          : header;
+    }
+    Cookie cookie = request.getCookie(COOKIE);
+    return cookie == null ? null : cookie.getValue();
+  }
+
+  /** Who sends a request, for as long as its connection lives. */
+  static Access.Caller caller(RoutingContext context) {
+    return context.get(CALLER);
+  }
+
+  /**
+   * Who sends a request.
+   *
+   * @throws RefusedException UNAUTHENTICATED
+   */
+  static Principal principal(RoutingContext context) {
+    return caller(context).principal();
+  }
+
+  /**
+   * Checks a question to an {@code evenkeel.api} address.
+   *
+   * @throws RefusedException UNAUTHENTICATED or FORBIDDEN, after it was noted
+   */
+  void check(RoutingContext context, String address, JsonObject question) {
+    Principal principal = principal(context);
+    try {
+      ApiRules.check(principal, address, question);
+    } catch (RefusedException e) {
+      denied(context, principal, ApiRules.words(address, question), e);
+      throw e;
+    }
+  }
+
+  /**
+   * The refusal of something that needs another permission, after it was noted.
+   *
+   * @param needed the permission
+   */
+  RefusedException refusal(RoutingContext context, String action, String needed) {
+    Principal principal = principal(context);
+    RefusedException refused =
+        Refusal.FORBIDDEN.error("the user '%s' needs the permission %s", principal.name(), needed);
+    denied(context, principal, action, refused);
+    return refused;
+  }
+
+  private void denied(
+      RoutingContext context, Principal principal, String action, RefusedException refused) {
+    access
+        .audit()
+        .denied(
+            principal == null ? null : principal.name(),
+            source(context),
+            VIA,
+            action,
+            refused.words());
+  }
+
+  /** Notes the end of an administrative act. */
+  void acted(RoutingContext context, String address, JsonObject question, Throwable failure) {
+    if (ApiRules.changes(address, question)) {
+      access
+          .audit()
+          .acted(
+              principal(context).name(),
+              source(context),
+              VIA,
+              ApiRules.words(address, question),
+              failure == null ? null : ApiFailure.of(failure).getMessage());
+    }
+  }
+
+  private static String source(RoutingContext context) {
+    return context.request().remoteAddress() == null
+        ? null
+        : context.request().remoteAddress().hostAddress();
+  }
+
+  private void who(RoutingContext context) {
+    Requests.readQuery(context, new JsonObject());
+    Api.send(context, 200, json(principal(context)));
+  }
+
+  private static JsonObject json(Principal principal) {
+    JsonArray may = new JsonArray();
+    principal.may().forEach(each -> may.add(each.toString()));
+    return new JsonObject().put("user", principal.name()).put("may", may);
+  }
+
+  private void enter(RoutingContext context) {
+    Requests.readQuery(context, new JsonObject());
+    if (!(Requests.object(context).getValue("token") instanceof String token)) {
+      throw ApiFailure.invalid("the field 'token' must be a string");
+    }
+    Principal principal;
+    try {
+      principal = access.caller(token.strip(), null).principal();
+    } catch (RefusedException e) {
+      denied(context, null, "log in", e);
+      throw e;
+    }
+    // No Max-Age: the browser forgets it when it is closed.
+    context.response().addCookie(cookie(context, token.strip()));
+    Api.send(context, 200, json(principal));
+  }
+
+  private static void leave(RoutingContext context) {
+    context.response().addCookie(cookie(context, "").setMaxAge(0));
+    Api.send(context, 200, new JsonObject().putNull("user"));
+  }
+
+  private static Cookie cookie(RoutingContext context, String value) {
+    return Cookie.cookie(COOKIE, value)
+        .setPath("/")
+        .setHttpOnly(true)
+        // A browser would not send it back over a plain connection, which only loopback has.
+        .setSecure(context.request().isSSL())
+        .setSameSite(CookieSameSite.STRICT);
+  }
+}
