@@ -52,7 +52,8 @@ class ConfigTest {
 
   @Test
   void nestedKeysOfTheFileAreNamesWithHyphens() {
-    assertThat(config("http: {port: 9000, host: 0.0.0.0}").httpPort()).isEqualTo(9000);
+    assertThat(config("insecure: true\nhttp: {port: 9000, host: 0.0.0.0}").httpPort())
+        .isEqualTo(9000);
   }
 
   @Test
@@ -104,16 +105,37 @@ class ConfigTest {
 
   @Test
   void othersAreToldTheNameInTheListOfNodes() {
-    String named = "node: a\nhost: 0.0.0.0\npeers: [a@a.nodes:5701, b@b.nodes:5701]";
+    String named =
+        "insecure: true\nnode: a\nhost: 0.0.0.0\npeers: [a@a.nodes:5701, b@b.nodes:5701]";
     assertThat(config(named).publicHost()).isEqualTo("a.nodes");
     assertThat(config(named).host()).isEqualTo("0.0.0.0");
     assertThat(config(named + "\npublic-host: other").publicHost()).isEqualTo("other");
-    assertThat(config("host: 10.0.0.1").publicHost()).isEqualTo("10.0.0.1");
-    assertThatThrownBy(() -> config("host: 0.0.0.0"))
+    assertThat(config("insecure: true\nhost: 10.0.0.1").publicHost()).isEqualTo("10.0.0.1");
+    assertThatThrownBy(() -> config("insecure: true\nhost: 0.0.0.0"))
         .hasMessageContaining("--public-host")
         .hasMessageContaining("--peers");
-    assertThat(config("host: 0.0.0.0\npublic-host: here").peers())
+    assertThat(config("insecure: true\nhost: 0.0.0.0\npublic-host: here").peers())
         .containsExactly(new NodeConfig.Peer("n1", "here", 5701));
+  }
+
+  @Test
+  void otherMachinesNeedTlsAndUsers() {
+    String secured = "tls: certs\nusers: users.json\n";
+    for (String host : List.of("127.0.0.1", "127.0.0.9", "localhost", "'::1'")) {
+      assertThat(config("host: " + host).flag(NodeSetting.INSECURE)).isFalse();
+    }
+    assertThatThrownBy(() -> config("host: 10.0.0.1"))
+        .isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("other machines can reach 10.0.0.1")
+        .hasMessageContaining("--tls DIR, --peer-tls DIR, --users FILE")
+        .hasMessageContaining("--insecure");
+    assertThatThrownBy(() -> config(secured + "host: 10.0.0.1"))
+        .hasMessageContaining("give --peer-tls DIR:");
+    assertThatThrownBy(() -> config("http-host: 0.0.0.0"))
+        .hasMessageContaining("give --tls DIR, --users FILE:");
+    assertThat(config(secured + "http-host: 0.0.0.0").httpHost()).isEqualTo("0.0.0.0");
+    assertThat(config(secured + "peer-tls: node\nhost: 10.0.0.1").host()).isEqualTo("10.0.0.1");
+    assertThat(config("http-host: 0.0.0.0\nroles: [broker, dispatcher]").has("web")).isFalse();
   }
 
   @Test

@@ -53,7 +53,9 @@ public final class Node implements AutoCloseable {
 
   /** A node that has an address of its own, with the usual ports. */
   public static Node at(Path directory, String address, Surroundings surroundings) {
-    return new Node(directory, address, 5701, 8080).with("--host", address).in(surroundings);
+    return new Node(directory, address, 5701, 8080)
+        .with("--host", address, "--insecure")
+        .in(surroundings);
   }
 
   /** From now on it is started in these. */

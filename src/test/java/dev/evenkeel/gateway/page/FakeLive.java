@@ -60,6 +60,9 @@ public final class FakeLive implements AutoCloseable {
   private void listen(int wanted) {
     Router router = Router.router(vertx);
     new PageRoutes(vertx).mount(router);
+    router
+        .get("/api/session")
+        .handler(context -> context.json(new JsonObject().putNull("user").put("may", List.of())));
     HttpServerOptions options =
         new HttpServerOptions()
             .setHost("127.0.0.1")

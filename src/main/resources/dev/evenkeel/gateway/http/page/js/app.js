@@ -9,6 +9,7 @@ import { Details } from './details.js';
 import { Dedup } from './dedup.js';
 import { Failures } from './failures.js';
 import { Level } from './level.js';
+import { LoggedIn, Login } from './login.js';
 import { Logs, Moves, Nodes, Topics } from './tables.js';
 
 const Figure = ({ name, children }) => html`<div class="figure"><dt>${name}</dt><dd>${children}</dd></div>`;
@@ -72,7 +73,8 @@ function Group({ name, group, focus, history, tick, lines, onClose }) {
   </section>`;
 }
 
-function Nothing({ state, chosen }) {
+function Nothing({ account, state, chosen }) {
+  if (account.blind()) return html`<p class="empty">The user “${account.user}” may see nothing here: it needs the permission view:NAME for a topic or group.</p>`;
   if (state === null) return html`<p class="empty">Waiting for the node …</p>`;
   return chosen === null
     ? html`<div class="empty">
@@ -83,18 +85,23 @@ function Nothing({ state, chosen }) {
 }
 
 /** The whole page. */
-export function App({ feed, state, chosen, focus, history, tick, lines, said, onClose }) {
+export function App({ feed, account, state, chosen, focus, history, tick, lines, said, onClose, onEnter, onLeave }) {
+  if (account.locked)
+    return html`<div class="page">
+      <${Header} feed=${feed} state=${null} />
+      <main><${Login} account=${account} onEnter=${onEnter} /></main>
+    </div>`;
   const groups = state?.groups ?? {};
   const group = chosen === null ? undefined : groups[chosen];
   return html`<div class="page" data-condition=${feed.condition()}>
     <a class="skip" href="#board" onClick=${skip}>Skip to the shards</a>
-    <${Header} feed=${feed} state=${state} />
+    <${Header} feed=${feed} state=${state}><${LoggedIn} account=${account} onLeave=${onLeave} /><//>
     <${Notice} feed=${feed} state=${state} />
     <main>
       ${Object.keys(groups).length > 0 && html`<${Groups} groups=${groups} chosen=${chosen} />`}
       ${group
         ? html`<${Group} name=${chosen} group=${group} focus=${focus} history=${history} tick=${tick} lines=${lines} onClose=${onClose} />`
-        : html`<${Nothing} state=${state} chosen=${chosen} />`}
+        : html`<${Nothing} account=${account} state=${state} chosen=${chosen} />`}
       ${state !== null &&
       html`<div class="panels">
         ${group && html`<${Moves} moves=${state.moves ?? {}} group=${chosen} />`}

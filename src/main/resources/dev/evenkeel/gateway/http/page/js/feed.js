@@ -19,9 +19,15 @@ export function backoff(attempt, random) {
  * and stays the last known one while there is no connection.
  */
 export class Feed {
-  constructor(url, onChange) {
+  /**
+   * @param onLost called when a connection is lost, or was not made
+   * @param mayOpen tells whether trying makes sense
+   */
+  constructor(url, onChange, onLost = () => {}, mayOpen = () => true) {
     this.url = url;
     this.onChange = onChange;
+    this.onLost = onLost;
+    this.mayOpen = mayOpen;
     this.state = null;
     this.seq = 0;
     this.snapshots = 0;
@@ -116,12 +122,20 @@ export class Feed {
     const wait = backoff(this.attempt++, Math.random());
     this.retryAt = performance.now() + wait;
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.open(), wait);
+    this.timer = setTimeout(() => (this.mayOpen() ? this.open() : this.lost()), wait);
     this.onChange();
+    this.onLost();
+  }
+
+  /** Forgets what it has shown: it is for somebody else now. */
+  forget() {
+    this.state = null;
+    this.arrivedAt = null;
+    if (this.socket !== null) this.drop();
   }
 
   hurry() {
-    if (this.link === 'lost') {
+    if (this.link === 'lost' && this.mayOpen()) {
       this.attempt = 0;
       this.open();
     }

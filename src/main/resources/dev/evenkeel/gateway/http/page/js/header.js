@@ -54,7 +54,7 @@ export function Notice({ feed, state }) {
 
 const Fact = ({ name, value }) => html`<div class="fact"><dt>${name}</dt><dd>${figure(value)}</dd></div>`;
 
-export function Header({ feed, state }) {
+export function Header({ feed, state, children }) {
   return html`<header class="top">
     <a class="brand" href="#">
       <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
@@ -70,6 +70,7 @@ export function Header({ feed, state }) {
       <${Fact} name="dispatcher" value=${state?.cluster?.dispatcher} />
       <${Fact} name="version" value=${state?.server?.version} />
     </dl>
+    ${children}
     <${Condition} feed=${feed} />
   </header>`;
 }

@@ -1,4 +1,5 @@
 import { html, render } from './lib.js';
+import { Account } from './account.js';
 import { App } from './app.js';
 import { Feed } from './feed.js';
 import { groupOfHash } from './groups.js';
@@ -19,7 +20,13 @@ const keyboard = new Keyboard((focus) => show({ focus }));
 const news = new News((said) => show({ said }));
 const address = new URL('ws/live', document.baseURI);
 address.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
-const feed = new Feed(address.href, () => update());
+const account = new Account(new URL('api/session', document.baseURI).href, () => update());
+const feed = new Feed(
+  address.href,
+  () => update(),
+  () => account.look(),
+  () => !account.locked,
+);
 
 const view = { focus: null, said: '', tick: 0 };
 let first = null;
@@ -53,7 +60,7 @@ function draw() {
   const from = group === drawn.group ? travel.depart(drawn.shards, shards) : new Map();
   keyboard.remember();
   render(
-    html`<${App} feed=${feed} state=${feed.state} chosen=${group} history=${history} lines=${lines} onClose=${() => show({ focus: null })} ...${view} />`,
+    html`<${App} feed=${feed} account=${account} state=${feed.state} chosen=${group} history=${history} lines=${lines} onClose=${() => show({ focus: null })} onEnter=${() => feed.hurry()} onLeave=${leave} ...${view} />`,
     place,
   );
   keyboard.attach(document.getElementById('board'));
@@ -67,6 +74,11 @@ function ask() {
     asked = true;
     requestAnimationFrame(draw);
   }
+}
+
+async function leave() {
+  await account.leave();
+  feed.forget();
 }
 
 function show(change) {
@@ -102,3 +114,4 @@ function sample() {
 addEventListener('hashchange', () => show({ focus: null }));
 setInterval(sample, SAMPLE_MILLIS);
 feed.start();
+account.look();

@@ -1,0 +1,492 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestCertificates;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.cli.CommandInJvm;
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.tls.TlsFiles;
+import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.WebSocket;
+import java.net.http.WebSocketHandshakeException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A node with TLS and users lets in those who belong, and each may do what it may. */
+@Timeout(300)
+class UsersIT {
+  private static final Path CLIENTS = TestCertificates.OURS.resolve("clients");
+  private static final String CA = CLIENTS.resolve("ca.crt").toString();
+
+  @TempDir Path directory;
+  private Path users;
+  private Node node;
+  private String url;
+  private HttpClient http;
+
+  @BeforeEach
+  void start() throws Exception {
+    users = directory.resolve("users.json");
+    add("operator", "view:*,admin:*,consume:*,group:*");
+    add("shop", "produce:orders,view:orders");
+    add("billing", "consume:orders,group:billing");
+    node =
+        new Node(directory.resolve("node"))
+            .with("--tls", CLIENTS.toString(), "--users", users.toString())
+            .start();
+    url = node.url().replace("http:", "https:");
+    http =
+        HttpClient.newBuilder()
+            .sslContext(TlsIdentity.open(TlsFiles.trusting(Path.of(CA))).context())
+            .build();
+    for (String topic : List.of("orders", "secrets")) {
+      JsonObject body = new JsonObject().put("name", topic).put("shards", 2);
+      assertThat(send("operator", "POST", "/api/topics", body).statusCode()).isEqualTo(201);
+    }
+  }
+
+  @AfterEach
+  void stop() {
+    node.process().close();
+  }
+
+  private void user(String... args) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    assertThat(CommandInJvm.run(out, err, args)).as(err.toString()).isZero();
+    lastOut = out.toString();
+  }
+
+  private String lastOut;
+
+  /** Adds a user, or another token of one; the token goes into a file of that name. */
+  private void add(String name, String may) throws IOException {
+    user("user", "add", users.toString(), name, "--may", may);
+    Files.writeString(directory.resolve(name), lastOut);
+  }
+
+  private String token(String user) throws IOException {
+    return Files.readString(directory.resolve(user)).strip();
+  }
+
+  private HttpResponse<String> send(String user, String method, String path, JsonObject body)
+      throws Exception {
+    HttpRequest.Builder request =
+        HttpRequest.newBuilder(URI.create(url + path))
+            .method(
+                method,
+                body == null
+                    ? HttpRequest.BodyPublishers.noBody()
+                    : HttpRequest.BodyPublishers.ofString(body.encode()));
+    if (body != null) {
+      request.header("content-type", "application/json");
+    }
+    if (user != null) {
+      request.header("authorization", "Bearer " + token(user));
+    }
+    return http.send(request.build(), HttpResponse.BodyHandlers.ofString());
+  }
+
+  private HttpResponse<String> get(String user, String path) throws Exception {
+    return send(user, "GET", path, null);
+  }
+
+  private static void assertRefused(HttpResponse<String> answer, int status, String word) {
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+    assertThat(new JsonObject(answer.body()).getString("error")).isEqualTo(word);
+  }
+
+  @Test
+  void httpLetsInWhoBelongs() throws Exception {
+    for (String path :
+        List.of(
+            "/api/topics",
+            "/api/cluster",
+            "/metrics",
+            "/ws/live",
+            "/api/x",
+            "/assets/../api/topics")) {
+      assertRefused(get(null, path), 401, "UNAUTHENTICATED");
+    }
+    for (String path : List.of("/", "/health/live", "/health/ready", "/openapi.json")) {
+      assertThat(get(null, path).statusCode()).as(path).isEqualTo(200);
+    }
+    Files.writeString(directory.resolve("stranger"), "ek_00000000_" + "0".repeat(64));
+    assertRefused(get("stranger", "/api/topics"), 401, "UNAUTHENTICATED");
+
+    assertThat(get("operator", "/api/topics").body()).contains("orders", "secrets");
+    assertThat(get("shop", "/api/topics").body()).contains("orders").doesNotContain("secrets");
+    assertThat(get("billing", "/api/topics").body()).contains("orders").doesNotContain("secrets");
+    assertRefused(get("shop", "/api/topics/secrets"), 403, "FORBIDDEN");
+    assertRefused(get("shop", "/metrics"), 403, "FORBIDDEN");
+    assertThat(get("operator", "/metrics").statusCode()).isEqualTo(200);
+    assertRefused(send("shop", "DELETE", "/api/topics/orders", null), 403, "FORBIDDEN");
+    JsonObject message = new JsonObject().put("payload", "p");
+    String messages = "/api/topics/orders/messages";
+    assertThat(send("shop", "POST", messages, message).statusCode()).isEqualTo(200);
+    assertRefused(send("billing", "POST", messages, message), 403, "FORBIDDEN");
+    assertRefused(get("shop", messages + "?shard=0"), 403, "FORBIDDEN");
+    assertThat(get("billing", messages + "?shard=0").statusCode()).isEqualTo(200);
+    JsonObject reset = new JsonObject().put("to", "earliest");
+    assertRefused(send("billing", "POST", "/api/groups/billing/offsets", reset), 403, "FORBIDDEN");
+
+    Path audit = node.directory.resolve("data/audit/audit.jsonl");
+    Awaitility.await("the audit log")
+        .atMost(Duration.ofSeconds(30))
+        .untilAsserted(
+            () ->
+                assertThat(Files.readString(audit).lines())
+                    .anySatisfy(
+                        line ->
+                            assertThat(line)
+                                .contains(
+                                    "\"user\":\"operator\"",
+                                    "topics create",
+                                    "\"outcome\":\"done\""))
+                    .anySatisfy(
+                        line ->
+                            assertThat(line)
+                                .contains(
+                                    "\"user\":\"shop\"",
+                                    "topics delete name=orders",
+                                    "\"outcome\":\"denied\"",
+                                    "admin:orders"))
+                    .allSatisfy(line -> new JsonObject(line)));
+    assertThat(Files.readString(audit)).doesNotContain(token("shop").substring(12));
+    assertThat(Files.getPosixFilePermissions(audit.getParent())).hasSize(3);
+  }
+
+  @Test
+  void aBrowserGetsACookie() throws Exception {
+    HttpResponse<String> entered =
+        send(null, "POST", "/api/session", new JsonObject().put("token", token("shop")));
+    assertThat(entered.statusCode()).isEqualTo(200);
+    assertThat(new JsonObject(entered.body()).getString("user")).isEqualTo("shop");
+    String cookie = entered.headers().firstValue("set-cookie").orElseThrow();
+    assertThat(cookie).contains("HttpOnly", "Secure", "SameSite=Strict", "Path=/");
+    HttpResponse<String> topics =
+        http.send(
+            HttpRequest.newBuilder(URI.create(url + "/api/topics"))
+                .header("cookie", cookie.substring(0, cookie.indexOf(';')))
+                .build(),
+            HttpResponse.BodyHandlers.ofString());
+    assertThat(topics.body()).contains("orders").doesNotContain("secrets");
+    assertRefused(
+        send(null, "POST", "/api/session", new JsonObject().put("token", "x")),
+        401,
+        "UNAUTHENTICATED");
+    assertRefused(get(null, "/api/session"), 401, "UNAUTHENTICATED");
+  }
+
+  @Test
+  void theLiveViewShowsWhatItsUserMaySee() throws Exception {
+    assertThat(snapshot("operator")).contains("orders", "secrets");
+    assertThat(snapshot("shop")).contains("orders").doesNotContain("secrets");
+    try {
+      snapshot("billing");
+      throw new AssertionError("billing may view nothing");
+    } catch (CompletionException e) {
+      assertThat(((WebSocketHandshakeException) e.getCause()).getResponse().statusCode())
+          .isEqualTo(403);
+    }
+  }
+
+  /** The first snapshot that has a topic. */
+  private String snapshot(String user) throws Exception {
+    CompletableFuture<String> found = new CompletableFuture<>();
+    StringBuilder text = new StringBuilder();
+    WebSocket socket =
+        http.newWebSocketBuilder()
+            .header("authorization", "Bearer " + token(user))
+            .buildAsync(
+                URI.create(url.replace("https:", "wss:") + "/ws/live"),
+                new WebSocket.Listener() {
+                  @Override
+                  public CompletionStage<?> onText(
+                      WebSocket from, CharSequence data, boolean last) {
+                    text.append(data);
+                    if (last && text.indexOf("\"orders\"") >= 0) {
+                      found.complete(text.toString());
+                    }
+                    from.request(1);
+                    return null;
+                  }
+                })
+            .join();
+    try {
+      return found.get(60, TimeUnit.SECONDS);
+    } finally {
+      socket.abort();
+    }
+  }
+
+  private Jar.Running produce(String name, String user, String topic, String... more)
+      throws Exception {
+    Path lines = Lines.write(directory.resolve(name), 20, 5);
+    String[] args = {"--ca", CA, "--token-file", directory.resolve(user).toString()};
+    String[] all = new String[args.length + more.length];
+    System.arraycopy(args, 0, all, 0, args.length);
+    System.arraycopy(more, 0, all, args.length, more.length);
+    return node.produce(name, lines, topic, all);
+  }
+
+  @Test
+  void sessionsDoWhatTheirUsersMay() throws Exception {
+    assertThat(produce("fine", "shop", "orders").await().status()).isZero();
+    assertThat(produce("own", "shop", "orders", "--name", "shop-1").await().status()).isZero();
+    Jar.Result other = produce("other", "shop", "orders", "--name", "billing").await();
+    assertThat(other.status()).isEqualTo(1);
+    assertThat(other.err()).contains("producer:billing");
+    Jar.Result hidden = produce("hidden", "shop", "secrets").await();
+    assertThat(hidden.status()).isEqualTo(1);
+    Jar.Result wrong = produce("wrong", "billing", "orders").await();
+    assertThat(wrong.status()).isEqualTo(1);
+    assertThat(wrong.err()).contains("produce:orders");
+    Files.writeString(directory.resolve("stranger"), "ek_00000000_" + "0".repeat(64));
+    Jar.Result stranger = produce("unknown", "stranger", "orders").await();
+    assertThat(stranger.status()).isEqualTo(1);
+    assertThat(stranger.err()).contains("no user of the cluster has this token");
+
+    String billing = directory.resolve("billing").toString();
+    Jar.Result consumed =
+        node.consume("c", "orders", "billing", "--ca", CA, "--token-file", billing, "--max", "40")
+            .await();
+    assertThat(consumed.status()).as(consumed.toString()).isZero();
+    Jar.Result group =
+        node.consume("c", "orders", "others", "--ca", CA, "--token-file", billing).await();
+    assertThat(group.status()).isEqualTo(1);
+    assertThat(group.err()).contains("group:others");
+  }
+
+  @Test
+  void aSessionSpeaksForItselfAndNotForNodes() throws Exception {
+    add("spy", "consume:orders,group:billing");
+    Link owner = link("billing");
+    Link spy = link("spy");
+    try {
+      assertThat(heartbeat(owner, "run-1", owner.clusterMember())).isNull();
+      assertThat(heartbeat(spy, "run-1", spy.clusterMember()).refusal())
+          .isEqualTo(Refusal.FORBIDDEN);
+      assertThat(heartbeat(spy, "run-2", owner.clusterMember()).refusal())
+          .isEqualTo(Refusal.FORBIDDEN);
+      for (Op op :
+          List.of(
+              Op.MANAGE_SHARDS,
+              Op.READ_BODY,
+              Op.READ_LOGS,
+              Op.READ_GROUPS,
+              Op.CREATE_TOPIC,
+              Op.DELETE_TOPIC)) {
+        assertThat(refusal(spy, Addresses.control("n1"), Frames.request(op, new Bytes().i32(0))))
+            .as(op.name())
+            .isEqualTo(Refusal.FORBIDDEN);
+      }
+      for (String address : List.of(Addresses.groups("n1"), Addresses.membership("n1"))) {
+        assertThat(refusal(spy, address, Buffer.buffer("{}"))).isEqualTo(Refusal.FORBIDDEN);
+      }
+    } finally {
+      owner.close();
+      spy.close();
+    }
+  }
+
+  private Link link(String user) throws Exception {
+    return Evenkeel.link(
+            new ClientOptions()
+                .setSeeds(List.of(node.cluster()))
+                .setCa(CA)
+                .setTokenFile(directory.resolve(user).toString()))
+        .toCompletionStage()
+        .toCompletableFuture()
+        .get(60, TimeUnit.SECONDS);
+  }
+
+  /** The refusal of a heartbeat; null: it was taken. */
+  private static RefusedException heartbeat(Link link, String instance, String session)
+      throws Exception {
+    JsonObject beat =
+        new JsonObject()
+            .put("group", "billing")
+            .put("member", "m")
+            .put("instance", instance)
+            .put("bornMillis", 1)
+            .put("leaving", false)
+            .put("topics", List.of("orders"))
+            .put("mode", "sharded")
+            .put("startKind", "EARLIEST")
+            .put("startValue", 0)
+            .put("clusterMember", session)
+            .put("host", "here")
+            .put("consumed", 0)
+            .put("memberTimeoutMillis", 60_000)
+            .put("lockTimeMillis", 1_000)
+            // What a program says of its user does not count.
+            .put("user", "billing");
+    try {
+      Buffer answer =
+          link.request(Addresses.dispatcher("n1"), beat.toBuffer(), 10_000)
+              .toCompletionStage()
+              .toCompletableFuture()
+              .get(60, TimeUnit.SECONDS);
+      Frames.answerBody(answer);
+      return null;
+    } catch (ExecutionException e) {
+      return RefusedException.of(e.getCause());
+    } catch (RefusedException e) {
+      return e;
+    }
+  }
+
+  private static Refusal refusal(Link link, String address, Buffer request) throws Exception {
+    try {
+      Buffer answer =
+          link.request(address, request, 10_000)
+              .toCompletionStage()
+              .toCompletableFuture()
+              .get(60, TimeUnit.SECONDS);
+      Frames.answerBody(answer);
+      return null;
+    } catch (ExecutionException e) {
+      return RefusedException.of(e.getCause()).refusal();
+    } catch (RefusedException e) {
+      return e.refusal();
+    }
+  }
+
+  @Test
+  void aCertificateNamesAUserAndCommandsInheritNoToken() throws Exception {
+    user(
+        "user",
+        "add",
+        users.toString(),
+        "certified",
+        "--certificate",
+        "evenkeel",
+        "--may",
+        "produce:orders,consume:orders,group:c");
+    String[] certificate = {
+      "--ca", CA,
+      "--cert", CLIENTS.resolve("tls.crt").toString(),
+      "--key", CLIENTS.resolve("tls.key").toString()
+    };
+    Path lines = Lines.write(directory.resolve("lines"), 3, 1);
+    Awaitility.await("the node knows the user")
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> node.produce("p", lines, "orders", certificate).await().status() == 0);
+    Jar.Result consumed =
+        Jar.startIn(
+                new Surroundings(
+                    List.of(),
+                    Map.of(
+                        "EVENKEEL_CA",
+                        CA,
+                        "EVENKEEL_TOKEN_FILE",
+                        directory.resolve("operator").toString())),
+                directory,
+                "exec",
+                Jar.USUAL_OPTIONS,
+                "consume",
+                "orders",
+                "--group",
+                "e",
+                "--max",
+                "1",
+                "--cluster",
+                node.cluster(),
+                "--exec",
+                "env > " + directory.resolve("seen"))
+            .await();
+    assertThat(consumed.status()).as(consumed.toString()).isZero();
+    assertThat(Files.readString(directory.resolve("seen")))
+        .contains("EVENKEEL_TOPIC=orders")
+        .doesNotContain("TOKEN", "EVENKEEL_CA");
+  }
+
+  @Test
+  void aNodeThatOthersCanReachNeedsTlsAndUsers() {
+    Jar.Result refused =
+        Jar.run(
+            directory,
+            "serve",
+            "--host",
+            "0.0.0.0",
+            "--public-host",
+            "here",
+            "--data",
+            directory.resolve("d").toString());
+    assertThat(refused.status()).isEqualTo(2);
+    assertThat(refused.err()).contains("certs dev", "user add", "--insecure");
+  }
+
+  @Test
+  void whatAUserMayChangesForOpenSessions() throws Exception {
+    Link shop = link("shop");
+    try {
+      JsonObject question = new JsonObject().put("topic", "orders").put("payload", "p");
+      assertThat(ask(shop, question)).isNull();
+      // Another token, and another permission.
+      add("shop", "produce:secrets");
+      Awaitility.await("the permission is gone")
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> ask(shop, question) == Refusal.FORBIDDEN);
+      assertThat(ask(shop, question.copy().put("topic", "secrets"))).isNull();
+      String former = Files.readString(users);
+      Files.writeString(users, "{broken");
+      Awaitility.await("the file is known to be broken")
+          .atMost(Duration.ofSeconds(30))
+          .until(
+              () ->
+                  get("operator", "/metrics").body().contains("evenkeel_access_users_broken 1.0"));
+      assertThat(ask(shop, question.copy().put("topic", "secrets"))).isNull();
+      Files.writeString(users, former);
+      user("user", "remove", users.toString(), "shop");
+      Awaitility.await("the session ends")
+          .atMost(Duration.ofSeconds(30))
+          .until(() -> shop.state() == Link.State.LOST);
+    } finally {
+      shop.close();
+    }
+  }
+
+  private static Refusal ask(Link link, JsonObject question) throws Exception {
+    try {
+      link.request(Addresses.API_PRODUCE, question.toBuffer(), 10_000)
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(60, TimeUnit.SECONDS);
+      return null;
+    } catch (ExecutionException e) {
+      return RefusedException.of(e.getCause()).refusal();
+    }
+  }
+}
