@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import io.fabric8.kubernetes.api.model.GenericKubernetesResource;
 import io.fabric8.kubernetes.api.model.HasMetadata;
 import io.fabric8.kubernetes.client.utils.KubernetesSerialization;
 import java.io.IOException;
@@ -50,9 +51,16 @@ final class Manifests {
     return new Manifests(all);
   }
 
-  /** The model keeps what it does not know aside, at each level. */
+  /**
+   * The model keeps what it does not know aside, at each level. It knows nothing of cert-manager's
+   * resources, and reads those as generic ones.
+   */
   private static void checkFields(Object object, String where) {
-    if (object instanceof Collection<?> many) {
+    if (object instanceof GenericKubernetesResource generic) {
+      if (!generic.getApiVersion().equals("cert-manager.io/v1")) {
+        throw new AssertionError(where + " is of no known kind");
+      }
+    } else if (object instanceof Collection<?> many) {
       many.forEach(each -> checkFields(each, where));
     } else if (object instanceof Map<?, ?> map) {
       map.forEach((key, value) -> checkFields(value, where + "." + key));
@@ -85,6 +93,13 @@ final class Manifests {
 
   <T extends HasMetadata> List<T> all(Class<T> type) {
     return all.stream().filter(type::isInstance).map(type::cast).toList();
+  }
+
+  /** cert-manager's resources of a kind. */
+  List<GenericKubernetesResource> certManager(String kind) {
+    return all(GenericKubernetesResource.class).stream()
+        .filter(resource -> resource.getKind().equals(kind))
+        .toList();
   }
 
   <T extends HasMetadata> T one(Class<T> type) {
