@@ -81,6 +81,32 @@ class DocsTest {
     }
   }
 
+  /** Whoever raises a library also looks what the page of advisories says about it. */
+  @Test
+  void thePageOfAdvisoriesIsAboutTheVersionsOfTheBuild() throws IOException {
+    String page = Files.readString(PAGES.resolve("operate/advisories.md"));
+    String pom = Files.readString(Path.of("pom.xml"));
+    for (String library :
+        List.of(
+            "vertx",
+            "ratis",
+            "rocksdb",
+            "lz4",
+            "zstd",
+            "picocli",
+            "logback",
+            "netty",
+            "jackson",
+            "snakeyaml",
+            "micrometer",
+            "hdrhistogram")) {
+      Matcher version =
+          Pattern.compile("<" + library + "\\.version>([^<]+?)(\\.Final)?<").matcher(pom);
+      assertThat(version.find()).as(library).isTrue();
+      assertThat(page).as(library).contains(version.group(1));
+    }
+  }
+
   @Test
   void everyAlarmIsExplainedAndAboutDocumentedMetrics() throws IOException {
     String alarms = Files.readString(PAGES.resolve("operate/alarms.md"));
