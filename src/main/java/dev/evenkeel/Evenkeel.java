@@ -10,6 +10,7 @@ import dev.evenkeel.client.internal.session.SessionLink;
 import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
 
@@ -75,17 +76,21 @@ public final class Evenkeel {
       return Future.failedFuture(refused);
     }
     Vertx vertx = Vertx.vertx();
-    return vertx
+    // Without a context: that of this Vert.x ends when connecting fails.
+    Promise<Link> connected = Promise.promise();
+    vertx
         .executeBlocking(() -> Credentials.of(options), false)
-        .recover(failure -> vertx.close().transform(closed -> Future.failedFuture(failure)))
-        .compose(
+        .onSuccess(
             credentials ->
                 SessionLink.connect(
-                    vertx,
-                    seeds,
-                    options.getClusterName(),
-                    options.getConnectTimeoutMillis(),
-                    credentials));
+                        vertx,
+                        seeds,
+                        options.getClusterName(),
+                        options.getConnectTimeoutMillis(),
+                        credentials)
+                    .onComplete(connected))
+        .onFailure(failure -> vertx.close().onComplete(closed -> connected.fail(failure)));
+    return connected.future();
   }
 
   /**

@@ -36,14 +36,16 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A node with TLS and users lets in those who belong, and each may do what it may. */
 @Timeout(300)
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
 class UsersIT {
   private static final Path CLIENTS = TestCertificates.OURS.resolve("clients");
   private static final String CA = CLIENTS.resolve("ca.crt").toString();
@@ -54,7 +56,7 @@ class UsersIT {
   private String url;
   private HttpClient http;
 
-  @BeforeEach
+  @BeforeAll
   void start() throws Exception {
     users = directory.resolve("users.json");
     add("operator", "view:*,admin:*,consume:*,group:*");
@@ -75,7 +77,7 @@ class UsersIT {
     }
   }
 
-  @AfterEach
+  @AfterAll
   void stop() {
     node.process().close();
   }
@@ -193,7 +195,7 @@ class UsersIT {
     assertThat(entered.statusCode()).isEqualTo(200);
     assertThat(new JsonObject(entered.body()).getString("user")).isEqualTo("shop");
     String cookie = entered.headers().firstValue("set-cookie").orElseThrow();
-    assertThat(cookie).contains("HttpOnly", "Secure", "SameSite=Strict", "Path=/");
+    assertThat(cookie).contains("HTTPOnly", "Secure", "SameSite=Strict", "Path=/");
     HttpResponse<String> topics =
         http.send(
             HttpRequest.newBuilder(URI.create(url + "/api/topics"))
@@ -321,6 +323,9 @@ class UsersIT {
   }
 
   private Link link(String user) throws Exception {
+    Awaitility.await("the node knows the user")
+        .atMost(Duration.ofSeconds(30))
+        .until(() -> get(user, "/api/session").statusCode() == 200);
     return Evenkeel.link(
             new ClientOptions()
                 .setSeeds(List.of(node.cluster()))
@@ -450,16 +455,17 @@ class UsersIT {
 
   @Test
   void whatAUserMayChangesForOpenSessions() throws Exception {
-    Link shop = link("shop");
+    add("changing", "produce:orders");
+    Link changing = link("changing");
     try {
       JsonObject question = new JsonObject().put("topic", "orders").put("payload", "p");
-      assertThat(ask(shop, question)).isNull();
+      assertThat(ask(changing, question)).isNull();
       // Another token, and another permission.
-      add("shop", "produce:secrets");
+      add("changing", "produce:secrets");
       Awaitility.await("the permission is gone")
           .atMost(Duration.ofSeconds(30))
-          .until(() -> ask(shop, question) == Refusal.FORBIDDEN);
-      assertThat(ask(shop, question.copy().put("topic", "secrets"))).isNull();
+          .until(() -> ask(changing, question) == Refusal.FORBIDDEN);
+      assertThat(ask(changing, question.copy().put("topic", "secrets"))).isNull();
       String former = Files.readString(users);
       Files.writeString(users, "{broken");
       Awaitility.await("the file is known to be broken")
@@ -467,14 +473,14 @@ class UsersIT {
           .until(
               () ->
                   get("operator", "/metrics").body().contains("evenkeel_access_users_broken 1.0"));
-      assertThat(ask(shop, question.copy().put("topic", "secrets"))).isNull();
+      assertThat(ask(changing, question.copy().put("topic", "secrets"))).isNull();
       Files.writeString(users, former);
-      user("user", "remove", users.toString(), "shop");
+      user("user", "remove", users.toString(), "changing");
       Awaitility.await("the session ends")
           .atMost(Duration.ofSeconds(30))
-          .until(() -> shop.state() == Link.State.LOST);
+          .until(() -> changing.state() == Link.State.LOST);
     } finally {
-      shop.close();
+      changing.close();
     }
   }
 

@@ -45,7 +45,12 @@ import org.junit.jupiter.api.Test;
 
 /** The client port over real sockets, with plain event-bus consumers in the place of a node. */
 class SessionVerticleTest {
-  private static final String DATA = Addresses.data("n1");
+  /** Takes requests of any form, unlike the addresses of brokers. */
+  private static final String DATA = Addresses.dispatcher("n1");
+
+  /** What a level dispatcher may be sent. */
+  private static final Buffer REPORT = Frames.request(Op.LEVEL_REPORT, new Bytes());
+
   private static final int MEBIBYTE = 1 << 20;
 
   private final Vertx vertx = Vertx.vertx();
@@ -286,9 +291,9 @@ class SessionVerticleTest {
   @Test
   void requestsForAnotherNodeAreRelayed() {
     start();
-    echo(Addresses.data("n2"));
+    echo(Addresses.dispatcher("n2"));
     TestClient client = welcomed(TestClient.session(1));
-    client.request(1, Addresses.data("n2"), Buffer.buffer("x"));
+    client.request(1, Addresses.dispatcher("n2"), Buffer.buffer("x"));
     assertThat(client.answer(1)).hasToString("x");
     await().until(() -> metric("evenkeel_session_requests_relayed_total") == 1);
   }
@@ -298,7 +303,7 @@ class SessionVerticleTest {
     start();
     unanswered(DATA);
     TestClient client = welcomed(TestClient.session(1));
-    client.request(1, Addresses.control("n1"), Buffer.buffer("x"));
+    client.request(1, Addresses.levelDispatcher("n1"), REPORT);
     RefusedException unavailable = client.refusal(1);
     assertThat(unavailable.refusal()).isEqualTo(Refusal.UNAVAILABLE);
     assertThat(unavailable).hasMessageContaining("node n1 is not there");
@@ -322,7 +327,7 @@ class SessionVerticleTest {
     client.request(
         2, Addresses.control("n1"), Frames.request(Op.MANAGE_SHARDS, new Bytes().i32(0)));
     assertThat(client.refusal(2))
-        .returns(Refusal.INVALID, RefusedException::refusal)
+        .returns(Refusal.FORBIDDEN, RefusedException::refusal)
         .hasMessageContaining("MANAGE_SHARDS");
     client.listen(3, "evenkeel.dedup.s-2");
     assertThat(client.refusal(3)).returns(Refusal.INVALID, RefusedException::refusal);
@@ -441,7 +446,7 @@ class SessionVerticleTest {
               served.incrementAndGet();
               message.reply(Buffer.buffer(large));
             });
-    echo(Addresses.control("n1"));
+    echo(Addresses.levelDispatcher("n1"));
     TestClient quick = welcomed(TestClient.session(2));
     TestClient slow = welcomed(TestClient.session(1));
     slow.on(FrameSocket::pause);
@@ -449,8 +454,8 @@ class SessionVerticleTest {
     for (int i = 1; i <= requests; i++) {
       slow.request(i, DATA, Buffer.buffer("x"));
       // By the time of this answer, that to the slow one is under way, too.
-      quick.request(i, Addresses.control("n1"), Buffer.buffer("y"));
-      assertThat(quick.answer(i)).hasToString("y");
+      quick.request(i, Addresses.levelDispatcher("n1"), REPORT);
+      assertThat(quick.answer(i)).isEqualTo(REPORT);
     }
     // The first ones lie in buffers of the system.
     assertThat(served.get()).isLessThan(requests);
