@@ -50,7 +50,7 @@ class UsersIT {
   private static final Path CLIENTS = TestCertificates.OURS.resolve("clients");
   private static final String CA = CLIENTS.resolve("ca.crt").toString();
 
-  @TempDir Path directory;
+  @TempDir static Path directory;
   private Path users;
   private Node node;
   private String url;
