@@ -102,7 +102,7 @@ public final class HttpApi {
       throw badStatus(response);
     }
     throw CommandFailure.failed(
-        response.statusCode() == 401 ? message + ": name a file with it by --token-file" : message);
+        response.statusCode() == 401 ? message + " (--token-file FILE)" : message);
   }
 
   private HttpRequest.Builder to(String path) {

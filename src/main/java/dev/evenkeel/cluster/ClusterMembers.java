@@ -162,8 +162,8 @@ public final class ClusterMembers {
     HazelcastClock.use();
     HazelcastInstance own = tls == null ? null : startWithTls(config, tls);
     try {
-      HazelcastClusterManager manager =
-          own == null ? new HazelcastClusterManager(config) : new HazelcastClusterManager(own);
+      OwnRegistrations manager =
+          own == null ? new OwnRegistrations(config) : new OwnRegistrations(own);
       return join(manager, tls == null ? bus : BusTls.encrypted(bus, tls), tls, own);
     } catch (RuntimeException e) {
       if (own != null) {
@@ -189,10 +189,7 @@ public final class ClusterMembers {
    * @param own the Hazelcast instance to end with the member; null: Vert.x ends it
    */
   private static HazelcastMember join(
-      HazelcastClusterManager manager,
-      EventBusOptions bus,
-      TlsIdentity tls,
-      HazelcastInstance own) {
+      OwnRegistrations manager, EventBusOptions bus, TlsIdentity tls, HazelcastInstance own) {
     VertxOptions options =
         new VertxOptions()
             .setEventBusOptions(
@@ -227,6 +224,7 @@ public final class ClusterMembers {
       if (tls != null) {
         BusTls.followChanges(vertx, tls);
       }
+      manager.begin(vertx);
       return new HazelcastMember(
           vertx, manager.getHazelcastInstance(), manager.getNodeId(), true, own);
     } catch (RuntimeException e) {

@@ -77,6 +77,30 @@ class FormerRegistrationsTest {
     }
   }
 
+  @Test
+  void aNodeSaysAgainWhereItListensIfTheMapsHaveLostIt() {
+    int port = TestPorts.take(4);
+    ClusterMember node = result(ClusterMembers.node(NodeSettings.lone(port)));
+    try {
+      result(node.vertx().eventBus().consumer(ADDRESS, m -> m.reply("here")).completion());
+      ClusterMember client = result(LiteMember.join(port));
+      HazelcastInstance hazelcast = instanceAt(port);
+      hazelcast.getMultiMap(FormerRegistrations.REGISTRATIONS).remove(ADDRESS);
+      hazelcast.getMap(FormerRegistrations.NODES).delete(node.id());
+      await()
+          .atMost(Duration.ofSeconds(60))
+          .ignoreExceptions()
+          .until(
+              () ->
+                  result(client.vertx().eventBus().<String>request(ADDRESS, "who"))
+                      .body()
+                      .equals("here"));
+      result(client.close());
+    } finally {
+      result(node.close());
+    }
+  }
+
   private static HazelcastInstance instanceAt(int port) {
     return Hazelcast.getAllHazelcastInstances().stream()
         .filter(

@@ -2,12 +2,23 @@ package dev.evenkeel.functional;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.deque.html.axecore.playwright.AxeBuilder;
+import com.deque.html.axecore.results.Rule;
+import com.microsoft.playwright.Locator;
+import com.microsoft.playwright.Page;
+import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
+import dev.evenkeel.cli.CommandInJvm;
 import dev.evenkeel.gateway.page.Browsers;
 import dev.evenkeel.gateway.page.Visit;
+import java.io.StringWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -87,5 +98,77 @@ class LivePageIT {
             .allMatch(url -> url.matches("(http|ws)://127\\.0\\.0\\.1:" + node.httpPort + "/.*"));
       }
     }
+  }
+
+  @Test
+  @Timeout(600)
+  void aClusterWithUsersAsksForATokenAndShowsWhatItsUserMaySee() throws Exception {
+    Path users = directory.resolve("users.json");
+    String viewer = add(users, "viewer", "view:lines,view:readers");
+    String producer = add(users, "sender", "produce:lines");
+    try (Browsers browsers = Browsers.start();
+        Node node = new Node(directory.resolve("node")).with("--users", users.toString()).start()) {
+      String operator = add(users, "operator", "admin:*");
+      Path file = Files.writeString(directory.resolve("operator"), operator);
+      for (String topic : List.of("lines", "secrets")) {
+        Awaitility.await(topic)
+            .atMost(Duration.ofSeconds(60))
+            .until(
+                () ->
+                    node.tryAdmin(
+                                "topic",
+                                "create",
+                                topic,
+                                "--shards",
+                                "2",
+                                "--token-file",
+                                file.toString())
+                            .status()
+                        == 0);
+      }
+      try (Visit visit = new Visit(browsers.browser(), ColorScheme.LIGHT, node.url())) {
+        Page page = visit.page();
+        Locator token = page.getByLabel("Token of a user");
+        visit.sees(token);
+        assertThat(
+                new AxeBuilder(page)
+                    .analyze().getViolations().stream()
+                        .filter(rule -> List.of("serious", "critical").contains(rule.getImpact()))
+                        .map(Rule::getHelp))
+            .isEmpty();
+        token.fill("ek_00000000_" + "0".repeat(64));
+        page.keyboard().press("Enter");
+        visit.reads(page.getByRole(AriaRole.ALERT), "no user of the cluster has this token");
+        assertThat(page.locator("main").textContent()).doesNotContain("lines");
+
+        token.fill(viewer);
+        page.keyboard().press("Enter");
+        visit.seesLive();
+        visit.reads(visit.table("Topics"), "lines");
+        assertThat(visit.table("Topics").textContent()).doesNotContain("secrets");
+        visit.reads(visit.banner(), "viewer");
+        assertThat(page.evaluate("document.cookie")).as("what scripts see").isEqualTo("");
+
+        // It needs no other token after a reload, and none of it is left after the way out.
+        page.reload();
+        visit.seesLive();
+        page.getByRole(AriaRole.BUTTON, new Page.GetByRoleOptions().setName("Log out")).click();
+        visit.sees(token);
+        assertThat(page.locator("main").textContent()).doesNotContain("lines");
+
+        token.fill(producer);
+        page.keyboard().press("Enter");
+        visit.reads(page.locator("main"), "The user “sender” may see nothing here");
+      }
+    }
+  }
+
+  /** Adds a user, and gives its token. */
+  private static String add(Path users, String name, String may) {
+    StringWriter out = new StringWriter();
+    StringWriter err = new StringWriter();
+    int status = CommandInJvm.run(out, err, "user", "add", users.toString(), name, "--may", may);
+    assertThat(status).as(err.toString()).isZero();
+    return out.toString().strip();
   }
 }
