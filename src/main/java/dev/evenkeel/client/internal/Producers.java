@@ -27,9 +27,9 @@ public final class Producers {
   private static final long START_TIMEOUT_MILLIS = 30_000;
 
   /** How often to look up a topic: a node may learn of a new topic later than its creator. */
-  private static final int TOPIC_LOOK_UPS = 3;
+  private static final int TOPIC_LOOK_UPS = 6;
 
-  private static final long TOPIC_PAUSE_MILLIS = 150;
+  private static final long TOPIC_PAUSE_MILLIS = 300;
 
   private Producers() {}
 

@@ -107,17 +107,17 @@ public final class SessionRules {
   }
 
   private void append(Principal principal, ByteBuffer body) {
-    int topicId = 0;
-    long producerId = 0;
+    AppendBody.Item checked = null;
     for (AppendBody.Item item : AppendBody.read(body)) {
-      if (item.shard().topicId() != topicId) {
-        topicId = item.shard().topicId();
+      int topicId = item.shard().topicId();
+      if (checked == null || topicId != checked.shard().topicId()) {
         principal.require(Kind.PRODUCE, topic(topicId));
       }
-      if (item.batch().producerId() != producerId) {
-        producerId = item.batch().producerId();
+      long producerId = item.batch().producerId();
+      if (checked == null || producerId != checked.batch().producerId()) {
         producer(principal, producerId);
       }
+      checked = item;
     }
   }
 

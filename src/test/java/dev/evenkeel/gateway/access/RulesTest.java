@@ -1,0 +1,227 @@
+package dev.evenkeel.gateway.access;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.KnownIds;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+class RulesTest {
+  /** Topic 1 is orders, topic 2 secrets; producer 7 is billing, 8 has no name. */
+  private static final KnownIds IDS =
+      new KnownIds() {
+        @Override
+        public String topic(int id) {
+          if (id > 2) {
+            throw KnownIds.unheard("topic", id);
+          }
+          return id == 1 ? "orders" : id == 2 ? "secrets" : null;
+        }
+
+        @Override
+        public String producer(long id) {
+          return id == 7 ? "billing" : null;
+        }
+      };
+
+  private final SessionRules rules = new SessionRules(IDS);
+
+  private static Principal user(String... may) {
+    return new Principal("shop", Stream.of(may).map(Permission::parse).toList());
+  }
+
+  private static JsonObject question(String action, String name) {
+    JsonObject question = new JsonObject();
+    if (action != null) {
+      question.put("action", action);
+    }
+    return question.put("name", name).put("group", name).put("topic", name);
+  }
+
+  private static void refused(Refusal why, Runnable check) {
+    assertThatThrownBy(check::run)
+        .isInstanceOfSatisfying(
+            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(why));
+  }
+
+  @Test
+  void whoeverMayNothingCanAskForListsOnlyAndSeesNothingInThem() {
+    Principal nobody = user();
+    for (String address :
+        List.of(
+            Addresses.API_PRODUCE,
+            Addresses.API_MESSAGES,
+            Addresses.API_TOPICS,
+            Addresses.API_GROUPS,
+            Addresses.API_CLUSTER,
+            "evenkeel.api.unknown")) {
+      for (String action :
+          new String[] {
+            null,
+            "get",
+            "create",
+            "configure",
+            "delete",
+            "dead-letters",
+            "dead-letter",
+            "replay",
+            "drop",
+            "reset",
+            "status",
+            "replace",
+            "replacement",
+            "plan",
+            "made-up"
+          }) {
+        refused(
+            Refusal.FORBIDDEN, () -> ApiRules.check(nobody, address, question(action, "orders")));
+      }
+    }
+    for (String address : List.of(Addresses.API_TOPICS, Addresses.API_GROUPS)) {
+      JsonObject list = new JsonObject().put("action", "list");
+      ApiRules.check(nobody, address, list);
+      JsonArray answer =
+          new JsonArray().add(new JsonObject().put("name", "orders").put("group", "orders"));
+      assertThat((JsonArray) ApiRules.visible(nobody, address, list, answer)).isEmpty();
+      assertThat(ApiRules.visible(user("view:*"), address, list, answer)).isEqualTo(answer);
+    }
+  }
+
+  @Test
+  void namesThatAreNoTextsNeedAPermissionForAll() {
+    JsonObject odd =
+        new JsonObject().put("action", "delete").put("name", new JsonArray().add("orders"));
+    refused(
+        Refusal.FORBIDDEN, () -> ApiRules.check(user("admin:orders"), Addresses.API_TOPICS, odd));
+    ApiRules.check(user("admin:*"), Addresses.API_TOPICS, odd);
+  }
+
+  private void send(Principal principal, boolean control, Op op, Bytes body) {
+    rules.broker(principal, control, Frames.request(op, body));
+  }
+
+  private static Bytes append(int topic, long producer) {
+    BatchBuilder builder = new BatchBuilder(1 << 10);
+    builder.add(new Message(null, null, 0, new byte[1]));
+    Bytes body = new Bytes();
+    AppendBody.write(body, new Shard(topic, 0), builder.build(producer, 0, 0));
+    return body;
+  }
+
+  @Test
+  void anAppendNeedsItsTopicsAndItsProducersName() {
+    send(user("produce:orders"), false, Op.APPEND, append(1, 0));
+    send(user("produce:orders"), false, Op.APPEND, append(1, 8));
+    send(user("produce:orders", "producer:bill*"), false, Op.APPEND, append(1, 7));
+    refused(Refusal.FORBIDDEN, () -> send(user("produce:orders"), false, Op.APPEND, append(1, 7)));
+    refused(Refusal.FORBIDDEN, () -> send(user("produce:orders"), false, Op.APPEND, append(2, 0)));
+    Bytes both = append(1, 0);
+    both.raw(append(2, 0).toArray());
+    refused(Refusal.FORBIDDEN, () -> send(user("produce:orders"), false, Op.APPEND, both));
+    refused(
+        Refusal.UNAVAILABLE, () -> send(user("produce:orders"), false, Op.APPEND, append(3, 0)));
+    refused(Refusal.FORBIDDEN, () -> send(user("produce:orders"), false, Op.APPEND, append(0, 0)));
+  }
+
+  @Test
+  void readingNeedsTheTopicAndWithALeaseTheGroup() {
+    Bytes browse = FetchRequest.browse(new Shard(1, 0), 0, 1, 1, 0).encode();
+    Bytes fetch = new FetchRequest("g", new Shard(1, 0), 1, 0, 1, 1, 0, 0).encode();
+    send(user("consume:orders"), false, Op.BROWSE, browse);
+    send(user("consume:orders"), true, Op.BROWSE, browse);
+    send(user("consume:orders", "group:g"), false, Op.FETCH, fetch);
+    refused(Refusal.FORBIDDEN, () -> send(user("group:g"), false, Op.FETCH, fetch));
+    refused(Refusal.FORBIDDEN, () -> send(user("consume:orders"), false, Op.FETCH, fetch));
+    refused(Refusal.FORBIDDEN, () -> send(user("produce:orders"), false, Op.BROWSE, browse));
+    Bytes lease = new Bytes().text("g");
+    RecordCodec.write(lease, new Shard(1, 0));
+    refused(Refusal.FORBIDDEN, () -> send(user("consume:orders"), true, Op.READ_LEASE, lease));
+    send(user("consume:orders", "group:g"), true, Op.READ_LEASE, lease);
+  }
+
+  private static Bytes data(DataCommand command) {
+    Bytes body = new Bytes().i32(0);
+    CommandCodec.write(body, command);
+    return body;
+  }
+
+  @Test
+  void commandsOfMembersNeedTheirGroupAndOthersAreForNodes() {
+    Shard shard = new Shard(1, 0);
+    Principal member = user("consume:orders", "group:g");
+    DataCommand commit = new DataCommand.Commit("g", shard, 1, 1, -1, null);
+    DataCommand many =
+        new DataCommand.CommitMany(
+            List.of(
+                new DataCommand.CommitMany.Position("g", shard, 1, 1, -1),
+                new DataCommand.CommitMany.Position("h", shard, 1, 1, -1)));
+    send(member, true, Op.SUBMIT_DATA, data(commit));
+    refused(
+        Refusal.FORBIDDEN, () -> send(user("consume:orders"), true, Op.SUBMIT_DATA, data(commit)));
+    refused(Refusal.FORBIDDEN, () -> send(member, true, Op.SUBMIT_DATA, data(many)));
+    refused(
+        Refusal.FORBIDDEN,
+        () -> send(member, true, Op.SUBMIT_DATA, data(new DataCommand.OpenProducer(7, 1))));
+    for (DataCommand command :
+        List.of(
+            new DataCommand.Grant("g", shard, "m", "i", 0, StartAt.LATEST, 0, 1),
+            new DataCommand.ResetLease("g", shard, 0, StartAt.LATEST),
+            new DataCommand.ForgetLeases("g", 1, 0),
+            new DataCommand.DropShards(1),
+            new DataCommand.DropDeadLetters("g", shard, List.of(1L)))) {
+      for (Principal any : List.of(member, Principal.ANYBODY, user("admin:*"))) {
+        refused(Refusal.FORBIDDEN, () -> send(any, true, Op.SUBMIT_DATA, data(command)));
+      }
+    }
+  }
+
+  @Test
+  void producerNamesAreRegisteredByTheirOwners() {
+    for (MetaCommand command :
+        List.of(new MetaCommand.RegisterProducer("shop-1"), new MetaCommand.RegisterProducer(""))) {
+      Bytes body = new Bytes();
+      CommandCodec.write(body, command);
+      send(user(), true, Op.SUBMIT_META, body);
+    }
+    for (MetaCommand command :
+        List.of(
+            new MetaCommand.RegisterProducer("billing"),
+            new MetaCommand.DeleteTopic("orders"),
+            new MetaCommand.ForgetGroup("g"))) {
+      Bytes body = new Bytes();
+      CommandCodec.write(body, command);
+      refused(Refusal.FORBIDDEN, () -> send(user("admin:*"), true, Op.SUBMIT_META, body));
+    }
+  }
+
+  @Test
+  void aHeartbeatNeedsItsGroupAndItsTopics() {
+    Buffer beat =
+        new JsonObject().put("group", "g").put("topics", new JsonArray().add("orders")).toBuffer();
+    SessionRules.heartbeat(user("group:g", "consume:orders"), beat);
+    refused(Refusal.FORBIDDEN, () -> SessionRules.heartbeat(user("group:g"), beat));
+    refused(Refusal.FORBIDDEN, () -> SessionRules.heartbeat(user("consume:orders"), beat));
+    refused(Refusal.INVALID, () -> SessionRules.heartbeat(user("group:g"), Buffer.buffer("[1")));
+  }
+}
