@@ -104,6 +104,7 @@ public final class ServerTls {
   public void applyTo(NetServerOptions options) {
     options
         .setSsl(true)
+        .setSslEngineOptions(new NamingTlsEngine(this::handshakeFailed))
         .setKeyCertOptions(KeyCertOptions.wrap(identity.keyManager()))
         .setTrustOptions(TrustOptions.wrap(identity.trustManager()))
         .setSslHandshakeTimeout(HANDSHAKE_SECONDS_MAX)
@@ -115,10 +116,14 @@ public final class ServerTls {
     }
   }
 
-  /** Logs, at most once a minute, that a connection has not begun TLS. */
-  public void handshakeFailed(Throwable failure) {
-    if (strangers.mayLog(port, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
-      LOG.warn("{}: a connection has not begun TLS: {}", port, TlsFailures.reason(failure));
+  /** Logs, at most once a minute for each source, that a connection has not begun TLS. */
+  private void handshakeFailed(String source, Throwable failure) {
+    if (strangers.mayLog(source, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+      LOG.warn(
+          "{}: a connection from {} has not begun TLS: {}",
+          port,
+          source,
+          TlsFailures.reason(failure));
     }
   }
 

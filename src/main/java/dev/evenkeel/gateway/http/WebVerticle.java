@@ -122,9 +122,8 @@ public final class WebVerticle extends VerticleBase {
                       .connectionHandler(connections::opened)
                       .invalidRequestHandler(guard::malformed)
                       .requestHandler(guard);
-              if (tls != null) {
-                server.exceptionHandler(tls::handshakeFailed);
-              }
+              // It is told by the TLS engine, with its source.
+              server.exceptionHandler(failure -> {});
               return server.listen();
             });
   }

@@ -71,9 +71,8 @@ final class SessionListener extends VerticleBase {
       port.tls().applyTo(options);
     }
     server = vertx.createNetServer(options).connectHandler(this::connected);
-    if (port.tls() != null) {
-      server.exceptionHandler(port.tls()::handshakeFailed);
-    }
+    // It is told by the TLS engine, with its source.
+    server.exceptionHandler(failure -> {});
     return server.listen(number, host);
   }
 
