@@ -76,7 +76,9 @@ public final class Visit implements AutoCloseable {
     page.onConsoleMessage(
         message -> {
           // That a connection was refused is what some tests are about.
-          if (message.type().equals("error") && !message.text().contains("/ws/live")) {
+          String what = message.text() + " " + message.location();
+          boolean expected = what.contains("/ws/live") || what.contains("/api/session");
+          if (message.type().equals("error") && !expected) {
             errors.add(message.text());
           }
         });
