@@ -41,7 +41,7 @@ public record Principal(String name, List<Permission> may) {
 
   /** Whether it sees every topic and group. */
   public boolean seesAll() {
-    // No name is longer than this pattern's prefix is short: only "*" covers the empty name.
+    // Only the pattern * covers the empty name.
     return !bound() || any("", Kind.VIEW, Kind.ADMIN);
   }
 

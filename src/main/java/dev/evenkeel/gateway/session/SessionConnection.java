@@ -179,10 +179,10 @@ final class SessionConnection {
     long timeoutMillis = Math.max(1, Math.min(frame.timeoutMillis(), TIMEOUT_MILLIS_MAX));
     Buffer body = frame.requestBody();
     int bytes = frame.body().length();
-    if (!isUser()) {
+    Principal principal = principal();
+    if (principal == null) {
       return;
     }
-    Principal principal = caller.principal();
     Answerer answerer;
     port.meters().requests.increment();
     try {
@@ -465,7 +465,7 @@ final class SessionConnection {
           bytesReceived = socket.bytesReceived();
           sinceMillis = nowMillis;
         }
-        if (port.access().hasUsers() && !isUser()) {
+        if (principal() == null) {
           return;
         }
         long silenceMillisMax = port.limits().silenceMillisMax();
@@ -488,14 +488,13 @@ final class SessionConnection {
     }
   }
 
-  /** Whether the client's user is still there; else ends the connection. */
-  private boolean isUser() {
+  /** The client's user as it is now. If there is none any more, ends the connection: null. */
+  private Principal principal() {
     try {
-      caller.principal();
-      return true;
+      return caller.principal();
     } catch (RefusedException e) {
       end(CloseReason.UNAUTHENTICATED, e.getMessage());
-      return false;
+      return null;
     }
   }
 
