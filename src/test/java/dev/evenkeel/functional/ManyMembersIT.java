@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
+import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.client.internal.session.SessionLink;
 import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.protocol.ClusterDefaults;
@@ -99,7 +100,7 @@ class ManyMembersIT {
             HostPort.parseAll(List.of(node.cluster())),
             ClusterDefaults.CLUSTER_NAME,
             ClusterDefaults.CONNECT_TIMEOUT_MILLIS,
-            null)
+            Credentials.NONE)
         .map(EvenkeelClientImpl::new)
         .compose(client -> client.consumer(options, delivery -> Future.succeededFuture()))
         .onSuccess(consumers::add);
