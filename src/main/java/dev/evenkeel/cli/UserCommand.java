@@ -14,6 +14,7 @@ import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.UnaryOperator;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
@@ -40,9 +41,9 @@ final class UserCommand extends CommandGroup {
       description = {
         "Adds a user, and prints a token for it. The file keeps only a digest of the token, so it"
             + " cannot be printed again.",
-        "For a user that is there it adds one more token, so that programs can change to it before"
-            + " 'user remove --token ID' ends the former one. With --may it also replaces what the"
-            + " user may do.",
+        "For a user that is there, it adds one more token, so that programs can change to it before"
+            + " 'user remove --token ID' ends the former one; or, with --may, it replaces what the"
+            + " user may do, and prints no token.",
         "Nodes take up the changed file within two seconds."
       },
       footer = {
@@ -60,7 +61,8 @@ final class UserCommand extends CommandGroup {
         "Examples:",
         "  evenkeel user add users.json shop --may produce:orders",
         "  evenkeel user add users.json billing --may consume:orders,group:billing > billing.token",
-        "  evenkeel user add users.json operator --may view:*,admin:*",
+        "  evenkeel user add users.json operator --may 'view:*,admin:*'",
+        "  evenkeel user add users.json shop                               (one more token)",
         "  evenkeel user add users.json shop --certificate shop --may produce:orders",
       })
   int add(
@@ -78,15 +80,16 @@ final class UserCommand extends CommandGroup {
               paramLabel = "CN",
               description = "The user shows certificates with this common name, and gets no token.")
           String certificate) {
-    Token token = certificate == null ? Token.random() : null;
+    AtomicReference<Token> made = new AtomicReference<>();
     change(
         file,
         true,
         users -> {
           User before = users.named(Names.check("user", name));
           List<Token.Digest> tokens = new ArrayList<>(before == null ? List.of() : before.tokens());
-          if (token != null) {
-            tokens.add(token.digest());
+          if (certificate == null && (before == null || may == null)) {
+            made.set(Token.random());
+            tokens.add(made.get().digest());
           }
           List<Permission> permissions =
               may != null
@@ -98,8 +101,8 @@ final class UserCommand extends CommandGroup {
           all.add(new User(name, List.copyOf(tokens), shown, permissions));
           return new Users(all);
         });
-    if (token != null) {
-      spec.commandLine().getOut().println(token.text());
+    if (made.get() != null) {
+      spec.commandLine().getOut().println(made.get().text());
       spec.commandLine().getOut().flush();
     }
     return ExitStatus.DONE;
