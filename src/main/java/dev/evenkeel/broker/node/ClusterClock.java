@@ -29,8 +29,12 @@ public final class ClusterClock {
    * most.
    */
   private record Ahead(long atLeast, long atMost) {
-    long nearest(long millis) {
-      return Math.max(atLeast - APART_MILLIS_MAX, Math.min(atMost + APART_MILLIS_MAX, millis));
+    /**
+     * {@code millis} if that agrees; else the earliest that it can be, so that nothing is early.
+     */
+    long orOwn(long millis) {
+      boolean agrees = millis >= atLeast - APART_MILLIS_MAX && millis <= atMost + APART_MILLIS_MAX;
+      return agrees ? millis : atLeast;
     }
 
     long middle() {
@@ -92,7 +96,7 @@ public final class ClusterClock {
     long own = ownMillis() - steadyMillis.getAsLong();
     long[] ahead =
         LongStream.concat(
-                LongStream.of(own), others.values().stream().mapToLong(each -> each.nearest(own)))
+                LongStream.of(own), others.values().stream().mapToLong(each -> each.orOwn(own)))
             .toArray();
     Arrays.sort(ahead);
     return ahead[(ahead.length - 1) / 2] - own;
