@@ -80,6 +80,8 @@ public final class ConfigReader {
     boolean foreign =
         !variable.startsWith(PREFIX)
             || variable.equals("EVENKEEL_CONF")
+            // For commands that connect to a node.
+            || CredentialOptions.VARIABLES.contains(variable)
             || SERVICE_LINK.matcher(variable).matches()
             || text.startsWith("tcp://")
             || text.startsWith("udp://");

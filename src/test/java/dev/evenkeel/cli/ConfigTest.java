@@ -87,7 +87,9 @@ class ConfigTest {
             "EVENKEEL_SERVICE_PORT", "5701",
             "EVENKEEL_PORT", "tcp://10.0.0.1:5701",
             "EVENKEEL_PORT_5701_TCP_ADDR", "10.0.0.1",
-            "EVENKEEL_CONF", "x.yaml");
+            "EVENKEEL_CONF", "x.yaml",
+            "EVENKEEL_CA", "ca.crt",
+            "EVENKEEL_TOKEN_FILE", "token");
     assertThat(merge("", links, Map.of())).containsEntry("port", 5701L);
   }
 
