@@ -14,6 +14,9 @@ public record Principal(String name, List<Permission> may) {
   /** Where there are no users. */
   public static final Principal ANYBODY = new Principal(null, List.of());
 
+  /** Who may do nothing. */
+  public static final Principal NOBODY = new Principal("", List.of());
+
   /** Whether it is bound by permissions. */
   public boolean bound() {
     return name != null;

@@ -115,6 +115,10 @@ public final class LiveHub {
       watcher.close(GOING_AWAY, "the node stops");
       return;
     }
+    if (!watcher.known()) {
+      watcher.close(POLICY, "the user was removed");
+      return;
+    }
     watchers.add(watcher);
     // Watchers have nothing to send; whatever they send is dropped.
     socket.exceptionHandler(failure -> LOG.debug("a watcher failed: {}", failure.toString()));

@@ -26,7 +26,7 @@ final class Watcher {
   Watcher(ServerWebSocket socket, Caller caller, long nowMillis) {
     this.socket = socket;
     this.caller = caller;
-    scope = scopeOf(caller.principal());
+    scope = Principal.NOBODY;
     pongMillis = nowMillis;
     socket.pongHandler(pong -> pongMillis = LiveHub.nowMillis());
   }
@@ -41,7 +41,10 @@ final class Watcher {
     return scope;
   }
 
-  /** Whether its user is still there. If the user may see something else now, it begins anew. */
+  /**
+   * Whether its user is there, and may see something. If the user may see something else now, it
+   * begins anew.
+   */
   boolean known() {
     try {
       Principal principal = caller.principal();
