@@ -226,7 +226,7 @@ final class EvenkeelTarget implements Target {
     option(command, "--ca", client.getCa());
     option(command, "--token-file", client.getTokenFile());
     option(command, "--cert", client.getCertificate());
-    option(command, "--key", client.getKey());
+    option(command, "--cert-key", client.getKey());
     command.addAll(List.of("--topic", topic, "--group", group, "--member", member));
     return command;
   }

@@ -11,7 +11,7 @@ public final class CredentialOptions {
   private static final String CA = "EVENKEEL_CA";
   private static final String TOKEN_FILE = "EVENKEEL_TOKEN_FILE";
   private static final String CERTIFICATE = "EVENKEEL_CERT";
-  private static final String KEY = "EVENKEEL_KEY";
+  private static final String KEY = "EVENKEEL_CERT_KEY";
 
   /** The environment variables that stand for the options. */
   static final Set<String> VARIABLES = Set.of(CA, TOKEN_FILE, CERTIFICATE, KEY);
@@ -41,9 +41,10 @@ public final class CredentialOptions {
   private String certificate;
 
   @Option(
-      names = "--key",
+      names = "--cert-key",
       paramLabel = "FILE",
-      description = "The key of the certificate (default: the environment variable EVENKEEL_KEY).")
+      description =
+          "The key of the certificate (default: the environment variable EVENKEEL_CERT_KEY).")
   private String key;
 
   private static String or(String given, String variable) {

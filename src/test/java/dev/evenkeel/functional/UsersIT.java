@@ -404,7 +404,7 @@ class UsersIT {
     String[] certificate = {
       "--ca", CA,
       "--cert", CLIENTS.resolve("tls.crt").toString(),
-      "--key", CLIENTS.resolve("tls.key").toString()
+      "--cert-key", CLIENTS.resolve("tls.key").toString()
     };
     Path lines = Lines.write(directory.resolve("lines"), 3, 1);
     Awaitility.await("the node knows the user")
