@@ -13,6 +13,7 @@ import java.net.SocketAddress;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BiConsumer;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLEngine;
@@ -22,21 +23,34 @@ import javax.net.ssl.TrustManagerFactory;
 
 /**
  * The TLS of the JDK, which also tells from which address a connection came that did not begin it:
- * Vert.x only tells why.
+ * Vert.x only tells why. It closes connections while too many others are beginning TLS: the ports
+ * count connections only after that.
  */
 final class NamingTlsEngine extends JdkSSLEngineOptions {
   private final BiConsumer<String, Throwable> failed;
+  private final int beginningMax;
+
+  /** Connections that are beginning TLS. */
+  private final AtomicInteger beginning;
 
   /**
+   * @param beginningMax most connections that begin TLS at a time
    * @param failed gets the address and the cause, on an event loop
    */
-  NamingTlsEngine(BiConsumer<String, Throwable> failed) {
+  NamingTlsEngine(int beginningMax, BiConsumer<String, Throwable> failed) {
+    this(beginningMax, new AtomicInteger(), failed);
+  }
+
+  private NamingTlsEngine(
+      int beginningMax, AtomicInteger beginning, BiConsumer<String, Throwable> failed) {
+    this.beginningMax = beginningMax;
+    this.beginning = beginning;
     this.failed = failed;
   }
 
   @Override
   public JdkSSLEngineOptions copy() {
-    return new NamingTlsEngine(failed);
+    return new NamingTlsEngine(beginningMax, beginning, failed);
   }
 
   @Override
@@ -124,6 +138,18 @@ final class NamingTlsEngine extends JdkSSLEngineOptions {
     }
 
     @Override
+    protected SslHandler newHandler(
+        ByteBufAllocator allocator, String host, int port, boolean startTls) {
+      return new Naming(newEngine(allocator, host, port), startTls);
+    }
+
+    @Override
+    protected SslHandler newHandler(
+        ByteBufAllocator allocator, String host, int port, boolean startTls, Executor executor) {
+      return new Naming(newEngine(allocator, host, port), startTls, executor);
+    }
+
+    @Override
     public boolean isClient() {
       return wrapped.isClient();
     }
@@ -167,14 +193,19 @@ final class NamingTlsEngine extends JdkSSLEngineOptions {
     @Override
     public void handlerAdded(ChannelHandlerContext context) throws Exception {
       SocketAddress remote = context.channel().remoteAddress();
+      boolean tooMany = beginning.incrementAndGet() > beginningMax;
       handshakeFuture()
           .addListener(
               done -> {
+                beginning.decrementAndGet();
                 if (!done.isSuccess()) {
                   failed.accept(host(remote), done.cause());
                 }
               });
       super.handlerAdded(context);
+      if (tooMany) {
+        context.close();
+      }
     }
 
     private static String host(SocketAddress remote) {

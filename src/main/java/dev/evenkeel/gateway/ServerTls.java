@@ -31,6 +31,9 @@ public final class ServerTls {
   private static final long LOOK_MILLIS = 2_000;
   private static final int HANDSHAKE_SECONDS_MAX = 5;
 
+  /** Most connections of a port that begin TLS at a time. */
+  private static final int BEGINNING_MAX = 2_000;
+
   private final Vertx vertx;
   private final String port;
   private final TlsIdentity identity;
@@ -104,7 +107,7 @@ public final class ServerTls {
   public void applyTo(NetServerOptions options) {
     options
         .setSsl(true)
-        .setSslEngineOptions(new NamingTlsEngine(this::handshakeFailed))
+        .setSslEngineOptions(new NamingTlsEngine(BEGINNING_MAX, this::handshakeFailed))
         .setKeyCertOptions(KeyCertOptions.wrap(identity.keyManager()))
         .setTrustOptions(TrustOptions.wrap(identity.trustManager()))
         .setSslHandshakeTimeout(HANDSHAKE_SECONDS_MAX)
