@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
@@ -124,7 +125,10 @@ final class AnyCommand {
     } else if (kind == RecentSequences.class) {
       return RecentSequences.upTo(random.nextInt(9), random.nextInt(9)).appended(2, 5);
     } else if (kind.isEnum()) {
-      return pick(kind.getEnumConstants());
+      // Later refusals would change which ones are picked, and with them all pinned checksums.
+      return kind == Refusal.class
+          ? pick(Arrays.copyOf(Refusal.values(), Refusal.INTERNAL.ordinal() + 1))
+          : pick(kind.getEnumConstants());
     }
     return record(kind);
   }
