@@ -308,7 +308,10 @@ public final class DispatcherVerticle extends VerticleBase {
   private static Heartbeat parse(JsonObject json) {
     try {
       return Heartbeat.fromJson(json);
-    } catch (ClassCastException | NullPointerException | IllegalArgumentException e) {
+    } catch (ClassCastException
+        | NullPointerException
+        | IllegalArgumentException
+        | IndexOutOfBoundsException e) {
       throw new RefusedException(
           Refusal.INVALID, "malformed heartbeat: a field is missing or of the wrong type");
     }

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -109,6 +110,9 @@ final class LevelGroups {
   }
 
   private Future<Buffer> reported(Buffer body, String user) {
+    if (Frames.op(body) != Op.LEVEL_REPORT) {
+      throw Refusal.INVALID.error("%s is not for a level dispatcher", Frames.op(body));
+    }
     Report report = Report.decode(Frames.body(body));
     LevelDispatcher dispatcher = byGroup.get(report.group());
     if (dispatcher == null) {

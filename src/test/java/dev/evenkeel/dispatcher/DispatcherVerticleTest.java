@@ -18,6 +18,7 @@ import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
@@ -33,6 +34,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.Bytes;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
@@ -312,6 +314,61 @@ class DispatcherVerticleTest {
             () ->
                 assertThat(refusal(ask(Addresses.dispatcher("n1"), new JsonObject())))
                     .isEqualTo(Refusal.INVALID));
+  }
+
+  @Test
+  void malformedHeartbeatsAreRefused() {
+    lead(1);
+    Heartbeat beat =
+        Heartbeats.of(
+            "g",
+            "m",
+            "i",
+            1,
+            false,
+            false,
+            GroupPolicy.SHARDED,
+            List.of("t"),
+            StartAt.EARLIEST,
+            "c",
+            "host",
+            0,
+            60_000,
+            0);
+    JsonArray incomplete = new JsonArray().add(new JsonArray().add(1));
+    JsonArray incompleteKey = new JsonArray().add(new JsonArray().add("key"));
+    List<JsonObject> malformed =
+        List.of(
+            beat.toJson().put("marks", incomplete),
+            beat.toJson().put("marks", new JsonArray().addNull()),
+            beat.toJson().put("dedupTally", new JsonObject().put("hot", incompleteKey)),
+            beat.toJson().put("policy", 1).put("mode", 1),
+            beat.toJson().put("startKind", "LATER"),
+            beat.toJson().putNull("bornMillis"));
+    await()
+        .until(() -> refusal(ask(Addresses.dispatcher("n1"), malformed.get(0))) == Refusal.INVALID);
+    for (JsonObject each : malformed) {
+      assertThat(refusal(ask(Addresses.dispatcher("n1"), each)))
+          .as(each.encode())
+          .isEqualTo(Refusal.INVALID);
+    }
+  }
+
+  @Test
+  void malformedReportsAreRefused() {
+    Bytes noGroup = new Bytes().text(null).text("i");
+    for (Buffer malformed :
+        List.of(
+            Buffer.buffer(),
+            Frames.request(Op.LEVEL_START, new Bytes()),
+            Frames.request(Op.LEVEL_REPORT, noGroup))) {
+      Future<?> answer =
+          vertx
+              .eventBus()
+              .<Buffer>request(Addresses.levelDispatcher("n1"), malformed)
+              .map(message -> Frames.answerBody(message.body()));
+      assertThat(refusal(answer)).isEqualTo(Refusal.INVALID);
+    }
   }
 
   @Test

@@ -64,8 +64,8 @@ public record Report(
 
   public static Report decode(ByteBuffer body) {
     ByteReader in = new ByteReader(body);
-    String group = in.text();
-    String instance = in.text();
+    String group = in.neededText();
+    String instance = in.neededText();
     long term = in.i64();
     long session = in.i64();
     long number = in.i64();
