@@ -184,8 +184,11 @@ final class Callers {
       denied(context, null, "log in", e);
       throw e;
     }
-    // No Max-Age: the browser forgets it when it is closed.
-    context.response().addCookie(cookie(context, token.strip()));
+    // Without users any text is a token, and not every text is a cookie.
+    if (access.hasUsers()) {
+      // No Max-Age: the browser forgets it when it is closed.
+      context.response().addCookie(cookie(context, token.strip()));
+    }
     Api.send(context, 200, json(principal));
   }
 

@@ -423,6 +423,14 @@ class WebVerticleTest {
     assertError(await(json.sendBuffer(huge)), 413, "TOO_LARGE");
   }
 
+  @Test
+  void withoutUsersATokenIsNoCookie() throws Exception {
+    JsonObject token = new JsonObject().put("token", "a b;\u0001,\"");
+    HttpResponse<Buffer> entered = call(HttpMethod.POST, "/api/session", token);
+    assertThat(entered.statusCode()).as(entered.bodyAsString()).isEqualTo(200);
+    assertThat(entered.getHeader("set-cookie")).isNull();
+  }
+
   private static void assertError(HttpResponse<Buffer> answer, int status, String error) {
     assertThat(answer.statusCode()).as(answer.bodyAsString()).isEqualTo(status);
     assertThat(answer.bodyAsJsonObject().getString("error")).isEqualTo(error);
