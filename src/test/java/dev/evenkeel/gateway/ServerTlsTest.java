@@ -1,0 +1,44 @@
+package dev.evenkeel.gateway;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
+import dev.evenkeel.TestCertificates;
+import dev.evenkeel.protocol.tls.TlsFiles;
+import dev.evenkeel.protocol.tls.TlsIdentity;
+import io.vertx.core.Vertx;
+import javax.net.ssl.SSLHandshakeException;
+import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
+
+class ServerTlsTest {
+  @Test
+  void onlyFailuresOfTlsAreLoggedAndOneAMinute() throws Exception {
+    TlsFiles files = TlsFiles.in(TestCertificates.OURS.resolve("clients"));
+    Logger logger = (Logger) LoggerFactory.getLogger(ServerTls.class);
+    ListAppender<ILoggingEvent> logged = new ListAppender<>();
+    logged.start();
+    logger.setLevel(Level.WARN);
+    logger.addAppender(logged);
+    Vertx vertx = Vertx.vertx();
+    try {
+      ServerTls tls = ServerTls.watch(vertx, "http", TlsIdentity.open(files));
+      tls.handshakeFailed(new IllegalArgumentException("no colon in a header"));
+      for (int i = 0; i < 5; i++) {
+        tls.handshakeFailed(new Exception(new SSLHandshakeException("no cipher")));
+      }
+      tls.close();
+    } finally {
+      logger.detachAppender(logged);
+      logger.setLevel(null);
+      await(vertx.close());
+    }
+    assertThat(logged.list)
+        .extracting(ILoggingEvent::getFormattedMessage)
+        .containsExactly("http: a connection has not begun TLS: no cipher");
+  }
+}
