@@ -1,16 +1,23 @@
 package dev.evenkeel.cluster;
 
+import dev.evenkeel.protocol.LogLimiter;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import java.util.Arrays;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Logs exceptions that nobody caught on a thread of Vert.x, as Vert.x itself does, with one
- * exception. When a connection of the event bus breaks, Vert.x 5.0.x (at least up to 5.0.12, not
- * 5.1) throws "Promise already completed" for each message that it could not write: {@code
+ * Logs exceptions that nobody caught on a thread of Vert.x, as Vert.x itself does, but for two
+ * kinds.
+ *
+ * <p>What came over the event bus and cannot be read is logged once a minute: without TLS,
+ * strangers could fill the disk with log lines.
+ *
+ * <p>When a connection of the event bus breaks, Vert.x 5.0.x (at least up to 5.0.12, not 5.1)
+ * throws "Promise already completed" for each message that it could not write: {@code
  * OutboundDeliveryContext.tryFail} fails the sender's promise but returns false, and {@code
  * Promise.fail} takes that for a second completion. The sender has learned of the failure, so it is
  * logged at level debug only.
@@ -25,13 +32,42 @@ final class UncaughtFailures implements Handler<Throwable> {
           "io.vertx.core.eventbus.impl.clustered.OutboundConnection",
           "io.vertx.core.net.impl.DelegatingChannelPromise");
 
+  private static final String MESSAGE = "io.vertx.core.eventbus.impl.clustered.ClusteredMessage";
+  private static final Set<String> READING = Set.of("readFromWire", "decodeHeaders", "decodeBody");
+  private static final String CONNECTION =
+      "io.vertx.core.eventbus.impl.clustered.InboundConnection";
+
+  private final LogLimiter malformed = new LogLimiter();
+
   @Override
   public void handle(Throwable failure) {
     if (isOfBrokenConnection(failure)) {
       LOG.debug("a message was not written, and its sender knows", failure);
+    } else if (isOfMalformedMessage(failure)) {
+      if (malformed.mayLog("event bus", TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+        LOG.warn("what came over the event bus cannot be read: {}", failure.toString());
+      }
     } else {
       LOG.error("Unhandled exception", failure);
     }
+  }
+
+  /**
+   * Whether Vert.x could not read what came over the event bus: no handler of ours has run then.
+   */
+  static boolean isOfMalformedMessage(Throwable failure) {
+    StackTraceElement[] trace = failure.getStackTrace();
+    for (int i = 0; i < trace.length; i++) {
+      String name = trace[i].getClassName();
+      if (name.equals(MESSAGE) && READING.contains(trace[i].getMethodName())) {
+        return true;
+      }
+      if (name.equals(CONNECTION)) {
+        // The parser refuses the length; anything else comes from whom the message is for.
+        return i > 0 && trace[i - 1].getMethodName().equals("fixedSizeMode");
+      }
+    }
+    return false;
   }
 
   static boolean isOfBrokenConnection(Throwable failure) {

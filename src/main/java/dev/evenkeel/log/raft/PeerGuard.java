@@ -52,6 +52,14 @@ import org.slf4j.LoggerFactory;
 final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   private static final Logger LOG = LoggerFactory.getLogger(PeerGuard.class);
 
+  /**
+   * Of gRPC, which logs each connection that is none of its own, with a stack trace, by the logging
+   * of the JDK. Strangers could fill the disk with that. It is kept here because the JDK forgets
+   * loggers that nobody refers to.
+   */
+  private static final java.util.logging.Logger GRPC =
+      java.util.logging.Logger.getLogger("org.apache.ratis.thirdparty.io.grpc");
+
   private final LogLimiter strangers = new LogLimiter();
   private final RaftPeerId self;
   private final Predicate<RaftGroupId> voteless;
@@ -76,6 +84,9 @@ final class PeerGuard implements GrpcServices.Customizer, ServerInterceptor {
   @Override
   public NettyServerBuilder customize(
       NettyServerBuilder builder, EnumSet<GrpcServices.Type> types) {
+    if (GRPC.getLevel() == null) {
+      GRPC.setLevel(java.util.logging.Level.SEVERE);
+    }
     return builder.intercept(this);
   }
 

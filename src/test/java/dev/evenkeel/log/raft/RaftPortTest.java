@@ -8,6 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.UUID;
+import java.util.logging.Level;
+import java.util.logging.Logger;
 import org.apache.ratis.client.RaftClient;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.protocol.Message;
@@ -15,6 +17,7 @@ import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.retry.RetryPolicies;
+import org.apache.ratis.thirdparty.io.grpc.netty.NettyServerBuilder;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -63,6 +66,14 @@ class RaftPortTest {
         () -> stranger.getGroupManagementApi(peer.getId()).remove(group.getGroupId(), true, false));
     TestNode.append(node.d0(), "after").join();
     assertThat(node.state("d0").entries()).containsExactly("before", "after");
+  }
+
+  /** It writes to the logging of the JDK, past the limits of ours. */
+  @Test
+  void grpcDoesNotLogEachConnectionThatIsNoneOfItsOwn() {
+    Logger connections = Logger.getLogger(NettyServerBuilder.class.getPackageName());
+    assertThat(connections.isLoggable(Level.WARNING)).isFalse();
+    assertThat(connections.isLoggable(Level.SEVERE)).isTrue();
   }
 
   private interface Call {
