@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.LogLimiter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.tls.TlsException;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLException;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -119,9 +121,13 @@ public final class ServerTls {
     }
   }
 
-  /** Logs, at most once a minute for each source, that a connection has not begun TLS. */
-  private void handshakeFailed(String source, Throwable failure) {
-    if (strangers.mayLog(source, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+  /**
+   * Logs, at most once a minute for each source, that a connection has not begun TLS. That a
+   * connection has just ended is no reason to log anything.
+   */
+  void handshakeFailed(String source, Throwable failure) {
+    if (Causes.include(SSLException.class, failure)
+        && strangers.mayLog(source, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
       LOG.warn(
           "{}: a connection from {} has not begun TLS: {}",
           port,

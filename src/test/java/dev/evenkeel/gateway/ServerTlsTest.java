@@ -17,7 +17,7 @@ import org.slf4j.LoggerFactory;
 
 class ServerTlsTest {
   @Test
-  void onlyFailuresOfTlsAreLoggedAndOneAMinute() throws Exception {
+  void onlyFailuresOfTlsAreLoggedAndOneAMinuteAndSource() throws Exception {
     TlsFiles files = TlsFiles.in(TestCertificates.OURS.resolve("clients"));
     Logger logger = (Logger) LoggerFactory.getLogger(ServerTls.class);
     ListAppender<ILoggingEvent> logged = new ListAppender<>();
@@ -27,9 +27,10 @@ class ServerTlsTest {
     Vertx vertx = Vertx.vertx();
     try {
       ServerTls tls = ServerTls.watch(vertx, "http", TlsIdentity.open(files));
-      tls.handshakeFailed(new IllegalArgumentException("no colon in a header"));
+      tls.handshakeFailed("10.0.0.1", new IllegalArgumentException("no colon in a header"));
       for (int i = 0; i < 5; i++) {
-        tls.handshakeFailed(new Exception(new SSLHandshakeException("no cipher")));
+        tls.handshakeFailed(
+            "10.0.0." + i % 2, new Exception(new SSLHandshakeException("no cipher")));
       }
       tls.close();
     } finally {
@@ -39,6 +40,8 @@ class ServerTlsTest {
     }
     assertThat(logged.list)
         .extracting(ILoggingEvent::getFormattedMessage)
-        .containsExactly("http: a connection has not begun TLS: no cipher");
+        .containsExactly(
+            "http: a connection from 10.0.0.0 has not begun TLS: no cipher",
+            "http: a connection from 10.0.0.1 has not begun TLS: no cipher");
   }
 }
