@@ -32,7 +32,7 @@ public final class DevCertificates {
   private final Path store;
   private final String password;
 
-  private DevCertificates(Path store) {
+  DevCertificates(Path store) {
     this.store = store;
     byte[] random = new byte[18];
     new SecureRandom().nextBytes(random);
@@ -73,23 +73,31 @@ public final class DevCertificates {
     return host.equals("localhost") ? "" : (address ? ",ip:" : ",dns:") + host;
   }
 
-  private void authority(String name) throws IOException {
+  void authority(String name) throws IOException {
     generate(AUTHORITY, name, List.of("-ext", "bc:c=ca:true", "-ext", "ku:c=keyCertSign,cRLSign"));
   }
 
-  private void certificate(String name, String alternatives, Path directory) throws IOException {
-    generate(
-        name,
-        name,
-        List.of(
-            "-signer",
-            AUTHORITY,
-            "-ext",
-            "san=" + alternatives,
-            "-ext",
-            "ku:c=digitalSignature",
-            "-ext",
-            "eku=serverAuth,clientAuth"));
+  /**
+   * Writes a certificate, its key and its authority.
+   *
+   * @param alternatives its alternative names, as {@code keytool} takes them
+   * @param more further options of {@code keytool}
+   */
+  void certificate(String name, String alternatives, Path directory, String... more)
+      throws IOException {
+    List<String> options =
+        new ArrayList<>(
+            List.of(
+                "-signer",
+                AUTHORITY,
+                "-ext",
+                "san=" + alternatives,
+                "-ext",
+                "ku:c=digitalSignature",
+                "-ext",
+                "eku=serverAuth,clientAuth"));
+    options.addAll(List.of(more));
+    generate(name, name, options);
     try {
       KeyStore keys = KeyStore.getInstance(store.toFile(), password.toCharArray());
       Key key = keys.getKey(name, password.toCharArray());
