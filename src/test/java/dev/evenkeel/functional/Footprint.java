@@ -47,6 +47,17 @@ record Footprint(long liveBytes, long residentBytes, long threads, long files) {
     return Long.parseLong(total.trim().split("\\s+")[2]);
   }
 
+  /** The number of files that a JVM started here may have open. */
+  static long filesMax() throws IOException {
+    String line =
+        Files.readAllLines(Path.of("/proc/self/limits")).stream()
+            .filter(each -> each.startsWith("Max open files"))
+            .findFirst()
+            .orElseThrow();
+    String hard = line.trim().split("\\s{2,}")[2];
+    return hard.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(hard);
+  }
+
   /** What grew between the middle third and the last third of samples, by the medians of each. */
   static List<String> grown(List<Footprint> samples) {
     int third = samples.size() / 3;

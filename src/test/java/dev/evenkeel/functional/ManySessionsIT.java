@@ -17,7 +17,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetSocket;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -56,7 +55,8 @@ class ManySessionsIT {
   @Test
   void tenThousandIdleSessionsCostLessThan300MegabytesOfHeap() throws Exception {
     Assumptions.assumeTrue(
-        filesMax() >= SESSIONS + OTHER_FILES, "too few open files are allowed: see ulimit -n");
+        Footprint.filesMax() >= SESSIONS + OTHER_FILES,
+        "too few open files are allowed: see ulimit -n");
     try (Node node =
         new Node(directory.resolve("node"))
             .inJvm(List.of("-Xmx512m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC"))
@@ -145,16 +145,5 @@ class ManySessionsIT {
 
   private static double value(Node node, String name) {
     return PrometheusText.parse(node.get("/metrics").body()).value(name);
-  }
-
-  /** The number of files that a JVM started here may have open. */
-  private static long filesMax() throws java.io.IOException {
-    String line =
-        Files.readAllLines(Path.of("/proc/self/limits")).stream()
-            .filter(each -> each.startsWith("Max open files"))
-            .findFirst()
-            .orElseThrow();
-    String hard = line.trim().split("\\s{2,}")[2];
-    return hard.equals("unlimited") ? Long.MAX_VALUE : Long.parseLong(hard);
   }
 }
