@@ -372,6 +372,8 @@ class JsonApiIT {
             "/api/rebalances",
             "/api/cluster",
             "/api/cluster/nodes/{node}/replace",
+            // See UsersIT.
+            "/api/session",
             "/ws/live",
             "/health/live",
             "/health/ready",

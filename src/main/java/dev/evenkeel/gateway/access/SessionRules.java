@@ -200,6 +200,23 @@ public final class SessionRules {
     }
   }
 
+  /**
+   * Checks a question about groups: a session may only ask that a group forgets a topic from which
+   * its member unsubscribes.
+   */
+  public static void unsubscribing(Principal principal, Buffer request) {
+    JsonObject question = json(request);
+    boolean own =
+        question.fieldNames().equals(Set.of("forget"))
+            && question.getValue("forget") instanceof JsonObject forget
+            && forget.getValue("leaver") instanceof String
+            && forget.getValue("topic") instanceof String;
+    if (!own) {
+      throw nodesOnly("this question about groups");
+    }
+    principal.require(Kind.GROUP, text(question.getJsonObject("forget").getValue("group")));
+  }
+
   /** Checks a report to a level dispatcher. */
   public static void report(Principal principal, Buffer request) {
     if (Frames.op(request) != Op.LEVEL_REPORT) {

@@ -81,7 +81,8 @@ final class SessionAddresses {
       case "data" -> rules.broker(principal, false, body);
       case "dispatcher" -> SessionRules.heartbeat(principal, body);
       case "dealer" -> SessionRules.report(principal, body);
-      case "groups", "membership", "sessions" ->
+      case "groups" -> SessionRules.unsubscribing(principal, body);
+      case "membership", "sessions" ->
           throw Refusal.FORBIDDEN.error("the address '%s' is for nodes only", address);
       default -> throw noAddress(address);
     }

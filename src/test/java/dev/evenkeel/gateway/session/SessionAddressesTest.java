@@ -8,6 +8,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.gateway.access.Permission;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.gateway.session.SessionAddresses.Answerer;
@@ -122,10 +123,32 @@ class SessionAddressesTest {
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"groups", "membership", "sessions"})
+  @ValueSource(strings = {"membership", "sessions"})
   void whatNodesAskEachOtherIsForbidden(String service) {
     String address = "evenkeel.node.n.1." + service;
     refused(() -> answerer(address, NO_BODY), Refusal.FORBIDDEN, address);
+  }
+
+  @Test
+  void aSessionAsksNothingAboutGroupsButToUnsubscribe() {
+    String address = "evenkeel.node.n.1.groups";
+    String unsubscribe = "{\"forget\":{\"group\":\"g\",\"topic\":\"t\",\"leaver\":\"m\"}}";
+    assertThat(answerer(address, Buffer.buffer(unsubscribe))).isEqualTo(Answerer.HERE);
+    Principal other = new Principal("u", List.of(Permission.parse("group:h")));
+    refused(
+        () -> addresses.answerer(other, "s-1", address, Buffer.buffer(unsubscribe)),
+        Refusal.FORBIDDEN,
+        "group:g");
+    for (String question :
+        List.of(
+            "{}",
+            "{\"group\":\"g\"}",
+            "{\"live\":null}",
+            "{\"reset\":{},\"forget\":{\"group\":\"g\",\"topic\":\"t\",\"leaver\":\"m\"}}",
+            "{\"forget\":{\"group\":\"g\",\"topic\":\"t\"}}",
+            "{\"forget\":{\"group\":\"g\",\"leaver\":\"m\"}}")) {
+      refused(() -> answerer(address, Buffer.buffer(question)), Refusal.FORBIDDEN, "groups");
+    }
   }
 
   @Test
