@@ -173,7 +173,7 @@ public final class ClusterMembers {
     }
   }
 
-  private static HazelcastInstance startWithTls(Config config, TlsIdentity tls) {
+  static HazelcastInstance startWithTls(Config config, TlsIdentity tls) {
     // Vert.x sets it only for instances that it makes itself.
     config
         .getMemberAttributeConfig()
@@ -233,7 +233,7 @@ public final class ClusterMembers {
     }
   }
 
-  private static Vertx await(Future<Vertx> future) {
+  static Vertx await(Future<Vertx> future) {
     try {
       return future
           .toCompletionStage()
@@ -259,7 +259,7 @@ public final class ClusterMembers {
             + (cause.getMessage() == null ? cause.toString() : cause.getMessage()));
   }
 
-  private static void onThread(String name, Runnable task) {
+  static void onThread(String name, Runnable task) {
     // Not a daemon: a program lives while it joins, also after its main method has ended.
     new Thread(task, name).start();
   }

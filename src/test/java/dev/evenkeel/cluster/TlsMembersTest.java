@@ -5,11 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import com.hazelcast.config.Config;
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.protocol.tls.TlsFiles;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Future;
+import io.vertx.core.VertxOptions;
 import io.vertx.core.buffer.Buffer;
 import java.io.IOException;
 import java.net.Socket;
@@ -97,6 +99,33 @@ class TlsMembersTest {
     // Who has a node's certificate gets in, so the others were refused for theirs.
     handshake(identity(node("n3")), bus);
     assertThat(ask().toString()).isEqualTo("hello");
+  }
+
+  @Test
+  void anApplicationWithACertificateOfTheNodesAuthorityJoinsTheBus() throws Exception {
+    startBoth(identity(node("n1")), identity(node("n2")));
+    result(
+        members
+            .get(0)
+            .vertx()
+            .eventBus()
+            .consumer("echo", message -> message.reply(message.body()))
+            .completion());
+    Config config = HazelcastConfigs.common("tls-pair", "127.0.0.1");
+    config.setLiteMember(true);
+    HazelcastConfigs.socket(config).setPort(0);
+    config
+        .getAdvancedNetworkConfig()
+        .getJoin()
+        .getTcpIpConfig()
+        .setRequiredMember(new HostPort("127.0.0.1", first).hazelcast().toString());
+    VertxOptions options = new VertxOptions();
+    options.getEventBusOptions().setHost("127.0.0.1");
+    SecuredBus bus = result(SecuredBus.join(node("n3"), config, options));
+    Object answer = result(bus.vertx().eventBus().request("echo", Buffer.buffer("hi"))).body();
+    assertThat(answer).hasToString("hi");
+    result(bus.close());
+    await().atMost(LONG).until(() -> members.get(0).members().size() == 2);
   }
 
   /** Also waits for what comes after the handshake: in TLS 1.3 the client's part ends earlier. */
