@@ -233,7 +233,9 @@ public final class LiveHub {
             if (change) {
               JsonObject difference =
                   new JsonObject(MergePatch.diff(Visible.to(scope, before), visible));
-              patch = quiet || !difference.isEmpty() ? difference.encode() : null;
+              // Who sees a part hears of each change, so that what it does not see is no silence.
+              boolean told = quiet || scope.bound() || !difference.isEmpty();
+              patch = told ? difference.encode() : null;
             }
             sent.put(scope, new Sent(patch, snapshot ? new JsonObject(visible).encode() : null));
           });
@@ -242,6 +244,9 @@ public final class LiveHub {
 
     private void send(Step step) {
       sources.setTag(step.tag());
+      if (watchers.isEmpty()) {
+        changedMillis = nowMillis();
+      }
       step.sent().forEach(this::send);
     }
 
