@@ -4,12 +4,18 @@ import com.hazelcast.internal.networking.Channel;
 import com.hazelcast.internal.networking.HandlerStatus;
 import com.hazelcast.internal.networking.InboundHandler;
 import com.hazelcast.internal.networking.OutboundHandler;
+import dev.evenkeel.protocol.LogLimiter;
+import dev.evenkeel.protocol.tls.TlsFailures;
 import java.io.EOFException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
+import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLEngine;
 import javax.net.ssl.SSLEngineResult;
 import javax.net.ssl.SSLEngineResult.HandshakeStatus;
 import javax.net.ssl.SSLException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The two handlers that put TLS into one connection of Hazelcast. Hazelcast calls them on two
@@ -17,6 +23,9 @@ import javax.net.ssl.SSLException;
  * waits for the other, as in a handshake, it blocks its pipeline, and the other wakes it up.
  */
 final class TlsChannel {
+  private static final Logger LOG = LoggerFactory.getLogger(TlsChannel.class);
+  private static final LogLimiter STRANGERS = new LogLimiter();
+
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
 
   private final Channel channel;
@@ -38,6 +47,21 @@ final class TlsChannel {
 
   OutboundHandler<ByteBuffer, ByteBuffer> encryption() {
     return encryption;
+  }
+
+  /** Logs, once a minute and source, that a connection has not begun TLS. */
+  private void tell(SSLException failure) {
+    if (channel.isClientMode()
+        || !(channel.remoteSocketAddress() instanceof InetSocketAddress remote)) {
+      return;
+    }
+    String source = remote.getAddress().getHostAddress();
+    if (STRANGERS.mayLog(source, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+      LOG.warn(
+          "Hazelcast: a connection from {} has not begun TLS: {}",
+          source,
+          TlsFailures.reason(failure));
+    }
   }
 
   /** Where the handshake is, once all that can be computed now is. */
@@ -88,6 +112,9 @@ final class TlsChannel {
         synchronized (engine) {
           return decrypt();
         }
+      } catch (SSLException e) {
+        tell(e);
+        throw e;
       } finally {
         writable(src);
       }

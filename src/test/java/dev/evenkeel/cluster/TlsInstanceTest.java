@@ -37,7 +37,10 @@ class TlsInstanceTest {
     members.forEach(member -> member.getLifecycleService().terminate());
   }
 
-  private Config config(int at) {
+  /**
+   * @param joinSeconds how long it tries to join: short for those that cannot
+   */
+  private Config config(int at, int joinSeconds) {
     Config config = HazelcastConfigs.common("tls", "127.0.0.1");
     HazelcastConfigs.socket(config).setPort(port + at);
     TcpIpConfig join = config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
@@ -45,14 +48,16 @@ class TlsInstanceTest {
     for (int i = 0; i < 3; i++) {
       join.addMember("127.0.0.1:" + (port + i));
     }
-    config.setProperty("hazelcast.max.join.seconds", "4");
+    config.setProperty("hazelcast.max.join.seconds", String.valueOf(joinSeconds));
     return config;
   }
 
   private HazelcastInstance start(int at, Path certificates) throws Exception {
     TlsIdentity identity =
         TlsIdentity.open(TlsFiles.in(certificates.resolve("nodes/n" + (at + 1))));
-    HazelcastInstance member = TlsInstance.start(config(at), identity);
+    HazelcastInstance member =
+        TlsInstance.start(
+            config(at, certificates.equals(TestCertificates.OURS) ? 60 : 4), identity);
     members.add(member);
     return member;
   }
@@ -95,7 +100,7 @@ class TlsInstanceTest {
   void whoHasNoCertificateOfTheirAuthorityStaysOutside() throws Exception {
     HazelcastInstance ours = start(0, TestCertificates.OURS);
     // Each tries to join, and then ends without having met anybody.
-    assertThatThrownBy(() -> Hazelcast.newHazelcastInstance(config(1)))
+    assertThatThrownBy(() -> Hazelcast.newHazelcastInstance(config(1, 4)))
         .hasMessageContaining("failed to start");
     assertThatThrownBy(() -> start(2, TestCertificates.FOREIGN))
         .hasMessageContaining("failed to start");
