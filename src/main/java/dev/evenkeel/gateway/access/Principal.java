@@ -81,7 +81,7 @@ public record Principal(String name, List<Permission> may) {
    *
    * @param needed a permission that would do
    */
-  RefusedException denied(String needed) {
+  public RefusedException denied(String needed) {
     return Refusal.FORBIDDEN.error("the user '%s' needs the permission %s", name, needed);
   }
 }

@@ -46,7 +46,7 @@ final class Api {
     }
     return ask(address, question)
         .map(answer -> ApiRules.visible(principal, address, question, answer))
-        .onComplete(done -> callers.acted(context, address, question, done.cause()));
+        .onComplete(done -> callers.acted(context, principal, address, question, done.cause()));
   }
 
   /** Asks on behalf of the node itself. */

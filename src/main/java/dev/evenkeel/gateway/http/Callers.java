@@ -3,7 +3,6 @@ package dev.evenkeel.gateway.http;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.http.Cookie;
 import io.vertx.core.http.CookieSameSite;
@@ -123,8 +122,7 @@ final class Callers {
    */
   RefusedException refusal(RoutingContext context, String action, String needed) {
     Principal principal = principal(context);
-    RefusedException refused =
-        Refusal.FORBIDDEN.error("the user '%s' needs the permission %s", principal.name(), needed);
+    RefusedException refused = principal.denied(needed);
     denied(context, principal, action, refused);
     return refused;
   }
@@ -142,12 +140,17 @@ final class Callers {
   }
 
   /** Notes the end of an administrative act. */
-  void acted(RoutingContext context, String address, JsonObject question, Throwable failure) {
+  void acted(
+      RoutingContext context,
+      Principal principal,
+      String address,
+      JsonObject question,
+      Throwable failure) {
     if (ApiRules.changes(address, question)) {
       access
           .audit()
           .acted(
-              principal(context).name(),
+              principal.name(),
               source(context),
               VIA,
               ApiRules.words(address, question),

@@ -122,8 +122,10 @@ public final class WebVerticle extends VerticleBase {
                       .connectionHandler(connections::opened)
                       .invalidRequestHandler(guard::malformed)
                       .requestHandler(guard);
-              // It is told by the TLS engine, with its source.
-              server.exceptionHandler(failure -> {});
+              if (tls != null) {
+                // The TLS engine logs a failed handshake, and knows where it came from.
+                server.exceptionHandler(failure -> {});
+              }
               return server.listen();
             });
   }

@@ -90,8 +90,11 @@ final class SessionAddresses {
     return here ? Answerer.HERE : Answerer.ELSEWHERE;
   }
 
-  static boolean ofApi(String address) {
-    return API.contains(address);
+  /** Whether questions there are about topics, groups and nodes, and not messages. */
+  static boolean ofSettings(String address) {
+    return API.contains(address)
+        && !address.equals(Addresses.API_PRODUCE)
+        && !address.equals(Addresses.API_MESSAGES);
   }
 
   /** Whether the node that answers is to know who asks. */

@@ -235,7 +235,7 @@ final class SessionConnection {
   /** Notes an administrative act. */
   private void audit(
       Principal principal, String address, Buffer body, AsyncResult<Message<Object>> done) {
-    if (SessionAddresses.ofApi(address)) {
+    if (SessionAddresses.ofSettings(address)) {
       JsonObject question = question(body);
       if (question != null && ApiRules.changes(address, question)) {
         String failure = done.succeeded() ? null : done.cause().getMessage();
@@ -268,7 +268,7 @@ final class SessionConnection {
     if (address.equals(Addresses.VIEW)) {
       return SessionRules.visibleView(principal, answer);
     }
-    return SessionAddresses.ofApi(address)
+    return SessionAddresses.ofSettings(address)
         ? Json.encodeToBuffer(
             ApiRules.visible(principal, address, question(body), Json.decodeValue(answer)))
         : answer;

@@ -71,8 +71,10 @@ final class SessionListener extends VerticleBase {
       port.tls().applyTo(options);
     }
     server = vertx.createNetServer(options).connectHandler(this::connected);
-    // It is told by the TLS engine, with its source.
-    server.exceptionHandler(failure -> {});
+    if (port.tls() != null) {
+      // The TLS engine logs a failed handshake, and knows where it came from.
+      server.exceptionHandler(failure -> {});
+    }
     return server.listen(number, host);
   }
 
