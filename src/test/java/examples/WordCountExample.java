@@ -6,6 +6,7 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -83,10 +84,22 @@ public final class WordCountExample {
     /** The counts of all messages before {@code shard.offset()}: what comes is added to them. */
     @Override
     public Future<Void> onAssign(ShardContext shard, Buffer state) {
+      return begin(shard, state == null ? List.of() : List.of(state));
+    }
+
+    /** The topic has other shards now: each former one's counts go on in one of these. */
+    @Override
+    public Future<Void> onAssignFromParents(ShardContext shard, List<ParentState> parents) {
+      return begin(
+          shard, parents.stream().filter(ParentState::heir).map(ParentState::state).toList());
+    }
+
+    private Future<Void> begin(ShardContext shard, List<Buffer> states) {
       Map<String, Long> counts = new HashMap<>();
-      if (state != null) {
+      for (Buffer state : states) {
         JsonObject words = new JsonObject(state).getJsonObject("words");
-        words.forEach(word -> counts.put(word.getKey(), ((Number) word.getValue()).longValue()));
+        words.forEach(
+            word -> counts.merge(word.getKey(), ((Number) word.getValue()).longValue(), Long::sum));
       }
       byShard.put(shard.shard(), counts);
       System.out.println("got " + shard.shard() + " at " + shard.offset());

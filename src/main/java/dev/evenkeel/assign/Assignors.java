@@ -30,7 +30,11 @@ public final class Assignors {
 
   private Assignors() {
     for (Assignor builtIn :
-        List.of(new StickyAssignor(), new AverageAssignor(), new ConsistentHashAssignor())) {
+        List.of(
+            new StickyAssignor(),
+            new AverageAssignor(),
+            new ConsistentHashAssignor(),
+            new LoadAssignor())) {
       byName.put(builtIn.name(), builtIn);
     }
   }

@@ -17,6 +17,8 @@ import java.util.stream.IntStream;
  * all (Murota, "Discrete Convex Analysis", 2003, theorem 6.26).
  */
 final class Levelling {
+  private static final int ROUNDS = 8;
+
   private final Flow flow;
   private final Paths paths;
 
@@ -42,14 +44,22 @@ final class Levelling {
         flow.place(arc, Math.min(flow.unplaced[topic], flow.awaitedUnits(arc)));
       }
     }
-    IntStream.range(0, flow.unplaced.length)
-        .boxed()
-        .sorted(Comparator.comparingInt(topic -> flow.arcsOfTopic[topic].length))
-        .forEach(this::spread);
+    List<Integer> topics =
+        IntStream.range(0, flow.unplaced.length)
+            .boxed()
+            .sorted(Comparator.comparingInt(topic -> flow.arcsOfTopic[topic].length))
+            .toList();
+    // In rounds: what one topic has made uneven, the others make up for in the next round.
+    for (int rounds = ROUNDS; rounds > 0; rounds--) {
+      for (int topic : topics) {
+        spread(topic, -Math.floorDiv(-flow.unplaced[topic], rounds));
+      }
+    }
   }
 
-  private void spread(int topic) {
-    if (flow.unplaced[topic] == 0) {
+  /** Places {@code count} shards of the topic. */
+  private void spread(int topic, int count) {
+    if (count == 0) {
       return;
     }
     PriorityQueue<Integer> arcs =
@@ -59,9 +69,11 @@ final class Levelling {
     for (int arc : flow.arcsOfTopic[topic]) {
       arcs.add(arc);
     }
-    while (flow.unplaced[topic] > 0) {
+    for (int left = count; left > 0; ) {
       int arc = arcs.poll();
-      flow.place(arc, Math.min(flow.unplaced[topic], room(flow.arcCohort[arc])));
+      int placed = Math.min(left, room(flow.arcCohort[arc]));
+      flow.place(arc, placed);
+      left -= placed;
       arcs.add(arc);
     }
   }

@@ -41,6 +41,9 @@ final class Roster {
   /** Messages behind; the largest value if unknown. */
   final long[] lag;
 
+  /** What the shard costs its owner; null if unknown. */
+  final Snapshot.Work[] work;
+
   private Roster(String[] members, int[][] topicsOf, List<Snapshot.Held> helds, int[] from) {
     int count = helds.size();
     this.members = members;
@@ -51,6 +54,7 @@ final class Roster {
     heir = new int[count];
     draining = new boolean[count];
     lag = new long[count];
+    work = new Snapshot.Work[count];
   }
 
   static Roster of(Snapshot snapshot) {
@@ -111,6 +115,7 @@ final class Roster {
       int next = mayOwn(sorted, numbers.get(held.heir()), held.shard());
       heir[s] = next == owner[s] ? NOBODY : next;
       draining[s] = held.heir() != null && !held.heir().equals(held.owner());
+      work[s] = held.work();
       lag[s] = held.lag() == null ? Long.MAX_VALUE : held.lag();
     }
   }

@@ -31,6 +31,20 @@ public record Snapshot(List<Member> members, List<Held> shards) {
    * @param heir who gets it when the hand-over under way ends, or null if there is none or it is
    *     open who; it need not be among the members either
    * @param lag messages that the group has not consumed, or null if that is unknown
+   * @param work what the shard costs its owner, or null if that is unknown
    */
-  public record Held(Shard shard, String owner, String heir, Long lag) {}
+  public record Held(Shard shard, String owner, String heir, Long lag, Work work) {
+    /** A shard of unknown work. */
+    public Held(Shard shard, String owner, String heir, Long lag) {
+      this(shard, owner, heir, lag, null);
+    }
+  }
+
+  /**
+   * What a shard costs its owner, on average over the last minute.
+   *
+   * @param busy handlers that run at a time: their time divided by the time that passed
+   * @param bytesPerSecond bytes of messages that are handled
+   */
+  public record Work(double busy, double bytesPerSecond) {}
 }

@@ -15,6 +15,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.log.LogNode;
@@ -179,6 +180,12 @@ public final class BrokerVerticle extends VerticleBase {
             .eventBus()
             .consumer(
                 Addresses.VIEW, message -> message.reply(service.view().toJson().toBuffer())));
+    consumers.add(
+        vertx
+            .eventBus()
+            .consumer(
+                Addresses.LEADER_CHANGES,
+                message -> service.heardLeaders(VertxLink.buffer(message.body()))));
     timers.add(vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders()));
     timers.add(vertx.setPeriodic(COMPARE_MILLIS, id -> service.compareReplicas()));
     timers.add(vertx.setPeriodic(options.reconcileMillis(), id -> service.reconcile()));

@@ -1,6 +1,7 @@
 package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.Shard;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
@@ -32,8 +33,14 @@ public record Assignment(
   /** Most shards that are named as coming. */
   public static final int COMING_MAX = 64;
 
+  private static final RecordJson<Origin> ORIGIN =
+      new RecordJson<>(Origin.class)
+          .list("parents", Integer.MAX_VALUE, parent -> parent, JsonArray::getInteger)
+          .list("heirOf", Integer.MAX_VALUE, parent -> parent, JsonArray::getInteger);
   private static final RecordJson<Owned> OWNED =
-      new RecordJson<>(Owned.class).former("committed", -1L);
+      new RecordJson<>(Owned.class)
+          .former("committed", -1L)
+          .object("origin", ORIGIN::write, ORIGIN::read);
   private static final RecordJson<Lead> LEAD = new RecordJson<>(Lead.class);
   private static final RecordJson<Coming> COMING = new RecordJson<>(Coming.class);
   private static final RecordJson<Assignment> JSON =
@@ -98,6 +105,8 @@ public record Assignment(
    * @param committed the lease's committed offset when it was granted, or -1 if that is not known.
    *     A member that has not held this epoch before and keeps no state begins there without
    *     reading the lease
+   * @param origin where its keys come from; null if the number of the topic's shards has not
+   *     changed since the shard exists, or the former shards are gone
    */
   public record Owned(
       String topic,
@@ -105,7 +114,30 @@ public record Assignment(
       long epoch,
       boolean draining,
       long deadlineMillis,
-      long committed) {}
+      long committed,
+      Origin origin) {
+
+    /** A shard whose keys come from no other. */
+    public Owned(
+        String topic,
+        Shard shard,
+        long epoch,
+        boolean draining,
+        long deadlineMillis,
+        long committed) {
+      this(topic, shard, epoch, draining, deadlineMillis, committed, null);
+    }
+  }
+
+  /**
+   * A shard that was opened when the number of its topic's shards changed.
+   *
+   * @param parents numbers of the sealed shards from which keys have come to this one
+   * @param heirOf those of them of which this shard is the heir: of each exactly one is
+   * @param first number of the first shard that was opened together with it
+   * @param shards how many were
+   */
+  public record Origin(List<Integer> parents, List<Integer> heirOf, int first, int shards) {}
 
   public boolean laterThan(long otherTerm, long otherRevision) {
     return term > otherTerm || term == otherTerm && revision > otherRevision;

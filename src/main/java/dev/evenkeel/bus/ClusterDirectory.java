@@ -144,6 +144,9 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
                 change(
                     known ->
                         known == null ? answered.result() : answered.result().notOlderThan(known));
+                if (!answered.result().places().isEmpty()) {
+                  link.nodesAre(answered.result().places());
+                }
                 promise.complete(current);
               } else {
                 promise.fail(answered.cause());

@@ -8,6 +8,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 
 /**
@@ -25,6 +26,8 @@ import java.util.List;
  * @param caughtUp false if the node has started and no leader has told it yet what is committed;
  *     then it names no topics
  * @param metaIndex the last entry of the meta log that the topics come from; -1 if unknown
+ * @param places where each node takes connections of clients; empty as long as no node has joined
+ *     or left
  */
 public record ClusterView(
     String cluster,
@@ -36,25 +39,115 @@ public record ClusterView(
     long metaTerm,
     List<Long> dataTerms,
     boolean caughtUp,
-    long metaIndex) {
+    long metaIndex,
+    List<NodePlace> places) {
+  /** A view that does not say where the nodes are. */
+  public ClusterView(
+      String cluster,
+      String node,
+      String metaLeader,
+      List<String> dataLeaders,
+      List<String> nodes,
+      List<TopicInfo> topics,
+      long metaTerm,
+      List<Long> dataTerms,
+      boolean caughtUp,
+      long metaIndex) {
+    this(
+        cluster,
+        node,
+        metaLeader,
+        dataLeaders,
+        nodes,
+        topics,
+        metaTerm,
+        dataTerms,
+        caughtUp,
+        metaIndex,
+        List.of());
+  }
+
   /** Number of the meta log group; data groups are numbered from 0. */
   public static final int META = -1;
 
   /** Only active topics are in a view. */
   private static final RecordJson<TopicInfo> TOPIC =
       new RecordJson<>(TopicInfo.class)
-          .form("state", (json, state) -> {}, json -> TopicInfo.State.ACTIVE);
+          .form("state", (json, state) -> {}, json -> TopicInfo.State.ACTIVE)
+          .form("layouts", ClusterView::writeLayouts, ClusterView::layouts)
+          .form("next", (json, next) -> {}, json -> null);
+
+  private static final RecordJson<TopicInfo.Layout> LAYOUT =
+      new RecordJson<>(TopicInfo.Layout.class);
+
+  private static final RecordJson<NodePlace> PLACE = new RecordJson<>(NodePlace.class);
 
   private static final RecordJson<ClusterView> JSON =
       new RecordJson<>(ClusterView.class)
           .list("dataLeaders", Integer.MAX_VALUE, leader -> leader, JsonArray::getString)
           .list("nodes", Integer.MAX_VALUE, node -> node, JsonArray::getString)
-          .list("topics", Integer.MAX_VALUE, TOPIC::write, TOPIC::readItem)
+          .form("topics", ClusterView::writeTopics, ClusterView::topics)
           .former("metaTerm", 0L)
           .list("dataTerms", Integer.MAX_VALUE, term -> term, JsonArray::getLong)
           .former("dataTerms", List.of())
           .former("caughtUp", true)
-          .former("metaIndex", -1L);
+          .former("metaIndex", -1L)
+          .list("places", Integer.MAX_VALUE, PLACE::write, PLACE::readItem)
+          .former("places", List.of());
+
+  /**
+   * Topics with several layouts are in a list of their own, which clients of versions before them
+   * do not read: to those the topic does not exist. They would send messages to wrong shards.
+   */
+  private static void writeTopics(JsonObject json, List<TopicInfo> topics) {
+    JsonArray plain = new JsonArray();
+    JsonArray resharded = new JsonArray();
+    for (TopicInfo topic : topics) {
+      (topic.layouts().size() > 1 || topic.layouts().get(0).first() > 0 ? resharded : plain)
+          .add(TOPIC.write(topic));
+    }
+    json.put("topics", plain);
+    if (!resharded.isEmpty()) {
+      json.put("reshardedTopics", resharded);
+    }
+  }
+
+  private static List<TopicInfo> topics(JsonObject json) {
+    List<TopicInfo> topics = new ArrayList<>();
+    for (JsonArray each :
+        List.of(
+            json.getJsonArray("topics"), json.getJsonArray("reshardedTopics", new JsonArray()))) {
+      for (int i = 0; i < each.size(); i++) {
+        topics.add(TOPIC.readItem(each, i));
+      }
+    }
+    topics.sort(Comparator.comparingInt(TopicInfo::id));
+    return List.copyOf(topics);
+  }
+
+  /** The number of open shards, and the layouts if there was a former one. */
+  private static void writeLayouts(JsonObject json, List<TopicInfo.Layout> layouts) {
+    TopicInfo.Layout open = layouts.get(layouts.size() - 1);
+    json.put("shards", open.shards());
+    if (open.first() > 0) {
+      JsonArray all = new JsonArray();
+      layouts.forEach(each -> all.add(LAYOUT.write(each)));
+      json.put("layouts", all);
+    }
+  }
+
+  private static List<TopicInfo.Layout> layouts(JsonObject json) {
+    JsonArray all = json.getJsonArray("layouts");
+    if (all == null) {
+      int shards = json.getInteger("shards");
+      return List.of(new TopicInfo.Layout(0, shards, json.getLong("createdMillis")));
+    }
+    List<TopicInfo.Layout> layouts = new ArrayList<>();
+    for (int i = 0; i < all.size(); i++) {
+      layouts.add(LAYOUT.readItem(all, i));
+    }
+    return List.copyOf(layouts);
+  }
 
   /** The leader of a data group or of {@link #META}; null if unknown, or if there is no such. */
   public String leader(int group) {

@@ -14,10 +14,42 @@ import java.util.List;
  *
  * @param startOffset the first offset kept
  * @param endOffset the next offset to be assigned: the high watermark
- * @param failures number of failures that concern the owner; 0: it need not ask for retries
+ * @param failures number of failures that concern the owner, plus {@link #SEALED} if the shard is
+ *     sealed, and {@link #NONE_WAITS}; 0: it need not ask for retries
  * @param batches in order; empty if nothing came in time
  */
 public record FetchAnswer(long startOffset, long endOffset, int failures, List<Placed> batches) {
+
+  /** Added to {@code failures}: no message comes after the end offset any more. */
+  public static final int SEALED = 1 << 30;
+
+  /** Added to it beside {@link #SEALED} if no message waits to be tried again. */
+  public static final int NONE_WAITS = 1 << 29;
+
+  /**
+   * What tells an owner of failures.
+   *
+   * @param count how many concern it
+   * @param anyWaits whether a message waits to be tried again
+   */
+  public static int failures(int count, boolean sealed, boolean anyWaits) {
+    return !sealed ? count : count | SEALED | (anyWaits ? 0 : NONE_WAITS);
+  }
+
+  /** How many failures concern the owner; 0: it need not ask for retries. */
+  public int failureCount() {
+    return failures & ~SEALED & ~NONE_WAITS;
+  }
+
+  /** Whether the shard is sealed, and no message waits to be tried again. */
+  public boolean noneWaits() {
+    return (failures & NONE_WAITS) != 0;
+  }
+
+  /** Whether no message comes after the end offset any more. */
+  public boolean sealed() {
+    return (failures & SEALED) != 0;
+  }
 
   /**
    * A batch and the offset of its first message.

@@ -18,8 +18,9 @@ import java.nio.ByteBuffer;
  *     #AS_GRANTED}: the fetch comes ahead of the grant of the lease at this epoch
  * @param bytesMax the answer holds more than one batch only within this size
  * @param messagesMax like bytesMax; the headers of batches say how many messages they hold
- * @param failuresKnown number of failures in the last answer, at first 0. If it is another number
- *     by now, the answer does not wait; {@link #FAILURES_UNKNOWN}: it waits in any case
+ * @param failuresKnown {@link FetchAnswer#failures} of the last answer, at first 0. If it is
+ *     another number by now, the answer does not wait; {@link #FAILURES_UNKNOWN}: it waits in any
+ *     case
  * @param waitMillis longest wait if there is no message yet, at most {@link
  *     Limits#FETCH_WAIT_MILLIS_MAX}
  */
@@ -55,7 +56,8 @@ public record FetchRequest(
 
   /** The same request without a lease. */
   public FetchRequest browse() {
-    return browse(shard, offset, bytesMax, messagesMax, waitMillis);
+    int sealedKnown = failuresKnown & (FetchAnswer.SEALED | FetchAnswer.NONE_WAITS);
+    return new FetchRequest("", shard, -1, offset, bytesMax, messagesMax, sealedKnown, waitMillis);
   }
 
   public Bytes encode() {

@@ -39,6 +39,7 @@ import java.util.Objects;
  * @param seen the assignment by which it works; null: it wants to have its assignment again
  * @param user whose program it is: the node that took the heartbeat says so, and whatever the
  *     program says does not count; null: unknown
+ * @param version of the member's client; null: unknown
  */
 public record Heartbeat(
     String group,
@@ -61,7 +62,8 @@ public record Heartbeat(
     boolean breakerOpen,
     FlowTally flow,
     Seen seen,
-    String user) {
+    String user,
+    String version) {
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
@@ -106,7 +108,8 @@ public record Heartbeat(
           .unless("breakerOpen", false)
           .object("flow", FlowTally::toJson, FlowTally::fromJson)
           .object("seen", Seen.JSON::write, Seen.JSON::read)
-          .unless("user", null);
+          .unless("user", null)
+          .unless("version", null);
 
   /**
    * Settings that a member may ask for.
@@ -127,6 +130,8 @@ public record Heartbeat(
    *     always null in other modes
    * @param resignedTerm mode singleton: the last term at which this run resigned as the leader. It
    *     does not lead at that term again if there is another member; null: it has not resigned
+   * @param graceMillis mode sharded: for how long nobody else gets its shards after it has ended,
+   *     so that a later run of its name gets them back; 0: not at all
    */
   public record Wishes(
       String assignor,
@@ -135,9 +140,30 @@ public record Heartbeat(
       Long stallTimeoutMillis,
       String order,
       List<Long> retryDelaysMillis,
-      Long resignedTerm) {
+      Long resignedTerm,
+      long graceMillis) {
     /** No wishes. */
     public static final Wishes NONE = new Wishes(null, null, 0, null, null, null, null);
+
+    /** Of a member that does not come back. */
+    public Wishes(
+        String assignor,
+        Long stuckTimeoutMillis,
+        long crashLockTimeMillis,
+        Long stallTimeoutMillis,
+        String order,
+        List<Long> retryDelaysMillis,
+        Long resignedTerm) {
+      this(
+          assignor,
+          stuckTimeoutMillis,
+          crashLockTimeMillis,
+          stallTimeoutMillis,
+          order,
+          retryDelaysMillis,
+          resignedTerm,
+          0);
+    }
 
     private static final RecordJson<Wishes> JSON =
         new RecordJson<>(Wishes.class)
@@ -147,7 +173,8 @@ public record Heartbeat(
             // It reads one more than is allowed, so that the check sees that there are too many.
             .list("retryDelaysMillis", Limits.RETRY_DELAYS_MAX + 1, delay -> delay, Wishes::delay)
             .unless("retryDelaysMillis", null)
-            .unless("resignedTerm", null);
+            .unless("resignedTerm", null)
+            .unless("graceMillis", 0L);
 
     /** Fails for null, as for anything that is not a number. */
     private static Long delay(JsonArray delays, int index) {

@@ -12,6 +12,7 @@ import io.vertx.core.json.JsonObject;
  * @param owner null while nobody owns the shard
  * @param groupTerm highest term of the group's lease that a grant has named; 0: no grant named one
  * @param ownerTimeoutMillis without a heartbeat for this time, the owner counts as dead
+ * @param stage how far the group is with a shard that is sealed
  */
 public record LeaseChange(
     String group,
@@ -21,12 +22,18 @@ public record LeaseChange(
     String instance,
     long committed,
     long groupTerm,
-    long ownerTimeoutMillis) {
+    long ownerTimeoutMillis,
+    Lease.Stage stage) {
 
   private static final RecordJson<LeaseChange> JSON =
       new RecordJson<>(LeaseChange.class)
           .former("groupTerm", 0L)
-          .former("ownerTimeoutMillis", Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+          .former("ownerTimeoutMillis", Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)
+          .form(
+              "stage",
+              (JsonObject json, Lease.Stage stage) -> json.put("stage", stage.name()),
+              json -> Lease.Stage.valueOf(json.getString("stage")))
+          .unless("stage", Lease.Stage.CONSUMING);
 
   public static LeaseChange of(Lease lease) {
     return new LeaseChange(
@@ -37,7 +44,8 @@ public record LeaseChange(
         lease.instance(),
         lease.committed(),
         lease.groupTerm(),
-        lease.ownerTimeoutMillis());
+        lease.ownerTimeoutMillis(),
+        lease.stage());
   }
 
   public JsonObject toJson() {

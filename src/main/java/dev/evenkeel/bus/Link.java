@@ -3,6 +3,7 @@ package dev.evenkeel.bus;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import java.util.List;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
@@ -47,6 +48,9 @@ public interface Link {
    * before the answer, the sender gets INDETERMINATE.
    */
   Listening serve(String address, Function<Buffer, Future<Buffer>> server);
+
+  /** Notes where the nodes are now, for the next connection. */
+  default void nodesAre(List<NodePlace> places) {}
 
   State state();
 

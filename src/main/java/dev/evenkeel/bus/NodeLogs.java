@@ -33,10 +33,11 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
    * @param read the highest that the node reads
    * @param cluster the highest that all nodes read, as of the last meta entry that this node has
    *     applied
+   * @param version of the node's build; null if it does not say
    */
-  public record Levels(int read, int cluster) {
+  public record Levels(int read, int cluster, String version) {
     /** The levels of a node of the first version, which does not name them. */
-    public static final Levels FIRST = new Levels(FeatureLevel.FIRST, FeatureLevel.FIRST);
+    public static final Levels FIRST = new Levels(FeatureLevel.FIRST, FeatureLevel.FIRST, null);
   }
 
   /**
@@ -124,7 +125,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     groups.forEach(group -> CONDITION.write(out, group.condition()));
     // Those of the version before segments read up to here.
     groups.forEach(group -> BODIES.write(out, group.condition().bodies()));
-    return out;
+    return out.text(levels.version());
   }
 
   /**
@@ -137,12 +138,14 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     if (in.remaining() == 0) {
       return new NodeLogs(node, host, groups, Levels.FIRST);
     }
-    Levels levels = new Levels(in.i32(), in.i32());
+    int read = in.i32();
+    int cluster = in.i32();
     List<Condition> conditions = new ArrayList<>();
     groups.forEach(group -> conditions.add(CONDITION.read(in)));
     if (in.remaining() > 0) {
       conditions.replaceAll(condition -> condition.with(BODIES.read(in)));
     }
+    Levels levels = new Levels(read, cluster, in.remaining() > 0 ? in.text() : null);
     List<Group> whole = new ArrayList<>();
     for (Group group : groups) {
       whole.add(

@@ -94,7 +94,12 @@ public enum Op {
    * Data. Body: {@link FetchManyRequest}. Answer: {@link FetchManyAnswer}. Waits until there is
    * something for one of the shards.
    */
-  FETCH_MANY;
+  FETCH_MANY,
+  /**
+   * Body: text name, i32 shards. Gives a topic another number of shards. Answer: Reply.OfTopic. To
+   * the leader of the meta group.
+   */
+  RESHARD_TOPIC;
 
   private static final Op[] VALUES = values();
 

@@ -17,6 +17,9 @@ import io.vertx.core.json.JsonArray;
  * @param stalledMillis for how long it has had messages of the shard in hand without finishing one;
  *     null if it has none in hand. For a lost shard, only while handlers still run
  * @param position the lowest unfinished offset; null before it is known where the member begins
+ * @param busyMillis time that handlers of the shard have run under the epoch, all together; null if
+ *     unknown
+ * @param bytes of the messages that they have handled; null if unknown
  */
 public record ShardProgress(
     Shard shard,
@@ -25,22 +28,47 @@ public record ShardProgress(
     Long fetchedAgoMillis,
     Long endedAgoMillis,
     Long stalledMillis,
-    Long position) {
+    Long position,
+    Long busyMillis,
+    Long bytes) {
+
+  /** Of unknown work. */
+  public ShardProgress(
+      Shard shard,
+      long epoch,
+      Long begunOffset,
+      Long fetchedAgoMillis,
+      Long endedAgoMillis,
+      Long stalledMillis,
+      Long position) {
+    this(
+        shard,
+        epoch,
+        begunOffset,
+        fetchedAgoMillis,
+        endedAgoMillis,
+        stalledMillis,
+        position,
+        null,
+        null);
+  }
 
   /**
-   * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for, position]}:
-   * an array without names, because there may be many.
+   * {@code [topic id, shard, epoch, begun offset, fetched ago, ended ago, stalled for, position,
+   * busy, bytes]}: an array without names, because there may be many. The last two may be left out.
    */
   JsonArray toJson() {
-    return new JsonArray()
-        .add(shard.topicId())
-        .add(shard.shard())
-        .add(epoch)
-        .add(begunOffset)
-        .add(fetchedAgoMillis)
-        .add(endedAgoMillis)
-        .add(stalledMillis)
-        .add(position);
+    JsonArray json =
+        new JsonArray()
+            .add(shard.topicId())
+            .add(shard.shard())
+            .add(epoch)
+            .add(begunOffset)
+            .add(fetchedAgoMillis)
+            .add(endedAgoMillis)
+            .add(stalledMillis)
+            .add(position);
+    return busyMillis == null ? json : json.add(busyMillis).add(bytes);
   }
 
   static ShardProgress fromJson(JsonArray json) {
@@ -50,8 +78,10 @@ public record ShardProgress(
         json.getLong(3),
         json.getLong(4),
         json.getLong(5),
-        // Former clients send six or seven.
+        // Former clients send six to eight.
         json.size() > 6 ? json.getLong(6) : null,
-        json.size() > 7 ? json.getLong(7) : null);
+        json.size() > 7 ? json.getLong(7) : null,
+        json.size() > 9 ? json.getLong(8) : null,
+        json.size() > 9 ? json.getLong(9) : null);
   }
 }

@@ -63,8 +63,8 @@ public record ShardStatus(
   public static Long sum(
       TopicInfo topic, Map<Shard, ShardStatus> known, ToLongFunction<ShardStatus> figure) {
     long sum = 0;
-    for (int i = 0; i < topic.shards(); i++) {
-      ShardStatus status = known.get(new Shard(topic.id(), i));
+    for (Shard shard : topic.all()) {
+      ShardStatus status = known.get(shard);
       if (status == null) {
         return null;
       }

@@ -68,6 +68,15 @@ public final class CommandOptions {
     return value(name, "TIME", Long.class, new OptionFormats.Time(), unset, help);
   }
 
+  /** As {@link #time}, but the option may stand alone, and then has the value {@code alone}. */
+  public Supplier<Long> optionalTime(String name, String alone, String help) {
+    return add(
+        option(name, "TIME", Long.class, null, help)
+            .converters(new OptionFormats.Time())
+            .arity("0..1")
+            .fallbackValue(alone));
+  }
+
   /** As {@link #time}, but above 0. */
   public Supplier<Long> someTime(String name, String unset, String help) {
     return value(name, "TIME", Long.class, OptionFormats::someTime, unset, help);

@@ -4,6 +4,7 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -129,6 +130,11 @@ final class ConsumeHandler implements ConsumerHandler {
   @Override
   public Future<Void> onAssign(ShardContext shard, Buffer state) {
     return commands.assign(shard, state).onSuccess(done -> assigned());
+  }
+
+  @Override
+  public Future<Void> onAssignFromParents(ShardContext shard, List<ParentState> parents) {
+    return commands.assignFromParents(shard, parents).onSuccess(done -> assigned());
   }
 
   @Override

@@ -176,7 +176,7 @@ final class ConsumeOptions {
         flags.text(
             "--assignor",
             "NAME",
-            "How shards are assigned to members: sticky, average, consistent-hash, or another"
+            "How shards are assigned to members: sticky, load, average, consistent-hash, or another"
                 + " assignor that the nodes have. All members must agree (default: the group's,"
                 + " else sticky)."));
     values.put(
@@ -197,6 +197,13 @@ final class ConsumeOptions {
             "--crash-lock-time",
             "How long shards of this member stay without an owner after its death (default: not at"
                 + " all)."));
+    values.put(
+        "graceMillis",
+        flags.optionalTime(
+            "--stable",
+            "1m",
+            "Come back with the same --member: its shards wait for that time after it has ended"
+                + " (default: not at all; without a TIME: 1m)."));
     values.put(
         "order",
         flags.constant(

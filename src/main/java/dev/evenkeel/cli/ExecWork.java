@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -133,6 +134,13 @@ final class ExecWork {
     }
     byte[] input = state == null ? NOTHING : state.getBytes();
     return ofState(shard, stateRunner.run(call(settings.assignCommand(), shard, input)));
+  }
+
+  /** With the states of the former shards whose heir this one is, one behind the other. */
+  Future<Void> assignFromParents(ShardContext shard, List<ParentState> parents) {
+    Buffer states = Buffer.buffer();
+    parents.stream().filter(ParentState::heir).forEach(each -> states.appendBuffer(each.state()));
+    return assign(shard, states);
   }
 
   Future<Buffer> release(ShardContext shard) {

@@ -7,6 +7,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.stream.Collectors;
 
 /** Formats a group from the API as lines and tables for people; a hyphen means unknown. */
 final class GroupText {
@@ -32,8 +33,21 @@ final class GroupText {
         + Table.of(
                 "TOPIC topic, SHARD shard, OWNER owner, NEXT nextOwner, STATE state, "
                     + "EPOCH epoch, COMMITTED committed, POSITION position, END end, LAG lag",
-                group.getJsonArray("shards"))
+                group.getJsonArray("shards"),
+                shard -> shard.put("state", state(shard)))
             .text();
+  }
+
+  /** While the number of shards changes, what a shard has to do with others. */
+  private static String state(JsonObject shard) {
+    String state = shard.getString("state");
+    JsonArray waitsFor = shard.getJsonArray("waitsFor");
+    if (waitsFor != null) {
+      String first = waitsFor.stream().map(String::valueOf).collect(Collectors.joining(","));
+      return state + ", after " + first;
+    }
+    boolean sealed = shard.getBoolean("sealed", false);
+    return !sealed ? state : state + (shard.getBoolean("finished") ? ", finished" : ", sealed");
   }
 
   private static String line(String name, String value) {

@@ -42,6 +42,13 @@ public final class HttpApi {
    * @throws CommandFailure if the token cannot be read
    */
   public HttpApi(String url, Credentials credentials) {
+    this(url, credentials, token(credentials));
+  }
+
+  /**
+   * @param token null: none
+   */
+  HttpApi(String url, Credentials credentials, String token) {
     String trimmed = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
     boolean right;
     try {
@@ -61,12 +68,16 @@ public final class HttpApi {
     if (credentials.tls() != null) {
       builder.sslContext(credentials.tls().context());
     }
+    this.token = token;
+    client = builder.build();
+  }
+
+  private static String token(Credentials credentials) {
     try {
-      token = credentials.token();
+      return credentials.token();
     } catch (RefusedException e) {
       throw CommandFailure.failed(e.words(), e);
     }
-    client = builder.build();
   }
 
   /** Escapes a segment of a path. */

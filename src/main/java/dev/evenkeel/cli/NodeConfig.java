@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.gateway.http.HostNames;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
@@ -9,6 +10,7 @@ import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -101,6 +103,21 @@ public record NodeConfig(
     return directory.isEmpty() ? null : Path.of(directory).toAbsolutePath().normalize();
   }
 
+  /** Where nodes of a running cluster are that takes this node in; empty: it forms a new one. */
+  List<HostPort> join() {
+    return join(list(values, NodeSetting.JOIN));
+  }
+
+  /** What fails together with this node; empty: not known. */
+  String zone() {
+    return or(text(values, NodeSetting.ZONE), "");
+  }
+
+  /** The same with other nodes. */
+  NodeConfig with(List<Peer> nodes) {
+    return new NodeConfig(node, publicHost, nodes, roles, values);
+  }
+
   String clusterName() {
     return text(values, NodeSetting.CLUSTER_NAME);
   }
@@ -111,13 +128,29 @@ public record NodeConfig(
   }
 
   /**
-   * @param values from {@link ConfigReader#merge}
+   * @param given from {@link ConfigReader#merge}
    * @throws CommandFailure wrong usage
    */
-  public static NodeConfig of(Map<String, Object> values) {
+  public static NodeConfig of(Map<String, Object> given) {
+    Map<String, Object> values = given;
     String host = text(values, NodeSetting.HOST);
     int port = Math.toIntExact((Long) values.get(NodeSetting.PORT.key()));
     List<Peer> peers = peers(list(values, NodeSetting.PEERS));
+    List<HostPort> join = join(list(values, NodeSetting.JOIN));
+    if (!join.isEmpty() && !peers.isEmpty()) {
+      // The same settings for all nodes: those that are listed form the cluster, others join it.
+      String own = or(text(given, NodeSetting.NODE), "");
+      boolean listed = peers.stream().anyMatch(peer -> peer.id().equals(own));
+      values = new HashMap<>(given);
+      values.put((listed ? NodeSetting.JOIN : NodeSetting.PEERS).key(), List.of());
+      peers = peers(list(values, NodeSetting.PEERS));
+      join = join(list(values, NodeSetting.JOIN));
+    }
+    if (!join.isEmpty() && or(text(values, NodeSetting.NODE), "").isEmpty()) {
+      throw CommandFailure.usage(
+          "with --join name this node, by an id that no other node has: --node n2");
+    }
+    checkZone(text(values, NodeSetting.ZONE));
     String node = nodeId(text(values, NodeSetting.NODE), peers);
     if (!peers.isEmpty()) {
       checkSelf(node, port, peers);
@@ -127,7 +160,7 @@ public record NodeConfig(
       peers = List.of(new Peer(node, publicHost, port));
     }
     Set<String> roles = roles(list(values, NodeSetting.ROLES));
-    if (peers.size() == 1 && !roles.contains("dispatcher")) {
+    if (peers.size() == 1 && join.isEmpty() && !roles.contains("dispatcher")) {
       throw CommandFailure.usage(
           "--roles: a lone node needs the role dispatcher: nobody else could do its work");
     }
@@ -244,6 +277,24 @@ public record NodeConfig(
           "--roles: a node needs the role broker (a dispatcher or web role works beside one)");
     }
     return Set.copyOf(roles);
+  }
+
+  private static void checkZone(String zone) {
+    try {
+      if (zone != null && !zone.isEmpty()) {
+        Names.check("zone", zone);
+      }
+    } catch (RefusedException e) {
+      throw CommandFailure.usage("--zone: " + e.getMessage());
+    }
+  }
+
+  private static List<HostPort> join(List<String> given) {
+    try {
+      return given.stream().map(HostPort::parse).toList();
+    } catch (RefusedException e) {
+      throw CommandFailure.usage("--join: " + e.getMessage());
+    }
   }
 
   private static void checkHttpNames(List<String> names) {

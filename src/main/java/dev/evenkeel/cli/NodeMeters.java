@@ -4,6 +4,7 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.gateway.GatewayVerticle;
+import dev.evenkeel.protocol.BuildVersion;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Timer;
 import io.micrometer.core.instrument.binder.MeterBinder;
@@ -70,7 +71,7 @@ final class NodeMeters implements AutoCloseable {
         "1; what runs here",
         () -> 1,
         "version",
-        Version.number(),
+        BuildVersion.number(),
         "node",
         config.node());
     if (Files.isReadable(STATUS)) {

@@ -53,6 +53,11 @@ enum NodeSetting {
   HTTP_NAMES(LIST, "", "Names under which browsers and programs reach HTTP, such as a proxy's."),
   DATA(TEXT, "./data", "Directory for messages, logs and state; created if it is missing."),
   PEERS(LIST, "", "Every node as ID@HOST:PORT, including this one; empty: a lone node."),
+  JOIN(
+      LIST,
+      "",
+      "HOST:PORT of nodes of a running cluster, which takes this node in, unless peers names it."),
+  ZONE(TEXT, "", "What fails together with this node, such as a rack; copies spread over zones."),
   PEER_TLS(
       TEXT,
       "",

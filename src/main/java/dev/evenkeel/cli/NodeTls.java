@@ -24,7 +24,11 @@ final class NodeTls {
     String node = config.node();
     Set<String> peers =
         config.peers().stream().map(NodeConfig.Peer::id).collect(Collectors.toUnmodifiableSet());
-    Set<String> others = config.flag(NodeSetting.ALLOW_BUS_MEMBERS) ? null : peers;
+    // A node that joins does not know the others yet.
+    boolean anybody =
+        config.flag(NodeSetting.ALLOW_BUS_MEMBERS)
+            || !config.join().isEmpty() && config.peers().size() == 1;
+    Set<String> others = anybody ? null : peers;
     TlsIdentity identity = open("--peer-tls", TlsFiles.in(config.peerTls()), others);
     if (!CertificateNames.name(identity.certificate(), node)) {
       throw CommandFailure.failed(

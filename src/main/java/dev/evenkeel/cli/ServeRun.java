@@ -8,6 +8,7 @@ import dev.evenkeel.broker.node.BrokerSettings;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesInSight;
+import dev.evenkeel.bus.NodesKnown;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.AllowedClasses;
 import dev.evenkeel.cluster.ClusterMember;
@@ -22,7 +23,11 @@ import dev.evenkeel.gateway.http.HostNames;
 import dev.evenkeel.gateway.http.WebVerticle;
 import dev.evenkeel.gateway.session.SessionVerticle;
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.StartAgainException;
+import dev.evenkeel.log.raft.RaftLogNode;
+import dev.evenkeel.protocol.BuildVersion;
+import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Deployable;
@@ -42,6 +47,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.stream.Collectors;
 
 /**
  * One run of a node. It starts the parts, the log and the cluster in parallel, reports when the
@@ -59,6 +65,12 @@ public final class ServeRun {
 
   /** Completes when the node shall stop; fails when it cannot go on. */
   private final CompletableFuture<Void> end = new CompletableFuture<>();
+
+  /** The settings with the nodes that the data directory knows. */
+  private NodeConfig formed;
+
+  /** The nodes as recorded; empty as long as none has joined or left. */
+  private volatile List<ClusterNode> nodes = List.of();
 
   /** What the node shows other nodes; null: connections between nodes are not encrypted. */
   private TlsIdentity peerTls;
@@ -100,7 +112,8 @@ public final class ServeRun {
    * @throws Unfit after all parts have stopped: run the node again
    */
   public int run() throws InterruptedException {
-    peerTls = NodeTls.ofPeers(config);
+    formed = config.with(knownNodes());
+    peerTls = NodeTls.ofPeers(formed);
     NodeTls.checkPorts(config.tls());
     checkPorts();
     DataDirectory.check(config.data());
@@ -117,6 +130,33 @@ public final class ServeRun {
       signal.ended(status);
     }
     return status;
+  }
+
+  /** The nodes of the cluster that the data directory belongs to, or else those of the settings. */
+  private List<NodeConfig.Peer> knownNodes() {
+    try {
+      List<NodeConfig.Peer> known =
+          RaftLogNode.knownPeers(config.data().resolve("raft")).stream()
+              .map(
+                  peer ->
+                      new NodeConfig.Peer(
+                          peer.nodeId(), peer.host(), NodePorts.baseOfRaft(peer.raftPort())))
+              .toList();
+      return known.isEmpty() ? config.peers() : known;
+    } catch (LogStartException e) {
+      throw CommandFailure.failed(e.getMessage(), e);
+    }
+  }
+
+  /** The nodes have changed. */
+  private void follow(ClusterMember member, List<ClusterNode> now) {
+    nodes = List.copyOf(now);
+    if (peerTls != null && !config.flag(NodeSetting.ALLOW_BUS_MEMBERS)) {
+      peerTls.allow(now.stream().map(ClusterNode::id).collect(Collectors.toSet()));
+    }
+    now.stream()
+        .filter(each -> each.joined() && !each.id().equals(config.node()))
+        .forEach(each -> member.know(new HostPort(each.host(), each.port())));
   }
 
   /** Finds a busy port before an engine does, whose error would be hard to read. */
@@ -160,7 +200,7 @@ public final class ServeRun {
   }
 
   private void start() throws InterruptedException, Stopped {
-    CompletableFuture<Void> names = new PeerNames(config).await();
+    CompletableFuture<Void> names = new PeerNames(formed).await();
     end.whenComplete((ended, failure) -> names.complete(null));
     await(names);
     if (end.isDone()) {
@@ -178,6 +218,8 @@ public final class ServeRun {
     Membership membership =
         new Membership(
             config.node(), config.has("dispatcher"), memberStart.thenApply(ClusterMember::vertx));
+    membership.zone(config.zone());
+    membership.onNodes(now -> follow(memberStart.join(), now));
     membership.onHint(hint -> System.err.println("node " + config.node() + ": " + hint));
     CompletableFuture<BrokerNode> nodeStart =
         Daemon.call(
@@ -233,6 +275,7 @@ public final class ServeRun {
             config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
             config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
             config.number(NodeSetting.SNAPSHOT_BYTES_PER_SECOND),
+            !config.join().isEmpty(),
             peerTls);
     return new BrokerSettings(
         log,
@@ -249,10 +292,10 @@ public final class ServeRun {
   }
 
   private Future<ClusterMember> clusterMember() {
-    List<HostPort> peers =
-        config.peers().size() == 1
-            ? List.of()
-            : config.peers().stream().map(peer -> new HostPort(peer.host(), peer.port())).toList();
+    List<HostPort> peers = new ArrayList<>(config.join());
+    if (formed.peers().size() > 1) {
+      formed.peers().forEach(peer -> peers.add(new HostPort(peer.host(), peer.port())));
+    }
     return ClusterMembers.node(
         new NodeSettings(
             config.host(),
@@ -285,6 +328,7 @@ public final class ServeRun {
       throws InterruptedException, Stopped {
     LocalObjects.put(vertx, ClusterMember.class, member);
     LocalObjects.put(vertx, NodesInSight.class, member::dataMembers);
+    LocalObjects.put(vertx, NodesKnown.class, () -> nodes);
     CompletableFuture<String> webId = undeployed(vertx, "web");
     CompletableFuture<String> sessionsId = undeployed(vertx, "sessions");
     CompletableFuture<String> brokerId = undeployed(vertx, "broker");
@@ -342,12 +386,12 @@ public final class ServeRun {
   }
 
   private JsonObject sessions() {
-    JsonArray nodes = new JsonArray();
-    config
+    JsonArray places = new JsonArray();
+    formed
         .peers()
         .forEach(
             peer ->
-                nodes.add(
+                places.add(
                     new JsonObject()
                         .put("node", peer.id())
                         .put("host", peer.host())
@@ -357,8 +401,8 @@ public final class ServeRun {
         .put("port", NodePorts.client(config.port()))
         .put("node", config.node())
         .put("clusterName", config.clusterName())
-        .put("nodes", nodes)
-        .put("server", "evenkeel " + Version.number())
+        .put("nodes", places)
+        .put("server", "evenkeel " + BuildVersion.number())
         .put("tls", config.tls() == null ? null : config.tls().toString())
         .put("connectionsMax", config.number(NodeSetting.CLIENT_CONNECTIONS_MAX))
         .put("nodeBytesInFlightMax", config.number(NodeSetting.CLIENT_BYTES_IN_FLIGHT_MAX));

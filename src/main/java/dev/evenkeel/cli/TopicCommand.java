@@ -14,7 +14,7 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel topic}. */
 @Command(
     name = "topic",
-    description = "Creates, lists, describes and deletes topics, over the HTTP API.",
+    description = "Creates, lists, describes, reshards and deletes topics, over the HTTP API.",
     footer = {
       "",
       "Examples:",
@@ -22,11 +22,12 @@ import picocli.CommandLine.Parameters;
       "  evenkeel topic create audit --shards 1 --retention 7d",
       "  evenkeel topic list",
       "  evenkeel topic describe orders --format json",
+      "  evenkeel topic reshard orders --shards 12",
       "  evenkeel topic delete orders --http http://10.0.0.1:8080"
     })
 final class TopicCommand extends CommandGroup {
   TopicCommand() {
-    super("create, list, describe or delete");
+    super("create, list, describe, reshard or delete");
   }
 
   @Command(
@@ -117,9 +118,10 @@ final class TopicCommand extends CommandGroup {
         (JsonObject topic) ->
             heading(topic)
                 + Table.of(
-                        "SHARD shard, START start, END end, BYTES bytes, DELAYED delayed,"
+                        "SHARD name, START start, END end, BYTES bytes, DELAYED delayed,"
                             + " LEADER leader",
-                        topic.getJsonArray("shardList"))
+                        topic.getJsonArray("shardList"),
+                        each -> each.put("name", shardName(each)))
                     .text()
                 + "\n"
                 + Table.of(
@@ -127,6 +129,39 @@ final class TopicCommand extends CommandGroup {
                             + " LOST lostMessages",
                         topic.getJsonArray("logGroups", new JsonArray()))
                     .text());
+  }
+
+  @Command(
+      name = "reshard",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Gives a topic another number of shards, up or down, while it is in use.",
+        "The present shards are sealed: they take no more messages. New ones take their place."
+            + " A group consumes a new shard as soon as it has consumed the sealed shards from which"
+            + " keys come to it, so that messages of a key stay in order. No message is lost or"
+            + " comes twice. Sealed shards go once retention has dropped their messages."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel topic reshard orders --shards 12",
+        "  evenkeel topic describe orders",
+      })
+  int reshard(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name,
+      @Option(
+              names = "--shards",
+              paramLabel = "N",
+              required = true,
+              description = "How many shards producers write to from then on.")
+          int shards) {
+    OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
+    return options.call(
+        "POST",
+        "/api/topics/" + HttpApi.segment(name) + "/reshard",
+        new JsonObject().put("shards", shards),
+        answer -> "topic " + name + " has " + shards + " shards now\n");
   }
 
   @Command(
@@ -142,6 +177,10 @@ final class TopicCommand extends CommandGroup {
         "/api/topics/" + HttpApi.segment(name),
         null,
         answer -> "deleted topic " + name + "\n");
+  }
+
+  private static String shardName(JsonObject shard) {
+    return shard.getInteger("shard") + (shard.getBoolean("sealed", false) ? " (sealed)" : "");
   }
 
   private static String heading(JsonObject topic) {

@@ -97,6 +97,30 @@ public interface ConsumerHandler {
   }
 
   /**
+   * Called instead of {@link #onAssign} with the first owner of a shard that was opened when the
+   * number of its topic's shards changed, if the shards from which its keys come have left state.
+   * Those are consumed to their ends, and nothing changes their states any more.
+   *
+   * <p>The states of several shards may have to be merged, and a state may cover keys that have
+   * gone to other shards: take over what {@link ShardContext#hasKey} says, and of what belongs to
+   * no key only where this shard is the {@link ParentState#heir}. By default it fails, so that no
+   * state is lost or counted twice: a handler that keeps state must override it before its topic's
+   * number of shards changes.
+   *
+   * @param parents states of former shards, at least one, ordered by shard
+   */
+  default Future<Void> onAssignFromParents(ShardContext shard, List<ParentState> parents) {
+    return Future.failedFuture(
+        new UnsupportedOperationException(
+            "shard "
+                + shard.shard()
+                + " of topic "
+                + shard.topic()
+                + " goes on with the states of former shards: the handler must override"
+                + " onAssignFromParents and take them over"));
+  }
+
+  /**
    * Called in mode level, in which members own no shards, when the group's level dispatcher has
    * taken this member in. From now on messages may come. It is called again when another level
    * dispatcher takes the member in, or the same one after it had set the member aside.

@@ -175,6 +175,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
       SCHEMA.number("stuckTimeoutMillis", null, 1_000, 86_400_000);
   private static final Option<Long> CRASH_LOCK_TIME =
       SCHEMA.number("crashLockTimeMillis", 0L, 0, 3_600_000);
+  private static final Option<Long> GRACE = SCHEMA.number("graceMillis", 0L, 0, 86_400_000);
   private static final Option<Integer> PENDING_MESSAGES_MAX =
       SCHEMA.integer("pendingMessagesMax", 3_000, 1);
   private static final Option<Integer> PENDING_BYTES_MAX =
@@ -532,6 +533,21 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
    */
   public ConsumerOptions setCrashLockTimeMillis(long crashLockTimeMillis) {
     return set(CRASH_LOCK_TIME, crashLockTimeMillis);
+  }
+
+  /** How long its shards wait for a member that has ended: 0 to 86,400,000 ms, by default 0. */
+  public long getGraceMillis() {
+    return get(GRACE);
+  }
+
+  /**
+   * How long the shards of this member wait for it to come back after it has ended, whether it
+   * closed or crashed. If a later run of the same {@link #setMember(String) name} comes in this
+   * time, it gets the shards back, and no other shard moves. Messages of these shards wait
+   * meanwhile. From 0, the default, to 86,400,000 milliseconds; only in mode sharded.
+   */
+  public ConsumerOptions setGraceMillis(long graceMillis) {
+    return set(GRACE, graceMillis);
   }
 
   /** The most messages that are fetched and not finished, at least 1, by default 3,000. */

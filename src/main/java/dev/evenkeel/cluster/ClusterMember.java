@@ -20,6 +20,9 @@ public interface ClusterMember {
   /** How many members hold data: the nodes, without the clients. */
   int dataMembers();
 
+  /** Notes where another node is, so that this one finds it after they were apart. */
+  default void know(HostPort node) {}
+
   /** Adds a handler that runs, on any thread, whenever a member joins or leaves. */
   void onChange(Consumer<Change> handler);
 

@@ -3,6 +3,7 @@ package dev.evenkeel.cluster;
 import com.hazelcast.cluster.Member;
 import com.hazelcast.cluster.MembershipEvent;
 import com.hazelcast.cluster.MembershipListener;
+import com.hazelcast.config.TcpIpConfig;
 import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
@@ -10,6 +11,7 @@ import com.hazelcast.partition.Partition;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -179,6 +181,18 @@ final class HazelcastMember implements ClusterMember {
 
   private static int dataMembers(Collection<Member> members) {
     return (int) members.stream().filter(member -> !member.isLiteMember()).count();
+  }
+
+  /** Hazelcast looks there whenever it joins. */
+  @Override
+  public void know(HostPort node) {
+    TcpIpConfig join = hazelcast.getConfig().getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
+    String address = node.hazelcast().toString();
+    if (!join.getMembers().contains(address)) {
+      List<String> members = new ArrayList<>(join.getMembers());
+      members.add(address);
+      join.setMembers(members);
+    }
   }
 
   @Override

@@ -50,6 +50,8 @@ record GroupReport(
    * @param position what the owner has finished, up to a second ago, or committed since; null:
    *     unknown
    * @param status null: its leader has not answered
+   * @param sealed it takes no more messages
+   * @param waitsFor numbers of the sealed shards that the group consumes first
    */
   record ShardReport(
       String topic,
@@ -58,7 +60,9 @@ record GroupReport(
       boolean owned,
       String nextOwner,
       Long position,
-      ShardStatus status) {
+      ShardStatus status,
+      boolean sealed,
+      List<Integer> waitsFor) {
     boolean draining() {
       return owned && lease.drain() != null;
     }
@@ -82,6 +86,14 @@ record GroupReport(
     }
 
     private JsonObject json() {
+      JsonObject json = plain();
+      if (sealed) {
+        json.put("sealed", true).put("finished", lease != null && lease.finished());
+      }
+      return waitsFor.isEmpty() ? json : json.put("waitsFor", new JsonArray(waitsFor));
+    }
+
+    private JsonObject plain() {
       return new JsonObject()
           .put("topic", topic)
           .put("shard", shard.shard())

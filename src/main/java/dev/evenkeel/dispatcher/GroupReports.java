@@ -164,9 +164,12 @@ final class GroupReports {
     List<JsonObject> members = new ArrayList<>();
     for (Member member : group.members().live()) {
       FlowTally.Broadcast broadcast = broadcast(member);
+      JsonObject json = member(group, member.name(), member.instance());
+      if (member.beat().version() != null) {
+        json.put("version", member.beat().version());
+      }
       members.add(
-          member(group, member.name(), member.instance())
-              .put("node", member.beat().clusterMember())
+          json.put("node", member.beat().clusterMember())
               .put("host", member.beat().host())
               .put("consumed", member.beat().consumed())
               .put("stuck", names(group.stuck().shards(member.instance())))
@@ -219,7 +222,25 @@ final class GroupReports {
     }
     String topic = core.topics().name(shard.topicId());
     Long position = owned ? group.position(shard) : null;
-    return new ShardReport(topic, shard, lease, owned, next, position, fresh.get(shard));
+    List<Integer> waitsFor =
+        core.topics().parents(shard).stream()
+            .filter(parent -> !passed(group.shards().get(parent)))
+            .map(Shard::shard)
+            .toList();
+    return new ShardReport(
+        topic,
+        shard,
+        lease,
+        owned,
+        next,
+        position,
+        fresh.get(shard),
+        core.topics().isSealed(shard),
+        waitsFor);
+  }
+
+  private static boolean passed(Lease lease) {
+    return lease != null && lease.passed();
   }
 
   /**

@@ -32,6 +32,7 @@ final class RegistryEntries {
             .put("consumed", beat.consumed())
             .put("memberTimeoutMillis", beat.memberTimeoutMillis())
             .put("crashLockTimeMillis", wishes.crashLockTimeMillis())
+            .put("graceMillis", wishes.graceMillis())
             .put("lastSeenMillis", member.heardMillis())
             .put("term", term);
     if (beat.user() != null) {
@@ -89,6 +90,7 @@ final class RegistryEntries {
         entry.getLong("stallTimeoutMillis"),
         entry.getString("order"),
         delays == null ? null : delays.stream().map(delay -> ((Number) delay).longValue()).toList(),
-        null);
+        null,
+        entry.getLong("graceMillis", 0L));
   }
 }

@@ -37,20 +37,25 @@ final class ClusterApi {
         JsonFields.onlyFields(request, List.of("action"));
         yield calls.view().compose(this::status);
       }
-      case "replace", "replacement" -> replacement(request, action);
+      case "replace", "replacement", "drain", "undrain", "remove", "admit", "membership" ->
+          ofNode(request, action);
       default ->
           throw JsonFields.invalid(
-              "unknown action '" + action + "': use status, replace or replacement");
+              "unknown action '"
+                  + action
+                  + "': use status, membership, admit, drain, undrain, remove, replace or"
+                  + " replacement");
     };
   }
 
-  /** Asks the leader of meta to replace a node, or how far a replacement is. */
-  private Future<Object> replacement(JsonObject request, String action) {
+  /** Asks the leader of meta to change a node, or how far a change is. */
+  private Future<Object> ofNode(JsonObject request, String action) {
     JsonFields.onlyFields(request, List.of("action", "node"));
     JsonObject question =
         new JsonObject().put("action", action).put("node", JsonFields.neededText(request, "node"));
     return calls
-        .askMetaLeader(Addresses::membership, question, REPLACE_TIMEOUT_MILLIS, false)
+        .askMetaLeader(
+            Addresses::membership, question, REPLACE_TIMEOUT_MILLIS, !action.equals("replace"))
         .map(JsonObject::new);
   }
 
@@ -59,8 +64,24 @@ final class ClusterApi {
         .compose(
             answers -> {
               ClusterStatus status = new ClusterStatus(view, answers);
-              return dispatcher(status.metaLeader()).<Object>map(status::json);
+              return placement()
+                  .compose(
+                      placement ->
+                          dispatcher(status.metaLeader())
+                              .<Object>map(dispatcher -> status.json(dispatcher, placement)));
             });
+  }
+
+  /** Where the log groups are to be; null if nobody can tell now, as in a former version. */
+  private Future<JsonObject> placement() {
+    return calls
+        .askMetaLeader(
+            Addresses::membership,
+            new JsonObject().put("action", "placement"),
+            ClusterCalls.NODE_TIMEOUT_MILLIS,
+            false)
+        .map(JsonObject::new)
+        .otherwiseEmpty();
   }
 
   /** Never fails. */

@@ -11,6 +11,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.function.BiConsumer;
 import java.util.function.Function;
@@ -48,20 +49,36 @@ final class ClusterStatus {
 
   /**
    * @param dispatcher the node whose dispatcher answers, or null
+   * @param placement where the log groups are to be, as the leader of meta says; or null
    */
-  JsonObject json(String dispatcher) {
+  JsonObject json(String dispatcher, JsonObject placement) {
+    Map<String, JsonObject> placed = by("node", placement, "nodes");
+    Map<String, JsonObject> places = by("group", placement, "groups");
     JsonArray nodes = new JsonArray();
-    for (String node : nodes(view)) {
+    Set<String> all = nodes(view);
+    all.addAll(placed.keySet());
+    for (String node : all) {
       Answer answer = answers.getOrDefault(node, Answer.SILENT);
-      nodes.add(
+      JsonObject json =
           new JsonObject()
               .put("node", node)
               .put("alive", answer.alive())
               .put("host", answer.logs() == null ? null : answer.logs().host())
-              .put("featureLevel", answer.logs() == null ? null : answer.logs().levels().read()));
+              .put("version", answer.logs() == null ? null : answer.logs().levels().version())
+              .put("featureLevel", answer.logs() == null ? null : answer.logs().levels().read());
+      nodes.add(placed.containsKey(node) ? placed(json, placed.get(node)) : json);
     }
     JsonArray logs = new JsonArray();
-    groupNames().forEach(name -> logs.add(log(name)));
+    for (String name : groupNames()) {
+      JsonObject place = places.get(name);
+      logs.add(
+          place == null
+              ? log(name, nodes(view))
+              : log(name, new TreeSet<>(texts(place.getJsonArray("voters"))))
+                  .put("voters", place.getJsonArray("voters"))
+                  .put("target", place.getJsonArray("target"))
+                  .put("waits", place.getString("waits")));
+    }
     return new JsonObject()
         .put("cluster", view.cluster())
         .put("node", view.node())
@@ -69,6 +86,27 @@ final class ClusterStatus {
         .put("featureLevel", featureLevel())
         .put("nodes", nodes)
         .put("logs", logs);
+  }
+
+  private static JsonObject placed(JsonObject node, JsonObject known) {
+    return node.put("membership", known.getString("membership"))
+        .put("zone", known.getString("zone"))
+        .put("votes", known.getInteger("votes"))
+        .put("bytes", known.getLong("bytes"))
+        .put("moving", known.getJsonObject("groups"))
+        .put("bytesLeft", known.getLong("bytesLeft", 0L))
+        .put("secondsLeft", known.getLong("secondsLeft"))
+        .put("message", known.getString("message"));
+  }
+
+  private static Map<String, JsonObject> by(String key, JsonObject placement, String list) {
+    Map<String, JsonObject> all = new TreeMap<>();
+    if (placement != null) {
+      for (Object each : placement.getJsonArray(list)) {
+        all.put(((JsonObject) each).getString(key), (JsonObject) each);
+      }
+    }
+    return all;
   }
 
   /**
@@ -121,11 +159,18 @@ final class ClusterStatus {
     return Boolean.compare(a.leader() != null, b.leader() != null);
   }
 
-  private JsonObject log(String name) {
+  private static List<String> texts(JsonArray array) {
+    return array.stream().map(String.class::cast).toList();
+  }
+
+  /**
+   * @param voters the nodes that vote
+   */
+  private JsonObject log(String name, Set<String> voters) {
     NodeLogs.Group group = best(reports(name));
     boolean led = group != null && group.leads();
     JsonArray followers = new JsonArray();
-    for (String node : nodes(view)) {
+    for (String node : voters) {
       if (group != null && node.equals(group.leader())) {
         continue;
       }

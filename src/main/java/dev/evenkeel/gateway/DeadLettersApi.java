@@ -252,15 +252,10 @@ final class DeadLettersApi {
     }
     TopicInfo topic = view.existing(parts[0]);
     int shard = Integer.parseInt(parts[1]);
-    if (shard >= topic.shards()) {
+    if (!topic.has(shard)) {
       throw new RefusedException(
           Refusal.UNKNOWN_SHARD,
-          "there is no shard "
-              + shard
-              + " of '"
-              + topic.name()
-              + "': use 0 to "
-              + (topic.shards() - 1));
+          "there is no shard " + shard + " of '" + topic.name() + "': use " + topic.range());
     }
     return new LetterId(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
   }

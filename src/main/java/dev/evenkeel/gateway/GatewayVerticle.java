@@ -46,6 +46,7 @@ import java.util.function.Function;
  *   {"action":"get","name":"orders"}                      → {"name":"orders",...,"shardList":[...]}
  *   {"action":"create","name":"orders","shards":4,"retentionMillis":86400000}
  *   {"action":"configure","name":"orders","retentionMillis":3600000}
+ *   {"action":"reshard","name":"orders","shards":12}
  *   {"action":"delete","name":"orders"}                   → {"name":"orders","deleted":true}
  *   {"action":"ready"}                                    → {"ready":true}, or UNAVAILABLE and why
  *

@@ -30,7 +30,7 @@ final class MessagesApi {
     String topicName = JsonFields.neededText(request, "topic");
     Page page = Page.of(request);
     long offset = JsonFields.number(request, "offset", -1, 0, Long.MAX_VALUE);
-    int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARDS_MAX);
+    int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARD_NUMBERS_MAX);
     return calls
         .topics()
         .compose(
@@ -46,15 +46,15 @@ final class MessagesApi {
   }
 
   private static Shard shard(TopicInfo topic, int index) {
-    String right = "shards of '" + topic.name() + "' are 0 to " + (topic.shards() - 1);
-    if (index < 0 && topic.shards() > 1) {
+    String right = "shards of '" + topic.name() + "' are " + topic.range();
+    if (index < 0 && topic.all().size() > 1) {
       throw JsonFields.invalid("the field 'shard' is missing: " + right);
     }
-    if (index >= topic.shards()) {
+    if (index >= 0 && !topic.has(index)) {
       throw new RefusedException(
           Refusal.UNKNOWN_SHARD, "there is no shard " + index + ": " + right);
     }
-    return new Shard(topic.id(), Math.max(0, index));
+    return new Shard(topic.id(), index < 0 ? topic.open().first() : index);
   }
 
   /** Fetches until the page is full or the shard ends. */

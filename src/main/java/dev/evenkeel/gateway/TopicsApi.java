@@ -24,9 +24,11 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.stream.IntStream;
 
-/** Answers {@code evenkeel.api.topics}: lists, shows, creates, configures and deletes topics. */
+/**
+ * Answers {@code evenkeel.api.topics}: lists, shows, creates, configures, reshards and deletes
+ * topics.
+ */
 final class TopicsApi {
   private static final List<String> CONFIG_FIELDS =
       List.of("retentionMillis", "ageMillisMax", "shardBytesMax");
@@ -50,10 +52,13 @@ final class TopicsApi {
       case "get" -> get(JsonFields.neededText(request, "name"));
       case "create" -> create(request);
       case "configure" -> configure(request);
+      case "reshard" -> reshard(request);
       case "delete" -> delete(JsonFields.neededText(request, "name"));
       default ->
           throw JsonFields.invalid(
-              "unknown action '" + action + "': use list, get, create, configure, delete or ready");
+              "unknown action '"
+                  + action
+                  + "': use list, get, create, configure, reshard, delete or ready");
     };
   }
 
@@ -89,13 +94,26 @@ final class TopicsApi {
             });
   }
 
-  private Future<Object> create(JsonObject request) {
-    String name = Names.check("topic", JsonFields.neededText(request, "name"));
+  private static int shards(JsonObject request) {
     if (request.getValue("shards") == null) {
       throw JsonFields.invalid(
           "the field 'shards' is missing: it must be from 1 to " + Limits.SHARDS_MAX);
     }
-    int shards = (int) JsonFields.number(request, "shards", 0, 1, Limits.SHARDS_MAX);
+    return (int) JsonFields.number(request, "shards", 0, 1, Limits.SHARDS_MAX);
+  }
+
+  private Future<Object> reshard(JsonObject request) {
+    String name = JsonFields.neededText(request, "name");
+    if (CONFIG_FIELDS.stream().anyMatch(field -> request.getValue(field) != null)) {
+      throw JsonFields.invalid("a topic is resharded with 'shards' alone: configure it apart");
+    }
+    Bytes body = new Bytes().text(name).i32(shards(request));
+    return calls.toMetaLeader(Op.RESHARD_TOPIC, body).map(answer -> created(topicOf(answer)));
+  }
+
+  private Future<Object> create(JsonObject request) {
+    String name = Names.check("topic", JsonFields.neededText(request, "name"));
+    int shards = shards(request);
     TopicConfig config = config(request, TopicConfig.DEFAULT);
     Bytes body = new Bytes().text(name).i32(shards);
     RecordCodec.TOPIC_CONFIG.write(body, config);
@@ -105,7 +123,8 @@ final class TopicsApi {
   private Future<Object> configure(JsonObject request) {
     String name = JsonFields.neededText(request, "name");
     if (request.getValue("shards") != null) {
-      throw JsonFields.invalid("the number of shards of a topic cannot be changed");
+      throw JsonFields.invalid(
+          "the number of shards is no setting: to change it, reshard the topic");
     }
     if (CONFIG_FIELDS.stream().noneMatch(field -> request.getValue(field) != null)) {
       throw JsonFields.invalid(
@@ -164,7 +183,8 @@ final class TopicsApi {
   private Future<JsonArray> logGroups(ClusterView view, TopicInfo topic) {
     int all = view.dataLeaders().size();
     List<Integer> groups =
-        IntStream.range(0, topic.shards())
+        topic
+            .numbers()
             .map(shard -> new Shard(topic.id(), shard).dataGroup(all))
             .distinct()
             .sorted()
@@ -231,12 +251,13 @@ final class TopicsApi {
   private static JsonObject detail(
       ClusterView view, TopicInfo topic, Map<Shard, ShardStatus> statuses) {
     JsonArray list = new JsonArray();
-    for (int i = 0; i < topic.shards(); i++) {
-      Shard shard = new Shard(topic.id(), i);
+    for (Shard shard : topic.all()) {
       ShardStatus status = statuses.get(shard);
       list.add(
           new JsonObject()
-              .put("shard", i)
+              .put("shard", shard.shard())
+              .put("sealed", topic.isSealed(shard.shard()))
+              .put("parents", new JsonArray(topic.parents(shard.shard())))
               .put("start", status == null ? null : status.startOffset())
               .put("end", status == null ? null : status.endOffset())
               .put("bytes", status == null ? null : status.bytes())

@@ -27,7 +27,9 @@ public final class Eligibility {
      */
     DIVERGED,
     /** This node is not in the cluster's view of members, so that programs cannot reach it. */
-    OUT_OF_VIEW
+    OUT_OF_VIEW,
+    /** This node gives its copies away. */
+    DRAINING
   }
 
   private final List<Runnable> listeners = new CopyOnWriteArrayList<>();

@@ -145,6 +145,24 @@ public interface LogGroup {
   CompletableFuture<Void> removeVoters(String node, String except);
 
   /**
+   * Another node has said who leads. It counts as long as this node's own log knows no leader of
+   * that term or a later one, as where this node has no vote.
+   *
+   * @param leader node id
+   */
+  default void heard(String leader, long term) {}
+
+  /** Ids of the nodes that vote, sorted, as far as this node knows. */
+  default List<String> votingNodes() {
+    return voters().stream().map(VoterId::node).distinct().sorted().toList();
+  }
+
+  /** Whether this node has anything of the log group. */
+  default boolean holdsCopy() {
+    return true;
+  }
+
+  /**
    * Adds a voter, whose node must have opened the group without any voters. Completes when it has
    * caught up and a majority has agreed, at once if it was added before. Fails like {@link
    * #removeVoters}, and UNAVAILABLE if it does not answer.

@@ -1,7 +1,9 @@
 package dev.evenkeel.log;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 
 /** All log groups of one node. */
 public interface LogNode extends AutoCloseable {
@@ -12,10 +14,36 @@ public interface LogNode extends AutoCloseable {
   /** Unique id of the cluster, made when it was formed. */
   String clusterId();
 
-  /** Node ids of all voters, this one included, sorted. */
-  List<String> nodes();
+  /** The nodes of the cluster, this one included, by id. */
+  List<LogSettings.Peer> peers();
 
-  /** Node ids of the other voters, sorted. */
+  /**
+   * Notes which nodes the cluster has now. Survives a restart. Blocks.
+   *
+   * @param peers this node included
+   */
+  void setPeers(List<LogSettings.Peer> peers) throws IOException;
+
+  /**
+   * Notes that the cluster has taken this node out: it ends, and its directory does not start
+   * again. Blocks.
+   */
+  void removed() throws IOException;
+
+  /**
+   * Deletes this node's copy of a log group in which it has no vote any more, and begins an empty
+   * one, which has no vote. The caller knows that the vote was taken away for good.
+   *
+   * @return fails UNAVAILABLE if the node still follows a leader that may count its vote
+   */
+  CompletableFuture<Void> dropCopy(LogGroup group);
+
+  /** Ids of the nodes of the cluster, this one included, sorted. */
+  default List<String> nodes() {
+    return peers().stream().map(LogSettings.Peer::nodeId).sorted().toList();
+  }
+
+  /** Ids of the other nodes, sorted. */
   default List<String> others() {
     return nodes().stream().filter(node -> !node.equals(nodeId())).toList();
   }

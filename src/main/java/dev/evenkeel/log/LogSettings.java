@@ -9,7 +9,8 @@ import java.util.List;
  *
  * @param nodeId this node
  * @param directory where logs, snapshots and {@code cluster.json} live; made if it is missing
- * @param peers every node of the cluster, this one included
+ * @param peers every node of a new cluster, this one included; for an existing one, the nodes that
+ *     its directory names count
  * @param dataGroups how many data log groups a new cluster gets; an existing one keeps its number;
  *     0: the default for the number of nodes
  * @param snapshotEveryEntries a snapshot is taken after so many entries
@@ -17,6 +18,7 @@ import java.util.List;
  *     too: it bounds how much of what retention has dropped the log still keeps on disk
  * @param snapshotBytesPerSecondMax how fast this node copies snapshots of other nodes, all log
  *     groups together
+ * @param joins whether an empty directory waits until a running cluster takes this node in
  * @param tls what it shows other nodes and checks them against; null: connections are not encrypted
  */
 public record LogSettings(
@@ -27,9 +29,10 @@ public record LogSettings(
     long snapshotEveryEntries,
     long snapshotEveryBytes,
     long snapshotBytesPerSecondMax,
+    boolean joins,
     TlsIdentity tls) {
 
-  /** A node whose connections to others are not encrypted. */
+  /** A node of a new cluster whose connections to others are not encrypted. */
   public LogSettings(
       String nodeId,
       Path directory,
@@ -46,6 +49,7 @@ public record LogSettings(
         snapshotEveryEntries,
         snapshotEveryBytes,
         snapshotBytesPerSecondMax,
+        false,
         null);
   }
 

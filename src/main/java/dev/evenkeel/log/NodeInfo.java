@@ -39,7 +39,9 @@ public record NodeInfo(
     /** The node may have voted. */
     OPENING,
     /** All its logs were open once: none may be missing from now on. */
-    FORMED;
+    FORMED,
+    /** The cluster has taken the node out, and it must not vote again. */
+    REMOVED;
 
     /** Whether a node of this stage may have taken part in a vote. */
     public boolean mayHaveVoted() {

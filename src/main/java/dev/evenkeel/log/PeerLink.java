@@ -1,5 +1,6 @@
 package dev.evenkeel.log;
 
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
 /** The link between the logs of this node and the other nodes. May be used from any thread. */
@@ -33,11 +34,25 @@ public interface PeerLink {
   Invitation awaitInvitation(long millisMax) throws LogStartException, InterruptedException;
 
   /**
+   * Asks a running cluster to take this empty node in.
+   *
+   * @param own where others reach it
+   * @return fails if the cluster refuses it, or cannot be asked now
+   */
+  CompletableFuture<Void> askToJoin(NodeInfo info, LogSettings.Peer own);
+
+  /**
    * A formed cluster takes an empty node in.
    *
    * @param clusterId the cluster's id
    * @param dataGroups how many data log groups it has
    * @param incarnation of the directory that is meant
+   * @param nodes the nodes of the cluster, this one included; empty: those of the settings
    */
-  record Invitation(String clusterId, int dataGroups, String incarnation) {}
+  record Invitation(
+      String clusterId, int dataGroups, String incarnation, List<LogSettings.Peer> nodes) {
+    public Invitation {
+      nodes = List.copyOf(nodes);
+    }
+  }
 }

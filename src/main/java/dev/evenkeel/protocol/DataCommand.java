@@ -95,6 +95,45 @@ public sealed interface DataCommand {
     }
   }
 
+  /**
+   * Seals the shards of a topic that this log group holds and whose numbers are below {@code
+   * below}: they take no more messages. What is in them stays until retention drops it.
+   */
+  record SealShards(int topicId, int below) implements DataCommand, Managed {
+    @Override
+    public void check() {
+      new Shard(topicId, below).check();
+    }
+  }
+
+  /**
+   * Drops delayed batches of a sealed shard which others have now, those due first. Changes nothing
+   * unless that many batches wait, so that a repeat drops no others.
+   *
+   * @param waiting how many batches wait before it
+   * @param batches how many of them to drop
+   */
+  record DropDelayed(Shard shard, long waiting, int batches) implements DataCommand, Managed {
+    @Override
+    public void check() {
+      shard.check();
+      if (batches < 0 || batches > waiting) {
+        throw invalid(batches + " delayed batches of " + waiting + ": that many cannot be dropped");
+      }
+    }
+  }
+
+  /**
+   * Drops the sealed shards of a topic that this log group holds and whose numbers are below {@code
+   * below}, with their leases.
+   */
+  record DropSealed(int topicId, int below) implements DataCommand, Managed {
+    @Override
+    public void check() {
+      new Shard(topicId, below).check();
+    }
+  }
+
   record ConfigureShards(int topicId, TopicConfig config) implements DataCommand, Managed {
     @Override
     public void check() {
@@ -261,6 +300,9 @@ public sealed interface DataCommand {
    * every lower one in this log group. Refuses PRODUCER_FENCED if a higher epoch of that group and
    * shard is known, and UNKNOWN_PRODUCER if there is none of this id and it is not {@code fresh}.
    *
+   * <p>If sealed shards have something of the producer, answers {@link Reply.OfSequences}: the last
+   * sequence that each of them took.
+   *
    * @param epoch of the lease
    * @param group of the input
    * @param input the shard that the handlers consume
@@ -284,10 +326,18 @@ public sealed interface DataCommand {
    * repeated release gets the same answer.
    *
    * @param state null: the owner keeps none, and an earlier state does not change
-   * @param stateOffset the offset that {@code state} stands for; -1 with a null state
+   * @param stateOffset the offset that {@code state} stands for; with a null state -1, or {@link
+   *     #FINISHED}
    */
   record Release(String group, Shard shard, long epoch, long offset, long stateOffset, byte[] state)
-      implements DataCommand, OfLease {}
+      implements DataCommand, OfLease {
+
+    /**
+     * In place of a state's offset, of a sealed shard alone: the owner has done everything, and no
+     * later one needs a state. A release with the state of the shard's end says so, too.
+     */
+    public static final long FINISHED = -2;
+  }
 
   /**
    * Records what became of messages that failed, in order. Refuses FENCED unless the lease is held

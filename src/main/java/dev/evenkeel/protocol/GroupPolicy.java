@@ -51,6 +51,10 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
     return MODE_LEVEL.equals(mode);
   }
 
+  public boolean isSharded() {
+    return MODE_SHARDED.equals(mode);
+  }
+
   public boolean isSingleton() {
     return MODE_SINGLETON.equals(mode);
   }

@@ -19,6 +19,7 @@ package dev.evenkeel.protocol;
  * @param generation since the last reset
  * @param ownerTimeoutMillis silence after which the owner counts as dead; the last owner's while
  *     nobody owns the shard. Whoever does not know the owner waits for so long
+ * @param stage how far the group is with a shard that is sealed
  */
 public record Lease(
     String group,
@@ -32,7 +33,18 @@ public record Lease(
     Drain drain,
     long groupTerm,
     Generation generation,
-    long ownerTimeoutMillis) {
+    long ownerTimeoutMillis,
+    Stage stage) {
+
+  /** How far a group is with a shard that takes no more messages. */
+  public enum Stage {
+    /** It has messages to consume, or messages may still come. */
+    CONSUMING,
+    /** It has consumed all messages. Dead letters that were put back wait to be tried again. */
+    PASSED,
+    /** Nothing is left to do, and nobody owns the shard. */
+    FINISHED
+  }
 
   /** Before its first grant: nobody owns the shard. */
   public static Lease fresh(
@@ -49,11 +61,22 @@ public record Lease(
         null,
         0,
         generation,
-        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+        Stage.CONSUMING);
   }
 
   public boolean owned() {
     return owner != null;
+  }
+
+  /** Whether the group may consume what has taken the place of the sealed shard. */
+  public boolean passed() {
+    return stage != Stage.CONSUMING;
+  }
+
+  /** Whether the shard is sealed, and the group has nothing more to do with it. */
+  public boolean finished() {
+    return stage == Stage.FINISHED;
   }
 
   /** Whether {@code epoch} may act on this lease now. */
@@ -80,11 +103,30 @@ public record Lease(
         null,
         newGroupTerm,
         generation,
-        newOwnerTimeoutMillis);
+        newOwnerTimeoutMillis,
+        passed() ? Stage.PASSED : stage);
   }
 
   public Lease draining(Drain newDrain) {
     return with(epoch, owner, instance, committed, stateOffset, state, newDrain, generation);
+  }
+
+  /** The same at that stage. */
+  public Lease at(Stage next) {
+    return new Lease(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        drain,
+        groupTerm,
+        generation,
+        ownerTimeoutMillis,
+        next);
   }
 
   public Lease committedAt(long offset) {
@@ -98,7 +140,8 @@ public record Lease(
 
   /** Without an owner and without state, beginning again at {@code offset}. */
   public Lease reset(long offset) {
-    return with(epoch + 1, null, null, offset, -1, null, null, generation.next());
+    return with(epoch + 1, null, null, offset, -1, null, null, generation.next())
+        .at(Stage.CONSUMING);
   }
 
   /** With this producer for what handlers publish. */
@@ -151,7 +194,8 @@ public record Lease(
         drain == null ? null : drain.withoutHeir(),
         groupTerm,
         generation,
-        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+        Stage.CONSUMING);
   }
 
   /** The same without the state's bytes, for those who only look. */
@@ -180,19 +224,21 @@ public record Lease(
         newDrain,
         groupTerm,
         newGeneration,
-        ownerTimeoutMillis);
+        ownerTimeoutMillis,
+        stage);
   }
 
   @Override
   public String toString() {
     return "%s:%s@%s%s committed=%s%s%s"
-        .formatted(
-            group,
-            shard,
-            epoch,
-            owner == null ? " free" : " " + owner,
-            committed,
-            groupTerm == 0 ? "" : " term=" + groupTerm,
-            drain == null ? "" : " " + drain);
+            .formatted(
+                group,
+                shard,
+                epoch,
+                owner == null ? " free" : " " + owner,
+                committed,
+                groupTerm == 0 ? "" : " term=" + groupTerm,
+                drain == null ? "" : " " + drain)
+        + (passed() ? " " + stage : "");
   }
 }

@@ -35,6 +35,9 @@ public final class Limits {
   /** Most shards of one topic. */
   public static final int SHARDS_MAX = 10_000;
 
+  /** Numbers of shards of a topic are below this: those of sealed shards are not used again. */
+  public static final int SHARD_NUMBERS_MAX = 1 << 20;
+
   /** Silence after which a member counts as dead, if it asks for nothing else. */
   public static final long MEMBER_TIMEOUT_MILLIS_DEFAULT = 5_000;
 

@@ -36,6 +36,30 @@ public sealed interface MetaCommand {
     }
   }
 
+  /**
+   * Gives the topic another number of shards. The new ones are not open yet. Answers {@link
+   * Reply.OfTopic}, also if that number is being opened already; refuses INVALID if another one is.
+   */
+  record ReshardTopic(String name, int shards) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("topic", name);
+    }
+  }
+
+  /**
+   * Every data log group has sealed the topic's shards and has the new ones: these are open from
+   * now on. Answers {@link Reply.OfTopic}.
+   */
+  record OpenLayout(int topicId) implements MetaCommand {}
+
+  /**
+   * Nobody needs the shards of the topic's oldest layout any more: they are to be dropped.
+   *
+   * @param first number of the first shard of that layout
+   */
+  record ForgetLayout(int topicId, int first) implements MetaCommand {}
+
   /** Marks the topic as DELETING; from now on it is unknown to users. */
   record DeleteTopic(String name) implements MetaCommand {
     @Override
@@ -183,6 +207,45 @@ public sealed interface MetaCommand {
     @Override
     public void check() {
       moves.forEach(MoveRecord::check);
+    }
+  }
+
+  /**
+   * Adds nodes to the cluster, or replaces what is known of them: all or none. The first of these
+   * names all nodes that the cluster was formed with, because one that is missing counts as gone.
+   */
+  record PutNodes(List<ClusterNode> nodes) implements MetaCommand {
+    @Override
+    public void check() {
+      nodes.forEach(ClusterNode::check);
+    }
+  }
+
+  /**
+   * Notes which nodes are to vote in a log group. They do not yet: the leader of meta changes the
+   * voters, one at a time.
+   *
+   * @param group name of the log group
+   * @param nodes their ids, sorted
+   */
+  record PlaceGroup(String group, List<String> nodes) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("log group", group);
+      if (nodes.isEmpty()) {
+        throw INVALID.error("log group %s on no node: it needs one voter at least", group);
+      }
+      nodes.forEach(node -> Names.check("node", node));
+    }
+  }
+
+  /**
+   * Takes a node out of the cluster: it has no copy of any log group. Succeeds if it is unknown.
+   */
+  record RemoveNode(String id) implements MetaCommand {
+    @Override
+    public void check() {
+      Names.check("node", id);
     }
   }
 

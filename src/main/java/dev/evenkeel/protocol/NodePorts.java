@@ -26,6 +26,11 @@ public final class NodePorts {
     return base + 2;
   }
 
+  /** The base of a node's ports, from its Raft port. */
+  public static int baseOfRaft(int raftPort) {
+    return raftPort - 2;
+  }
+
   public static int hazelcast(int base) {
     return base + 3;
   }

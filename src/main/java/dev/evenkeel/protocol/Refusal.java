@@ -64,7 +64,9 @@ public enum Refusal {
   /** The cluster has users, and the request comes from none of them. */
   UNAUTHENTICATED(false, "the cluster has users: show a token or a certificate of one"),
   /** The user may not do this. */
-  FORBIDDEN(false, "a permission is missing: ask the cluster's administrator for it");
+  FORBIDDEN(false, "a permission is missing: ask the cluster's administrator for it"),
+  /** The topic has other shards now, and this one takes no more messages. */
+  SEALED(false, "the topic has other shards now: send the message to one of those");
 
   private static final Refusal[] VALUES = values();
 

@@ -14,9 +14,10 @@ public record Shard(int topicId, int shard) implements Comparable<Shard> {
    * @throws RefusedException INVALID unless there may be such a shard
    */
   public void check() {
-    if (topicId < 1 || shard < 0 || shard >= Limits.SHARDS_MAX) {
+    if (topicId < 1 || shard < 0 || shard >= Limits.SHARD_NUMBERS_MAX) {
       throw INVALID.error(
-          "shard %s: topics count from 1, and shards from 0 to %s", this, Limits.SHARDS_MAX - 1);
+          "shard %s: topics count from 1, and shards from 0 to %s",
+          this, Limits.SHARD_NUMBERS_MAX - 1);
     }
   }
 

@@ -1,15 +1,27 @@
 package dev.evenkeel.protocol;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+
 /**
  * A topic as the meta log holds it.
  *
  * @param id unique number, never used again
  * @param name what users call it
- * @param shards how many shards it has
+ * @param layouts what shards it has: oldest first; the last one is open to producers, the others
+ *     are sealed. At least one
+ * @param next the layout that is being opened, or null
  * @param createdMillis milliseconds since 1970
  */
 public record TopicInfo(
-    int id, String name, int shards, TopicConfig config, State state, long createdMillis) {
+    int id,
+    String name,
+    List<Layout> layouts,
+    Layout next,
+    TopicConfig config,
+    State state,
+    long createdMillis) {
 
   /** CREATING → ACTIVE → DELETING → gone. */
   public enum State {
@@ -20,11 +32,161 @@ public record TopicInfo(
     DELETING
   }
 
-  public TopicInfo inState(State next) {
-    return new TopicInfo(id, name, shards, config, next, createdMillis);
+  /**
+   * Shards between two changes of their number. A key belongs to one shard of each layout. Numbers
+   * of shards are never used again.
+   *
+   * @param first number of its first shard
+   * @param shards how many there are, numbered from {@code first}
+   * @param openedMillis since when producers write to it, milliseconds since 1970; 0: not yet
+   */
+  public record Layout(int first, int shards, long openedMillis) {
+    /** The number behind the last shard. */
+    public int end() {
+      return first + shards;
+    }
+
+    public boolean has(int shard) {
+      return shard >= first && shard < end();
+    }
+
+    public IntStream numbers() {
+      return IntStream.range(first, end());
+    }
   }
 
-  public TopicInfo configured(TopicConfig next) {
-    return new TopicInfo(id, name, shards, next, state, createdMillis);
+  public TopicInfo {
+    if (layouts.isEmpty()) {
+      throw new IllegalArgumentException("topic '" + name + "' without shards");
+    }
+  }
+
+  /** A topic whose number of shards has never changed. */
+  public TopicInfo(
+      int id, String name, int shards, TopicConfig config, State state, long createdMillis) {
+    this(
+        id,
+        name,
+        List.of(new Layout(0, shards, createdMillis)),
+        null,
+        config,
+        state,
+        createdMillis);
+  }
+
+  public TopicInfo inState(State to) {
+    return new TopicInfo(id, name, layouts, next, config, to, createdMillis);
+  }
+
+  public TopicInfo configured(TopicConfig to) {
+    return new TopicInfo(id, name, layouts, next, to, state, createdMillis);
+  }
+
+  /** With {@code shards} more numbers, which are to be opened. */
+  public TopicInfo opening(int shards) {
+    Layout opened = new Layout(open().end(), shards, 0);
+    return new TopicInfo(id, name, layouts, opened, config, state, createdMillis);
+  }
+
+  /** The layout that was being opened is open; the one before is sealed. */
+  public TopicInfo opened(long nowMillis) {
+    List<Layout> all = new ArrayList<>(layouts);
+    all.add(new Layout(next.first(), next.shards(), nowMillis));
+    return new TopicInfo(id, name, List.copyOf(all), null, config, state, createdMillis);
+  }
+
+  /** Without its oldest layout. */
+  public TopicInfo withoutOldest() {
+    List<Layout> rest = List.copyOf(layouts.subList(1, layouts.size()));
+    return new TopicInfo(id, name, rest, next, config, state, createdMillis);
+  }
+
+  /** The layout that producers write to. */
+  public Layout open() {
+    return layouts.get(layouts.size() - 1);
+  }
+
+  /** How many shards producers write to. */
+  public int shards() {
+    return open().shards();
+  }
+
+  /** Whether its number of shards has changed, and former shards are still there. */
+  public boolean hasSealed() {
+    return layouts.size() > 1;
+  }
+
+  /** Whether there is such a shard, be it sealed. */
+  public boolean has(int shard) {
+    return shard >= layouts.get(0).first() && shard < open().end();
+  }
+
+  /** The numbers of all shards, in order. */
+  public IntStream numbers() {
+    return IntStream.range(layouts.get(0).first(), open().end());
+  }
+
+  /** The numbers of all shards, for people. */
+  public String range() {
+    return layouts.get(0).first() + " to " + (open().end() - 1);
+  }
+
+  /** The same as {@link Shard}s. */
+  public List<Shard> all() {
+    return numbers().mapToObj(number -> new Shard(id, number)).toList();
+  }
+
+  /** The numbers of all shards, those that are being opened too. */
+  public IntStream numbersEver() {
+    return next == null ? numbers() : IntStream.concat(numbers(), next.numbers());
+  }
+
+  /** Whether no producer writes to the shard any more. */
+  public boolean isSealed(int shard) {
+    return shard < open().first();
+  }
+
+  /**
+   * The shards of the layout before from which keys can come to this shard, in order; empty if it
+   * is of the oldest layout. A key with hash {@code h} is in shard {@code h mod m} of {@code m},
+   * and then in {@code h mod n} of {@code n}; such an {@code h} exists if both are equal modulo the
+   * greatest common divisor of {@code m} and {@code n}.
+   */
+  public List<Integer> parents(int shard) {
+    int at = indexOf(shard);
+    return at < 1 ? List.of() : related(shard, layouts.get(at), layouts.get(at - 1));
+  }
+
+  /** The shards of the next layout to which keys of this shard can go; empty if there are none. */
+  public List<Integer> children(int shard) {
+    int at = indexOf(shard);
+    return at < 0 || at + 1 == layouts.size()
+        ? List.of()
+        : related(shard, layouts.get(at), layouts.get(at + 1));
+  }
+
+  /** The layout of a shard, or null. */
+  public Layout layoutOf(int shard) {
+    int at = indexOf(shard);
+    return at < 0 ? null : layouts.get(at);
+  }
+
+  private int indexOf(int shard) {
+    for (int i = 0; i < layouts.size(); i++) {
+      if (layouts.get(i).has(shard)) {
+        return i;
+      }
+    }
+    return -1;
+  }
+
+  private static List<Integer> related(int shard, Layout of, Layout in) {
+    int divisor = gcd(of.shards(), in.shards());
+    int rest = (shard - of.first()) % divisor;
+    return in.numbers().filter(other -> (other - in.first()) % divisor == rest).boxed().toList();
+  }
+
+  private static int gcd(int a, int b) {
+    return b == 0 ? a : gcd(b, a % b);
   }
 }

@@ -74,7 +74,8 @@ class AssignorsTest {
 
   @Test
   void theBuiltInOnesAreThere() {
-    assertThat(Assignors.all().keySet()).containsExactly("average", "consistent-hash", "sticky");
+    assertThat(Assignors.all().keySet())
+        .containsExactly("average", "consistent-hash", "load", "sticky");
     assertThat(Assignors.all().get("sticky")).isInstanceOf(StickyAssignor.class);
     assertThat(Assignors.all().get("average")).isInstanceOf(AverageAssignor.class);
     assertThat(Assignors.all().get("consistent-hash")).isInstanceOf(ConsistentHashAssignor.class);
@@ -86,7 +87,7 @@ class AssignorsTest {
   void aServiceIsFoundByItsName() throws IOException {
     Assignors found = withServices(Own.class.getName());
     assertThat(found.byName.keySet())
-        .containsExactly("average", "consistent-hash", "own", "sticky");
+        .containsExactly("average", "consistent-hash", "load", "own", "sticky");
     assertThat(found.byName.get("own")).isInstanceOf(Own.class);
     assertThat(found.problems).isEmpty();
   }
@@ -104,7 +105,7 @@ class AssignorsTest {
             Own.class.getName(),
             Twin.class.getName());
     assertThat(found.byName.keySet())
-        .containsExactly("average", "consistent-hash", "own", "sticky");
+        .containsExactly("average", "consistent-hash", "load", "own", "sticky");
     assertThat(found.byName.get("own")).isExactlyInstanceOf(Own.class);
     assertThat(found.byName.get("sticky")).isInstanceOf(StickyAssignor.class);
     assertThat(found.problems).hasSize(7);
@@ -120,7 +121,8 @@ class AssignorsTest {
   @Test
   void aMalformedFileIsTold() throws IOException {
     Assignors found = withServices("no class name", Own.class.getName());
-    assertThat(found.byName.keySet()).containsExactly("average", "consistent-hash", "sticky");
+    assertThat(found.byName.keySet())
+        .containsExactly("average", "consistent-hash", "load", "sticky");
     assertThat(found.problems).isNotEmpty().allMatch(reason -> !reason.contains("\n"));
   }
 }

@@ -230,6 +230,28 @@ class BrokerVerticleTest {
     assertThat(get(fetchAhead("g")).batches()).as("too late, and still right").hasSize(1);
   }
 
+  private Lease leaseOf(Bytes request) throws Exception {
+    return ((Reply.OfLease) ReplyCodec.decode(bench.control(Op.READ_LEASE, request))).lease();
+  }
+
+  @Test
+  void whoContinuesASealedShardIsToldItsStage() throws Exception {
+    begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));
+    awaitLevel();
+    bench.grant("g", shard, "a", 0);
+    bench.control(Op.RESHARD_TOPIC, new Bytes().text("orders").i32(3));
+    bench.submit(
+        "n1",
+        bench.groupOf(shard),
+        new DataCommand.Release("g", shard, 1, 0, DataCommand.Release.FINISHED, null));
+    Bytes request = new Bytes().text("g");
+    RecordCodec.write(request, shard);
+    assertThat(leaseOf(request).stage())
+        .as("for clients of earlier versions")
+        .isEqualTo(Lease.Stage.CONSUMING);
+    assertThat(leaseOf(request.bool(true)).stage()).isEqualTo(Lease.Stage.FINISHED);
+  }
+
   @Test
   void aFetchAheadEndsWhenTheHandoverIsCalledOff() throws Exception {
     begin(new Bench(1 << 20, new JsonObject(), 1, "n1"));

@@ -286,8 +286,23 @@ public final class FakeCluster implements AutoCloseable {
     }
 
     @Override
-    public List<String> nodes() {
-      return nodes;
+    public List<LogSettings.Peer> peers() {
+      return nodes.stream().map(id -> new LogSettings.Peer(id, "localhost", 1)).toList();
+    }
+
+    @Override
+    public void setPeers(List<LogSettings.Peer> peers) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<Void> dropCopy(LogGroup group) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void removed() {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -10,6 +10,7 @@ import dev.evenkeel.bus.frame.SessionFrame;
 import io.netty.buffer.ByteBuf;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetServer;
 import io.vertx.core.net.NetSocket;
 import java.nio.ByteBuffer;
@@ -20,6 +21,9 @@ import org.junit.jupiter.api.Test;
 
 class DirectAnswersTest {
   private static final int BYTES = 100_000;
+
+  /** In a field, since a client that nothing refers to is closed by the garbage collector. */
+  private NetClient client;
 
   private static Buffer answer(int bytes, long seed) {
     ByteBuffer memory = DirectAnswers.memory(bytes);
@@ -90,10 +94,10 @@ class DirectAnswersTest {
                         }
                       })
                   .listen(0, "127.0.0.1"));
+      client = vertx.createNetClient();
       vertx.runOnContext(
           now ->
-              vertx
-                  .createNetClient()
+              client
                   .connect(server.actualPort(), "127.0.0.1")
                   .onSuccess(socket -> collect(socket, received)));
       await().until(() -> received.size() == frames);

@@ -45,6 +45,7 @@ public final class Heartbeats {
         false,
         null,
         null,
+        null,
         null);
   }
 

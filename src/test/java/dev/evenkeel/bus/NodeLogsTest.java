@@ -23,7 +23,7 @@ class NodeLogsTest {
         List.of(
             group("meta", ineligible, null, Map.of()),
             group("d0", Map.of(), digest, Map.of("m", "y"))),
-        new NodeLogs.Levels(3, 2));
+        new NodeLogs.Levels(3, 2, "0.3.0"));
   }
 
   private static NodeLogs.Group group(
@@ -89,7 +89,13 @@ class NodeLogsTest {
     NodeLogs whole = new NodeLogs("n", "h", List.of(logs.groups().get(0), storing), logs.levels());
     byte[] bytes = whole.encode().toArray();
     assertThat(NodeLogs.decode(new ByteReader(bytes))).isEqualTo(whole);
-    byte[] before = Arrays.copyOf(bytes, bytes.length - 1 - 25);
-    assertThat(NodeLogs.decode(new ByteReader(before))).isEqualTo(logs);
+    NodeLogs.Levels unnamed = new NodeLogs.Levels(3, 2, null);
+    int version = Integer.BYTES + logs.levels().version().length();
+    byte[] before = Arrays.copyOf(bytes, bytes.length - version);
+    assertThat(NodeLogs.decode(new ByteReader(before)))
+        .isEqualTo(new NodeLogs("n", "h", whole.groups(), unnamed));
+    before = Arrays.copyOf(bytes, bytes.length - version - 1 - 25);
+    assertThat(NodeLogs.decode(new ByteReader(before)))
+        .isEqualTo(new NodeLogs("n", "h", logs.groups(), unnamed));
   }
 }

@@ -39,6 +39,18 @@ class ConfigTest {
   }
 
   @Test
+  void aNodeThatPeersDoesNotNameJoins() {
+    String all = "peers: [n1@h1:5701, n2@h2:5701]\njoin: ['h1:5701']\ninsecure: true\n";
+    NodeConfig listed = config(all + "node: n2");
+    assertThat(listed.peers()).hasSize(2);
+    assertThat(listed.join()).isEmpty();
+    NodeConfig other = config(all + "node: n3\npublic-host: h3");
+    assertThat(other.peers()).containsExactly(new NodeConfig.Peer("n3", "h3", 5701));
+    assertThat(other.join()).hasSize(1);
+    assertThatThrownBy(() -> config(all)).hasMessageContaining("--node");
+  }
+
+  @Test
   void laterSourcesWin() {
     String file = "port: 6000\nhttp-port: 6100\ndata: /a\n";
     Map<String, String> environment =

@@ -17,6 +17,7 @@ import io.fabric8.kubernetes.api.model.apps.Deployment;
 import io.fabric8.kubernetes.api.model.apps.StatefulSet;
 import io.fabric8.kubernetes.api.model.networking.v1.NetworkPolicy;
 import io.fabric8.kubernetes.api.model.policy.v1.PodDisruptionBudget;
+import io.fabric8.kubernetes.api.model.rbac.Role;
 import java.io.IOException;
 import java.io.StringReader;
 import java.nio.charset.StandardCharsets;
@@ -41,6 +42,8 @@ import picocli.CommandLine;
 class K8sManifestsTest {
   static final Path K8S = Path.of("k8s");
   static final Path EXAMPLE = Path.of("k8s/example-consumer");
+  private static final Path SCALE = Path.of("k8s/scale");
+  private static final Path SCALING = Path.of("k8s/example-scaling");
 
   /** ServeRun's own bound on the end of a node, and the wait for its end. */
   private static final long NODE_END_SECONDS_MAX = 13;
@@ -69,8 +72,8 @@ class K8sManifestsTest {
 
   @Test
   void theKustomizationsNameEveryFile() throws IOException {
-    for (Path where : List.of(K8S, EXAMPLE)) {
-      List<String> resources = new ArrayList<>();
+    for (Path where : List.of(K8S, EXAMPLE, SCALE, SCALING)) {
+      List<String> resources = new ArrayList<>(List.of("statefulset-patch.yaml"));
       for (Object resource : (List<?>) kustomization(where).get("resources")) {
         assertThat(where.resolve((String) resource)).exists();
         resources.add((String) resource);
@@ -120,17 +123,67 @@ class K8sManifestsTest {
     checkConsumer(Manifests.parse(kustomize(EXAMPLE)), built);
   }
 
-  @Test
-  void certificatesNameTheNamespaceOfTheNodes() throws Exception {
-    assumeKubectl();
-    for (Path where : List.of(Path.of("conf"), K8S)) {
-      Path copy = Files.createDirectory(directory.resolve(where.getFileName()));
+  private void copy(Path... directories) throws IOException {
+    for (Path where : directories) {
+      Path copy = Files.createDirectory(directory.resolve(where));
       try (var files = Files.list(where)) {
         for (Path file : files.filter(Files::isRegularFile).toList()) {
           Files.copy(file, copy.resolve(file.getFileName()));
         }
       }
     }
+  }
+
+  @Test
+  void theComponentLetsTheNumberOfNodesChange() throws Exception {
+    assumeKubectl();
+    copy(Path.of("conf"), K8S, SCALE);
+    Path base = directory.resolve("k8s/kustomization.yaml");
+    Files.writeString(base, Files.readString(base) + "components:\n  - scale\n");
+    Manifests built = Manifests.parse(kustomize(directory.resolve("k8s")));
+    StatefulSet set = built.one(StatefulSet.class);
+    Container container = set.getSpec().getTemplate().getSpec().getContainers().get(0);
+    NodeConfig first = config(container, "evenkeel-0");
+    assertThat(first.peers()).hasSize(3);
+    assertThat(first.join()).isEmpty();
+    for (String pod : List.of("evenkeel-3", "evenkeel-4")) {
+      NodeConfig joins = config(container, pod);
+      assertThat(joins.join()).hasSize(3);
+      assertThat(joins.publicHost()).isEqualTo(pod + ".evenkeel-nodes.evenkeel.svc");
+      assertThat(joins.peers()).containsExactly(new NodeConfig.Peer(pod, joins.publicHost(), 5701));
+    }
+    List<String> hook = container.getLifecycle().getPreStop().getExec().getCommand();
+    String command = hook.get(2).substring(hook.get(2).indexOf(" cluster "));
+    String[] words =
+        command
+            .replace("$POD_NAMESPACE", NAMESPACE)
+            .replace("$POD_NAME", "evenkeel-3")
+            .replace("\"", "")
+            .strip()
+            .split("\\s+");
+    CommandLine.ParseResult preStop = Main.commandLine().parseArgs(words).subcommand().subcommand();
+    assertThat(preStop.commandSpec().name()).isEqualTo("pre-stop");
+    assertThat((String) preStop.matchedOptionValue("--stateful-set", null))
+        .isEqualTo(NAMESPACE + "/" + set.getMetadata().getName());
+    assertThat(first.httpNames()).contains("evenkeel-http." + NAMESPACE + ".svc");
+    checkMemory(container, 512 + 256);
+    assertThat(set.getSpec().getPersistentVolumeClaimRetentionPolicy().getWhenScaled())
+        .as("a node that has left cannot use its directory again")
+        .isEqualTo("Delete");
+    assertThat(built.certManager("Certificate")).hasSize(8);
+    assertThat(built.one(Role.class).getRules())
+        .singleElement()
+        .satisfies(
+            rule -> {
+              assertThat(rule.getResourceNames()).containsExactly(set.getMetadata().getName());
+              assertThat(rule.getVerbs()).containsExactly("get");
+            });
+  }
+
+  @Test
+  void certificatesNameTheNamespaceOfTheNodes() throws Exception {
+    assumeKubectl();
+    copy(Path.of("conf"), K8S);
     Path file = directory.resolve("k8s/kustomization.yaml");
     String text = Files.readString(file);
     Files.writeString(file, text.replace("namespace: evenkeel", "namespace: queues"));

@@ -196,7 +196,7 @@ class UsageTest {
         List.of("--shards", "topic", "create", "t", "--shards", "many"),
         List.of("--shards 0", "topic", "create", "t", "--shards", "0"),
         List.of("--retention 'x'", "topic", "create", "t", "--shards=1", "--retention=x"),
-        List.of("unknown command 'reshard'", "topic", "reshard", "t"),
+        List.of("unknown command 'split'", "topic", "split", "t"),
         List.of("--to", "group", "reset", "g"),
         List.of("'soon' is not a position", "group", "reset", "g", "--to", "soon"),
         List.of("shards count from 0", "group", "reset", "g", "--to", "7", "--shard", "-1"),

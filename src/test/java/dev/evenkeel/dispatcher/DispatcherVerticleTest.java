@@ -151,6 +151,7 @@ class DispatcherVerticleTest {
               false,
               flow,
               null,
+              null,
               null));
     }
 

@@ -12,6 +12,7 @@ import dev.evenkeel.log.Follower;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStatus;
 import dev.evenkeel.log.Replicas;
 import io.vertx.core.Future;
@@ -202,8 +203,25 @@ final class FakeCluster implements ClusterMember {
     }
 
     @Override
-    public List<String> nodes() {
-      return List.of("n1", "n2");
+    public List<LogSettings.Peer> peers() {
+      return List.of("n1", "n2").stream()
+          .map(id -> new LogSettings.Peer(id, "localhost", 1))
+          .toList();
+    }
+
+    @Override
+    public void setPeers(List<LogSettings.Peer> peers) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public CompletableFuture<Void> dropCopy(LogGroup group) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void removed() {
+      throw new UnsupportedOperationException();
     }
 
     @Override

@@ -23,7 +23,8 @@ class ShardReportTest {
   }
 
   private static JsonObject json(Long position, ShardStatus status) {
-    ShardReport shard = new ShardReport("t", SHARD, LEASE, true, null, position, status);
+    ShardReport shard =
+        new ShardReport("t", SHARD, LEASE, true, null, position, status, false, List.of());
     return new GroupReport(
             "g",
             null,

@@ -229,13 +229,24 @@ public final class Jar {
       String name,
       List<String> jvmOptions,
       String... args) {
+    return startJar(JAR, surroundings, directory, name, jvmOptions, args);
+  }
+
+  /** The same with another build. */
+  static Running startJar(
+      Path jar,
+      Surroundings surroundings,
+      Path directory,
+      String name,
+      List<String> jvmOptions,
+      String... args) {
     List<String> command = new ArrayList<>(surroundings.prefix());
     command.add(JAVA.toString());
     command.add("-Devenkeel.log.blocked=WARN");
-    command.addAll(ARCHIVE);
+    command.addAll(jar.equals(JAR) ? ARCHIVE : List.of());
     command.addAll(jvmOptions);
     command.add("-jar");
-    command.add(JAR.toString());
+    command.add(jar.toString());
     command.addAll(List.of(args));
     return launch(command, surroundings, directory, name);
   }

@@ -250,10 +250,25 @@ class JsonApiIT {
     assertError("PATCH", "/api/topics/web-topic", "{\"shards\":9}", 400, "INVALID");
     assertError("PATCH", "/api/topics/web-topic", "{}", 400, "INVALID");
     assertError("PATCH", "/api/topics/nowhere", "{\"ageMillisMax\":1}", 404, "UNKNOWN_TOPIC");
+    reshardByHttp();
     assertThat(json("DELETE", "/api/topics/web-topic", null, 200))
         .isEqualTo("{\"name\":\"web-topic\",\"deleted\":true}");
     assertError("GET", "/api/topics/web-topic", null, 404, "UNKNOWN_TOPIC");
     assertError("DELETE", "/api/topics/web-topic", null, 404, "UNKNOWN_TOPIC");
+  }
+
+  private static void reshardByHttp() {
+    String path = "/api/topics/web-topic/reshard";
+    assertError("POST", "/api/topics/nowhere/reshard", "{\"shards\":2}", 404, "UNKNOWN_TOPIC");
+    assertError("POST", path, "{\"shards\":0}", 400, "INVALID");
+    assertError("POST", path, "{}", 400, "INVALID");
+    assertThat(object(json("POST", path, "{\"shards\":2}", 200)).getInteger("shards")).isEqualTo(2);
+    // The sealed shards go as soon as they have been found empty.
+    JsonArray shards =
+        object(json("GET", "/api/topics/web-topic", null, 200)).getJsonArray("shardList");
+    JsonObject last = shards.getJsonObject(shards.size() - 1);
+    assertThat(last.getInteger("shard")).isEqualTo(4);
+    assertThat(last.getBoolean("sealed")).isFalse();
   }
 
   @Test
@@ -361,6 +376,7 @@ class JsonApiIT {
         .containsExactlyInAnyOrder(
             "/api/topics",
             "/api/topics/{topic}",
+            "/api/topics/{topic}/reshard",
             "/api/topics/{topic}/messages",
             "/api/groups",
             "/api/groups/{group}",
@@ -372,6 +388,12 @@ class JsonApiIT {
             "/api/rebalances",
             "/api/cluster",
             "/api/cluster/nodes/{node}/replace",
+            // See GrowthIT.
+            "/api/cluster/nodes/{node}",
+            "/api/cluster/nodes/{node}/admit",
+            "/api/cluster/nodes/{node}/drain",
+            "/api/cluster/nodes/{node}/undrain",
+            "/api/cluster/nodes/{node}/remove",
             // See UsersIT.
             "/api/session",
             "/ws/live",

@@ -37,6 +37,7 @@ public final class Node implements AutoCloseable {
 
   private Jar.Running process;
   private List<String> jvmOptions;
+  private Path jar = Jar.JAR;
   private Surroundings surroundings = Surroundings.NONE;
   private int starts;
 
@@ -76,6 +77,12 @@ public final class Node implements AutoCloseable {
     return this;
   }
 
+  /** From now on it is started from this build. */
+  Node of(Path build) {
+    jar = build;
+    return this;
+  }
+
   public Node start(String... more) {
     begin(more);
     awaitReady();
@@ -100,7 +107,8 @@ public final class Node implements AutoCloseable {
     List<String> options = settings.isEmpty() ? Jar.USUAL_OPTIONS : Jar.CROWD_OPTIONS;
     process =
         Jar.unfed(
-            Jar.startIn(
+            Jar.startJar(
+                jar,
                 surroundings,
                 directory,
                 name,

@@ -9,8 +9,10 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -33,19 +35,7 @@ class WordCountIT {
       Members members = new Members(node, "words");
       Jar.Running a = counter(node, "a", started);
       awaitGot(a, 12);
-      Jar.Running producer =
-          Jar.startFed(
-              directory,
-              "producer",
-              "produce",
-              "lines",
-              "--rate",
-              "600",
-              "--key-regex",
-              Lines.KEY_REGEX,
-              "--cluster",
-              node.cluster(),
-              "-");
+      Jar.Running producer = producer(node);
       Feeder feeder = new Feeder(producer.process.getOutputStream(), KEYS);
       awaitMore(node);
       // No state has been released so far: the next owner begins at the beginning.
@@ -79,6 +69,62 @@ class WordCountIT {
     }
   }
 
+  @Test
+  @Tag("full")
+  void countsStayExactWhileTheNumberOfShardsChanges() {
+    List<Jar.Running> started = new ArrayList<>();
+    try (Node node = new Node(directory.resolve("node")).with("--data-groups", "3").start()) {
+      node.createTopic("lines", 4);
+      Members members = new Members(node, "words");
+      Jar.Running a = counter(node, "a", started);
+      Jar.Running b = counter(node, "b", started);
+      members.awaitCounts(Map.of("a", 2, "b", 2));
+      Jar.Running producer = producer(node);
+      Feeder feeder = new Feeder(producer.process.getOutputStream(), KEYS);
+      awaitMore(node, 4);
+      node.admin("topic", "reshard", "lines", "--shards", "12");
+      a.kill();
+      members.awaitCounts(Map.of("b", 12));
+      awaitMore(node, 12);
+      counter(node, "c", started);
+      members.awaitCounts(Map.of("b", 6, "c", 6));
+      b.kill();
+      node.admin("topic", "reshard", "lines", "--shards", "3");
+      members.awaitCounts(Map.of("c", 3));
+      awaitMore(node, 3);
+      counter(node, "d", started);
+      feeder.close();
+      long lines = feeder.finish();
+      assertThat(producer.await().status()).isZero();
+      Awaitility.await("all is consumed")
+          .atMost(Duration.ofSeconds(90))
+          .until(() -> Objects.equals(node.lag("words"), 0L));
+      started.forEach(Jar.Running::stop);
+      // It gets the open shards, and no sealed one.
+      Jar.Running last = counter(node, "e", started);
+      awaitGot(last, 3);
+      last.stop();
+      assertThat(wrong(given(last), lines)).isEmpty();
+    } finally {
+      started.forEach(Jar.Running::close);
+    }
+  }
+
+  private Jar.Running producer(Node node) {
+    return Jar.startFed(
+        directory,
+        "producer",
+        "produce",
+        "lines",
+        "--rate",
+        "600",
+        "--key-regex",
+        Lines.KEY_REGEX,
+        "--cluster",
+        node.cluster(),
+        "-");
+  }
+
   private Jar.Running counter(Node node, String member, List<Jar.Running> started) {
     Jar.Running running =
         Program.start(
@@ -106,10 +152,14 @@ class WordCountIT {
 
   /** Waits until each shard has been committed further than now. */
   private static void awaitMore(Node node) {
+    awaitMore(node, SHARDS);
+  }
+
+  private static void awaitMore(Node node, int shards) {
     Map<Integer, Long> before =
         Awaitility.await("what is committed")
             .atMost(Duration.ofSeconds(90))
-            .until(() -> committed(node), known -> known.size() == SHARDS);
+            .until(() -> committed(node), known -> known.size() == shards);
     Awaitility.await("every shard goes on")
         .atMost(Duration.ofSeconds(90))
         .pollInterval(Duration.ofMillis(100))
@@ -125,7 +175,7 @@ class WordCountIT {
   private static Map<Integer, Long> committed(Node node) {
     Map<Integer, Long> committed = new HashMap<>();
     for (JsonObject shard : node.shards("words")) {
-      if (shard.getLong("committed") != null) {
+      if (shard.getLong("committed") != null && !shard.getBoolean("sealed", false)) {
         committed.put(shard.getInteger("shard"), shard.getLong("committed"));
       }
     }

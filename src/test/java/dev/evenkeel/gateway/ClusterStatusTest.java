@@ -30,7 +30,7 @@ class ClusterStatusTest {
           -1);
 
   private static ClusterStatus.Answer answer(String node, NodeLogs.Group... groups) {
-    NodeLogs.Levels levels = new NodeLogs.Levels(3, "n1".equals(node) ? 2 : 1);
+    NodeLogs.Levels levels = new NodeLogs.Levels(3, "n1".equals(node) ? 2 : 1, "0.3.0");
     NodeLogs logs = new NodeLogs(node, "host-" + node, List.of(groups), levels);
     return new ClusterStatus.Answer(true, NodeLogs.decode(new ByteReader(logs.encode().view())));
   }
@@ -100,7 +100,7 @@ class ClusterStatusTest {
                 "n3",
                 ClusterStatus.Answer.GONE));
     assertThat(status.metaLeader()).isEqualTo("n1");
-    JsonObject json = status.json(null);
+    JsonObject json = status.json(null, null);
     assertThat(json.getString("cluster")).isEqualTo("id");
     assertThat(json.getString("node")).isEqualTo("n2");
     assertThat(json.containsKey("dispatcher")).isTrue();
@@ -108,9 +108,9 @@ class ClusterStatusTest {
     assertThat(json.getJsonArray("nodes"))
         .isEqualTo(
             new JsonArray(
-                "[{\"node\":\"n1\",\"alive\":true,\"host\":\"host-n1\",\"featureLevel\":3},"
-                    + "{\"node\":\"n2\",\"alive\":true,\"host\":\"host-n2\",\"featureLevel\":3},"
-                    + "{\"node\":\"n3\",\"alive\":false,\"host\":null,\"featureLevel\":null}]"));
+                "[{\"node\":\"n1\",\"alive\":true,\"host\":\"host-n1\",\"version\":\"0.3.0\",\"featureLevel\":3},"
+                    + "{\"node\":\"n2\",\"alive\":true,\"host\":\"host-n2\",\"version\":\"0.3.0\",\"featureLevel\":3},"
+                    + "{\"node\":\"n3\",\"alive\":false,\"host\":null,\"version\":null,\"featureLevel\":null}]"));
     assertThat(json.getInteger("featureLevel")).as("some may not know yet").isEqualTo(2);
     assertThat(log(json, "meta"))
         .isEqualTo(
@@ -140,7 +140,8 @@ class ClusterStatusTest {
 
   @Test
   void aNodeThatDoesNotAnswerIsNeitherAliveNorDead() {
-    JsonObject json = new ClusterStatus(VIEW, Map.of("n1", ClusterStatus.Answer.SILENT)).json("n1");
+    JsonObject json =
+        new ClusterStatus(VIEW, Map.of("n1", ClusterStatus.Answer.SILENT)).json("n1", null);
     for (Object node : json.getJsonArray("nodes")) {
       assertThat(((JsonObject) node).containsKey("alive")).isTrue();
       assertThat(((JsonObject) node).getBoolean("alive")).isNull();

@@ -96,6 +96,7 @@ public final class Commands {
         drain,
         0,
         Generation.FIRST,
-        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+        Lease.Stage.CONSUMING);
   }
 }

@@ -22,7 +22,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.SplittableRandom;
-import java.util.stream.IntStream;
 
 /** All brokers: the meta group and the data groups, and what takes topics through them. */
 final class Brokers {
@@ -115,6 +114,11 @@ final class Brokers {
     return List.copyOf(meta.tables().groupLeases());
   }
 
+  /** Null if it is gone. */
+  TopicInfo topic(int id) {
+    return meta.tables().topic(id);
+  }
+
   TopicInfo topic(String name) {
     return meta.tables().topic(name);
   }
@@ -160,15 +164,44 @@ final class Brokers {
 
   /** What a data group is told of a new topic; null: it has no shard of it. */
   private DataCommand.OpenShards open(TopicInfo topic, int index) {
+    DataCommand.OpenShards open = open(topic, topic.open(), index);
+    return open.shards().isEmpty() ? null : open;
+  }
+
+  private DataCommand.OpenShards open(TopicInfo topic, TopicInfo.Layout layout, int index) {
     List<Integer> shards =
-        IntStream.range(0, topic.shards())
+        layout
+            .numbers()
             .filter(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()) == index)
             .boxed()
             .toList();
     long floor = meta.tables().counters().epochFloor();
-    return shards.isEmpty()
-        ? null
-        : new DataCommand.OpenShards(topic.id(), topic.name(), shards, CONFIG, floor);
+    return new DataCommand.OpenShards(topic.id(), topic.name(), shards, CONFIG, floor);
+  }
+
+  /** Makes shards, seals the former ones, and then opens the others; step by step. */
+  void reshardSlowly(String name, int shards) {
+    TopicInfo before = topic(name);
+    if (before.next() != null
+        || !(submit(new MetaCommand.ReshardTopic(name, shards)) instanceof Reply.OfTopic of)
+        || of.topic().next() == null) {
+      return;
+    }
+    TopicInfo topic = of.topic();
+    eachSlowly(
+        (group, done) -> group.manage(open(topic, topic.next(), groups.indexOf(group)), done),
+        () ->
+            eachSlowly(
+                (group, done) ->
+                    group.manage(
+                        new DataCommand.SealShards(topic.id(), topic.next().first()), done),
+                () -> {
+                  topic
+                      .open()
+                      .numbers()
+                      .forEach(number -> ledger.sealed(new Shard(topic.id(), number)));
+                  submit(new MetaCommand.OpenLayout(topic.id()));
+                }));
   }
 
   void deleteSlowly(String name) {

@@ -136,6 +136,11 @@ interface Bug {
     return lease;
   }
 
+  /** The lease on a former shard that the first owner of another one reads. */
+  default Lease parent(Lease lease) {
+    return lease;
+  }
+
   /** Whether a dispatcher takes a reset for one by force. */
   default boolean resetsByForce(boolean force) {
     return force;

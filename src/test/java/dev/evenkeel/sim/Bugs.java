@@ -23,6 +23,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Set;
 import java.util.function.LongToIntFunction;
+import java.util.function.UnaryOperator;
 
 /** Bugs that the simulation must find. */
 enum Bugs implements Bug {
@@ -359,6 +360,34 @@ enum Bugs implements Bug {
     }
   },
 
+  /** A dispatcher does not wait until former shards are over. */
+  CHILDREN_DO_NOT_WAIT(Focus.SHARDS_CHANGE) {
+    @Override
+    public List<ShardStatus> statuses(List<ShardStatus> statuses, boolean first) {
+      return statuses.stream()
+          .map(each -> with(each, lease -> lease.at(Lease.Stage.PASSED)))
+          .toList();
+    }
+  },
+
+  /** Log groups do not seal the former shards. */
+  NOTHING_IS_SEALED(Focus.SHARDS_CHANGE) {
+    @Override
+    public DataCommand managed(DataCommand command) {
+      return command instanceof DataCommand.SealShards seal
+          ? new DataCommand.SealShards(seal.topicId(), 0)
+          : command;
+    }
+  },
+
+  /** The states of former shards do not come to those in their place. */
+  STATES_OF_PARENTS_ARE_LOST(Focus.SHARDS_CHANGE) {
+    @Override
+    public Lease parent(Lease lease) {
+      return lease.withState(new byte[0]);
+    }
+  },
+
   /** What is due soon is delivered with what is due. */
   DELIVERS_BEFORE_DUE {
     @Override
@@ -379,13 +408,17 @@ enum Bugs implements Bug {
   }
 
   private static ShardStatus withoutDrains(ShardStatus status) {
+    return with(status, lease -> lease.draining(null));
+  }
+
+  private static ShardStatus with(ShardStatus status, UnaryOperator<Lease> change) {
     return new ShardStatus(
         status.shard(),
         status.startOffset(),
         status.endOffset(),
         status.bytes(),
         status.messagesDropped(),
-        status.leases().stream().map(lease -> lease.draining(null)).toList(),
+        status.leases().stream().map(change).toList(),
         List.of(),
         ShardStatus.Delayed.NONE);
   }

@@ -150,7 +150,8 @@ final class DataGroup {
                 null,
                 former.committed(),
                 0,
-                Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT));
+                Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+                Lease.Stage.CONSUMING));
       }
     }
 

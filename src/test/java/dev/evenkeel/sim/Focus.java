@@ -25,7 +25,10 @@ enum Focus {
   GROUPS_COME_AGAIN(6),
 
   /** The group is in mode singleton, and dispatchers follow each other without noticing. */
-  LEADERS_FOLLOW(2);
+  LEADERS_FOLLOW(2),
+
+  /** Topics get other numbers of shards. */
+  SHARDS_CHANGE(2);
 
   /** How often the usual time its faults take. */
   final int lasts;

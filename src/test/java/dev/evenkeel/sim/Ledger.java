@@ -28,6 +28,7 @@ final class Ledger {
 
   private final Map<Shard, Track> tracks = new TreeMap<>();
   private final Set<Integer> droppedTopics = new HashSet<>();
+  private final Set<Shard> sealed = new HashSet<>();
 
   /** Messages that are not delayed. */
   final Sent sent = new Sent(this);
@@ -70,7 +71,15 @@ final class Ledger {
 
   // ---- Messages
 
+  /** The shard is sealed everywhere: nothing may be added any more. */
+  void sealed(Shard shard) {
+    sealed.add(shard);
+  }
+
   void appended(Shard shard, String key, long timestampMillis) {
+    if (sealed.contains(shard)) {
+      throw failure("a message comes into a sealed shard", shard, String.valueOf(key));
+    }
     Track track = track(shard);
     long offset = track.keys.size();
     track.appended(key, Tally.weight(shard.topicId(), shard.shard(), offset), timestampMillis);
@@ -172,6 +181,30 @@ final class Ledger {
     return Math.max(0, track(shard).committed);
   }
 
+  /**
+   * Nothing is begun in a shard before everything is done in those from which its keys come.
+   *
+   * @param parents these shards
+   */
+  void checkParents(Shard shard, List<Shard> parents) {
+    for (Shard parent : parents) {
+      Track of = track(parent);
+      boolean sameTime = of.generation() == track(shard).generation();
+      if (sameTime && of.done().nextClearBit(0) < of.keys.size()) {
+        throw failure("begun before a shard from which its keys come is over", shard, parent);
+      }
+    }
+  }
+
+  /** A state that the first owner of a shard is given of another one. */
+  void checkParent(Shard parent, byte[] state) {
+    Tally tally = Tally.decode(state);
+    long end = track(parent).keys.size();
+    if (tally.offset() != end || tally.sum() != sum(parent, end)) {
+      throw failure("a state of a former shard that is not that of its end", parent, tally, end);
+    }
+  }
+
   // ---- The log
 
   void dropped(int topicId) {
@@ -250,6 +283,9 @@ final class Ledger {
     gone.or(track.left);
     if (gone.nextClearBit(0) < after.committed()) {
       throw failure("committed, but not handled", gone.nextClearBit(0), after, command, sender);
+    }
+    if (after.passed() && track.done().nextClearBit(0) < track.keys.size()) {
+      throw failure("passed, but not all is handled", after, command);
     }
     if (outputs != null) {
       checkOutputs(shard, track, after);

@@ -2,6 +2,7 @@ package dev.evenkeel.sim;
 
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.state.BatchIndex;
+import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
@@ -122,7 +123,10 @@ final class LongPolls {
 
   private static int failures(DataState state, FetchRequest request) {
     LeaseKey key = new LeaseKey(request.shard(), request.group());
-    return state.tables().failures(key).concerningOwner();
+    FailureCounts failures = state.tables().failures(key);
+    ShardRecord record = state.tables().shard(request.shard());
+    return FetchAnswer.failures(
+        failures.concerningOwner(), record != null && record.sealed(), failures.anyMoved());
   }
 
   /** Looks again at the fetches that wait for what has changed. */

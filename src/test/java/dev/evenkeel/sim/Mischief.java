@@ -50,6 +50,13 @@ final class Mischief {
       case TOPICS_COME_AGAIN -> topics();
       case GROUPS_COME_AGAIN -> everybodyGoes();
       case LEADERS_FOLLOW -> leadersFollow();
+      case SHARDS_CHANGE -> {
+        if (random.nextInt(3) == 0) {
+          reshard();
+        } else {
+          troubled();
+        }
+      }
       default -> troubled();
     }
   }
@@ -263,6 +270,14 @@ final class Mischief {
       boolean again = world.features.focus() == Focus.TOPICS_COME_AGAIN || random.nextBoolean();
       String name = again ? "t" : "n" + nextTopic++;
       world.brokers.createSlowly(name, 1 + random.nextInt(3));
+    }
+  }
+
+  private void reshard() {
+    List<String> names = world.brokers.inputTopics().stream().map(topic -> topic.name()).toList();
+    if (!names.isEmpty()) {
+      String name = names.get(random.nextInt(names.size()));
+      world.brokers.reshardSlowly(name, 1 + random.nextInt(5));
     }
   }
 

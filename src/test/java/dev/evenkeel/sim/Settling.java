@@ -43,9 +43,12 @@ final class Settling {
       if (!subscribers.containsKey(topic.name())) {
         continue;
       }
-      for (int i = 0; i < topic.shards(); i++) {
-        Shard shard = new Shard(topic.id(), i);
-        String problem = shard(topic, shard, byInstance, owned);
+      if (topic.next() != null) {
+        return topic + " still gets other shards";
+      }
+      for (Shard shard : topic.all()) {
+        String problem =
+            topic.isSealed(shard.shard()) ? sealed(shard) : shard(topic, shard, byInstance, owned);
         if (problem != null) {
           return problem;
         }
@@ -63,6 +66,11 @@ final class Settling {
       }
     }
     return uneven(owned);
+  }
+
+  private String sealed(Shard shard) {
+    Lease lease = world.brokers.of(shard).lease(World.GROUP, shard);
+    return lease != null && lease.finished() ? null : "not finished: " + shard + " " + lease;
   }
 
   private String shard(

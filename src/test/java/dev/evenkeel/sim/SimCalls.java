@@ -20,7 +20,9 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -72,6 +74,24 @@ final class SimCalls implements PublishBench.Cluster {
         lease ->
             owned.leaseRead(world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
         no -> owned.leaseFailed(no, clock()));
+  }
+
+  void readParents(OwnedShard owned, List<Integer> parents) {
+    Map<Integer, Lease> read = new TreeMap<>();
+    for (int parent : parents) {
+      Shard shard = new Shard(owned.shard().topicId(), parent);
+      this.<Lease>request(
+          text(() -> "read of the lease on " + shard),
+          CONTROL_TIMEOUT_MILLIS,
+          answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
+          lease -> {
+            read.put(parent, world.bug.parent(lease));
+            if (read.size() == parents.size()) {
+              owned.parentsRead(List.copyOf(read.values()), clock());
+            }
+          },
+          no -> owned.parentsFailed(no, clock()));
+    }
   }
 
   void commit(OwnedShard owned, DataCommand.Commit command) {
@@ -160,7 +180,7 @@ final class SimCalls implements PublishBench.Cluster {
         .onComplete(
             opened -> {
               if (opened.succeeded()) {
-                owned.publisherOpened(opened.result(), dataGroups(), clock());
+                owned.publisherOpened(opened.result(), dataGroups(), Map.of(), clock());
               } else {
                 owned.publisherFailed(refused(opened), clock());
               }

@@ -291,8 +291,14 @@ final class SimConsumer extends Actor {
     }
 
     @Override
-    public void callAssign(OwnedShard owned, ShardContext shard, byte[] state) {
-      handler.assign(owned, shard, state);
+    public void readParents(OwnedShard owned, List<Integer> parents) {
+      calls.readParents(owned, parents);
+    }
+
+    @Override
+    public void callAssign(
+        OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents) {
+      handler.assign(owned, shard, state, parents);
     }
 
     @Override

@@ -211,7 +211,8 @@ final class SimDispatcher extends Actor {
         lease.drain(),
         termSeen(lease.groupTerm()),
         lease.generation(),
-        lease.ownerTimeoutMillis());
+        lease.ownerTimeoutMillis(),
+        lease.stage());
   }
 
   private long termSeen(long term) {
@@ -244,7 +245,8 @@ final class SimDispatcher extends Actor {
             told.instance(),
             told.committed(),
             termSeen(told.groupTerm()),
-            told.ownerTimeoutMillis());
+            told.ownerTimeoutMillis(),
+            told.stage());
     if (ready) {
       run(core.leaseChanged(change, clock()));
     } else {

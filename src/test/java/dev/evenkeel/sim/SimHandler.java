@@ -3,6 +3,7 @@ package dev.evenkeel.sim;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Task;
@@ -112,6 +113,7 @@ final class SimHandler {
       throw new SimulationFailure("a message before onAssign: " + delivery);
     }
     checkOrder(work, shard, delivery);
+    world.ledger.checkParents(shard, world.parents(shard));
     work.running.set((int) offset);
     if (offset >= work.begin) {
       consumer.calls.noteBegun(shard, offset);
@@ -180,8 +182,30 @@ final class SimHandler {
 
   // ---- Shards
 
-  void assign(OwnedShard owned, ShardContext context, byte[] state) {
+  private void checkParents(
+      Shard shard, long begin, byte[] state, List<ConsumerAction.Parent> given) {
+    List<Shard> parents = world.parents(shard);
+    if (begin > 0 || state != null) {
+      return;
+    }
+    // Of one without messages nothing need be known.
+    parents = parents.stream().filter(each -> world.ledger.end(each) > 0).toList();
+    List<Integer> known = given.stream().map(ConsumerAction.Parent::shard).toList();
+    if (!parents.stream().allMatch(each -> known.contains(each.shard()))) {
+      throw new SimulationFailure(
+          "states of former shards are missing: " + shard + " " + parents + " " + given);
+    }
+    for (ConsumerAction.Parent each : given) {
+      world.ledger.checkParent(new Shard(shard.topicId(), each.shard()), each.state());
+    }
+  }
+
+  void assign(
+      OwnedShard owned, ShardContext context, byte[] state, List<ConsumerAction.Parent> parents) {
     Shard shard = owned.shard();
+    if (world.statesAreAllThere()) {
+      checkParents(shard, context.offset(), state, parents);
+    }
     long begin = context.offset();
     world.ledger.mustBeGranted(shard, context.epoch(), consumer.instance);
     world.checkOverlap(consumer, shard, context.epoch());

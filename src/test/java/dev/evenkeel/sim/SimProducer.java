@@ -1,6 +1,7 @@
 package dev.evenkeel.sim;
 
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -8,6 +9,8 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.Murmur2;
+import java.nio.charset.StandardCharsets;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -29,6 +32,7 @@ final class SimProducer extends Actor {
   private final Map<Shard, Long> sequences = new HashMap<>();
   private final Set<Shard> busy = new HashSet<>();
   private int messagesLeft;
+  private boolean running = true;
 
   SimProducer(World world, Machine machine, int messages) {
     super("producer");
@@ -45,27 +49,38 @@ final class SimProducer extends Actor {
     List<TopicInfo> topics = world.brokers.inputTopics();
     if (!topics.isEmpty()) {
       TopicInfo topic = topics.get(random.nextInt(topics.size()));
-      Shard shard = new Shard(topic.id(), random.nextInt(topic.shards()));
+      Shard shard = new Shard(topic.id(), topic.open().first() + random.nextInt(topic.shards()));
       if (!busy.contains(shard)) {
-        send(shard, Math.min(messagesLeft, 1 + random.nextInt(6)));
+        send(topic, shard, Math.min(messagesLeft, 1 + random.nextInt(6)));
       }
     }
-    if (messagesLeft > 0) {
+    running = messagesLeft > 0;
+    if (running) {
       world.time.in(20 + random.nextInt(400), null, null, this::again);
     }
   }
 
-  private void send(Shard shard, int count) {
+  private void send(TopicInfo topic, Shard shard, int count) {
     busy.add(shard);
     messagesLeft -= count;
     BatchBuilder builder = new BatchBuilder(256);
     for (int i = 0; i < count; i++) {
       String key = random.nextInt(5) == 0 ? null : "k" + random.nextInt(4);
+      if (world.features.focus() == Focus.SHARDS_CHANGE && !isThere(topic, key, shard)) {
+        key = null;
+      }
       builder.add(world.ledger.sent.message(shard, key, machine.wallMillis()));
     }
     long sequence = sequences.getOrDefault(shard, 0L);
     sequences.put(shard, sequence + count);
     send(new AppendBody.Item(shard, builder.build(producerId, 0, sequence)));
+  }
+
+  private static boolean isThere(TopicInfo topic, String key, Shard shard) {
+    return key == null
+        || topic.open().first()
+                + Murmur2.shard(key.getBytes(StandardCharsets.UTF_8), topic.shards())
+            == shard.shard();
   }
 
   private void send(AppendBody.Item item) {
@@ -82,6 +97,15 @@ final class SimProducer extends Actor {
   private void answered(AppendBody.Item item, AppendResults.Result result) {
     if (result.ok()) {
       busy.remove(item.shard());
+    } else if (result.refusal() == Refusal.SEALED) {
+      // Others are sent in their place, to the shards that the topic has now.
+      busy.remove(item.shard());
+      sequences.merge(item.shard(), -(long) item.batch().count(), Long::sum);
+      messagesLeft += item.batch().count();
+      if (!running) {
+        running = true;
+        world.time.in(100, null, null, this::again);
+      }
     } else if (!world.ledger.isDropped(item.shard())) {
       throw new SimulationFailure("a batch is refused: " + item.shard() + " " + result);
     }

@@ -251,6 +251,19 @@ final class World implements DataGroup.Surroundings {
     return random.nextInt(100) < keepsStatePercent;
   }
 
+  /** The shards from which keys come to this one. */
+  List<Shard> parents(Shard shard) {
+    TopicInfo topic = brokers.topic(shard.topicId());
+    return topic == null
+        ? List.of()
+        : topic.parents(shard.shard()).stream().map(each -> new Shard(topic.id(), each)).toList();
+  }
+
+  /** Whether every member keeps state, and each state is exact. */
+  boolean statesAreAllThere() {
+    return keepsStatePercent == 100 && statesAreExact();
+  }
+
   /** Whether what a state says must be what was committed with it. */
   boolean statesAreExact() {
     return order == ConsumerOptions.Order.SHARD || setup.parallelReleasesAreExact();

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.decide;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.PRODUCER_FENCED;
+import static dev.evenkeel.protocol.Refusal.SEALED;
 import static dev.evenkeel.protocol.Refusal.SEQUENCE_GAP;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_PRODUCER;
@@ -97,7 +98,7 @@ public final class AppendDecider {
       return new Result(known ? UNKNOWN_SHARD : UNKNOWN_TOPIC, 0);
     }
     if (batch.producerId() == 0) {
-      Refusal refusal = refusalOfDelay(item);
+      Refusal refusal = refusalOf(item, record);
       return refusal == null ? new Result(null, append(item, record)) : new Result(refusal, 0);
     }
     long id = batch.producerId();
@@ -111,7 +112,7 @@ public final class AppendDecider {
     if (producer == null && tables.ordinaryProducers() + freshProducers >= PRODUCERS_HARD_MAX) {
       return new Result(OVERLOADED, 0);
     }
-    Refusal refusal = refusalOfDelay(item);
+    Refusal refusal = refusalOf(item, record);
     return refusal == null
         ? new Result(null, take(item, record, producer, key, ring))
         : new Result(refusal, 0);
@@ -172,8 +173,14 @@ public final class AppendDecider {
     return new Result(null, offset == RecentSequences.NONE ? Result.OFFSET_FORGOTTEN : offset);
   }
 
-  /** Why the batch may not wait: INVALID for too long, TOO_LARGE for want of room; else null. */
-  private Refusal refusalOfDelay(AppendHead.Item item) {
+  /**
+   * SEALED if the shard takes no more messages; or why the batch may not wait: INVALID for too
+   * long, TOO_LARGE for want of room. Else null.
+   */
+  private Refusal refusalOf(AppendHead.Item item, ShardRecord record) {
+    if (record.sealed()) {
+      return SEALED;
+    }
     if (!item.delayed()) {
       return null;
     }

@@ -19,6 +19,9 @@ public record ClusterDecider(MetaTables tables) {
   /** Most producers that are remembered by name, for ever. */
   public static final int NAMED_PRODUCERS_MAX = 100_000;
 
+  /** Most nodes of a cluster. */
+  public static final int NODES_MAX = 1_000;
+
   /** Gives a producer its id and epoch. */
   public Decision<MetaChange> register(MetaCommand.RegisterProducer command) {
     MetaTables.Counters counters = tables.counters();
@@ -49,6 +52,26 @@ public record ClusterDecider(MetaTables tables) {
     MetaTables.Counters next = tables.counters().afterActive(step);
     return new Decision<>(
         List.of(MetaChange.putCounters(next)), new Reply.OfNumber(next.activeMillis()));
+  }
+
+  /** Adds or replaces nodes. */
+  public Decision<MetaChange> put(MetaCommand.PutNodes command) {
+    long added =
+        command.nodes().stream().filter(node -> tables.node(node.id()) == null).distinct().count();
+    return added > 0 && tables.nodes().size() + added > NODES_MAX
+        ? Decision.refused(TOO_LARGE, "there would be more than " + NODES_MAX + " nodes")
+        : Decision.of(
+            command.nodes().stream()
+                .filter(node -> !node.equals(tables.node(node.id())))
+                .map(MetaChange::putNode)
+                .toList());
+  }
+
+  /** Takes a node out. */
+  public Decision<MetaChange> remove(MetaCommand.RemoveNode command) {
+    return tables.node(command.id()) == null
+        ? Decision.of(List.of())
+        : Decision.of(List.of(MetaChange.removeNode(command.id())));
   }
 
   /** Raises the feature level. It never goes down: the log has such entries. */

@@ -11,7 +11,7 @@ import java.util.List;
  * @param changes in order; none with a refusal
  */
 public record Decision<C>(List<C> changes, Reply reply) {
-  static <C> Decision<C> of(List<C> changes) {
+  public static <C> Decision<C> of(List<C> changes) {
     return new Decision<>(changes, Reply.DONE);
   }
 

@@ -51,6 +51,50 @@ public final class DueDecider {
     return new Decision<>(changes, new Reply.OfDelivered(messages, nowMillis - first));
   }
 
+  /** Drops delayed batches of a sealed shard. */
+  public Decision<Change> drop(DataCommand.DropDelayed command) {
+    Shard shard = command.shard();
+    ShardRecord record = tables.shard(shard);
+    DelayCounts before = tables.delays().of(shard);
+    if (record == null || !record.sealed() || before.batches() != command.waiting()) {
+      return Decision.of(List.of());
+    }
+    long tookMessages = 0;
+    long tookBytes = 0;
+    int took = 0;
+    DelayedKey left = null;
+    byte[] from = new DelayedKey(shard, before.dueMillis(), before.serial()).bytes();
+    try (Store.Cursor cursor = store.scan(Store.Table.DELAYED, from, DelayedKey.last(shard))) {
+      while (left == null && cursor.next()) {
+        DelayedKey key = DelayedKey.of(cursor.key());
+        if (took == command.batches()) {
+          left = key;
+          break;
+        }
+        BatchHeader batch = DelayedBatch.decode(cursor.value()).batch();
+        changes.add(new Change.DropDelayed(key));
+        tookMessages += batch.count();
+        tookBytes += batch.length();
+        took++;
+      }
+    }
+    changes.add(Change.putDelays(shard, rest(before, tookMessages, took, tookBytes, left)));
+    return Decision.of(changes);
+  }
+
+  private static DelayCounts rest(
+      DelayCounts before, long messages, long batches, long bytes, DelayedKey left) {
+    return left == null
+        ? DelayCounts.NONE
+        : new DelayCounts(
+            before.messages() - messages,
+            before.batches() - batches,
+            before.bytes() - bytes,
+            left.dueMillis(),
+            left.serial(),
+            before.nextSerial());
+  }
+
   private void deliver(Shard shard) {
     DelayCounts before = tables.delays().of(shard);
     ShardRecord record = tables.shard(shard);
@@ -81,17 +125,6 @@ public final class DueDecider {
     }
     messages += tookMessages;
     changes.add(new Change.PutShard(shard, record));
-    changes.add(
-        Change.putDelays(
-            shard,
-            left == null
-                ? DelayCounts.NONE
-                : new DelayCounts(
-                    before.messages() - tookMessages,
-                    before.batches() - tookBatches,
-                    before.bytes() - tookBytes,
-                    left.dueMillis(),
-                    left.serial(),
-                    before.nextSerial())));
+    changes.add(Change.putDelays(shard, rest(before, tookMessages, tookBatches, tookBytes, left)));
   }
 }

@@ -190,7 +190,15 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
         there.add(offset);
       }
     }
-    return decided(failures, there, replayed);
+    Decision<Change> decision = decided(failures, there, replayed);
+    Lease lease = tables.lease(command.group(), command.shard());
+    if (!replayed || there.isEmpty() || lease == null || !lease.finished()) {
+      return decision;
+    }
+    // The sealed shard needs an owner again.
+    List<Change> changes = new ArrayList<>(decision.changes());
+    changes.add(new Change.PutLease(lease.at(Lease.Stage.PASSED)));
+    return new Decision<>(changes, decision.reply());
   }
 
   /** Forgets retries that the group reads again after a reset. Those below the new offset stay. */

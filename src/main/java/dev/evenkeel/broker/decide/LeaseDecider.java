@@ -223,11 +223,16 @@ public record LeaseDecider(DataTables tables, Store store) {
     long committed = Math.max(lease.committed(), command.offset());
     byte[] state = command.state();
     if (state == null) {
-      if (command.stateOffset() != -1) {
+      boolean finished =
+          command.stateOffset() == DataCommand.Release.FINISHED && shard(command.shard()).sealed();
+      if (command.stateOffset() != -1 && !finished) {
         return Decision.refused(
             INVALID, "a state offset without a state: give both, or -1 and none");
       }
       Lease next = next(lease.released(committed, lease.stateOffset(), lease.state()));
+      if (finished) {
+        next = next.at(stage(next));
+      }
       return progressed(next, new Change.PutLease(next));
     }
     if (state.length > Limits.STATE_BYTES_MAX) {
@@ -236,6 +241,9 @@ public record LeaseDecider(DataTables tables, Store store) {
     checkOffset("state offset", command.stateOffset(), command.shard());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
     Lease next = next(lease.released(committed, command.stateOffset(), new byte[0]));
+    if (next.stateOffset() >= shard(command.shard()).end()) {
+      next = next.at(stage(next));
+    }
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
   }
 
@@ -246,6 +254,21 @@ public record LeaseDecider(DataTables tables, Store store) {
     boolean inherits =
         released.drain() != null && released.drain().heir() != null && released.groupTerm() == 0;
     return inherits ? released.inherited() : released;
+  }
+
+  /**
+   * FINISHED if the shard is sealed, and all its messages are consumed. What waits behind a failed
+   * message, or for another attempt, is not.
+   */
+  private Lease.Stage stage(Lease released) {
+    ShardRecord record = shard(released.shard());
+    LeaseKey key = new LeaseKey(released.shard(), released.group());
+    boolean finished =
+        !released.owned()
+            && record.sealed()
+            && released.committed() >= record.end()
+            && !tables.failures(key).anyMoved();
+    return finished ? Lease.Stage.FINISHED : released.stage();
   }
 
   public Decision<Change> forget(DataCommand.ForgetLeases command) {

@@ -10,6 +10,7 @@ import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.RecentSequences;
+import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
@@ -135,10 +136,28 @@ public record ProducerDecider(DataTables tables, long nowMillis) {
         changes, ProducerRecord.publisher(command.producerId(), command.epoch(), key, nowMillis));
   }
 
-  private static Decision<Change> put(List<Change> before, ProducerRecord next) {
+  private Decision<Change> put(List<Change> before, ProducerRecord next) {
     List<Change> changes = new ArrayList<>(before);
     changes.add(new Change.PutProducer(next));
-    return new Decision<>(changes, Reply.DONE);
+    Map<Shard, Long> last = lastInSealed(next);
+    return new Decision<>(changes, last.isEmpty() ? Reply.DONE : new Reply.OfSequences(last));
+  }
+
+  /**
+   * What a publisher must not publish again, now that other shards have taken the place of these.
+   */
+  private Map<Shard, Long> lastInSealed(ProducerRecord publisher) {
+    Map<Shard, Long> last = new LinkedHashMap<>();
+    tables
+        .ringsOf(publisher.id())
+        .forEach(
+            (key, ring) -> {
+              ShardRecord shard = tables.shard(key.shard());
+              if (shard != null && shard.sealed()) {
+                last.put(key.shard(), ring.next() - 1);
+              }
+            });
+    return last;
   }
 
   /** Removes the producers under which handlers of these groups and shards publish. */

@@ -32,9 +32,9 @@ public record ShardDecider(DataTables tables) {
     }
     changes.addAll(LeaseDecider.raise(tables, command.epochFloor()));
     for (int index : command.shards()) {
-      if (index < 0 || index >= Limits.SHARDS_MAX) {
+      if (index < 0 || index >= Limits.SHARD_NUMBERS_MAX) {
         return Decision.refused(
-            INVALID, "shard " + index + ": use 0 to " + (Limits.SHARDS_MAX - 1));
+            INVALID, "shard " + index + ": use 0 to " + (Limits.SHARD_NUMBERS_MAX - 1));
       }
       Shard shard = new Shard(command.topicId(), index);
       if (tables.shard(shard) == null) {
@@ -42,6 +42,57 @@ public record ShardDecider(DataTables tables) {
       }
     }
     return Decision.of(changes);
+  }
+
+  public Decision<Change> seal(DataCommand.SealShards command) {
+    List<Change> changes = new ArrayList<>();
+    for (Shard shard : tables.shardsOf(command.topicId())) {
+      ShardRecord record = tables.shard(shard);
+      if (shard.shard() < command.below() && !record.sealed()) {
+        changes.add(new Change.PutShard(shard, record.seal()));
+      }
+    }
+    return Decision.of(changes);
+  }
+
+  /** Drops sealed shards that nobody needs any more. */
+  public Decision<Change> dropSealed(DataCommand.DropSealed command) {
+    List<Shard> gone =
+        tables.shardsOf(command.topicId()).stream()
+            .filter(shard -> shard.shard() < command.below() && tables.shard(shard).sealed())
+            .toList();
+    List<Change> changes = new ArrayList<>();
+    remove(gone, changes);
+    tables.ringsIn(command.topicId()).stream()
+        .filter(ring -> gone.contains(ring.shard()))
+        .forEach(ring -> changes.add(Change.removeRing(ring)));
+    List<LeaseKey> publishers =
+        tables.publishers().stream()
+            .filter(key -> key.shard().topicId() == command.topicId())
+            .filter(key -> key.shard().shard() < command.below())
+            .toList();
+    changes.addAll(new ProducerDecider(tables, 0).forget(publishers));
+    return Decision.of(changes);
+  }
+
+  /**
+   * Removes shards with all that belongs to them.
+   *
+   * @return the highest epoch that was ever granted here
+   */
+  private long remove(List<Shard> gone, List<Change> changes) {
+    List<LeaseKey> leases = new ArrayList<>();
+    long floor = tables.epochFloor();
+    for (Shard shard : gone) {
+      changes.add(new Change.RemoveShard(shard));
+      for (Lease lease : tables.leasesOn(shard)) {
+        leases.add(new LeaseKey(shard, lease.group()));
+        floor = Math.max(floor, lease.epoch());
+      }
+      tables.failuresOn(shard).forEach(key -> changes.add(new Change.RemoveFailures(key)));
+    }
+    changes.addAll(LeaseDecider.remove(tables, leases));
+    return floor;
   }
 
   public Decision<Change> configure(DataCommand.ConfigureShards command) {
@@ -61,17 +112,7 @@ public record ShardDecider(DataTables tables) {
       return Decision.unchanged(new Reply.OfNumber(tables.epochFloor()));
     }
     List<Change> changes = new ArrayList<>();
-    List<LeaseKey> leases = new ArrayList<>();
-    long floor = tables.epochFloor();
-    for (Shard shard : tables.shardsOf(id)) {
-      changes.add(new Change.RemoveShard(shard));
-      for (Lease lease : tables.leasesOn(shard)) {
-        leases.add(new LeaseKey(shard, lease.group()));
-        floor = Math.max(floor, lease.epoch());
-      }
-      tables.failuresOn(shard).forEach(key -> changes.add(new Change.RemoveFailures(key)));
-    }
-    changes.addAll(LeaseDecider.remove(tables, leases));
+    long floor = remove(tables.shardsOf(id), changes);
     tables.ringsIn(id).forEach(key -> changes.add(Change.removeRing(key)));
     changes.addAll(new ProducerDecider(tables, 0).forgetInputs(id));
     String name = known == null ? "" : known.name();

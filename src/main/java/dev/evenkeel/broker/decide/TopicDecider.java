@@ -16,18 +16,16 @@ import java.util.List;
 
 /** Decides about topics: CREATING → ACTIVE → DELETING → gone. Ids are never used again. */
 public record TopicDecider(MetaTables tables) {
+  /** Most layouts of a topic at once. */
+  public static final int LAYOUTS_MAX = 16;
+
   /** Most topics of a cluster. */
   public static final int TOPICS_MAX = 10_000;
 
   public Decision<MetaChange> create(MetaCommand.CreateTopic command, long nowMillis) {
     String name = Names.check("topic", command.name());
-    if (command.shards() < 1 || command.shards() > Limits.SHARDS_MAX) {
-      return Decision.refused(
-          INVALID,
-          "topic '%s' with %s shards: use 1 to %s",
-          name,
-          command.shards(),
-          Limits.SHARDS_MAX);
+    if (!mayBe(command.shards())) {
+      return wrongNumber(name, command.shards());
     }
     command.config().check();
     TopicInfo taken = tables.topic(name);
@@ -50,6 +48,15 @@ public record TopicDecider(MetaTables tables) {
     return new Decision<>(
         List.of(MetaChange.putTopic(topic), MetaChange.putCounters(counters.afterTopic())),
         new Reply.OfTopic(topic));
+  }
+
+  private static boolean mayBe(int shards) {
+    return shards >= 1 && shards <= Limits.SHARDS_MAX;
+  }
+
+  private static Decision<MetaChange> wrongNumber(String name, int shards) {
+    return Decision.refused(
+        INVALID, "topic '%s' with %s shards: use 1 to %s", name, shards, Limits.SHARDS_MAX);
   }
 
   private static String exists(TopicInfo taken) {
@@ -101,6 +108,76 @@ public record TopicDecider(MetaTables tables) {
         next.equals(tables.counters())
             ? List.of(MetaChange.removeTopic(topic))
             : List.of(MetaChange.removeTopic(topic), MetaChange.putCounters(next)));
+  }
+
+  /** Gives the topic another number of shards, which are to be opened. */
+  public Decision<MetaChange> reshard(MetaCommand.ReshardTopic command) {
+    TopicInfo topic = tables.topic(command.name());
+    if (topic == null || topic.state() == TopicInfo.State.DELETING) {
+      return unknown("'" + command.name() + "'");
+    }
+    int shards = command.shards();
+    if (!mayBe(shards)) {
+      return wrongNumber(topic.name(), shards);
+    }
+    if (topic.state() != TopicInfo.State.ACTIVE) {
+      return Decision.refused(
+          INVALID, "topic '%s' is being created: reshard it after that", topic.name());
+    }
+    if (topic.next() != null) {
+      return topic.next().shards() == shards
+          ? Decision.unchanged(new Reply.OfTopic(topic))
+          : Decision.refused(
+              INVALID,
+              "topic '%s' is being given %s shards: reshard it again after that",
+              topic.name(),
+              topic.next().shards());
+    }
+    if (topic.shards() == shards) {
+      return Decision.unchanged(new Reply.OfTopic(topic));
+    }
+    if (topic.layouts().size() >= LAYOUTS_MAX) {
+      return Decision.refused(
+          INVALID,
+          "topic '%s' has shards of %s former layouts, no more are allowed: they go once every "
+              + "group has consumed them and retention has dropped their messages",
+          topic.name(),
+          LAYOUTS_MAX - 1);
+    }
+    if (topic.open().end() > Limits.SHARD_NUMBERS_MAX - shards) {
+      return Decision.refused(
+          TOO_LARGE,
+          "topic '%s' has had %s shards, and with %s more it would have more than %s: create a new "
+              + "topic",
+          topic.name(),
+          topic.open().end(),
+          shards,
+          Limits.SHARD_NUMBERS_MAX);
+    }
+    return put(topic.opening(shards));
+  }
+
+  /** Producers write to the new shards from now on. */
+  public Decision<MetaChange> open(MetaCommand.OpenLayout command, long nowMillis) {
+    TopicInfo topic = tables.topic(command.topicId());
+    if (topic == null || topic.state() == TopicInfo.State.DELETING) {
+      return unknown(String.valueOf(command.topicId()));
+    }
+    return topic.next() == null
+        ? Decision.unchanged(new Reply.OfTopic(topic))
+        : put(topic.opened(nowMillis));
+  }
+
+  /** Nothing is left of the topic's oldest layout. */
+  public Decision<MetaChange> forget(MetaCommand.ForgetLayout command) {
+    TopicInfo topic = tables.topic(command.topicId());
+    if (topic == null) {
+      return unknown(String.valueOf(command.topicId()));
+    }
+    if (!topic.hasSealed() || topic.layouts().get(0).first() != command.first()) {
+      return Decision.unchanged(new Reply.OfTopic(topic));
+    }
+    return put(topic.withoutOldest());
   }
 
   private static Decision<MetaChange> put(TopicInfo topic) {

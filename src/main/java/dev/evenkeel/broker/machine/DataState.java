@@ -250,6 +250,12 @@ public final class DataState extends StoredState<DataState.Request, Change> {
       return new ShardDecider(tables).configure(c);
     } else if (command instanceof DataCommand.DropShards c) {
       return new ShardDecider(tables).drop(c);
+    } else if (command instanceof DataCommand.SealShards c) {
+      return new ShardDecider(tables).seal(c);
+    } else if (command instanceof DataCommand.DropDelayed c) {
+      return new DueDecider(tables, store, time).drop(c);
+    } else if (command instanceof DataCommand.DropSealed c) {
+      return new ShardDecider(tables).dropSealed(c);
     } else if (command instanceof DataCommand.RecordOutcomes c) {
       return new FailureDecider(tables, store, time).record(c);
     } else if (command instanceof DataCommand.ReplayDeadLetters c) {
@@ -334,6 +340,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     return former != null
         && former.epoch() == next.epoch()
         && former.owned() == next.owned()
+        && former.stage() == next.stage()
         && Objects.equals(former.drain(), next.drain());
   }
 

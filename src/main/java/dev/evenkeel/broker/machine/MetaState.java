@@ -87,6 +87,12 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
       return new TopicDecider(tables).delete(c);
     } else if (command instanceof MetaCommand.RemoveTopic c) {
       return new TopicDecider(tables).remove(c);
+    } else if (command instanceof MetaCommand.ReshardTopic c) {
+      return new TopicDecider(tables).reshard(c);
+    } else if (command instanceof MetaCommand.OpenLayout c) {
+      return new TopicDecider(tables).open(c, now);
+    } else if (command instanceof MetaCommand.ForgetLayout c) {
+      return new TopicDecider(tables).forget(c);
     } else if (command instanceof MetaCommand.DeclareGroup c) {
       return new GroupDecider(tables).declare(c, now);
     } else if (command instanceof MetaCommand.SeeGroup c) {
@@ -107,6 +113,13 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
       return new ClusterDecider(tables).register(c);
     } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
       return new ClusterDecider(tables).raise(c);
+    }
+    if (command instanceof MetaCommand.PutNodes c) {
+      return new ClusterDecider(tables).put(c);
+    } else if (command instanceof MetaCommand.RemoveNode c) {
+      return new ClusterDecider(tables).remove(c);
+    } else if (command instanceof MetaCommand.PlaceGroup c) {
+      return Decision.of(List.of(MetaChange.putPlace(c.group(), c.nodes())));
     }
     throw new IllegalStateException("no decider handles " + command);
   }

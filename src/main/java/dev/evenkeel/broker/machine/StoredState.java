@@ -9,6 +9,7 @@ import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
+import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Refusal;
@@ -191,11 +192,10 @@ public abstract class StoredState<C, X extends StateChange<?>> implements Replic
   }
 
   private String advice(int needed) {
-    String version = FeatureLevel.class.getPackage().getImplementationVersion();
     return String.format(
-        "feature level %s, and this node%s reads up to level %s: start it with the "
+        "feature level %s, and this node of version %s reads up to level %s: start it with the "
             + "version that the other nodes run",
-        needed, version == null ? "" : " of version " + version, levelRead);
+        needed, BuildVersion.number(), levelRead);
   }
 
   @Override

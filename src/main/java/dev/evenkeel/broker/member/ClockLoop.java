@@ -6,6 +6,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -21,11 +22,14 @@ final class ClockLoop {
 
   private final PeerCalls calls;
   private final ClusterClock clock;
-  private final List<String> others;
+  private final Supplier<List<String>> others;
   private final Set<String> apart = new HashSet<>();
   private volatile long timer = -1;
 
-  ClockLoop(PeerCalls calls, ClusterClock clock, List<String> others) {
+  /**
+   * @param others the other nodes now
+   */
+  ClockLoop(PeerCalls calls, ClusterClock clock, Supplier<List<String>> others) {
     this.calls = calls;
     this.clock = clock;
     this.others = others;
@@ -36,14 +40,20 @@ final class ClockLoop {
   }
 
   void start() {
-    if (!others.isEmpty()) {
-      clock.ask(others.size() + 1);
-      timer = calls.vertx().setPeriodic(1, ASK_MILLIS, id -> others.forEach(this::ask));
+    if (!others.get().isEmpty()) {
+      clock.ask(others.get().size() + 1);
     }
+    timer = calls.vertx().setPeriodic(1, ASK_MILLIS, id -> askAll());
   }
 
   void stop() {
     calls.vertx().cancelTimer(timer);
+  }
+
+  private void askAll() {
+    List<String> now = others.get();
+    clock.keep(now);
+    now.forEach(this::ask);
   }
 
   private void ask(String node) {

@@ -9,12 +9,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * Decides when a node gives the leadership of a log group to another.
  *
- * <p>So that each node leads its share, log group {@code d<i>} belongs to node i + 1 in the order
- * of their ids, and meta to the first node that may lead it. The leadership moves there only if
+ * <p>So that each node leads its share, each data log group belongs to one of its voters, see
+ * {@link #homes}, and meta to the first node that may lead it. The leadership moves there only if
  * that node is fit to lead and has nearly all entries, and only while all nodes that answer serve
  * and nothing has changed for a while. Nodes take turns, so that one leadership moves at a time.
  *
@@ -88,6 +89,19 @@ final class LeaderBalancer {
       List<String> nodes,
       Map<String, Node> answers,
       List<Group> groups) {
+    return next(nowMillis, self, nodes, answers, groups, group -> nodes);
+  }
+
+  /**
+   * @param voters gives the ids of the nodes that are to vote in a log group, sorted
+   */
+  Move next(
+      long nowMillis,
+      String self,
+      List<String> nodes,
+      Map<String, Node> answers,
+      List<Group> groups,
+      Function<String, List<String>> voters) {
     List<Object> now = new ArrayList<>();
     now.add(new TreeMap<>(answers));
     groups.forEach(group -> now.add(String.valueOf(group.leader())));
@@ -104,12 +118,15 @@ final class LeaderBalancer {
         whole
             && nowMillis - changedAtMillis >= QUIET_MILLIS
             && turn == Math.max(0, nodes.indexOf(self));
-    for (int i = 0; i < groups.size(); i++) {
-      Group group = groups.get(i);
+    Map<String, String> homes = homes(groups.stream().map(Group::name).toList(), voters);
+    for (Group group : groups) {
       if (!self.equals(group.leader())) {
         continue;
       }
-      String home = home(i, group.name(), nodes, answers);
+      String home =
+          group.name().equals(LogNode.META)
+              ? first(group.name(), nodes, answers)
+              : homes.get(group.name());
       boolean unfit = answers.get(self).unfit().contains(group.name());
       String next = null;
       if (unfit) {
@@ -124,12 +141,40 @@ final class LeaderBalancer {
     return null;
   }
 
-  /** The node that should lead a log group, or null. */
-  private static String home(
-      int index, String group, List<String> nodes, Map<String, Node> answers) {
-    return group.equals(LogNode.META)
-        ? nodes.stream().filter(node -> sound(answers.get(node), group)).findFirst().orElse(null)
-        : nodes.get(index % nodes.size());
+  /** The first node that may lead the log group, or null. */
+  private static String first(String group, List<String> nodes, Map<String, Node> answers) {
+    return nodes.stream().filter(node -> sound(answers.get(node), group)).findFirst().orElse(null);
+  }
+
+  /**
+   * Spreads the data log groups over their voters: in their order, each gets the voter that leads
+   * the fewest so far. Among equals, group i gets the voter at place i, counted around. If all
+   * nodes vote everywhere, they take turns.
+   *
+   * @param groups meta first
+   * @param voters gives the ids of the nodes that are to vote in a log group, sorted
+   */
+  static Map<String, String> homes(List<String> groups, Function<String, List<String>> voters) {
+    Map<String, Integer> leads = new HashMap<>();
+    Map<String, String> homes = new HashMap<>();
+    int turn = 0;
+    for (String group : groups) {
+      List<String> all = voters.apply(group);
+      // Meta takes a turn, but counts nowhere: where it is led depends on who can.
+      int begin = turn++;
+      String home = null;
+      for (int i = 0; i < all.size() && !group.equals(LogNode.META); i++) {
+        String node = all.get((begin + i) % all.size());
+        if (home == null || leads.getOrDefault(node, 0) < leads.getOrDefault(home, 0)) {
+          home = node;
+        }
+      }
+      if (home != null) {
+        leads.merge(home, 1, Integer::sum);
+        homes.put(group, home);
+      }
+    }
+    return homes;
   }
 
   /**

@@ -28,6 +28,7 @@ final class LeaderBalancerLoop {
   private final PeerCalls calls;
   private final LogNode log;
   private final Supplier<Peer> own;
+  private final Supplier<Map<String, List<String>>> placement;
   private final LeaderBalancer decider = new LeaderBalancer();
   private final ViewWatch view = new ViewWatch();
   private volatile boolean stopped;
@@ -39,8 +40,15 @@ final class LeaderBalancerLoop {
 
   /**
    * @param own what this node reports about itself
+   * @param placement which nodes are to vote in each log group, by its name; all in those that are
+   *     missing
    */
-  LeaderBalancerLoop(PeerCalls calls, LogNode log, Supplier<Peer> own) {
+  LeaderBalancerLoop(
+      PeerCalls calls,
+      LogNode log,
+      Supplier<Peer> own,
+      Supplier<Map<String, List<String>>> placement) {
+    this.placement = placement;
     this.context = calls.vertx().getOrCreateContext();
     this.calls = calls;
     this.log = log;
@@ -48,9 +56,6 @@ final class LeaderBalancerLoop {
   }
 
   void start() {
-    if (log.nodes().size() == 1) {
-      return;
-    }
     timer =
         calls
             .vertx()
@@ -103,7 +108,7 @@ final class LeaderBalancerLoop {
     boolean leads =
         groups.stream().anyMatch(group -> log.nodeId().equals(group.leadership().leader()));
     again = busy;
-    if (busy || stopped || !leads) {
+    if (busy || stopped || !leads || log.nodes().size() == 1) {
       return;
     }
     busy = true;
@@ -135,7 +140,8 @@ final class LeaderBalancerLoop {
               group.followers()));
     }
     LeaderBalancer.Move move =
-        decider.next(System.currentTimeMillis(), log.nodeId(), log.nodes(), nodes, seen);
+        decider.next(
+            System.currentTimeMillis(), log.nodeId(), log.nodes(), nodes, seen, this::voters);
     if (move == null || stopped) {
       return Future.succeededFuture();
     }
@@ -155,6 +161,11 @@ final class LeaderBalancerLoop {
                   "log group {}: {} did not take over: {}", move.group(), move.node(), failure);
               return Future.succeededFuture();
             });
+  }
+
+  private List<String> voters(String group) {
+    List<String> placed = placement.get().get(group);
+    return placed == null ? log.nodes() : placed;
   }
 
   private static LeaderBalancer.Node node(Peer peer) {

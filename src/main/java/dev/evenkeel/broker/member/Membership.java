@@ -11,24 +11,35 @@ import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Readiness;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.bus.ViewQuestion;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.SnapshotSource;
+import dev.evenkeel.log.SnapshotTransfer;
+import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.MessageConsumer;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -58,9 +69,14 @@ public final class Membership implements PeerLink {
   private volatile SnapshotSource snapshots;
   private volatile boolean serving;
   private volatile Consumer<String> hints = hint -> {};
+  private volatile Consumer<List<ClusterNode>> peersKnown = nodes -> {};
   private volatile BrokerNode broker;
   private volatile LeaderBalancerLoop spread;
   private volatile ClockLoop clocks;
+  private volatile PlacementLoop placement;
+  private volatile NodeFollower follower;
+  private volatile String zone = "";
+  private volatile Peer.Place place;
 
   /** Guarded by this. */
   private Invitation invitation;
@@ -95,6 +111,15 @@ public final class Membership implements PeerLink {
     hints = handler;
   }
 
+  /**
+   * Says in which zone the node is.
+   *
+   * @param ownZone what fails together, such as a rack; empty: not known
+   */
+  public void zone(String ownZone) {
+    zone = ownZone;
+  }
+
   /** Serves the address; completes when the cluster knows. The bus must be there. */
   public Future<Void> start() {
     Vertx vertx = bus.join();
@@ -122,15 +147,36 @@ public final class Membership implements PeerLink {
   /** The logs are open: this node may replace others from now on. */
   public void attach(BrokerNode opened) {
     broker = opened;
-    clocks = new ClockLoop(calls, opened.clock(), opened.others());
+    LogSettings.Peer peer = opened.place();
+    place = place(peer);
+    clocks = new ClockLoop(calls, opened.clock(), opened::others);
     clocks.start();
+    placement =
+        new PlacementLoop(
+            calls, opened, this::own, () -> replacement != null && replacement.running(), context);
+    placement.start();
+    follower = new NodeFollower(calls, opened, peersKnown);
+    follower.start();
+  }
+
+  private Peer.Place place(LogSettings.Peer peer) {
+    return peer == null
+        ? null
+        : new Peer.Place(peer.host(), NodePorts.baseOfRaft(peer.raftPort()), zone);
+  }
+
+  /** Calls {@code handler}, on any thread, with the nodes of the cluster whenever they change. */
+  public void onNodes(Consumer<List<ClusterNode>> handler) {
+    peersKnown = handler;
   }
 
   /** The node is ready: it may get leaderships, and hands those of other nodes over. */
   public void serve() {
     serving = true;
     readiness.setServing(true);
-    spread = new LeaderBalancerLoop(calls, broker.log(), this::own);
+    spread =
+        new LeaderBalancerLoop(
+            calls, broker.log(), this::own, () -> broker.meta().tables().placement());
     spread.start();
   }
 
@@ -156,6 +202,8 @@ public final class Membership implements PeerLink {
     }
     if (clocks != null) {
       clocks.stop();
+      placement.stop();
+      follower.stop();
     }
     if (consumer != null) {
       consumer.unregister();
@@ -171,6 +219,30 @@ public final class Membership implements PeerLink {
   public CompletableFuture<NodeInfo> ask(String other) {
     return bus.thenCompose(
         vertx -> new PeerCalls(vertx).peer(other).map(Peer::info).toCompletionStage());
+  }
+
+  @Override
+  public CompletableFuture<Void> askToJoin(NodeInfo asking, LogSettings.Peer own) {
+    place = place(own);
+    JsonObject question =
+        place
+            .into(new JsonObject())
+            .put("action", "request-join")
+            .put("node", asking.node())
+            .put("incarnation", asking.incarnation())
+            .put("level", FeatureLevel.reads());
+    return bus.thenCompose(
+        vertx ->
+            ViewQuestion.ask(new VertxLink(vertx, node))
+                .compose(
+                    view ->
+                        view.metaLeader() == null
+                            ? Future.failedFuture(
+                                UNAVAILABLE.error("nobody leads the meta log of the cluster now"))
+                            : new PeerCalls(vertx)
+                                .ask(view.metaLeader(), question, ANSWER_MILLIS_MAX))
+                .<Void>mapEmpty()
+                .toCompletionStage());
   }
 
   @Override
@@ -227,15 +299,40 @@ public final class Membership implements PeerLink {
       case "join" -> join(question);
       case "removeVoters" -> {
         LogGroup group = group(question);
+        requireVoters(group, question.getJsonArray("seen"));
         yield change(group.removeVoters(question.getString("node"), question.getString("voter")));
       }
-      case "addVoter" -> change(group(question).addVoter(question.getString("voter")));
+      case "addVoter" -> {
+        placement().requireStays(question.getString("voter"));
+        yield change(group(question).addVoter(question.getString("voter")));
+      }
       case "replace" -> replace(question.getString("node", ""));
       case SnapshotCalls.FILES -> SnapshotCalls.files(snapshots(), question);
       case SnapshotCalls.READ -> SnapshotCalls.read(snapshots(), question);
       case "replacement" -> Future.succeededFuture(framed(replacement().toBuffer()));
+      case "request-join" -> placement().requestJoin(question).map(Membership::framed);
+      case "known" -> Future.succeededFuture(framed(placement().known(question)));
+      case "drain", "undrain", "remove", "admit" ->
+          placement().change(question.getString("action"), node(question)).map(Membership::framed);
+      case "membership" -> Future.succeededFuture(framed(placement().asked(node(question))));
+      case "placement" -> Future.succeededFuture(framed(placement().placement()));
+      case "removed" -> removed(question);
+      case "dropCopy" -> change(log().dropCopy(group(question)));
       default -> throw INVALID.error("unknown action: " + question);
     };
+  }
+
+  /** What was decided for other voters than those that there are now must not be done. */
+  private static void requireVoters(LogGroup group, JsonArray seen) {
+    if (seen == null) {
+      return;
+    }
+    Set<String> expected = seen.stream().map(String.class::cast).collect(Collectors.toSet());
+    if (!expected.equals(Set.copyOf(group.voters()))) {
+      throw UNAVAILABLE.error(
+          "log group %s has the voters %s, and the request is for %s",
+          group.name(), group.voters(), seen);
+    }
   }
 
   private SnapshotSource snapshots() {
@@ -244,6 +341,30 @@ public final class Membership implements PeerLink {
       throw UNAVAILABLE.error("node " + node + " is starting");
     }
     return own;
+  }
+
+  private PlacementLoop placement() {
+    PlacementLoop known = placement;
+    if (known == null) {
+      throw UNAVAILABLE.error("node " + node + " is starting");
+    }
+    return known;
+  }
+
+  private static String node(JsonObject question) {
+    return Names.check("node", question.getString("node"));
+  }
+
+  private Future<Buffer> removed(JsonObject question) {
+    if (!log().clusterId().equals(question.getString("clusterId"))) {
+      throw INVALID.error("node " + node + " belongs to another cluster");
+    }
+    follower.removed();
+    return Future.succeededFuture(framed(new JsonObject().put("accepted", true)));
+  }
+
+  private static Buffer framed(JsonObject json) {
+    return framed(json.toBuffer());
   }
 
   private static Buffer framed(Buffer json) {
@@ -263,7 +384,51 @@ public final class Membership implements PeerLink {
                 .filter(group -> !group.eligibility().eligible())
                 .map(LogGroup::name)
                 .collect(Collectors.toSet());
-    return new Peer(known, dispatcher, serving, ineligible);
+    return new Peer(
+        known,
+        dispatcher,
+        serving,
+        ineligible,
+        place,
+        FeatureLevel.reads(),
+        copying(opened),
+        holds(opened),
+        leads(opened));
+  }
+
+  private static Map<String, Peer.Led> leads(BrokerNode opened) {
+    Map<String, Peer.Led> leads = new TreeMap<>();
+    if (opened != null) {
+      for (LogGroup group : opened.log().all()) {
+        if (group.leadership().ready()) {
+          leads.put(group.name(), new Peer.Led(Set.copyOf(group.voters()), opened.bytes(group)));
+        }
+      }
+    }
+    return leads;
+  }
+
+  private static Set<String> holds(BrokerNode opened) {
+    return opened == null
+        ? Set.of()
+        : opened.log().all().stream()
+            .filter(LogGroup::holdsCopy)
+            .map(LogGroup::name)
+            .collect(Collectors.toSet());
+  }
+
+  /** The bytes that this node still lacks of each log group that it copies. */
+  private static Map<String, Long> copying(BrokerNode opened) {
+    Map<String, Long> copying = new TreeMap<>();
+    if (opened != null) {
+      for (LogGroup group : opened.log().all()) {
+        SnapshotTransfer transfer = group.snapshotTransfer();
+        if (transfer.from() != null) {
+          copying.put(group.name(), transfer.bytesTotal() - transfer.bytesHere());
+        }
+      }
+    }
+    return copying;
   }
 
   private synchronized Future<Buffer> join(JsonObject question) {
@@ -276,9 +441,23 @@ public final class Membership implements PeerLink {
         new Invitation(
             question.getString("clusterId"),
             question.getInteger("dataGroups"),
-            known.incarnation());
+            known.incarnation(),
+            places(question.getJsonArray("nodes", new JsonArray())));
     notifyAll();
     return Future.succeededFuture(framed(new JsonObject().put("accepted", true).toBuffer()));
+  }
+
+  private static List<LogSettings.Peer> places(JsonArray nodes) {
+    List<LogSettings.Peer> places = new ArrayList<>();
+    for (int i = 0; i < nodes.size(); i++) {
+      JsonObject each = nodes.getJsonObject(i);
+      places.add(
+          new LogSettings.Peer(
+              each.getString("node"),
+              each.getString("host"),
+              NodePorts.raft(each.getInteger("port"))));
+    }
+    return places;
   }
 
   private LogNode log() {
@@ -352,7 +531,7 @@ public final class Membership implements PeerLink {
               if (replacement != null && replacement.running()) {
                 throw OVERLOADED.error("another replacement has begun: wait for its end");
               }
-              replacement = new Replacement(calls, log, answer);
+              replacement = new Replacement(calls, log, broker.meta().tables().nodes(), answer);
               Future<?> late = bus.join().timer(REPLACE_ANSWER_MILLIS_MAX, TimeUnit.MILLISECONDS);
               return Future.any(replacement.run(), late);
             })

@@ -7,9 +7,11 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.ClusterNode;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -45,16 +47,19 @@ final class Replacement {
 
   private final PeerCalls calls;
   private final LogNode log;
+  private final Collection<ClusterNode> nodes;
   private final Peer taken;
   private final Map<String, String> progress = Collections.synchronizedMap(new LinkedHashMap<>());
   private volatile String state = "RUNNING";
   private volatile String error;
 
   /**
+   * @param nodes as recorded
    * @param taken the empty node, or one whose replacement was interrupted
    */
-  Replacement(PeerCalls calls, LogNode log, Peer taken) {
+  Replacement(PeerCalls calls, LogNode log, Collection<ClusterNode> nodes, Peer taken) {
     this.calls = calls;
+    this.nodes = nodes;
     this.log = log;
     this.taken = taken;
     log.all().forEach(group -> progress.put(group.name(), "WAITING"));
@@ -223,12 +228,7 @@ final class Replacement {
     if (taken.info().stage() != Stage.WAITING) {
       return Future.succeededFuture();
     }
-    JsonObject invitation =
-        new JsonObject()
-            .put("action", "join")
-            .put("clusterId", log.clusterId())
-            .put("dataGroups", log.data().size())
-            .put("incarnation", taken.info().incarnation());
+    JsonObject invitation = PlacementLoop.invitation(log, taken.info().incarnation(), nodes);
     return calls
         .ask(node(), invitation, STEP_MILLIS_MAX)
         .compose(

@@ -28,6 +28,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -62,7 +63,7 @@ public final class BodyMender {
 
   private final LogGroup log;
   private final DataState state;
-  private final List<String> others;
+  private final Supplier<List<String>> others;
   private final Replicas replicas;
   private final Executor executor;
   private final Runnable mended;
@@ -79,7 +80,7 @@ public final class BodyMender {
   private final LongAdder lostMessages = new LongAdder();
 
   /**
-   * @param others ids of the other nodes
+   * @param others ids of the other nodes now
    * @param executor runs one task at a time, which may wait for disk and network
    * @param mended called when files have been replaced to which snapshots still refer, and when
    *     followers need a snapshot because a body is lost
@@ -87,7 +88,7 @@ public final class BodyMender {
   BodyMender(
       LogGroup log,
       DataState state,
-      List<String> others,
+      Supplier<List<String>> others,
       Replicas replicas,
       Executor executor,
       Runnable mended) {
@@ -283,7 +284,7 @@ public final class BodyMender {
       RecordHeader own = segments.header(index);
       List<BodyAnswer> answers = new ArrayList<>();
       MendDecision decision = decide(index, own, answers);
-      for (String other : others) {
+      for (String other : others.get()) {
         if (decision.verdict() == MendDecision.Verdict.LATER && !silent.contains(other)) {
           ask(other, index, answers);
           decision = decide(index, own, answers);
@@ -314,7 +315,7 @@ public final class BodyMender {
     }
 
     private MendDecision decide(long index, RecordHeader own, List<BodyAnswer> answers) {
-      return MendDecision.of(index, own, state.appliedIndex(), others.size(), answers);
+      return MendDecision.of(index, own, state.appliedIndex(), others.get().size(), answers);
     }
 
     private void ask(String other, long index, List<BodyAnswer> answers) {

@@ -208,13 +208,17 @@ public final class BrokerNode implements AutoCloseable {
     return log.others();
   }
 
-  /** The host at which the other nodes find this one, or null if its peers do not name it. */
-  public String host() {
+  /** Where the other nodes find this one, or null if its peers do not name it. */
+  public LogSettings.Peer place() {
     return settings.log().peers().stream()
         .filter(peer -> peer.nodeId().equals(settings.log().nodeId()))
-        .map(LogSettings.Peer::host)
         .findFirst()
         .orElse(null);
+  }
+
+  /** The host at which the other nodes find this one, or null if its peers do not name it. */
+  public String host() {
+    return place() == null ? null : place().host();
   }
 
   public LogNode log() {
@@ -228,6 +232,15 @@ public final class BrokerNode implements AutoCloseable {
   /** States of the data log groups, in their order. */
   public List<DataState> data() {
     return data;
+  }
+
+  /**
+   * Bytes of this node's copy of the messages of a log group; 0 of meta, and before it is known.
+   */
+  public long bytes(LogGroup group) {
+    int number = log.data().indexOf(group);
+    BodyCleaner.Figures figures = number < 0 ? null : maintenance.cleaner(number).figures();
+    return figures == null ? 0 : figures.liveBytes() + figures.deadBytes();
   }
 
   /** The state of a log group. */

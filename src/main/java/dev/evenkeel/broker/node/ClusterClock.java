@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.node;
 
 import java.util.Arrays;
+import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -81,6 +82,12 @@ public final class ClusterClock {
    */
   public void heard(String node, long itsMillis, long askedMillis) {
     others.put(node, new Ahead(itsMillis - steadyMillis.getAsLong(), itsMillis - askedMillis));
+  }
+
+  /** Forgets the clocks of all but these other nodes. */
+  public void keep(Collection<String> nodeIds) {
+    others.keySet().retainAll(nodeIds);
+    nodes = nodeIds.size() + 1;
   }
 
   /** The cluster's time, in milliseconds since 1970. */

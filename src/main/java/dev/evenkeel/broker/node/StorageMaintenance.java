@@ -72,7 +72,7 @@ public final class StorageMaintenance implements AutoCloseable {
         new BodyMender(
             group,
             state,
-            log.others(),
+            () -> others(group),
             (node, name, index) -> replicas.ask(node, name, index),
             mending,
             () -> cleaners.get(number).replaceSnapshots());
@@ -80,6 +80,15 @@ public final class StorageMaintenance implements AutoCloseable {
         new BodyCleaner(group, state, mender::mend, settings.rewriteBytesPerSecond(), clock));
     menders.add(mender);
     scrubs.add(new Scrub(state, mender));
+  }
+
+  /** The other nodes that have a copy. */
+  private List<String> others(LogGroup group) {
+    List<String> voting = group.votingNodes();
+    // Before the first leader is known, any node may have one.
+    return voting.isEmpty()
+        ? log.others()
+        : voting.stream().filter(node -> !node.equals(log.nodeId())).toList();
   }
 
   private static CompletableFuture<BodyAnswer> cannotAsk(String node, String group, long index) {

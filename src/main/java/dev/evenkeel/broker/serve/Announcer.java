@@ -71,7 +71,8 @@ final class Announcer implements DataListener {
             null,
             former.committed(),
             0,
-            Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT));
+            Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+            Lease.Stage.CONSUMING));
   }
 
   @Override

@@ -16,6 +16,7 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
@@ -86,6 +87,7 @@ public final class ControlService {
       case CREATE_TOPIC ->
           topics.create(in.text(), in.i32(), config(in)).map(ControlService::reply);
       case CONFIGURE_TOPIC -> topics.configure(in.text(), config(in)).map(ControlService::reply);
+      case RESHARD_TOPIC -> topics.reshard(in.text(), in.i32()).map(ControlService::reply);
       case DELETE_TOPIC -> deleteTopic(in);
       case READ_GROUPS -> readMeta(in, RecordCodec.GROUP, MetaTables::groups);
       case READ_GROUP_LEASES -> readMeta(in, RecordCodec.GROUP_LEASE, MetaTables::groupLeases);
@@ -173,6 +175,7 @@ public final class ControlService {
   private Future<Buffer> readLease(ByteReader in) {
     String name = in.text();
     Shard shard = RecordCodec.shard(in);
+    boolean withStage = in.remaining() > 0 && in.bool();
     in.end();
     if (name == null) {
       throw INVALID.error("a lease belongs to a group: name it");
@@ -184,7 +187,7 @@ public final class ControlService {
           "group '" + name + "' has no lease on " + group.state().tables().nameOf(shard));
     }
     if (lease.state() == null) {
-      return Future.succeededFuture(reply(new Reply.OfLease(lease.forOwner())));
+      return Future.succeededFuture(reply(lease, withStage));
     }
     return serve.read(
         () -> {
@@ -192,8 +195,14 @@ public final class ControlService {
           if (whole == null) {
             throw UNKNOWN_GROUP.error("the lease has been forgotten");
           }
-          return reply(new Reply.OfLease(whole.forOwner()));
+          return reply(whole, withStage);
         });
+  }
+
+  /** Without the stage, of which clients of earlier versions know nothing. */
+  private static Buffer reply(Lease lease, boolean withStage) {
+    Lease plain = lease.forOwner();
+    return reply(new Reply.OfLease(withStage ? plain.at(lease.stage()) : plain));
   }
 
   private Future<Buffer> readShards(ByteReader in) {
@@ -299,7 +308,8 @@ public final class ControlService {
     in.end();
     LogNode log = node.log();
     NodeLogs.Levels levels =
-        new NodeLogs.Levels(FeatureLevel.reads(), node.meta().tables().featureLevel());
+        new NodeLogs.Levels(
+            FeatureLevel.reads(), node.meta().tables().featureLevel(), BuildVersion.number());
     List<NodeLogs.Group> known = log.all().stream().map(this::known).toList();
     return answer(new NodeLogs(log.nodeId(), node.host(), known, levels).encode());
   }

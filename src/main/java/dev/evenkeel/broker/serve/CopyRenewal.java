@@ -23,10 +23,14 @@ final class CopyRenewal {
   void look(Map<String, NodeLogs> answers) {
     for (LogGroup group : log.all()) {
       if (group.eligibility().reasons().containsKey(Reason.DAMAGED)
-          && mayGiveUp(group.name(), group.leadership().leader(), log.others(), answers)) {
+          && mayGiveUp(group.name(), group.leadership().leader(), others(group), answers)) {
         group.copyAnew();
       }
     }
+  }
+
+  private List<String> others(LogGroup group) {
+    return group.votingNodes().stream().filter(node -> !node.equals(log.nodeId())).toList();
   }
 
   /**

@@ -5,9 +5,11 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchManyAnswer;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
@@ -393,7 +395,9 @@ public final class FetchService {
 
   private static int failures(LogGroupServer group, FetchRequest request) {
     LeaseKey key = new LeaseKey(request.shard(), request.group());
-    return group.state().tables().failures(key).concerningOwner();
+    FailureCounts failures = group.state().tables().failures(key);
+    return FetchAnswer.failures(
+        failures.concerningOwner(), group.shard(request.shard()).sealed(), failures.anyMoved());
   }
 
   private Future<Buffer> await(Waiting request) {

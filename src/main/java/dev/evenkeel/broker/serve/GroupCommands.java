@@ -17,6 +17,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.function.LongSupplier;
 
@@ -59,6 +60,23 @@ final class GroupCommands {
             Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
             (asked, leader) -> once(asked, leader, command).map(Frames::answerBody))
         .map(ReplyCodec::decode);
+  }
+
+  /**
+   * The answer to batches for one data group; fails with the last refusal of all of them after
+   * {@code withinMillis}.
+   */
+  Future<ByteBuffer> appendBatches(int group, Bytes body, long withinMillis) {
+    return leaders.ask(
+        group,
+        Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
+        (asked, leader) ->
+            VertxLink.send(
+                    vertx,
+                    Addresses.data(leader),
+                    Frames.request(Op.APPEND, body),
+                    REQUEST_MILLIS_MAX)
+                .map(Frames::answerBody));
   }
 
   private Future<Buffer> once(int group, String leader, DataCommand command) {

@@ -11,7 +11,6 @@ import dev.evenkeel.log.Eligibility;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogStatus;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.DoubleSupplier;
@@ -55,11 +54,10 @@ final class LogMetrics {
         "evenkeel.log.copied.anew",
         "Times that a damaged copy of the log group was replaced by that of other nodes",
         log::copiedAnew);
-    List<String> others = node.others();
     gauge(
         "evenkeel.replica.equal.index",
         "Last log entry up to which this node's state was found equal to that of every other node",
-        () -> unknownIfNegative(check.equalUpTo(others)));
+        () -> unknownIfNegative(check.equalUpTo(node.others())));
     gauge(
         "evenkeel.log.leader",
         "1 if this node leads the log group",

@@ -19,11 +19,9 @@ final class ReplicaComparison {
   private static final Logger LOG = LoggerFactory.getLogger(ReplicaComparison.class);
 
   private final BrokerNode node;
-  private final List<String> others;
 
   ReplicaComparison(BrokerNode node) {
     this.node = node;
-    others = node.others();
   }
 
   /** Compares with the answers of the other nodes; nodes that did not answer are missing. */
@@ -60,6 +58,7 @@ final class ReplicaComparison {
           log.name(),
           other);
     }
+    List<String> others = node.others();
     String why = "its state differs from that of " + String.join(" and ", others);
     log.eligibility().set(Reason.DIVERGED, check.odd(others) ? why : null);
   }

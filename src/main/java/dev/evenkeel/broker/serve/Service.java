@@ -9,12 +9,15 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderChange;
 import dev.evenkeel.bus.NodeLogs;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
+import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
@@ -41,6 +44,7 @@ public final class Service {
   private final FetchService fetches;
   private final ControlService control;
   private final TopicProcedures topics;
+  private final DelayedMoves delayedMoves;
   private final BrokerMetrics figures;
   private final LevelRaiser levels;
   private final ReplicaComparison comparison;
@@ -73,6 +77,7 @@ public final class Service {
     serve = new ServeContext(node, groups, vertx, context, options, meters);
     GroupCommands commands = new GroupCommands(groups, vertx, context, node::nowMillis);
     topics = new TopicProcedures(serve, commands);
+    delayedMoves = new DelayedMoves(serve, commands);
     appends = new AppendService(serve);
     fetches = new FetchService(serve);
     control = new ControlService(serve, fetches, commands, topics);
@@ -106,6 +111,24 @@ public final class Service {
               });
       // Messages may have become due while nobody served.
       due.lookSoon();
+    }
+  }
+
+  /** Another node has said who leads: this one need not have a vote in each log group. */
+  public void heardLeaders(Buffer body) {
+    LeaderChange.News news;
+    try {
+      news = LeaderChange.News.fromJson(body.toJsonObject());
+    } catch (RuntimeException e) {
+      // Whoever may send to the bus may send anything.
+      return;
+    }
+    for (LeaderChange leader : news.leaders()) {
+      if (leader.group() >= 0
+          && leader.group() < groups.size()
+          && node.log().nodes().contains(leader.node())) {
+        groups.get(leader.group()).log().heard(leader.node(), leader.term());
+      }
     }
   }
 
@@ -186,12 +209,21 @@ public final class Service {
         meta.term(),
         terms,
         caughtUp,
-        metaIndex);
+        metaIndex,
+        places());
+  }
+
+  private List<NodePlace> places() {
+    return node.meta().tables().nodes().stream()
+        .filter(ClusterNode::joined)
+        .map(each -> new NodePlace(each.id(), each.host(), NodePorts.client(each.port())))
+        .toList();
   }
 
   /** Continues what was left undone; called from time to time. */
   public void reconcile() {
     topics.reconcile();
+    delayedMoves.look();
     levels.bringGroups();
     lookAtPeers();
   }
@@ -257,6 +289,7 @@ public final class Service {
   /** Stops listening to the state, and answers all waiting requests. */
   public void close() {
     closed = true;
+    delayedMoves.close();
     figures.close();
     announcers.forEach(Announcer::close);
     fetches.close();

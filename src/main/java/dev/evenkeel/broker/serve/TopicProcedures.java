@@ -36,7 +36,9 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * CREATING   open its shards in each data log group, then activate
- * ACTIVE     give its settings to each data log group that has others
+ * ACTIVE     give its settings to each data log group that has others; if it is to have other
+ *            shards, make them, seal the present ones, and then open the others to producers: no
+ *            message goes to a new shard as long as one of its key may go to a former one
  * DELETING   drop its shards in each data log group, then remove
  * </pre>
  *
@@ -80,6 +82,12 @@ final class TopicProcedures {
     return change(new MetaCommand.ConfigureTopic(topic.id(), config), "configured");
   }
 
+  /** Gives a topic another number of shards. */
+  Future<Reply> reshard(String name, int shards) {
+    requireReady();
+    return change(new MetaCommand.ReshardTopic(name, shards), "resharded");
+  }
+
   /** Deletes a topic everywhere. */
   Future<Reply> delete(String name) {
     requireReady();
@@ -103,7 +111,12 @@ final class TopicProcedures {
       return;
     }
     for (TopicInfo topic : meta.tables().topics()) {
-      boolean undone = topic.state() != TopicInfo.State.ACTIVE || !groupsWithOther(topic).isEmpty();
+      boolean undone =
+          topic.state() != TopicInfo.State.ACTIVE
+              || topic.next() != null
+              || isOldestOver(topic)
+              || hasDropped(topic)
+              || !groupsWithOther(topic).isEmpty();
       if (undone && !underWay.containsKey(topic.id())) {
         drive(topic, "reconciled")
             .onFailure(e -> LOG.warn("topic '{}' waits: {}", topic.name(), e.toString()));
@@ -152,20 +165,71 @@ final class TopicProcedures {
           each(groupsOf(topic), group -> open(topic, group))
               .compose(done -> submit(new MetaCommand.ActivateTopic(topic.id())))
               .map(reply -> (Reply) new Reply.OfTopic(topicOf(reply)));
-      case ACTIVE ->
-          each(
-                  groupsOf(topic),
-                  group -> new DataCommand.ConfigureShards(topic.id(), topic.config()))
-              .map(done -> (Reply) new Reply.OfTopic(topic));
+      case ACTIVE -> {
+        if (topic.next() != null) {
+          yield changeShards(topic);
+        }
+        if (hasDropped(topic)) {
+          yield dropSealed(topic);
+        }
+        yield isOldestOver(topic) ? forgetOldest(topic) : giveSettings(topic);
+      }
       case DELETING ->
           // All groups: each has the producers of handlers that publish from the topic's shards.
-          each(
-                  IntStream.range(0, groups.size()).boxed().toList(),
-                  group -> new DataCommand.DropShards(topic.id()))
+          each(everyGroup(), group -> new DataCommand.DropShards(topic.id()))
               .compose(
                   floors ->
                       submit(new MetaCommand.RemoveTopic(topic.id(), Collections.max(floors))));
     };
+  }
+
+  private Future<Reply> giveSettings(TopicInfo topic) {
+    return each(
+            groupsOf(topic), group -> new DataCommand.ConfigureShards(topic.id(), topic.config()))
+        .map(done -> new Reply.OfTopic(topic));
+  }
+
+  private Future<Reply> changeShards(TopicInfo topic) {
+    return each(groupsOf(topic, topic.next().numbers()), group -> open(topic, group))
+        .compose(
+            made ->
+                each(
+                    groupsOf(topic, topic.open().numbers()),
+                    group -> new DataCommand.SealShards(topic.id(), topic.next().first())))
+        .compose(done -> submit(new MetaCommand.OpenLayout(topic.id())))
+        .map(reply -> new Reply.OfTopic(topicOf(reply)));
+  }
+
+  /** Nobody needs the oldest shards any more, as far as the copies here say. */
+  private boolean isOldestOver(TopicInfo topic) {
+    return topic.hasSealed()
+        && topic.next() == null
+        && SealedNeed.isOver(topic, shard -> serve.groupOf(shard).state().tables());
+  }
+
+  private Future<Reply> forgetOldest(TopicInfo topic) {
+    int first = topic.layouts().get(0).first();
+    return submit(new MetaCommand.ForgetLayout(topic.id(), first))
+        .compose(reply -> dropSealed(topicOf(reply)));
+  }
+
+  /** Whether log groups still have shards that the topic has no more. */
+  private boolean hasDropped(TopicInfo topic) {
+    int first = topic.layouts().get(0).first();
+    return first > 0
+        && groups.stream()
+            .flatMap(group -> group.state().tables().shardsOf(topic.id()).stream())
+            .anyMatch(shard -> shard.shard() < first);
+  }
+
+  private Future<Reply> dropSealed(TopicInfo topic) {
+    int first = topic.layouts().get(0).first();
+    return each(everyGroup(), group -> new DataCommand.DropSealed(topic.id(), first))
+        .map(done -> new Reply.OfTopic(topic));
+  }
+
+  private List<Integer> everyGroup() {
+    return IntStream.range(0, groups.size()).boxed().toList();
   }
 
   /**
@@ -190,7 +254,11 @@ final class TopicProcedures {
   }
 
   private List<Integer> groupsOf(TopicInfo topic) {
-    return IntStream.range(0, topic.shards())
+    return groupsOf(topic, topic.numbersEver());
+  }
+
+  private List<Integer> groupsOf(TopicInfo topic, IntStream shards) {
+    return shards
         .map(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()))
         .distinct()
         .boxed()
@@ -213,7 +281,8 @@ final class TopicProcedures {
 
   private DataCommand open(TopicInfo topic, int group) {
     List<Integer> shards =
-        IntStream.range(0, topic.shards())
+        topic
+            .numbersEver()
             .filter(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()) == group)
             .boxed()
             .toList();

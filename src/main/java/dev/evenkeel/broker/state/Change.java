@@ -61,7 +61,7 @@ public sealed interface Change extends StateChange<DataTables> {
 
     @Override
     public void show(DataTables tables) {
-      tables.shards.put(shard, record);
+      tables.put(shard, record);
     }
   }
 
@@ -85,7 +85,7 @@ public sealed interface Change extends StateChange<DataTables> {
     public void show(DataTables tables) {
       tables.shards.remove(shard);
       tables.marks.remove(shard);
-      tables.delays.put(shard, DelayCounts.NONE);
+      tables.delays.remove(shard);
     }
   }
 
@@ -123,6 +123,22 @@ public sealed interface Change extends StateChange<DataTables> {
 
   static Change removeDelayed(DelayedKey key) {
     return new Row(DELAYED, key.bytes(), null);
+  }
+
+  /** Drops a delayed batch, with its bytes. */
+  record DropDelayed(DelayedKey key) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.delete(DELAYED, key.bytes());
+    }
+
+    @Override
+    public boolean frees() {
+      return true;
+    }
+
+    @Override
+    public void show(DataTables tables) {}
   }
 
   /** The shard has this many delayed messages now. */

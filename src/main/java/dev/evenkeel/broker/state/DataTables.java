@@ -54,7 +54,7 @@ public final class DataTables {
               TopicRecord topic = TopicRecord.CODEC.decode(value);
               tables.topics.put(topic.id(), topic);
             }
-            case 'S' -> tables.shards.put(Keys.metaShard(key), ShardRecord.decode(value));
+            case 'S' -> tables.put(Keys.metaShard(key), ShardRecord.decode(value));
             case 'D' -> tables.delays.put(Keys.metaShard(key), DelayCounts.CODEC.decode(value));
             case 'C' -> tables.time = LogTime.decode(value);
             case 'G' -> tables.generationFloor = new ByteReader(value).i64();
@@ -271,6 +271,13 @@ public final class DataTables {
   /** How many producers there are without those of handlers. */
   public int ordinaryProducers() {
     return producers.size() - publishers.size();
+  }
+
+  void put(Shard shard, ShardRecord record) {
+    shards.put(shard, record);
+    if (record.sealed()) {
+      delays.seal(shard);
+    }
   }
 
   void put(ProducerRecord producer) {

@@ -5,6 +5,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.ConcurrentSkipListSet;
 
@@ -23,15 +25,32 @@ public final class DelayTable {
 
   private final NavigableMap<Shard, DelayCounts> counts = new ConcurrentSkipListMap<>();
   private final NavigableSet<Due> byDue = new ConcurrentSkipListSet<>();
+  private final Set<Shard> sealed = ConcurrentHashMap.newKeySet();
 
   void put(Shard shard, DelayCounts now) {
     DelayCounts before = now.isEmpty() ? counts.remove(shard) : counts.put(shard, now);
     if (before != null && before.dueMillis() != now.dueMillis()) {
       byDue.remove(new Due(before.dueMillis(), shard));
     }
-    if (!now.isEmpty()) {
+    if (!now.isEmpty() && !sealed.contains(shard)) {
       byDue.add(new Due(now.dueMillis(), shard));
     }
+  }
+
+  /** What is delayed in the shard is never due there: it goes on to another shard. */
+  void seal(Shard shard) {
+    sealed.add(shard);
+    byDue.remove(new Due(of(shard).dueMillis(), shard));
+  }
+
+  /** Sealed shards that still have delayed messages, sorted. */
+  public List<Shard> sealed() {
+    return sealed.stream().filter(shard -> !of(shard).isEmpty()).sorted().toList();
+  }
+
+  void remove(Shard shard) {
+    put(shard, DelayCounts.NONE);
+    sealed.remove(shard);
   }
 
   public DelayCounts of(Shard shard) {

@@ -1,12 +1,15 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
+import java.util.List;
 import java.util.function.Consumer;
 
 /**
@@ -73,6 +76,25 @@ public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
 
   public static MetaChange removeMove(long number) {
     return new MetaChange(Keys.move(number), null, tables -> tables.moves.remove(number));
+  }
+
+  public static MetaChange putNode(ClusterNode node) {
+    byte[] value = RecordCodec.NODE.encode(node);
+    return new MetaChange(Keys.named('A', node.id()), value, tables -> tables.put(node));
+  }
+
+  public static MetaChange removeNode(String id) {
+    return new MetaChange(Keys.named('A', id), null, tables -> tables.nodes.remove(id));
+  }
+
+  /**
+   * @param nodes that are to vote in the log group
+   */
+  public static MetaChange putPlace(String group, List<String> nodes) {
+    Bytes value = new Bytes().text(group);
+    Codec.TEXTS.write(value, nodes);
+    return new MetaChange(
+        Keys.named('E', group), value.toArray(), tables -> tables.placement.put(group, nodes));
   }
 
   public static MetaChange putFeatureLevel(int level) {

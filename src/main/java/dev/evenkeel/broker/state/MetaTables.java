@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.TopicInfo;
@@ -10,6 +11,7 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -25,6 +27,8 @@ public final class MetaTables {
   final Map<String, GroupLease> groupLeases = new ConcurrentSkipListMap<>();
   final Map<String, NamedProducer> producers = new ConcurrentHashMap<>();
   final Map<Long, String> producerNames = new ConcurrentHashMap<>();
+  final Map<String, ClusterNode> nodes = new ConcurrentSkipListMap<>();
+  final Map<String, List<String>> placement = new ConcurrentSkipListMap<>();
   final MoveTable moves = new MoveTable();
   volatile Counters counters = Counters.FIRST;
   volatile int featureLevel = FeatureLevel.FIRST;
@@ -82,6 +86,8 @@ public final class MetaTables {
             case 'L' -> tables.put(RecordCodec.GROUP_LEASE.read(in));
             case 'P' -> tables.put(NamedProducer.CODEC.read(in));
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.MOVE.read(in));
+            case 'A' -> tables.put(RecordCodec.NODE.read(in));
+            case 'E' -> tables.placement.put(in.text(), Codec.TEXTS.read(in));
             case 'N' -> tables.counters = Counters.CODEC.read(in);
             case 'F' -> tables.featureLevel = in.i32();
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
@@ -111,6 +117,28 @@ public final class MetaTables {
   void put(NamedProducer producer) {
     producers.put(producer.name(), producer);
     producerNames.put(producer.id(), producer.name());
+  }
+
+  void put(ClusterNode node) {
+    nodes.put(node.id(), node);
+  }
+
+  /** The nodes, by id; a live view. Empty until a node joins or leaves for the first time. */
+  public Collection<ClusterNode> nodes() {
+    return Collections.unmodifiableCollection(nodes.values());
+  }
+
+  /**
+   * The ids of the nodes that are to vote in each log group, by its name; a live view. A log group
+   * that is missing stays as it is.
+   */
+  public Map<String, List<String>> placement() {
+    return Collections.unmodifiableMap(placement);
+  }
+
+  /** The node, or null. */
+  public ClusterNode node(String id) {
+    return nodes.get(id);
   }
 
   /** The topic of that name, in whatever state, or null. */

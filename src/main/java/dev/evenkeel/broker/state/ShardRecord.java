@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.wire.Bytes;
  * @param startPosition bytes ever dropped from its front
  * @param endPosition bytes ever appended
  * @param dropped messages that a limit dropped before some group consumed them
+ * @param sealed it takes no more messages
  */
 public record ShardRecord(
     long start,
@@ -22,10 +23,11 @@ public record ShardRecord(
     long appendMillis,
     long startPosition,
     long endPosition,
-    long dropped) {
+    long dropped,
+    boolean sealed) {
 
   public static final ShardRecord EMPTY =
-      new ShardRecord(0, 0, Long.MIN_VALUE, Long.MIN_VALUE, 0, 0, 0);
+      new ShardRecord(0, 0, Long.MIN_VALUE, Long.MIN_VALUE, 0, 0, 0, false);
 
   /** Bytes kept. */
   public long bytes() {
@@ -53,7 +55,8 @@ public record ShardRecord(
         batch.appendMillis(),
         startPosition,
         batch.position() + batch.bytes(),
-        dropped);
+        dropped,
+        sealed);
   }
 
   public ShardRecord trimmed(long newStart, long newStartPosition, long moreDropped) {
@@ -64,23 +67,40 @@ public record ShardRecord(
         appendMillis,
         newStartPosition,
         endPosition,
-        dropped + moreDropped);
+        dropped + moreDropped,
+        sealed);
+  }
+
+  /** It takes no more messages from now on. */
+  public ShardRecord seal() {
+    return new ShardRecord(
+        start, end, maxTimestamp, appendMillis, startPosition, endPosition, dropped, true);
   }
 
   byte[] encode() {
-    return new Bytes(56)
-        .i64(start)
-        .i64(end)
-        .i64(maxTimestamp)
-        .i64(appendMillis)
-        .i64(startPosition)
-        .i64(endPosition)
-        .i64(dropped)
-        .toArray();
+    Bytes out =
+        new Bytes(57)
+            .i64(start)
+            .i64(end)
+            .i64(maxTimestamp)
+            .i64(appendMillis)
+            .i64(startPosition)
+            .i64(endPosition)
+            .i64(dropped);
+    // Without a byte more while it is open, as nodes write it that know of no sealed shards.
+    return (sealed ? out.bool(true) : out).toArray();
   }
 
   static ShardRecord decode(byte[] bytes) {
     ByteReader in = new ByteReader(bytes);
-    return new ShardRecord(in.i64(), in.i64(), in.i64(), in.i64(), in.i64(), in.i64(), in.i64());
+    return new ShardRecord(
+        in.i64(),
+        in.i64(),
+        in.i64(),
+        in.i64(),
+        in.i64(),
+        in.i64(),
+        in.i64(),
+        in.remaining() > 0 && in.bool());
   }
 }

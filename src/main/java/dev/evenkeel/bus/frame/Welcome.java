@@ -27,6 +27,11 @@ public record Welcome(
     return new Welcome(version, node, server, nodes, limits, user);
   }
 
+  /** The same with these nodes. */
+  public Welcome with(List<Node> newNodes) {
+    return new Welcome(version, node, server, newNodes, limits, principal);
+  }
+
   /** Where a node takes connections. */
   public record Node(String node, String host, int port) {}
 

@@ -8,12 +8,16 @@ public enum Cause {
   TIMEOUT("member timed out"),
   /** The cluster lost the program that it ran in. */
   MEMBER_LEFT("member crashed"),
+  /** A later run of a member in its grace time. */
+  BACK("member came back"),
   /** A later run of the same name. */
   REPLACED("member replaced"),
   /** Topics came or went, or a member reads others than before. */
   TOPIC("topics changed"),
   /** The group asks for another assignor than before. */
   ASSIGNOR("assignor changed"),
+  /** The work of the shards changed; with the assignor that plans by it. */
+  LOAD("load changed"),
   /** It sent heartbeats but finished nothing for its stuck timeout. */
   STUCK("member stuck"),
   /** A member that was stuck finishes something again. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
+import dev.evenkeel.assign.LoadAssignor;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupInfo;
@@ -8,6 +9,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import java.util.Collection;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -100,6 +102,9 @@ final class GroupPlan {
   /** Nothing is known to have changed: if a plan waits for members that join, it is enough. */
   void retargetInTime() {
     if (burstSinceMillis == NO_BURST) {
+      if (group.info() != null && group.info().assignor().equals(LoadAssignor.NAME)) {
+        group.changedBy(Cause.LOAD);
+      }
       retarget();
     }
   }
@@ -168,6 +173,12 @@ final class GroupPlan {
     Lease after = shard.lease();
     shard.pausedUntilMillis = 0;
     queue(shard);
+    boolean passedBefore = before != null && before.passed();
+    boolean passedNow = after != null && after.passed();
+    if (passedBefore != passedNow || passedNow && before.finished() != after.finished()) {
+      // Other shards may be consumed now, or this one no longer needs an owner.
+      group.replan(Cause.TOPIC);
+    }
     if (after == null) {
       shard.askedEpoch = -1;
       return;
@@ -185,7 +196,7 @@ final class GroupPlan {
     shard.released(nowMillis);
     if (before != null && before.owned() && before.epoch() == after.epoch()) {
       shard.letGo(before.owner(), nowMillis);
-      if (shard.askedEpoch != after.epoch()) {
+      if (shard.askedEpoch != after.epoch() && !after.finished()) {
         letGoUnasked(before, shard.shard, nowMillis);
       }
     }
@@ -404,12 +415,22 @@ final class GroupPlan {
               member.name(),
               member.instance(),
               shard.epoch(),
-              group.info().start(),
+              start(shard.shard),
               // Whoever had the whole group before may not grant again.
               group.grantTerm(),
               member.beat().memberTimeoutMillis());
-      send(shard, command, shard.formerOwner(), grantCause(shard, grant.capped()));
+      send(shard, command, shard.formerOwner(), grantCause(shard, grant));
     }
+  }
+
+  /**
+   * Where the group begins in a shard that it has no lease on. One that has taken the place of
+   * shards which the group read before begins with its first message.
+   */
+  private StartAt start(Shard shard) {
+    Long openedMillis = state.topics().openedMillis(shard);
+    boolean newer = openedMillis != null && group.info().createdMillis() <= openedMillis;
+    return newer ? StartAt.EARLIEST : group.info().start();
   }
 
   /** A member that is stuck and loses the shard counts as dead for it: the epoch fences it. */
@@ -435,16 +456,20 @@ final class GroupPlan {
         && target.beat().topics().contains(state.topics().name(shard.topicId()));
   }
 
-  private Cause grantCause(ShardState shard, boolean capped) {
+  private Cause grantCause(ShardState shard, ShardStep.GrantTo grant) {
     Lease lease = shard.lease();
-    if (capped) {
+    if (grant.capped()) {
       return Cause.CAP;
     }
     if (isTaken(lease)) {
       return Cause.STUCK;
     }
     Cause ending = lease == null || !lease.owned() ? null : state.endings.of(lease.instance());
-    return ending != null ? ending : shard.handoverCause(group.cause());
+    if (ending != null) {
+      return ending;
+    }
+    boolean back = grant.member().equals(shard.formerOwner());
+    return back ? group.cause() : shard.handoverCause(group.cause());
   }
 
   // ---- Requests and their answers

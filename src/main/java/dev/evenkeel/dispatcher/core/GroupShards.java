@@ -80,7 +80,8 @@ public final class GroupShards {
                 sameEpoch ? known.drain() : null,
                 sameEpoch ? known.groupTerm() : change.groupTerm(),
                 known == null ? Generation.FIRST : known.generation(),
-                change.ownerTimeoutMillis())));
+                change.ownerTimeoutMillis(),
+                change.stage())));
   }
 
   /**

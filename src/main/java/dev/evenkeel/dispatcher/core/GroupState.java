@@ -320,6 +320,7 @@ public final class GroupState {
         && !metaBusy
         && deletions.isEmpty()
         && members.isEmpty()
+        && !members.anyAbsent()
         && awaited.isEmpty()
         && shards.isEmpty();
   }
@@ -379,6 +380,30 @@ public final class GroupState {
     return sorted;
   }
 
+  /** Those of a topic's shards that the group may consume now. */
+  List<Shard> ready(Collection<Integer> topicIds, Topics topics) {
+    List<Shard> all = topics.shards(topicIds);
+    all.removeIf(shard -> !isReady(shard, topics));
+    return all;
+  }
+
+  /**
+   * Whether the group may consume the shard now: it has consumed all shards from which keys have
+   * come to this one, so that messages of a key stay in order; and it is not finished with it.
+   */
+  boolean isReady(Shard shard, Topics topics) {
+    if (!topics.hasSealed(shard)) {
+      return true;
+    }
+    Lease own = shards.get(shard);
+    if (own != null && own.finished()) {
+      return false;
+    }
+    return topics.parents(shard).stream()
+        .map(shards::get)
+        .allMatch(lease -> lease != null && lease.passed());
+  }
+
   /** How the shards are owned now, compared with the plan. */
   public GroupStatus status(Topics topics) {
     return Targets.status(this, topics);
@@ -425,7 +450,8 @@ public final class GroupState {
       ShardState known = shards.state(shard);
       Lease held = known.lease();
       String topic = topics.name(shard.topicId());
-      if (topic != null && !known.takenAway) {
+      // Of one that the topics do not have yet, it is not known which shards it continues.
+      if (topic != null && topics.has(shard) && !known.takenAway) {
         boolean draining = held.drain() != null;
         owned.add(
             new Assignment.Owned(
@@ -434,7 +460,8 @@ public final class GroupState {
                 held.epoch(),
                 draining,
                 draining ? held.drain().deadlineMillis() : 0,
-                known.committedAtGrant()));
+                known.committedAtGrant(),
+                topics.origin(shard)));
       }
     }
     return owned;

@@ -92,7 +92,7 @@ final class HeartbeatHandler {
     if (group == null) {
       state.endings.add(beat.instance(), Cause.LEAVE);
     } else {
-      MemberTable.Ended ended = group.members().leave(beat.member(), beat.instance());
+      MemberTable.Ended ended = group.members().leave(beat.member(), beat.instance(), nowMillis);
       if (ended != null) {
         group.ended(List.of(ended), nowMillis);
       }
@@ -255,6 +255,8 @@ final class HeartbeatHandler {
     Member member = members.live(beat.member());
     switch (heard) {
       case REPLACED_FORMER -> group.replan(Cause.REPLACED);
+      // It gets back what is still its own by the plan.
+      case BACK -> group.replan(Cause.BACK);
       case CLOSING -> group.replan(Cause.LEAVE);
       case RESIGNED -> group.replan(Cause.RESIGNED);
       case CHANGED -> joins(group, Cause.TOPIC, nowMillis);

@@ -19,6 +19,7 @@ final class HeartbeatRules {
   static final long STUCK_TIMEOUT_MILLIS_MIN = 1_000;
   static final long STUCK_TIMEOUT_MILLIS_MAX = 24 * 3_600_000L;
   static final long CRASH_LOCK_TIME_MILLIS_MAX = 3_600_000;
+  static final long GRACE_MILLIS_MAX = 24 * 3_600_000L;
   static final long STALL_TIMEOUT_MILLIS_MIN = 1_000;
   static final long STALL_TIMEOUT_MILLIS_MAX = 3_600_000;
 
@@ -70,6 +71,10 @@ final class HeartbeatRules {
           STUCK_TIMEOUT_MILLIS_MAX);
     }
     between("crashLockTimeMillis", wishes.crashLockTimeMillis(), 0, CRASH_LOCK_TIME_MILLIS_MAX);
+    between("graceMillis", wishes.graceMillis(), 0, GRACE_MILLIS_MAX);
+    if (wishes.graceMillis() > 0 && !beat.policy().isSharded()) {
+      throw invalid("graceMillis in mode " + beat.mode() + ": only mode sharded has one");
+    }
     Long stall = wishes.stallTimeoutMillis();
     if (stall != null && !level) {
       throw invalid("stallTimeoutMillis in mode " + beat.mode() + ": only mode level has one");

@@ -91,7 +91,7 @@ final class Leading {
     }
     Member member = group.members().live(elected.name());
     Set<Integer> read = topics.ids(member == null ? group.topicNames() : member.beat().topics());
-    topics.shards(read).forEach(shard -> owners.put(shard, elected.name()));
+    group.ready(read, topics).forEach(shard -> owners.put(shard, elected.name()));
     for (Member other : group.members().live()) {
       if (!elected(other) && group.stuck().passedOver(other.instance())) {
         for (Shard shard : group.shards().ownedBy(other.instance())) {
@@ -175,7 +175,7 @@ final class Leading {
   private boolean gaveAllBack() {
     List<Lease> granted =
         group.shards().leases().stream()
-            .filter(lease -> lease.groupTerm() == group.lease().term())
+            .filter(lease -> lease.groupTerm() == group.lease().term() && !lease.finished())
             .toList();
     return !granted.isEmpty() && granted.stream().noneMatch(Lease::owned);
   }
@@ -199,7 +199,7 @@ final class Leading {
       return null;
     }
     boolean whole = true;
-    for (Shard shard : topics.shards(topics.ids(member.beat().topics()))) {
+    for (Shard shard : group.ready(topics.ids(member.beat().topics()), topics)) {
       Lease lease = group.shards().get(shard);
       whole &=
           lease != null

@@ -17,6 +17,8 @@ import java.util.TreeMap;
  * (lease or registry) -> unheard -- heartbeat ---> live member
  *                          `--- timeout, cluster member or session gone, later run ----> ended
  * </pre>
+ *
+ * <p>A run that wished for a grace time, and has no successor, is absent before it has ended.
  */
 public final class MemberTable {
   /** What a heartbeat meant. */
@@ -25,6 +27,8 @@ public final class MemberTable {
     JOINED,
     /** A member known to the dispatcher before is heard by this one for the first time. */
     RETURNED,
+    /** A later run comes in the grace time of an earlier one. */
+    BACK,
     /** A later run took the place of an earlier one. */
     REPLACED_FORMER,
     /** It reads other topics than before. */
@@ -53,7 +57,18 @@ public final class MemberTable {
    */
   private static final long HEARD_LATELY_MILLIS = 4_000;
 
+  /**
+   * A member whose last run has ended, and of which a later run may come.
+   *
+   * @param untilMillis when others get its shards
+   */
+  private record Absent(Ended ended, long untilMillis) {}
+
   private final EndedRuns endings;
+
+  /** By name. */
+  private final Map<String, Absent> absent = new TreeMap<>();
+
   private final Map<String, Member> live = new TreeMap<>();
 
   /** By name and instance; most often there is one instance of a name. */
@@ -77,13 +92,16 @@ public final class MemberTable {
     boolean sameRun = former != null && former.instance().equals(instance);
     boolean closedBefore = sameRun && former.beat().closing();
     Heartbeat latest = sameRun ? latest(former.beat(), beat) : beat;
+    boolean back = absent.remove(beat.member()) != null;
     live.put(beat.member(), new Member(latest, nowMillis));
     if (former != null && !sameRun) {
       endings.add(former.instance(), Cause.REPLACED);
       return Heard.REPLACED_FORMER;
     }
     if (former == null) {
-      return wasUnheard ? Heard.RETURNED : replaces ? Heard.REPLACED_FORMER : Heard.JOINED;
+      return wasUnheard
+          ? Heard.RETURNED
+          : back ? Heard.BACK : replaces ? Heard.REPLACED_FORMER : Heard.JOINED;
     }
     if (beat.closing() && !closedBefore) {
       return Heard.CLOSING;
@@ -163,16 +181,13 @@ public final class MemberTable {
     return !known;
   }
 
-  /** Removes a run that leaves; null if it was not there. */
-  Ended leave(String name, String instance) {
-    Member member = live.get(name);
-    boolean there = removeUnheard(name, instance);
-    if (member != null && member.instance().equals(instance)) {
-      live.remove(name);
-      there = true;
-    }
+  /** Removes a run that leaves; null if it was not there, or is absent now. */
+  Ended leave(String name, String instance, long nowMillis) {
+    Ended ended = new Ended(name, instance, Cause.LEAVE);
+    Heartbeat.Wishes wishes = wishes(name, instance);
+    remove(ended);
     endings.add(instance, Cause.LEAVE);
-    return there ? new Ended(name, instance, Cause.LEAVE) : null;
+    return wishes == null || becomesAbsent(ended, wishes, nowMillis) ? null : ended;
   }
 
   /** Removes all runs that have timed out. */
@@ -189,6 +204,12 @@ public final class MemberTable {
       }
     }
     end(ended, nowMillis);
+    for (Absent each : List.copyOf(absent.values())) {
+      if (nowMillis >= each.untilMillis()) {
+        absent.remove(each.ended().name());
+        ended.add(each.ended());
+      }
+    }
     return ended;
   }
 
@@ -229,27 +250,48 @@ public final class MemberTable {
     return memberTimeoutMillis > CLUSTER_SILENCE_MILLIS;
   }
 
+  /** Removes those runs; those that become absent are no longer among {@code ended}. */
   private void end(List<Ended> ended, long nowMillis) {
-    for (Ended each : ended) {
-      long lockMillis = crashLockTimeMillis(each);
+    for (Ended each : List.copyOf(ended)) {
+      Heartbeat.Wishes wishes = wishes(each.name(), each.instance());
+      long lockMillis = wishes == null ? 0 : wishes.crashLockTimeMillis();
       endings.add(
           each.instance(), each.cause(), lockMillis == 0 ? Long.MIN_VALUE : nowMillis + lockMillis);
-      removeUnheard(each.name(), each.instance());
-      Member member = live.get(each.name());
-      if (member != null && member.instance().equals(each.instance())) {
-        live.remove(each.name());
+      remove(each);
+      if (wishes != null && becomesAbsent(each, wishes, nowMillis)) {
+        ended.remove(each);
       }
     }
   }
 
-  /** It goes with the run that ended: a later run of the name may ask for another. */
-  private long crashLockTimeMillis(Ended ended) {
-    Member member = live.get(ended.name());
-    if (member != null && member.instance().equals(ended.instance())) {
-      return member.beat().wishes().crashLockTimeMillis();
+  private void remove(Ended ended) {
+    removeUnheard(ended.name(), ended.instance());
+    live.computeIfPresent(
+        ended.name(), (name, member) -> member.instance().equals(ended.instance()) ? null : member);
+  }
+
+  /**
+   * Keeps its place for a later run, if it wished for that and no other run of its name is here.
+   */
+  private boolean becomesAbsent(Ended ended, Heartbeat.Wishes wishes, long nowMillis) {
+    boolean waits =
+        wishes.graceMillis() > 0
+            && !live.containsKey(ended.name())
+            && !unheard.containsKey(ended.name());
+    if (waits) {
+      absent.put(ended.name(), new Absent(ended, nowMillis + wishes.graceMillis()));
     }
-    UnheardMember run = unheard.getOrDefault(ended.name(), Map.of()).get(ended.instance());
-    return run == null ? 0 : run.wishes().crashLockTimeMillis();
+    return waits;
+  }
+
+  /** What a run that counts as alive has wished for: a later one may wish for something else. */
+  private Heartbeat.Wishes wishes(String name, String instance) {
+    Member member = live.get(name);
+    if (member != null && member.instance().equals(instance)) {
+      return member.beat().wishes();
+    }
+    UnheardMember run = unheard.getOrDefault(name, Map.of()).get(instance);
+    return run == null ? null : run.wishes();
   }
 
   /** Whether another user's program has sent the heartbeats of this run so far. */
@@ -263,6 +305,16 @@ public final class MemberTable {
       user = run == null ? null : run.user();
     }
     return user != null && !user.equals(beat.user());
+  }
+
+  /** Whether shards wait for a later run of any member. */
+  boolean anyAbsent() {
+    return !absent.isEmpty();
+  }
+
+  /** Whether the shards of that member wait for a later run. */
+  boolean isAbsent(String name) {
+    return absent.containsKey(name);
   }
 
   /** The live member of that name, or null. */

@@ -191,6 +191,9 @@ final class MoveRecorder {
     if (begun != null && (progress.begunOffset == null || begun > progress.begunOffset)) {
       progress.begunOffset = begun;
     }
+    if (mark.busyMillis() != null && mark.bytes() != null) {
+      shard.work().heard(mark.epoch(), mark.busyMillis(), mark.bytes(), nowMillis);
+    }
     Long position = mark.position();
     if (position != null && (progress.position == null || position > progress.position)) {
       progress.position = position;

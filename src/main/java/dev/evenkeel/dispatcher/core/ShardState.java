@@ -98,12 +98,20 @@ final class ShardState {
   boolean takenAway;
 
   private Handover handover;
+  private final WorkMeter work = new WorkMeter();
 
   /** By epoch. */
   private final TreeMap<Long, OwnerProgress> progress = new TreeMap<>();
 
   ShardState(Shard shard) {
     this.shard = shard;
+  }
+
+  /** To whom a grant is on its way, or null. */
+  String grantee() {
+    return request != null && request.command() instanceof DataCommand.Grant grant
+        ? grant.owner()
+        : null;
   }
 
   // ---- The lease
@@ -173,7 +181,8 @@ final class ShardState {
       committedAtGrant = next.committed();
       return true;
     }
-    return !Objects.equals(former.instance(), next.instance())
+    return former.stage() != next.stage()
+        || !Objects.equals(former.instance(), next.instance())
         || !Objects.equals(former.drain(), next.drain());
   }
 
@@ -271,6 +280,11 @@ final class ShardState {
   }
 
   // ---- Progress of owners
+
+  /** What the shard costs its owners. */
+  WorkMeter work() {
+    return work;
+  }
 
   /**
    * How far the present owner says that it is: everything below is finished. Null if it has not

@@ -47,17 +47,53 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
       return all;
     }
     Map<String, Set<Integer>> readers = subscriptions(group, topics);
-    Map<Shard, String> kept = new HashMap<>();
+    Map<Shard, String> kept = awaited(group, topics);
     Map<Shard, Long> taken = abandoned(group);
     // Those passed over may have left a moment ago.
     if (group.stuck().anyPassedOver() && !readers.isEmpty()) {
       passOver(group, topics, readers, kept, taken);
     }
-    Snapshot snapshot = snapshot(group, topics, readers, kept.keySet(), taken.keySet());
-    Map<Shard, String> owners = new HashMap<>(assignor.assign(snapshot));
+    Map<Shard, String> owners = new HashMap<>();
+    List<Shard> sealed = new ArrayList<>();
+    List<Shard> open = new ArrayList<>();
+    for (Shard shard : topics.shards(all(readers))) {
+      if (!kept.containsKey(shard)) {
+        (topics.isSealed(shard) ? sealed : open).add(shard);
+      }
+    }
+    if (!sealed.isEmpty()) {
+      planSealed(group, topics, readers, sealed, taken.keySet(), assignor, owners);
+    }
+    owners.putAll(assignor.assign(snapshot(group, readers, open, taken.keySet())));
+    // Those that wait for sealed ones have their places in the plan, so that nothing has to move
+    // again when they can be granted.
+    owners.keySet().removeIf(shard -> !group.isReady(shard, topics));
     owners.putAll(kept);
     keepUntilTheyLeave(group, owners);
     return new Targets(owners, taken);
+  }
+
+  /** Shards that wait for the next run of their last owner. It gets nothing more before that. */
+  private static Map<Shard, String> awaited(GroupState group, Topics topics) {
+    Map<Shard, String> awaited = new HashMap<>();
+    for (ShardState state : group.shards().states()) {
+      String owner = state.formerOwner();
+      if (owner != null
+          && waitsFor(group, owner)
+          && topics.has(state.shard)
+          && group.isReady(state.shard, topics)) {
+        awaited.put(state.shard, owner);
+      }
+    }
+    return awaited;
+  }
+
+  /** Whether a member has ended or closes, and another run of it may come. */
+  private static boolean waitsFor(GroupState group, String name) {
+    Member member = group.members().live(name);
+    return member == null
+        ? group.members().isAbsent(name)
+        : member.beat().wishes().graceMillis() > 0 && group.departing().include(member);
   }
 
   /** Shards that live members own and ignore, with their epochs. */
@@ -91,7 +127,9 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   private static Map<Shard, String> whole(GroupState group, Topics topics) {
     Map<Shard, String> owners = new HashMap<>();
     if (group.holder() != null && group.holderTerm() > 0) {
-      group.shards(topics).forEach(shard -> owners.put(shard, group.holder().name()));
+      group
+          .ready(topics.ids(group.topicNames()), topics)
+          .forEach(shard -> owners.put(shard, group.holder().name()));
     }
     return owners;
   }
@@ -102,7 +140,9 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
       return GroupStatus.OK;
     }
     List<Snapshot.Held> held = new ArrayList<>();
-    group.shards(topics).forEach(shard -> held.add(held(group, shard, false)));
+    group
+        .ready(topics.ids(group.topicNames()), topics)
+        .forEach(shard -> held.add(held(group, shard, false)));
     Snapshot snapshot = new Snapshot(members(subscriptions(group, topics)), held);
     return Planner.status(snapshot, group.plan().targets().owners());
   }
@@ -129,7 +169,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
             served.addAll(ids);
           }
         });
-    int shareMax = -Math.floorDiv(-topics.shards(served).size(), readers.size());
+    int shareMax = -Math.floorDiv(-group.ready(served, topics).size(), readers.size());
     for (Member member : passed) {
       Set<Integer> alone = readers.get(member.name());
       alone.removeAll(served);
@@ -154,20 +194,47 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     }
   }
 
-  private static Snapshot snapshot(
+  /**
+   * Plans sealed shards apart from the others: they come to an end. As long as only that happens,
+   * each stays with its owner.
+   */
+  private static void planSealed(
       GroupState group,
       Topics topics,
       Map<String, Set<Integer>> readers,
-      Set<Shard> kept,
-      Set<Shard> taken) {
-    Set<Integer> wanted = new HashSet<>();
-    readers.values().forEach(wanted::addAll);
-    List<Snapshot.Held> held = new ArrayList<>();
-    for (Shard shard : topics.shards(wanted)) {
-      if (!kept.contains(shard)) {
-        held.add(held(group, shard, taken.contains(shard)));
+      List<Shard> sealed,
+      Set<Shard> taken,
+      Assignor assignor,
+      Map<Shard, String> owners) {
+    List<Shard> planned = new ArrayList<>();
+    for (Shard shard : sealed) {
+      Lease lease = group.shards().get(shard);
+      boolean stays =
+          group.cause() == Cause.TOPIC
+              && !taken.contains(shard)
+              && group.owner(lease) == ShardStep.Owner.ALIVE
+              && readers.getOrDefault(lease.owner(), Set.of()).contains(shard.topicId());
+      if (stays) {
+        owners.put(shard, lease.owner());
+      } else if (group.isReady(shard, topics)) {
+        planned.add(shard);
       }
     }
+    if (!planned.isEmpty()) {
+      owners.putAll(assignor.assign(snapshot(group, readers, planned, taken)));
+    }
+  }
+
+  private static Set<Integer> all(Map<String, Set<Integer>> readers) {
+    Set<Integer> wanted = new HashSet<>();
+    readers.values().forEach(wanted::addAll);
+    return wanted;
+  }
+
+  private static Snapshot snapshot(
+      GroupState group, Map<String, Set<Integer>> readers, List<Shard> shards, Set<Shard> taken) {
+    List<Snapshot.Held> held =
+        shards.stream().map(shard -> held(group, shard, taken.contains(shard))).toList();
     return new Snapshot(members(readers), held);
   }
 
@@ -183,9 +250,20 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     String heir = lease == null || lease.drain() == null ? "" : lease.drain().to();
     return new Snapshot.Held(
         shard,
-        owned && !taken ? lease.owner() : null,
+        owned && !taken ? lease.owner() : expected(group, shard),
         heir.isEmpty() ? null : heir,
-        group.lag(shard));
+        group.lag(shard),
+        group.shards().state(shard).work().work());
+  }
+
+  /** Who gets a shard that nobody owns, if that is decided or the last owner may come back. */
+  private static String expected(GroupState group, Shard shard) {
+    ShardState state = group.shards().state(shard);
+    if (state.grantee() != null) {
+      return state.grantee();
+    }
+    Member former = state.formerOwner() == null ? null : group.members().live(state.formerOwner());
+    return former != null && former.beat().wishes().graceMillis() > 0 ? former.name() : null;
   }
 
   /** Numbers of the topics that each member reads, by its name. */

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
@@ -47,13 +48,13 @@ public final class Topics {
 
   boolean has(Shard shard) {
     TopicInfo topic = byId.get(shard.topicId());
-    return topic != null && shard.shard() < topic.shards();
+    return topic != null && topic.has(shard.shard());
   }
 
   boolean sameShardsAs(Topics other) {
     return byId.keySet().equals(other.byId.keySet())
         && byId.values().stream()
-            .allMatch(topic -> topic.shards() == other.byId.get(topic.id()).shards());
+            .allMatch(topic -> topic.layouts().equals(other.byId.get(topic.id()).layouts()));
   }
 
   /** Numbers of those of {@code names} that are active. */
@@ -70,11 +71,51 @@ public final class Topics {
     List<Shard> shards = new ArrayList<>();
     for (int id : ids) {
       TopicInfo topic = byId.get(id);
-      for (int i = 0; topic != null && i < topic.shards(); i++) {
-        shards.add(new Shard(id, i));
+      if (topic != null) {
+        shards.addAll(topic.all());
       }
     }
     return shards;
+  }
+
+  /** The sealed shards from which keys have come to this one; empty if there are none. */
+  public List<Shard> parents(Shard shard) {
+    TopicInfo topic = byId.get(shard.topicId());
+    return topic == null || !topic.hasSealed()
+        ? List.of()
+        : topic.parents(shard.shard()).stream().map(each -> new Shard(topic.id(), each)).toList();
+  }
+
+  /** What its new owner must know of a shard that has parents; else null. */
+  Assignment.Origin origin(Shard shard) {
+    List<Integer> parents = parents(shard).stream().map(Shard::shard).toList();
+    if (parents.isEmpty()) {
+      return null;
+    }
+    TopicInfo topic = byId.get(shard.topicId());
+    TopicInfo.Layout layout = topic.layoutOf(shard.shard());
+    List<Integer> heirOf =
+        parents.stream().filter(each -> topic.children(each).get(0) == shard.shard()).toList();
+    return new Assignment.Origin(parents, heirOf, layout.first(), layout.shards());
+  }
+
+  /** Whether the topic has sealed shards, so that not all shards may be consumed at any time. */
+  boolean hasSealed(Shard shard) {
+    TopicInfo topic = byId.get(shard.topicId());
+    return topic != null && topic.hasSealed();
+  }
+
+  /** Whether producers write to the shard no more. */
+  public boolean isSealed(Shard shard) {
+    TopicInfo topic = byId.get(shard.topicId());
+    return topic != null && topic.isSealed(shard.shard());
+  }
+
+  /** Since when producers write to the shard, in milliseconds since 1970; null: from the start. */
+  Long openedMillis(Shard shard) {
+    TopicInfo topic = byId.get(shard.topicId());
+    TopicInfo.Layout layout = topic == null ? null : topic.layoutOf(shard.shard());
+    return layout == null || layout.first() == 0 ? null : (Long) layout.openedMillis();
   }
 
   /** How many shards those of {@code names} have that are active. */
@@ -82,7 +123,7 @@ public final class Topics {
     return names.stream()
         .map(byName::get)
         .filter(Objects::nonNull)
-        .mapToInt(TopicInfo::shards)
+        .mapToInt(topic -> (int) topic.numbers().count())
         .sum();
   }
 

@@ -13,7 +13,19 @@ import java.util.function.Predicate;
 /** Who may ask what at the {@code evenkeel.api} addresses, and what they see of the answers. */
 public final class ApiRules {
   private static final Set<String> CHANGES =
-      Set.of("create", "configure", "delete", "replay", "drop", "reset", "replace");
+      Set.of(
+          "create",
+          "configure",
+          "reshard",
+          "delete",
+          "replay",
+          "drop",
+          "reset",
+          "replace",
+          "admit",
+          "drain",
+          "undrain",
+          "remove");
 
   /** A name that no permission but {@code *} covers. */
   private static final String NO_NAME = "";

@@ -92,7 +92,8 @@ final class ApiFailure extends RuntimeException {
           UNKNOWN_PRODUCER,
           MEMBER_REPLACED,
           GROUP_MISMATCH,
-          GROUP_ACTIVE ->
+          GROUP_ACTIVE,
+          SEALED ->
           409;
       case TOO_LARGE -> 413;
       // Data from HTTP cannot be corrupt, so this is data on the disk.

@@ -42,6 +42,10 @@ final class JsonRoutes {
         .handler(settings)
         .handler(JsonRoutes::refuseNewName)
         .handler(withBody(topics, "configure", 200));
+    router
+        .post("/api/topics/:topic/reshard")
+        .handler(settings)
+        .handler(withBody(topics, "reshard", 200));
     router.delete("/api/topics/:topic").handler(withoutBody(topics, "delete"));
     router
         .get("/api/topics/:topic/messages")
@@ -78,6 +82,10 @@ final class JsonRoutes {
     router.get("/api/cluster").handler(withoutBody(cluster, "status"));
     router.post(replace).handler(withoutBody(cluster, "replace"));
     router.get(replace).handler(withoutBody(cluster, "replacement"));
+    router.get("/api/cluster/nodes/:node").handler(withoutBody(cluster, "membership"));
+    for (String action : new String[] {"admit", "drain", "undrain", "remove"}) {
+      router.post("/api/cluster/nodes/:node/" + action).handler(withoutBody(cluster, action));
+    }
   }
 
   /** Handles a request without a body. */

@@ -1,5 +1,7 @@
 package dev.evenkeel.gateway.live;
 
+import static java.util.stream.Collectors.joining;
+
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;
@@ -42,6 +44,10 @@ final class LiveGroups {
     Sums sums = new Sums();
     Map<String, Object> shards = new LinkedHashMap<>();
     for (JsonObject shard : Json.objects(group.getJsonArray("shards"))) {
+      if (shard.getBoolean("finished", false)) {
+        // The group has nothing to do with it any more.
+        continue;
+      }
       String key = shard.getString("topic") + "/" + shard.getInteger("shard");
       shards.put(key, shard(name + " " + key, key, shard, sums, nowMillis));
     }
@@ -108,6 +114,13 @@ final class LiveGroups {
             "lag");
     Json.put(state, "lagSeconds", seconds(lagMillis));
     Json.put(state, "rate", Json.rounded(rate));
+    if (shard.getBoolean("sealed", false)) {
+      state.put("sealed", true);
+    }
+    JsonArray waitsFor = shard.getJsonArray("waitsFor");
+    if (waitsFor != null) {
+      state.put("waitsFor", waitsFor.stream().map(String::valueOf).collect(joining(", ")));
+    }
     return state;
   }
 

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway.live;
 
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.protocol.BuildVersion;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.ServerWebSocket;
@@ -81,8 +82,7 @@ public final class LiveHub {
     this.vertx = vertx;
     this.node = node;
     this.status = status;
-    String built = LiveHub.class.getPackage().getImplementationVersion();
-    version = built == null ? "development" : built;
+    version = BuildVersion.number();
   }
 
   /** Monotonic milliseconds. */

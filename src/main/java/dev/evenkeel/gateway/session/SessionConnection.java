@@ -148,7 +148,7 @@ final class SessionConnection {
     state = State.OPEN;
     sinceMillis = listener.nowMillis();
     socket.bodyBytesMax(port.limits().bodyBytesMax());
-    send(FrameKind.WELCOME, 0, port.welcome().to(principal.name()).toJson().toBuffer());
+    send(FrameKind.WELCOME, 0, port.welcome().get().to(principal.name()).toJson().toBuffer());
   }
 
   private void unauthenticated(RefusedException refused) {

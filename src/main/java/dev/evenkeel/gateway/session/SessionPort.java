@@ -4,19 +4,20 @@ import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import io.vertx.core.Vertx;
+import java.util.function.Supplier;
 
 /**
  * What all connections of a client port share. Safe for use from any thread.
  *
  * @param node id of this node
- * @param welcome what clients get, without the name of their user
+ * @param welcome what clients get now, without the name of their user
  * @param tls null: connections are not encrypted
  */
 record SessionPort(
     Vertx vertx,
     String node,
     String clusterName,
-    Welcome welcome,
+    Supplier<Welcome> welcome,
     SessionLimits limits,
     SessionAddresses addresses,
     Sessions sessions,

@@ -6,6 +6,7 @@ import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.NodesKnown;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
@@ -15,8 +16,10 @@ import dev.evenkeel.gateway.ServerTls;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.netty.channel.EventLoop;
@@ -91,7 +94,7 @@ public final class SessionVerticle extends VerticleBase {
     SessionLimits limits = SessionLimits.fromJson(config);
     Sessions sessions = new Sessions(limits);
     scope = Meters.of(vertx).scope("sessions");
-    Welcome welcome = welcome(config, node, host, number, limits);
+    Welcome formed = welcome(config, node, host, number, limits);
     List<Future<?>> listening = new ArrayList<>();
     for (String address : SessionAddresses.SHARED) {
       listening.add(
@@ -117,7 +120,7 @@ public final class SessionVerticle extends VerticleBase {
                       vertx,
                       node,
                       config.getString("clusterName", ClusterDefaults.CLUSTER_NAME),
-                      welcome,
+                      () -> withNodes(formed),
                       limits,
                       new SessionAddresses(node, new SessionRules(knownIds())),
                       sessions,
@@ -152,6 +155,20 @@ public final class SessionVerticle extends VerticleBase {
             limits.requestsInFlightMax(),
             limits.sessionBytesInFlightMax(),
             limits.keepAliveMillis()));
+  }
+
+  /** The same with the nodes that the cluster has now. */
+  private Welcome withNodes(Welcome formed) {
+    NodesKnown known = LocalObjects.get(vertx, NodesKnown.class);
+    List<ClusterNode> now = known == null ? List.of() : known.now();
+    return now.isEmpty()
+        ? formed
+        : formed.with(
+            now.stream()
+                .filter(ClusterNode::joined)
+                .map(
+                    each -> new Welcome.Node(each.id(), each.host(), NodePorts.client(each.port())))
+                .toList());
   }
 
   /** What the broker of this node knows, once it runs. */

@@ -24,8 +24,10 @@ import java.util.stream.Collectors;
  *
  * @param info what this node tells the others, at stage AGREED, OPENING or FORMED; its incarnation
  *     is empty for a lone node. The ids of the log groups follow from the cluster's id
+ * @param nodes the nodes that the cluster had when this node last heard of a change; empty before
+ *     the first
  */
-record ClusterFile(NodeInfo info) {
+record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
   static final String NAME = "cluster.json";
 
   /**
@@ -33,6 +35,15 @@ record ClusterFile(NodeInfo info) {
    * 1 and 2 the log and the store had them.
    */
   private static final int FORMAT = 3;
+
+  ClusterFile {
+    nodes = List.copyOf(nodes);
+  }
+
+  /** The file of a node of a cluster that has not changed. */
+  ClusterFile(NodeInfo info) {
+    this(info, List.of());
+  }
 
   /** The file of a new lone node. */
   static ClusterFile alone(LogSettings settings) {
@@ -65,7 +76,16 @@ record ClusterFile(NodeInfo info) {
   }
 
   ClusterFile with(Stage newStage) {
-    return new ClusterFile(info.with(newStage));
+    return new ClusterFile(info.with(newStage), nodes);
+  }
+
+  ClusterFile with(List<LogSettings.Peer> newNodes) {
+    return new ClusterFile(info, newNodes);
+  }
+
+  /** The nodes of the cluster; those of the settings if it has not changed. */
+  List<LogSettings.Peer> nodesOr(List<LogSettings.Peer> settings) {
+    return nodes.isEmpty() ? settings : nodes;
   }
 
   boolean formed() {
@@ -97,13 +117,26 @@ record ClusterFile(NodeInfo info) {
                   + "a data directory of its own",
               directory, info.node(), settings.nodeId(), info.node()));
     }
+    if (info.stage() == Stage.REMOVED) {
+      throw new LogStartException(
+          String.format(
+              "node %s was removed from its cluster, and other nodes have what was in %s; to use"
+                  + " the node again, start it with an empty data directory",
+              info.node(), directory));
+    }
     List<String> asked = ids(settings);
-    if (!info.peers().equals(asked)) {
+    List<String> known = nodes.isEmpty() ? info.peers() : ids(nodes);
+    boolean right =
+        nodes.isEmpty() && !settings.joins()
+            ? known.equals(asked)
+            : known.containsAll(asked) || info.peers().containsAll(asked);
+    if (!right) {
       throw new LogStartException(
           String.format(
               "%s belongs to a cluster of the nodes %s, not of %s; name those as peers, or "
-                  + "use a new directory",
-              directory, info.peers(), asked));
+                  + "use a new directory. To add a node to the cluster, start it with an empty"
+                  + " directory and let it join",
+              directory, known, asked));
     }
     if (settings.dataGroups() != 0 && settings.dataGroups() != info.dataGroups()) {
       throw new LogStartException(
@@ -115,7 +148,11 @@ record ClusterFile(NodeInfo info) {
   }
 
   static List<String> ids(LogSettings settings) {
-    return settings.peers().stream().map(LogSettings.Peer::nodeId).sorted().toList();
+    return ids(settings.peers());
+  }
+
+  private static List<String> ids(List<LogSettings.Peer> peers) {
+    return peers.stream().map(LogSettings.Peer::nodeId).sorted().toList();
   }
 
   void write(Path directory) throws IOException {
@@ -127,7 +164,11 @@ record ClusterFile(NodeInfo info) {
     out.append(",\n  \"stage\": \"").append(info.stage());
     out.append("\",\n  \"incarnation\": \"").append(info.incarnation());
     out.append("\",\n  \"peers\": ").append(quoted(info.peers()));
-    out.append(",\n  \"voters\": ").append(quoted(info.voters())).append("\n}\n");
+    out.append(",\n  \"voters\": ").append(quoted(info.voters()));
+    if (!nodes.isEmpty()) {
+      out.append(",\n  \"nodes\": ").append(quoted(nodes.stream().map(ClusterFile::text).toList()));
+    }
+    out.append("\n}\n");
     DurableFiles.write(directory.resolve(NAME), out.toString().getBytes(StandardCharsets.UTF_8));
   }
 
@@ -162,11 +203,30 @@ record ClusterFile(NodeInfo info) {
               clusterId.toString(),
               list(text, "voters"),
               peers,
-              Integer.parseInt(field(text, "dataGroups", "(\\d{1,9})"))));
+              Integer.parseInt(field(text, "dataGroups", "(\\d{1,9})"))),
+          text.contains("\"nodes\"")
+              ? list(text, "nodes").stream().map(ClusterFile::peer).toList()
+              : List.of());
     } catch (IOException | IllegalArgumentException e) {
       throw new LogStartException(
           file + " cannot be read (" + e.getMessage() + "); restore it from a backup", e);
     }
+  }
+
+  private static String text(LogSettings.Peer peer) {
+    return peer.nodeId() + '@' + peer.host() + ':' + peer.raftPort();
+  }
+
+  private static LogSettings.Peer peer(String text) {
+    int at = text.indexOf('@');
+    int colon = text.lastIndexOf(':');
+    if (at < 1 || colon < at) {
+      throw new IllegalArgumentException("'" + text + "' is not ID@HOST:PORT");
+    }
+    return new LogSettings.Peer(
+        text.substring(0, at),
+        text.substring(at + 1, colon),
+        Integer.parseInt(text.substring(colon + 1)));
   }
 
   private static String quoted(List<String> texts) {

@@ -5,6 +5,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.log.PeerLink;
+import dev.evenkeel.protocol.RefusedException;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.SecureRandom;
@@ -22,17 +23,21 @@ import java.util.concurrent.ExecutionException;
  */
 final class FormationLoop {
   private static final long PAUSE_MILLIS = 250;
+  private static final long JOIN_PAUSE_MILLIS = 1_000;
   private static final int INCARNATION_BYTES = 6;
 
+  private final LogSettings settings;
   private final Path directory;
   private final PeerLink link;
   private final List<String> others;
   private NodeInfo self;
+  private List<LogSettings.Peer> nodes = List.of();
 
   /**
    * @param written what the directory holds, or null if it is empty
    */
   FormationLoop(LogSettings settings, Path directory, ClusterFile written, PeerLink link) {
+    this.settings = settings;
     this.directory = directory;
     this.link = link;
     List<String> peers = ClusterFile.ids(settings);
@@ -64,7 +69,7 @@ final class FormationLoop {
       Formation.Step step = Formation.next(self, ask(), () -> UUID.randomUUID().toString());
       if (step instanceof Formation.Step.Open) {
         link.waitingFor(null, false);
-        return new ClusterFile(self);
+        return new ClusterFile(self, nodes);
       } else if (step instanceof Formation.Step.Become become) {
         write(become.info());
         announced = self;
@@ -79,9 +84,7 @@ final class FormationLoop {
         announced = self.with(Stage.WAITING);
         link.tell(announced);
         link.waitingFor(await.reason(), true);
-        PeerLink.Invitation invitation = link.awaitInvitation(PAUSE_MILLIS);
-        if (invitation != null && invitation.incarnation().equals(self.incarnation())) {
-          takenIn(invitation);
+        if (takenIn(link.awaitInvitation(PAUSE_MILLIS))) {
           announced = self;
         }
       } else {
@@ -90,7 +93,41 @@ final class FormationLoop {
     }
   }
 
-  private void takenIn(PeerLink.Invitation invitation) throws IOException {
+  /**
+   * Asks a running cluster to take this node in, until it does. Blocks. Returns what the disk then
+   * says.
+   *
+   * @throws LogStartException if the cluster refuses it for good
+   */
+  ClusterFile join(LogSettings.Peer own)
+      throws LogStartException, IOException, InterruptedException {
+    link.tell(self.with(Stage.WAITING));
+    while (self.stage() == Stage.EMPTY) {
+      try {
+        link.askToJoin(self, own).get();
+        link.waitingFor("the cluster is about to take this node in", false);
+      } catch (ExecutionException e) {
+        RefusedException refused = RefusedException.of(e.getCause());
+        if (!refused.refusal().retriable()) {
+          throw new LogStartException(
+              "the cluster does not take node " + self.node() + " in: " + refused.getMessage(),
+              refused);
+        }
+        link.waitingFor("asking the cluster to take this node in: " + refused.getMessage(), true);
+      }
+      takenIn(link.awaitInvitation(JOIN_PAUSE_MILLIS));
+    }
+    link.tell(self);
+    link.waitingFor(null, false);
+    return new ClusterFile(self, nodes);
+  }
+
+  /** Whether the invitation is for this node, which is then about to open its logs. */
+  private boolean takenIn(PeerLink.Invitation invitation) throws IOException {
+    if (invitation == null || !invitation.incarnation().equals(self.incarnation())) {
+      return false;
+    }
+    nodes = invitation.nodes();
     write(
         new NodeInfo(
             self.node(),
@@ -100,10 +137,11 @@ final class FormationLoop {
             List.of(),
             self.peers(),
             invitation.dataGroups()));
+    return true;
   }
 
   private void write(NodeInfo info) throws IOException {
-    new ClusterFile(info).write(directory);
+    new ClusterFile(info, nodes).write(directory);
     self = info;
   }
 

@@ -77,7 +77,7 @@ final class NodeStart {
     LockedFile lock = lock(directory);
     RaftLogNode node = null;
     try {
-      ClusterFile cluster = openDirectory();
+      ClusterFile cluster = openDirectory(own);
       link.tell(cluster.info());
       positions = new AppliedPositions(directory).read();
       checkPort(own);
@@ -86,11 +86,7 @@ final class NodeStart {
         prepareFiles(node, group, cluster.formed());
       }
       startServer(node, own);
-      if (!cluster.formed()) {
-        cluster = cluster.with(NodeInfo.Stage.FORMED);
-        cluster.write(directory);
-        link.tell(cluster.info());
-      }
+      node.formed();
       node.started();
       awaitVoting(node);
       return node;
@@ -159,13 +155,20 @@ final class NodeStart {
   }
 
   /** Finds out what the directory belongs to, or claims a new one, and looks at every group. */
-  private ClusterFile openDirectory() throws LogStartException, IOException, InterruptedException {
+  private ClusterFile openDirectory(LogSettings.Peer own)
+      throws LogStartException, IOException, InterruptedException {
     ClusterFile cluster = ClusterFile.read(directory);
+    if (cluster != null && cluster.info().stage() == NodeInfo.Stage.REMOVED) {
+      cluster.check(settings);
+    }
     if (cluster == null || !cluster.info().stage().mayHaveVoted()) {
       // Logs without cluster.json belong to no known cluster.
       LogGroupFiles.checkNoOthers(raft, Set.of());
       if (cluster != null) {
         cluster.check(settings);
+      }
+      if (settings.joins()) {
+        return new FormationLoop(settings, directory, cluster, link).join(own);
       }
       if (settings.peers().size() > 1) {
         return new FormationLoop(settings, directory, cluster, link).run();
@@ -189,15 +192,24 @@ final class NodeStart {
     Path log = node.directory(group.id());
     DamagedCopy copy = group.copy();
     copy.read();
-    if (used) {
+    DroppedCopy dropped = node.dropped(group);
+    if (dropped.due() || dropped.empty()) {
+      forget(group);
+      dropped.finish(log, group.adapter().state());
+    }
+    if (used && !dropped.empty()) {
       LogGroupFiles.check(group.name(), log, copy.isVoteless());
     }
     if (copy.due()) {
-      // What the former copy had on disk, the new one need not have.
-      positions.remove(group.name());
-      new AppliedPositions(directory).write(positions);
+      forget(group);
       copy.setAside(log, group.adapter().state());
     }
+  }
+
+  /** What the former copy had on disk, the new one need not have. */
+  private void forget(RaftLogGroup group) throws IOException {
+    positions.remove(group.name());
+    new AppliedPositions(directory).write(positions);
   }
 
   private void startServer(RaftLogNode node, LogSettings.Peer own)
@@ -206,7 +218,7 @@ final class NodeStart {
     // only log what it cannot open. Shown an empty directory it finds none; then each group is
     // added by name, with an answer of its own.
     File empty = PrivateFiles.createDirectories(directory.resolve("raft-none")).toFile();
-    RaftProperties properties = RaftSettings.of(settings, own, empty);
+    RaftProperties properties = RaftSettings.of(settings, own, empty, node.alone());
     RaftPeer self = node.peer(node.voter());
     Parameters parameters = new Parameters();
     PeerGuard guard = new PeerGuard(self.getId(), node::keepsOut, settings.tls() != null);
@@ -244,7 +256,8 @@ final class NodeStart {
     addGroups(server, node);
     guard.open();
     for (RaftLogGroup group : node.groups()) {
-      check(server, group);
+      check(server, node, group);
+      node.dropped(group).opened();
     }
     checkAlive(node);
   }
@@ -333,7 +346,8 @@ final class NodeStart {
   /**
    * Checks that a log group was opened, runs, and has not lost entries that its state has applied.
    */
-  private void check(RaftServer server, RaftLogGroup group) throws LogStartException, IOException {
+  private void check(RaftServer server, RaftLogNode node, RaftLogGroup group)
+      throws LogStartException, IOException {
     boolean known = false;
     for (RaftGroupId id : server.getGroupIds()) {
       known |= id.equals(group.id());
@@ -344,14 +358,17 @@ final class NodeStart {
     RaftServer.Division division = server.getDivision(group.id());
     LifeCycle.State state = division.getInfo().getLifeCycleState();
     // A division that is no voter yet stays in state STARTING until a leader makes it one.
+    // One that has lost its vote meanwhile may have been closed by the engine: it is opened again.
+    boolean lostVote = node.nodesChange() && state.isClosingOrClosed();
     if (state != LifeCycle.State.RUNNING
+        && !lostVote
         && (state != LifeCycle.State.STARTING || votes(division))) {
       throw new LogStartException(
           "the log of group '" + group.name() + "' was opened but does not run: " + state);
     }
     // A lone node applies only what its own log holds on disk. (In a cluster a majority of others
     // may have committed what this node's disk had not taken yet; they send it again.)
-    if (settings.peers().size() == 1) {
+    if (division.getRaftConf().getCurrentPeers().size() == 1) {
       checkHolds(division, group.name(), group.adapter().atStart());
       AppliedPositions.Position last = positions.get(group.name());
       checkHolds(division, group.name(), last == null ? null : last.applied());
@@ -370,10 +387,13 @@ final class NodeStart {
     return division.getRaftConf().getPeer(division.getId()) != null;
   }
 
-  /** Waits until the node is a voter of every log group. */
+  /**
+   * Waits until the node is a voter of every log group; where nodes have come or gone, of meta, and
+   * others may have all votes in the other log groups.
+   */
   private void awaitVoting(RaftLogNode node) throws LogStartException, InterruptedException {
     long begun = System.nanoTime();
-    while (!node.groups().stream().allMatch(group -> group.voters().contains(node.voter()))) {
+    while (!node.needsVote().allMatch(group -> group.voters().contains(node.voter()))) {
       checkAlive(node);
       link.waitingFor(
           String.format(

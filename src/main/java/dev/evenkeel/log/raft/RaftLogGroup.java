@@ -66,7 +66,7 @@ final class RaftLogGroup
   private final String name;
   private final RaftGroupId id;
   private final RaftPeerId self;
-  private final StateAdapter adapter;
+  private volatile StateAdapter adapter;
   private final Executor executor;
   private final RaftLogNode node;
   private final ClientId client = ClientId.randomId();
@@ -77,8 +77,11 @@ final class RaftLogGroup
   private final Eligibility eligibility = new Eligibility();
   private final CopyRepair repair;
   private final ReadFailures readFailures = new ReadFailures(this::damaged);
-  private final CatchUp catchUp = new CatchUp();
+  private volatile CatchUp catchUp = new CatchUp();
   private volatile Leadership leadership = Leadership.UNKNOWN;
+
+  /** What another node has said. */
+  private volatile Leadership heard = Leadership.UNKNOWN;
 
   /**
    * The term in which this node began to look for another leader, and since when; on the executor.
@@ -126,6 +129,35 @@ final class RaftLogGroup
 
   DamagedCopy copy() {
     return repair.copy();
+  }
+
+  /** Whether this node may have a vote: it follows a leader, or leads. */
+  boolean hearsLeader() {
+    RaftServer.Division running = division;
+    return running != null
+        && running.getInfo().isAlive()
+        && running.getInfo().getLeaderId() != null
+        && running.getRaftConf().getCurrentPeers().stream()
+            .anyMatch(peer -> peer.getId().equals(self));
+  }
+
+  /** The division is about to end; there may be another later. */
+  void closed() {
+    division = null;
+    target = null;
+    executor.execute(this::refresh);
+  }
+
+  /** Takes another adapter for the next division. */
+  void use(StateAdapter next) {
+    adapter = next;
+    catchUp = new CatchUp();
+    next.tell(this);
+  }
+
+  @Override
+  public boolean holdsCopy() {
+    return adapter.state().appliedIndex() >= 0;
   }
 
   /** The division runs; appends may go to it. */
@@ -345,7 +377,24 @@ final class RaftLogGroup
     }
   }
 
+  @Override
+  public void heard(String leader, long term) {
+    Leadership known = heard;
+    if (term > known.term() && term >= leadership.term() && !leader.equals(node.nodeId())) {
+      heard = new Leadership(leader, term, false);
+      executor.execute(this::refresh);
+    }
+  }
+
   private Leadership leadershipNow() {
+    Leadership own = leadershipOfLog();
+    Leadership said = heard;
+    boolean knowsMore =
+        said.term() > own.term() || said.term() == own.term() && own.leader() == null;
+    return knowsMore && stopped == null ? said : own;
+  }
+
+  private Leadership leadershipOfLog() {
     RaftServer.Division running = division;
     if (running == null) {
       return Leadership.UNKNOWN;

@@ -1,9 +1,12 @@
 package dev.evenkeel.log.raft;
 
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.VoterId;
@@ -11,13 +14,21 @@ import dev.evenkeel.protocol.files.LockedFile;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.stream.Stream;
+import org.apache.ratis.protocol.ClientId;
+import org.apache.ratis.protocol.GroupManagementRequest;
+import org.apache.ratis.protocol.RaftClientReply;
+import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.server.RaftServer;
@@ -38,8 +49,12 @@ public final class RaftLogNode implements LogNode {
   private static final long WATCH_MILLIS = 200;
   private static final long CLOSE_SECONDS_MAX = 30;
 
+  /** How long a group may stay closed that the engine has closed. */
+  private static final long CLOSED_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
+
   private final LogSettings settings;
-  private final ClusterFile cluster;
+  private final PeerLink link;
+  private volatile ClusterFile cluster;
   private final LockedFile lock;
   private final NodeThread thread;
   private final List<RaftLogGroup> groups;
@@ -50,6 +65,13 @@ public final class RaftLogNode implements LogNode {
   private final AtomicBoolean closing = new AtomicBoolean();
   private final CompletableFuture<Void> serverClosed = new CompletableFuture<>();
   private final AtomicBoolean serverClosing = new AtomicBoolean();
+
+  /** Groups that are taken from the engine and given to it again. */
+  private final Set<RaftLogGroup> reopening = ConcurrentHashMap.newKeySet();
+
+  /** When the engine was first seen to have closed a group; on the node's thread. */
+  private final Map<RaftLogGroup, Long> closedAtNanos = new HashMap<>();
+
   private volatile RaftServer server;
   private volatile String noRoom;
 
@@ -61,10 +83,11 @@ public final class RaftLogNode implements LogNode {
       PeerLink link) {
     this.settings = settings;
     this.cluster = cluster;
+    this.link = link;
     this.lock = lock;
     thread = new NodeThread("log-node-" + settings.nodeId());
     positions = new AppliedPositions(settings.directory().toAbsolutePath());
-    exchange = SnapshotExchange.open(settings, link, this::refusing);
+    exchange = SnapshotExchange.open(settings, link, this::refusing, () -> peers().size() > 1);
     List<RaftLogGroup> made = new ArrayList<>();
     for (String name : cluster.groups()) {
       DamagedCopy copy = damagedCopy(settings, name);
@@ -95,7 +118,8 @@ public final class RaftLogNode implements LogNode {
       try {
         return new NodeStart(settings, states, link).run();
       } catch (DamagedCopyException e) {
-        if (!mayCopyAnew(settings) || !setAside.add(e.group())) {
+        ClusterFile cluster = ClusterFile.read(settings.directory().toAbsolutePath());
+        if (!mayCopyAnew(cluster.nodesOr(settings.peers())) || !setAside.add(e.group())) {
           throw e;
         }
         makeDue(settings, e);
@@ -106,12 +130,12 @@ public final class RaftLogNode implements LogNode {
   /**
    * While a node copies a log group it has no vote: then two others are needed to elect a leader.
    */
-  private static boolean mayCopyAnew(LogSettings settings) {
-    return settings.peers().size() > 2;
+  private static boolean mayCopyAnew(List<LogSettings.Peer> nodes) {
+    return nodes.size() > 2;
   }
 
   boolean mayCopyAnew() {
-    return mayCopyAnew(settings);
+    return mayCopyAnew(peers());
   }
 
   private static void makeDue(LogSettings settings, DamagedCopyException damage)
@@ -146,8 +170,49 @@ public final class RaftLogNode implements LogNode {
   }
 
   @Override
-  public List<String> nodes() {
-    return cluster.info().peers();
+  public List<LogSettings.Peer> peers() {
+    return cluster.nodesOr(settings.peers());
+  }
+
+  @Override
+  public synchronized void setPeers(List<LogSettings.Peer> peers) throws IOException {
+    ClusterFile changed = cluster.with(peers);
+    changed.write(settings.directory().toAbsolutePath());
+    cluster = changed;
+  }
+
+  /** All logs are open. */
+  synchronized void formed() throws IOException {
+    if (!cluster.formed()) {
+      ClusterFile changed = cluster.with(NodeInfo.Stage.FORMED);
+      changed.write(settings.directory().toAbsolutePath());
+      cluster = changed;
+      link.tell(changed.info());
+    }
+  }
+
+  @Override
+  public synchronized void removed() throws IOException {
+    ClusterFile changed = cluster.with(NodeInfo.Stage.REMOVED);
+    changed.write(settings.directory().toAbsolutePath());
+    cluster = changed;
+    link.tell(changed.info());
+    end(
+        new LogStartException(
+            "this node was removed from the cluster. Other nodes have what was in "
+                + settings.directory()
+                + ": delete the data directory"));
+  }
+
+  /** Where the nodes of a cluster are, as its directory says; empty if it does not. */
+  public static List<LogSettings.Peer> knownPeers(Path directory) throws LogStartException {
+    ClusterFile cluster = ClusterFile.read(directory);
+    return cluster == null ? List.of() : cluster.nodes();
+  }
+
+  /** Whether this is the only node, so that nobody else votes. */
+  boolean alone() {
+    return peers().size() == 1 && firstVoters().size() == 1;
   }
 
   @Override
@@ -196,6 +261,16 @@ public final class RaftLogNode implements LogNode {
     return groups;
   }
 
+  /** Whether nodes have joined or left, so that this one may lose votes. */
+  boolean nodesChange() {
+    return !cluster.nodes().isEmpty();
+  }
+
+  /** The log groups in which it cannot serve without a vote. */
+  Stream<RaftLogGroup> needsVote() {
+    return !nodesChange() ? groups.stream() : groups.stream().limit(1);
+  }
+
   /** Whether this node keeps out of an election of a log group, because it copies it anew. */
   boolean keepsOut(RaftGroupId id) {
     return groups.stream().anyMatch(group -> group.id().equals(id) && group.copy().keepsOut());
@@ -210,11 +285,142 @@ public final class RaftLogNode implements LogNode {
     return groups.stream().filter(group -> group.id().equals(id)).findFirst().orElseThrow();
   }
 
+  /** What is to become of this node's copy of a log group. */
+  DroppedCopy dropped(RaftLogGroup group) {
+    return new DroppedCopy(
+        settings.directory().toAbsolutePath().resolveSibling("dropped"), group.name());
+  }
+
+  @Override
+  public CompletableFuture<Void> dropCopy(LogGroup group) {
+    RaftLogGroup own = (RaftLogGroup) group;
+    CompletableFuture<Void> done = new CompletableFuture<>();
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                drop(own);
+                done.complete(null);
+              } catch (IOException | RuntimeException e) {
+                LOG.warn("log group {}: its copy cannot be deleted: {}", own.name(), e.toString());
+                done.completeExceptionally(e);
+              }
+            },
+            "log-drop-" + own.name());
+    thread.setDaemon(true);
+    thread.start();
+    return done;
+  }
+
+  private void drop(RaftLogGroup group) throws IOException {
+    if (!reopening.add(group)) {
+      throw UNAVAILABLE.error("the copy of log group %s is being opened", group.name());
+    }
+    try {
+      if (group.hearsLeader()) {
+        throw UNAVAILABLE.error("this node may still have a vote in log group %s", group.name());
+      }
+      LOG.info("log group {}: deleting the copy of this node, which has no vote", group.name());
+      DroppedCopy dropped = dropped(group);
+      dropped.begin();
+      StateAdapter former = end(group);
+      dropped.finish(directory(group.id()), former.state());
+      if (group.copy().detail() != null) {
+        group.copy().finished();
+      }
+      begin(group, former);
+      // Else the next start would miss what the former copy had.
+      CompletableFuture.runAsync(() -> positions.write(groups), thread).join();
+      dropped.opened();
+    } finally {
+      reopening.remove(group);
+    }
+  }
+
+  /**
+   * Opens a group again that the engine has closed because the others have taken this node's vote
+   * away. It keeps what it has, and has no vote: whoever gives it one finds it open.
+   */
+  private void reopen(RaftLogGroup group) {
+    if (!reopening.add(group)) {
+      return;
+    }
+    Thread thread =
+        new Thread(
+            () -> {
+              try {
+                LOG.info("log group {}: opening it again, without a vote", group.name());
+                begin(group, end(group));
+              } catch (IOException | RuntimeException e) {
+                LOG.warn("log group {}: it cannot be opened again", group.name(), e);
+              } finally {
+                reopening.remove(group);
+              }
+            },
+            "log-reopen-" + group.name());
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  /** Takes a group from the engine, and closes its files. */
+  private StateAdapter end(RaftLogGroup group) throws IOException {
+    group.closed();
+    if (runs(group)) {
+      request(
+          GroupManagementRequest.newRemove(
+              ClientId.randomId(), server.getId(), 0, group.id(), false, false));
+    }
+    StateAdapter former = group.adapter();
+    former.close();
+    former.closeBodies();
+    return former;
+  }
+
+  /** Opens the files of a group, and gives it to the engine, with the voters that its log knows. */
+  private void begin(RaftLogGroup group, StateAdapter former) throws IOException {
+    StateAdapter adapter =
+        new StateAdapter(group.copy(), former.state(), settings.snapshotEveryBytes(), exchange);
+    group.use(adapter);
+    try {
+      adapter.openFiles(directory(group.id()), -1);
+    } catch (LogStartException e) {
+      throw new IOException(e);
+    }
+    request(
+        GroupManagementRequest.newAdd(
+            ClientId.randomId(),
+            server.getId(),
+            1,
+            RaftGroup.valueOf(group.id(), List.of()),
+            false));
+    group.started(server, server.getDivision(group.id()));
+  }
+
+  /** Whether the engine has the group; it has none after a try that failed half way. */
+  private boolean runs(RaftLogGroup group) {
+    for (RaftGroupId id : server.getGroupIds()) {
+      if (id.equals(group.id())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void request(GroupManagementRequest request) throws IOException {
+    RaftClientReply reply = server.groupManagement(request);
+    if (!reply.isSuccess()) {
+      throw new IOException(Refusals.reason(reply.getException()));
+    }
+  }
+
   /** A voter and where its Raft port is. */
   RaftPeer peer(String voter) {
     String nodeId = VoterId.node(voter);
+    // The settings say where this node is; of the others, the cluster knows it best.
     LogSettings.Peer peer =
-        settings.peers().stream()
+        Stream.concat(
+                settings.peers().stream().filter(each -> nodeId.equals(settings.nodeId())),
+                Stream.concat(peers().stream(), settings.peers().stream()))
             .filter(each -> each.nodeId().equals(nodeId))
             .findFirst()
             .orElseThrow(() -> new IllegalStateException("no peer for the voter " + voter));
@@ -238,11 +444,27 @@ public final class RaftLogNode implements LogNode {
   private void watch() {
     for (RaftLogGroup group : groups) {
       if (!group.isAlive() && !closing.get()) {
-        fail(new IllegalStateException("log group " + group.name() + ": the log engine stopped"));
+        if (mayHaveLostVote(group)) {
+          reopen(group);
+        } else {
+          fail(new IllegalStateException("log group " + group.name() + ": the log engine stopped"));
+        }
+      }
+      if (group.isAlive()) {
+        closedAtNanos.remove(group);
       }
       group.refresh();
     }
     positions.write(groups);
+  }
+
+  /** The engine closes a group, too, when the others have taken this node's vote away. */
+  private boolean mayHaveLostVote(RaftLogGroup group) {
+    if (peers().size() == 1 || groups.stream().noneMatch(RaftLogGroup::isAlive)) {
+      return false;
+    }
+    long now = System.nanoTime();
+    return now - closedAtNanos.computeIfAbsent(group, any -> now) < CLOSED_NANOS_MAX;
   }
 
   boolean hasFailed() {

@@ -41,7 +41,11 @@ final class RaftSettings {
 
   private RaftSettings() {}
 
-  static RaftProperties of(LogSettings settings, LogSettings.Peer own, File storage) {
+  /**
+   * @param alone whether there is no other node
+   */
+  static RaftProperties of(
+      LogSettings settings, LogSettings.Peer own, File storage, boolean alone) {
     RaftProperties properties = new RaftProperties();
     RaftConfigKeys.Rpc.setType(properties, new SerialRpc());
     GrpcConfigKeys.Server.setPort(properties, own.raftPort());
@@ -50,7 +54,7 @@ final class RaftSettings {
     // The default is 64 MiB, which whoever reaches the port could make this node hold many times.
     GrpcConfigKeys.setMessageSizeMax(properties, SizeInBytes.valueOf(MESSAGE_BYTES_MAX));
     RaftServerConfigKeys.setStorageDir(properties, List.of(storage));
-    elections(properties, settings.peers().size() == 1);
+    elections(properties, alone);
     log(properties);
     snapshots(properties, settings);
     // Appends are bounded before they come here; at the same bounds the engine would refuse some
@@ -68,17 +72,16 @@ final class RaftSettings {
       // There is nobody whose vote could be waited for.
       Rpc.setFirstElectionTimeoutMin(properties, millis(1));
       Rpc.setFirstElectionTimeoutMax(properties, millis(5));
-      Rpc.setTimeoutMin(properties, millis(100));
-      Rpc.setTimeoutMax(properties, millis(200));
     } else {
       Rpc.setFirstElectionTimeoutMin(properties, millis(500));
       Rpc.setFirstElectionTimeoutMax(properties, millis(1_000));
-      // To a follower counted as slow the leader sends heartbeats only. The default, a minute of
-      // trying without a pause while it is down, keeps a core busy.
-      Rpc.setSlownessTimeout(properties, seconds(3));
-      Rpc.setTimeoutMin(properties, millis(800));
-      Rpc.setTimeoutMax(properties, millis(1_500));
     }
+    // To a follower counted as slow the leader sends heartbeats only. The default, a minute of
+    // trying without a pause while it is down, keeps a core busy.
+    Rpc.setSlownessTimeout(properties, seconds(3));
+    // Also of a lone node: others may join while it runs.
+    Rpc.setTimeoutMin(properties, millis(800));
+    Rpc.setTimeoutMax(properties, millis(1_500));
   }
 
   private static void log(RaftProperties properties) {

@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.files.ByteRate;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -15,8 +16,12 @@ import java.util.function.Supplier;
 record SnapshotExchange(
     PeerLink link, SnapshotServer server, ByteRate pace, Supplier<String> refusing) {
 
-  static SnapshotExchange open(LogSettings settings, PeerLink link, Supplier<String> refusing) {
-    SnapshotServer server = new SnapshotServer(settings.nodeId(), settings.peers().size() > 1);
+  /**
+   * @param hasPeers whether there are other nodes now
+   */
+  static SnapshotExchange open(
+      LogSettings settings, PeerLink link, Supplier<String> refusing, BooleanSupplier hasPeers) {
+    SnapshotServer server = new SnapshotServer(settings.nodeId(), hasPeers);
     link.serve(server);
     ByteRate pace = new ByteRate(settings.snapshotBytesPerSecondMax());
     return new SnapshotExchange(link, server, pace, refusing);

@@ -21,6 +21,7 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -48,13 +49,13 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
 
   private final SnapshotChecksums checksums =
       new SnapshotChecksums(new ByteRate(CHECKSUM_BYTES_PER_SECOND_MAX));
-  private final boolean hasPeers;
+  private final BooleanSupplier hasPeers;
   private final ThreadPoolExecutor describing;
   private final ThreadPoolExecutor reading;
 
   private record Described(TermIndex position, CompletableFuture<SnapshotManifest> manifest) {}
 
-  SnapshotServer(String node, boolean hasPeers) {
+  SnapshotServer(String node, BooleanSupplier hasPeers) {
     this.hasPeers = hasPeers;
     describing = threads("log-checksums-" + node, 1, Integer.MAX_VALUE);
     reading = threads("log-snapshot-read-" + node, 2, READS_WAITING_MAX);
@@ -85,7 +86,7 @@ final class SnapshotServer implements SnapshotSource, AutoCloseable {
   /** A log group has another newest snapshot, or was opened. */
   void changed(String group, SnapshotFiles files) {
     groups.put(group, files);
-    if (hasPeers && files.latest() != null) {
+    if (hasPeers.getAsBoolean() && files.latest() != null) {
       describe(group, files, files.latest());
     }
   }

@@ -49,7 +49,7 @@ public final class TlsIdentity {
       X509ExtendedTrustManager trustManager) {}
 
   /** Whom certificates of others must name; null: anybody. */
-  private final Set<String> others;
+  private volatile Set<String> others;
 
   private TlsIdentity(TlsFiles files, Set<String> others) {
     this.files = files;
@@ -105,6 +105,11 @@ public final class TlsIdentity {
 
   public TlsFiles files() {
     return files;
+  }
+
+  /** From now on certificates of others must name one of these. Connections that exist go on. */
+  public void allow(Set<String> names) {
+    others = Set.copyOf(names);
   }
 
   /** Why the files as they are now cannot be used; null: they are in force. */
@@ -282,10 +287,13 @@ public final class TlsIdentity {
   }
 
   private void checkName(X509Certificate[] chain) throws CertificateException {
-    if (others != null
-        && others.stream().noneMatch(each -> CertificateNames.name(chain[0], each))) {
+    Set<String> allowed = others;
+    if (allowed != null
+        && allowed.stream().noneMatch(each -> CertificateNames.name(chain[0], each))) {
       throw new CertificateException(
-          "the certificate is for " + chain[0].getSubjectX500Principal() + ", and not for a node");
+          "the certificate is for "
+              + chain[0].getSubjectX500Principal()
+              + ", and not for a node; 'evenkeel cluster admit NODE' lets a new one in");
     }
   }
 

@@ -12,6 +12,7 @@ import static dev.evenkeel.protocol.wire.Codec.absent;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN_TO_HEIR;
 import static dev.evenkeel.protocol.wire.RecordCodec.MOVES;
+import static dev.evenkeel.protocol.wire.RecordCodec.NODE;
 import static dev.evenkeel.protocol.wire.RecordCodec.POLICY;
 import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
 import static dev.evenkeel.protocol.wire.RecordCodec.START;
@@ -64,6 +65,12 @@ public final class CommandCodec {
           .add(17, MetaCommand.AddActiveTime.class, I64)
           .add(18, MetaCommand.RaiseFeatureLevel.class, I32)
           .add(19, MetaCommand.ForgetTopic.class, TEXT, TEXT)
+          .add(20, MetaCommand.PutNodes.class, Codec.list(NODE))
+          .add(21, MetaCommand.RemoveNode.class, TEXT)
+          .add(22, MetaCommand.PlaceGroup.class, TEXT, TEXTS)
+          .add(23, MetaCommand.ReshardTopic.class, TEXT, I32)
+          .add(24, MetaCommand.OpenLayout.class, I32)
+          .add(25, MetaCommand.ForgetLayout.class, I32, I32)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -112,6 +119,9 @@ public final class CommandCodec {
               Codec.list(
                   Codec.record(DataCommand.CommitMany.Position.class, TEXT, SHARD, I64, I64, I64)))
           .add(43, DataCommand.TakeSteps.class, Codec.list(STEP))
+          .add(44, DataCommand.SealShards.class, I32, I32)
+          .add(45, DataCommand.DropSealed.class, I32, I32)
+          .add(46, DataCommand.DropDelayed.class, SHARD, I64, I32)
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}
@@ -141,8 +151,18 @@ public final class CommandCodec {
 
   /** The {@link FeatureLevel} that a node needs to read the command. */
   static int level(MetaCommand command) {
-    return command instanceof MetaCommand.RaiseFeatureLevel raise
-        ? raise.level()
+    if (command instanceof MetaCommand.RaiseFeatureLevel raise) {
+      return raise.level();
+    }
+    if (command instanceof MetaCommand.ReshardTopic
+        || command instanceof MetaCommand.OpenLayout
+        || command instanceof MetaCommand.ForgetLayout) {
+      return FeatureLevel.RESHARDING;
+    }
+    return command instanceof MetaCommand.PutNodes
+            || command instanceof MetaCommand.RemoveNode
+            || command instanceof MetaCommand.PlaceGroup
+        ? FeatureLevel.CHANGING_NODES
         : FeatureLevel.FIRST;
   }
 
@@ -155,6 +175,11 @@ public final class CommandCodec {
         && set.drain() != null
         && set.drain().heir() != null) {
       return FeatureLevel.RELEASE_TO;
+    }
+    if (command instanceof DataCommand.SealShards
+        || command instanceof DataCommand.DropSealed
+        || command instanceof DataCommand.DropDelayed) {
+      return FeatureLevel.RESHARDING;
     }
     if (command instanceof DataCommand.TakeSteps) {
       return FeatureLevel.TAKE_STEPS;

@@ -12,6 +12,8 @@ package dev.evenkeel.protocol.wire;
  * 4       compressed batches
  * 5       commits of many shards in one entry, and drains whose release grants the shard
  * 6       grants, drains and resets of many shards in one entry
+ * 7       nodes that join and leave
+ * 8       topics whose number of shards changes
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -36,8 +38,14 @@ public final class FeatureLevel {
   /** From here on one entry may take steps of many shards. */
   public static final int TAKE_STEPS = 6;
 
+  /** From here on nodes may join and leave. */
+  public static final int CHANGING_NODES = 7;
+
+  /** From here on the number of shards of a topic may change. */
+  public static final int RESHARDING = 8;
+
   /** The highest level that this build reads. */
-  public static final int NEWEST = 6;
+  public static final int NEWEST = 8;
 
   /**
    * System property that makes a node read less than its build can. The cluster then stays at that

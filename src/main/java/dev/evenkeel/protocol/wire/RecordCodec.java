@@ -1,11 +1,13 @@
 package dev.evenkeel.protocol.wire;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.wire.Codec.I32;
 import static dev.evenkeel.protocol.wire.Codec.I64;
 import static dev.evenkeel.protocol.wire.Codec.NEEDED_TEXT;
 import static dev.evenkeel.protocol.wire.Codec.TEXT;
 import static dev.evenkeel.protocol.wire.Codec.absent;
 
+import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Generation;
@@ -14,6 +16,7 @@ import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
@@ -34,8 +37,12 @@ public final class RecordCodec {
   private static final int LEASE_FORM_TIMEOUT = 4;
 
   /** With the heir of a drain, too. */
-  private static final int LEASE_FORM = 5;
+  private static final int LEASE_FORM_HEIR = 5;
 
+  /** With the stage, too. */
+  private static final int LEASE_FORM_STAGE = 6;
+
+  private static final Codec<Lease.Stage> LEASE_STAGE = Codec.constant(Lease.Stage.class);
   public static final Codec<Shard> SHARD = Codec.of(RecordCodec::write, RecordCodec::shard);
   public static final Codec<StartAt> START =
       Codec.record(StartAt.class, Codec.constant(StartAt.Kind.class), I64);
@@ -69,14 +76,76 @@ public final class RecordCodec {
 
   public static final Codec<GroupLease> GROUP_LEASE =
       Codec.form("a group's lease", 1, Codec.record(GroupLease.class, TEXT, I64, TEXT, TEXT));
+  public static final Codec<ClusterNode> NODE =
+      Codec.form(
+          "a node's record",
+          1,
+          Codec.record(
+              ClusterNode.class, TEXT, TEXT, I32, TEXT, Codec.constant(ClusterNode.State.class)));
+
   public static final Codec<TopicConfig> TOPIC_CONFIG = Codec.record(TopicConfig.class);
-  public static final Codec<TopicInfo> TOPIC = Codec.record(TopicInfo.class);
+
+  /** A topic whose number of shards has changed. The shortest form begins with the topic's id. */
+  private static final int TOPIC_FORM_LAYOUTS = 1;
+
+  private static final int NO_TOPIC_ID = -2;
+
+  private static final Codec<List<TopicInfo.Layout>> LAYOUTS =
+      Codec.list(Codec.record(TopicInfo.Layout.class));
+  private static final Codec<TopicInfo.Layout> NEXT_LAYOUT =
+      Codec.nullable(Codec.record(TopicInfo.Layout.class));
+  private static final Codec<TopicInfo.State> TOPIC_STATE = Codec.constant(TopicInfo.State.class);
+  public static final Codec<TopicInfo> TOPIC = Codec.of(RecordCodec::write, RecordCodec::topic);
 
   public static final Codec<MoveRecord> MOVE = Codec.record(MoveRecord.class);
   public static final Codec<List<MoveRecord>> MOVES = Codec.list(MOVE);
   public static final Codec<DeadLetter> DEAD_LETTER = Codec.record(DeadLetter.class);
 
   private RecordCodec() {}
+
+  /** A topic has an id from 1: this in its place says that the number of the form follows. */
+  private static void write(Bytes out, TopicInfo topic) {
+    boolean plain = topic.next() == null && topic.open().first() == 0;
+    if (!plain) {
+      out.i32(NO_TOPIC_ID).u8(TOPIC_FORM_LAYOUTS);
+    }
+    out.i32(topic.id()).text(topic.name());
+    if (plain) {
+      out.i32(topic.shards());
+    } else {
+      LAYOUTS.write(out, topic.layouts());
+      NEXT_LAYOUT.write(out, topic.next());
+    }
+    TOPIC_CONFIG.write(out, topic.config());
+    TOPIC_STATE.write(out, topic.state());
+    out.i64(topic.createdMillis());
+  }
+
+  private static TopicInfo topic(ByteReader in) {
+    int id = in.i32();
+    boolean plain = id != NO_TOPIC_ID;
+    if (!plain) {
+      Codec.checkForm("a topic", in.u8(), TOPIC_FORM_LAYOUTS, TOPIC_FORM_LAYOUTS);
+      id = in.i32();
+    }
+    String name = in.text();
+    if (plain) {
+      int shards = in.i32();
+      return new TopicInfo(id, name, shards, TOPIC_CONFIG.read(in), TOPIC_STATE.read(in), in.i64());
+    }
+    List<TopicInfo.Layout> layouts = LAYOUTS.read(in);
+    if (layouts.isEmpty()) {
+      throw new MalformedException(INVALID, "malformed record: topic '" + name + "' has no shards");
+    }
+    return new TopicInfo(
+        id,
+        name,
+        layouts,
+        NEXT_LAYOUT.read(in),
+        TOPIC_CONFIG.read(in),
+        TOPIC_STATE.read(in),
+        in.i64());
+  }
 
   public static void write(Bytes out, Shard shard) {
     out.i32(shard.topicId()).i32(shard.shard());
@@ -91,15 +160,20 @@ public final class RecordCodec {
    * leases name no term, and are written in the shortest form: every commit writes one.
    */
   public static void write(Bytes out, Lease lease) {
-    boolean heir = lease.drain() != null && lease.drain().heir() != null;
+    boolean stage = lease.passed();
+    boolean heir = stage || lease.drain() != null && lease.drain().heir() != null;
     boolean timeout = heir || lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     boolean generation = timeout || !lease.generation().equals(Generation.FIRST);
     if (generation) {
-      int form = heir ? LEASE_FORM : timeout ? LEASE_FORM_TIMEOUT : LEASE_FORM_GENERATION;
+      int heirs = stage ? LEASE_FORM_STAGE : LEASE_FORM_HEIR;
+      int form = heir ? heirs : timeout ? LEASE_FORM_TIMEOUT : LEASE_FORM_GENERATION;
       out.text(null).u8(form).i64(lease.groupTerm());
       out.i64(lease.generation().number()).i64(lease.generation().producerId());
       if (timeout) {
         out.i64(lease.ownerTimeoutMillis());
+      }
+      if (stage) {
+        LEASE_STAGE.write(out, lease.stage());
       }
     } else if (lease.groupTerm() != 0) {
       out.text(null).u8(LEASE_FORM_TERM).i64(lease.groupTerm());
@@ -116,9 +190,10 @@ public final class RecordCodec {
     long groupTerm = 0;
     Generation generation = Generation.FIRST;
     long timeout = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+    Lease.Stage stage = Lease.Stage.CONSUMING;
     Codec<Drain> drain = DRAIN;
     if (group == null) {
-      int form = Codec.checkForm("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM);
+      int form = Codec.checkForm("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM_STAGE);
       groupTerm = in.i64();
       if (form >= LEASE_FORM_GENERATION) {
         generation = new Generation(in.i64(), in.i64());
@@ -126,8 +201,11 @@ public final class RecordCodec {
       if (form >= LEASE_FORM_TIMEOUT) {
         timeout = in.i64();
       }
-      if (form == LEASE_FORM) {
+      if (form >= LEASE_FORM_HEIR) {
         drain = DRAIN_TO_HEIR;
+      }
+      if (form == LEASE_FORM_STAGE) {
+        stage = LEASE_STAGE.read(in);
       }
       group = in.text();
     }
@@ -143,6 +221,7 @@ public final class RecordCodec {
         drain.read(in),
         groupTerm,
         generation,
-        timeout);
+        timeout,
+        stage);
   }
 }

@@ -39,6 +39,7 @@ public final class Segments extends SegmentReads implements Closeable {
   private final ReentrantLock rewriting = new ReentrantLock();
 
   private volatile boolean restoring;
+  private volatile boolean closed;
 
   /** The segment that is written to; null before the first body. */
   private Segment current;
@@ -244,7 +245,7 @@ public final class Segments extends SegmentReads implements Closeable {
 
   private synchronized void seal(long number) throws IOException {
     Segment segment = segments.numbered(number);
-    if (segment != null && !segment.sealed()) {
+    if (segment != null && !segment.sealed() && !closed) {
       roll();
     }
   }
@@ -286,7 +287,7 @@ public final class Segments extends SegmentReads implements Closeable {
 
   private Segment sealed(long number) {
     Segment segment = segments.numbered(number);
-    return segment == null || !segment.sealed() ? null : segment;
+    return closed || segment == null || !segment.sealed() ? null : segment;
   }
 
   /** The segment, or null if it is not as it was: a snapshot may have brought another one. */
@@ -351,11 +352,21 @@ public final class Segments extends SegmentReads implements Closeable {
     return restoring;
   }
 
+  /** Ends a rewriting that is under way; from now on nothing is changed any more. */
   @Override
-  public synchronized void close() throws IOException {
-    segments.close();
-    if (current != null) {
-      current.close();
+  public void close() throws IOException {
+    restoring = true;
+    rewriting.lock();
+    try {
+      synchronized (this) {
+        closed = true;
+        segments.close();
+        if (current != null) {
+          current.close();
+        }
+      }
+    } finally {
+      rewriting.unlock();
     }
   }
 }

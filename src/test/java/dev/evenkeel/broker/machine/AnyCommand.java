@@ -1,14 +1,18 @@
 package dev.evenkeel.broker.machine;
 
 import dev.evenkeel.broker.state.RecentSequences;
+import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchHeader;
@@ -45,17 +49,22 @@ final class AnyCommand {
 
   private final Random random;
   private final boolean heirs;
+  private final boolean sealed;
 
   AnyCommand(Random random) {
-    this(random, true);
+    this(random, true, true);
   }
 
   /**
-   * @param heirs whether drains may have one; those without are the same as they ever were
+   * What has neither is the same as it ever was.
+   *
+   * @param heirs whether drains may have one
+   * @param sealed whether shards may be, and topics may have had other numbers of shards
    */
-  AnyCommand(Random random, boolean heirs) {
+  AnyCommand(Random random, boolean heirs, boolean sealed) {
     this.random = random;
     this.heirs = heirs;
+    this.sealed = sealed;
   }
 
   DataCommand data() {
@@ -112,6 +121,15 @@ final class AnyCommand {
       return new Shard(1, random.nextInt(2));
     } else if (kind == Drain.Heir.class) {
       return heirs && random.nextBoolean() ? record(kind) : null;
+    } else if (kind == Lease.Stage.class && !sealed) {
+      return Lease.Stage.CONSUMING;
+    } else if (kind == TopicInfo.class) {
+      return topic();
+    } else if (kind == ShardRecord.class) {
+      ShardRecord open =
+          new ShardRecord(
+              number(), number(), number(), number(), number(), number(), number(), false);
+      return sealed && random.nextBoolean() ? open.seal() : open;
     } else if (kind == Reply.class) {
       return any(random.nextBoolean() ? Reply.OfLease.class : Reply.Refused.class);
     } else if (kind.isSealed()) {
@@ -131,6 +149,26 @@ final class AnyCommand {
           : pick(kind.getEnumConstants());
     }
     return record(kind);
+  }
+
+  private long number() {
+    return ((Number) any(long.class)).longValue();
+  }
+
+  private TopicInfo topic() {
+    TopicInfo topic =
+        new TopicInfo(
+            (int) any(int.class),
+            (String) any(String.class),
+            (int) any(int.class),
+            (TopicConfig) any(TopicConfig.class),
+            (TopicInfo.State) any(TopicInfo.State.class),
+            number());
+    while (sealed && random.nextInt(3) == 0) {
+      TopicInfo next = topic.opening(random.nextInt(9));
+      topic = random.nextBoolean() ? next.opened(random.nextInt(9)) : next;
+    }
+    return topic;
   }
 
   private byte[] bytes() {

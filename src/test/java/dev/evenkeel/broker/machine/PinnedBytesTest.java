@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
@@ -75,14 +76,29 @@ class PinnedBytesTest {
     pin(RetryRequest.class, request -> request.encode().toArray(), null);
     pin(
         "Drain$Heir",
-        new AnyCommand(new Random(1)),
+        new AnyCommand(new Random(1), true, false),
         any -> RecordCodec.LEASE.encode(any.of(Lease.class)),
         bytes -> RecordCodec.LEASE.encode(RecordCodec.LEASE.decode(bytes)));
     pin(
         "Drain$Heir of a command",
-        new AnyCommand(new Random(1)),
+        new AnyCommand(new Random(1), true, false),
         any -> Entry.of(any.of(DataCommand.SetDrain.class), 123),
         bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
+    pin(
+        "Lease$Stage",
+        new AnyCommand(new Random(1)),
+        any -> RecordCodec.LEASE.encode(any.of(Lease.class)),
+        bytes -> RecordCodec.LEASE.encode(RecordCodec.LEASE.decode(bytes)));
+    pin(
+        "TopicInfo$Layout",
+        new AnyCommand(new Random(1)),
+        any -> RecordCodec.TOPIC.encode(any.of(TopicInfo.class)),
+        bytes -> RecordCodec.TOPIC.encode(RecordCodec.TOPIC.decode(bytes)));
+    pin(
+        "ShardRecord sealed",
+        new AnyCommand(new Random(1)),
+        any -> rows(any.of(Change.PutShard.class)::write),
+        null);
     String file = System.getProperty("evenkeel.pin");
     if (file != null) {
       Files.write(Path.of(file), lines);
@@ -129,7 +145,7 @@ class PinnedBytesTest {
 
   private void pin(
       String name, Function<AnyCommand, byte[]> encode, Function<byte[], byte[]> again) {
-    pin(name, new AnyCommand(new Random(name.hashCode()), false), encode, again);
+    pin(name, new AnyCommand(new Random(name.hashCode()), false, false), encode, again);
   }
 
   private void pin(

@@ -26,7 +26,7 @@ class FetchFrameTest {
   private static final int LARGE = 2 * FetchFrame.VIEW_BYTES_MIN;
 
   private static ShardRecord shard(long start, long end) {
-    return new ShardRecord(start, end, 0, 0, 0, 0, 0);
+    return new ShardRecord(start, end, 0, 0, 0, 0, 0, false);
   }
 
   private static Batch batch(int payloadBytes, boolean readOnly) {

@@ -13,6 +13,7 @@ import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaderChange;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasAnswer;
@@ -342,7 +343,8 @@ class ProtocolPageTest {
         null,
         0,
         Generation.FIRST,
-        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+        Lease.Stage.CONSUMING);
   }
 
   private static void putFailures(Map<String, byte[]> expected) {
@@ -489,6 +491,7 @@ class ProtocolPageTest {
         breakerOpen,
         flow,
         flow == null ? null : new Heartbeat.Seen(3, 12),
+        null,
         null);
   }
 
@@ -512,13 +515,14 @@ class ProtocolPageTest {
 
   @Test
   void theTableOfAHeartbeatHasAllFieldsAndTheOthersMayBeMissing() {
-    Heartbeat full =
+    Heartbeat known =
         heartbeat(
             GroupPolicy.of(GroupPolicy.MODE_LEVEL, 7, GroupPolicy.STRATEGY_PULL, null),
-            new Heartbeat.Wishes("sticky", 1L, 1, 1L, "key", List.of(1L), 1L),
+            new Heartbeat.Wishes("sticky", 1L, 1, 1L, "key", List.of(1L), 1L, 1),
             new DedupTally(Figures.NONE, null, List.of()),
             true,
             new FlowTally(Figures.NONE, null));
+    Heartbeat full = Heartbeats.with(known, "version", "0.1.0");
     TreeSet<String> names = new TreeSet<>();
     for (MatchResult row : rows("(`\\w+`(?:, `\\w+`)*) \\| (yes|no|in effect) ")) {
       for (String name : row.group(1).replace("`", "").split(", ")) {

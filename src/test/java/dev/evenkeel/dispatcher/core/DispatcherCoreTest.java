@@ -153,7 +153,8 @@ class DispatcherCoreTest {
                   null,
                   0,
                   0,
-                  Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT),
+                  Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+                  Lease.Stage.CONSUMING),
               bench.now));
       bench.run(bench.core.topicsChanged(bench.now));
       bench.pass(2_000, Bench.in(a, "sharded", List.of("t"), null), b);

@@ -15,6 +15,7 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.http.PoolOptions;
 import io.vertx.core.http.WebSocket;
+import io.vertx.core.http.WebSocketClient;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.client.HttpResponse;
 import io.vertx.ext.web.client.WebClient;
@@ -36,6 +37,9 @@ class HttpLimitsTest {
   private final Vertx vertx = Vertx.vertx();
   private final WebClient client =
       WebClient.create(vertx, new WebClientOptions(), new PoolOptions().setHttp1MaxSize(100));
+
+  /** In a field, since a client that nothing refers to is closed by the garbage collector. */
+  private final WebSocketClient sockets = vertx.createWebSocketClient();
 
   /** Questions to the gateway that have no answer yet. */
   private final List<Message<JsonObject>> questions = new CopyOnWriteArrayList<>();
@@ -127,7 +131,7 @@ class HttpLimitsTest {
   @Test
   void whoWaitsForAnAnswerAndWhoWatchesIsNotCutOff() throws Exception {
     deploy(Map.of("requestMillisMax", 3_000, "idleMillisMax", 300));
-    WebSocket socket = await(vertx.createWebSocketClient().connect(port, "127.0.0.1", "/ws/live"));
+    WebSocket socket = await(sockets.connect(port, "127.0.0.1", "/ws/live"));
     AtomicInteger frames = new AtomicInteger();
     socket.textMessageHandler(text -> frames.incrementAndGet());
     try (RawHttp waiting = new RawHttp(port);
@@ -193,7 +197,7 @@ class HttpLimitsTest {
   @Test
   void watchersHaveTheirOwnLimit() throws Exception {
     deploy(Map.of("connectionsMax", 1));
-    await(vertx.createWebSocketClient().connect(port, "127.0.0.1", "/ws/live"));
+    await(sockets.connect(port, "127.0.0.1", "/ws/live"));
     try (RawHttp other = new RawHttp(port)) {
       assertThat(other.call("GET", "/health/live", host).status()).isEqualTo(200);
     }

@@ -89,6 +89,32 @@ class LivePageTest extends PageBase {
     visit.reads(visit.noOwner(), "every shard has one");
   }
 
+  @ParameterizedTest
+  @MethodSource("schemes")
+  void theNumberOfShardsChanges(ColorScheme scheme) {
+    visitTwo(scheme);
+    live.change(shard(0, "sealed", true));
+    live.change(Facts.patch(child(6, null), "groups", GROUP, "shards", TOPIC + "/6"));
+    visit.reads(visit.shard("orders/0"), "sealed");
+    visit.reads(visit.shard("orders/6"), "after 0, 3");
+    visit.sees(
+        visit
+            .page()
+            .getByLabel("orders/0, owned by amber, sealed: its keys go on in other shards"));
+    visit.sees(visit.page().getByLabel("orders/6, no owner, waits for shards 0, 3"));
+    // The former one is consumed.
+    live.change(Facts.patch(null, "groups", GROUP, "shards", TOPIC + "/0"));
+    live.change(Facts.patch(child(6, "amber"), "groups", GROUP, "shards", TOPIC + "/6"));
+    live.change(shard(6, "waitsFor", null));
+    visit.seesOwner("orders/6", "amber");
+    visit.seesNoMore(visit.shard("orders/0"));
+    visit.seesNoMore(visit.shard("orders/6").getByText("after"));
+  }
+
+  private static JsonObject child(int shard, String owner) {
+    return Facts.shard(TOPIC, shard, owner, 5).put("waitsFor", "0, 3");
+  }
+
   private Locator.FilterOptions holding(String shard) {
     return new Locator.FilterOptions().setHas(visit.shard(shard));
   }

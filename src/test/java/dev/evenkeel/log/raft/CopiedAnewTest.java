@@ -81,12 +81,12 @@ class CopiedAnewTest {
     String other = nodes.follower();
     TestNode lonely = nodes.running.get(nodes.leader());
     nodes.stop(other);
+    await().atMost(TestNode.PATIENCE).until(() -> !lonely.d0().leadership().ready());
     for (int i = 0; i < 3; i++) {
       nodes.start(rotten);
       assertThat(Files.readString(mark(rotten))).contains("copying above");
       assertThat(nodes.running.get(rotten).d0().eligibility().reasons())
           .containsKey(Reason.DAMAGED);
-      await().atMost(TestNode.PATIENCE).until(() -> !lonely.d0().leadership().ready());
       awaitElections(rotten);
       assertThat(nodes.running.values()).noneMatch(node -> node.d0().leadership().ready());
       nodes.stop(rotten);

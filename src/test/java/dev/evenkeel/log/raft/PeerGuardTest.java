@@ -281,6 +281,7 @@ class PeerGuardTest {
               plain.snapshotEveryEntries(),
               plain.snapshotEveryBytes(),
               plain.snapshotBytesPerSecondMax(),
+              false,
               identity);
       nodes.put(id, new TestNode(settings, TestNode.live(home)));
     }

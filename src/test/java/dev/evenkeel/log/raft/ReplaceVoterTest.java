@@ -87,7 +87,9 @@ class ReplaceVoterTest {
     lines
         .of(lost)
         .invitations
-        .add(new PeerLink.Invitation(any.clusterId(), 1, lines.of(lost).info.incarnation()));
+        .add(
+            new PeerLink.Invitation(
+                any.clusterId(), 1, lines.of(lost).info.incarnation(), List.of()));
     await().atMost(TestNode.PATIENCE).until(() -> stage(lost) == Stage.FORMED);
     // It has opened its logs, and yet it is no voter.
     assertThat(empty).isNotDone();

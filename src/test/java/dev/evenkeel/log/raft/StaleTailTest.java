@@ -191,7 +191,8 @@ class StaleTailTest {
                         .toList()))
             .setParameters(parameters)
             .setProperties(
-                RaftSettings.of(settings, peers.get(0), directory.resolve("raft").toFile()))
+                RaftSettings.of(
+                    settings, peers.get(0), directory.resolve("raft").toFile(), peers.size() == 1))
             .setOption(RaftStorage.StartupOption.RECOVER)
             .setStateMachine(new Recording())
             .build();

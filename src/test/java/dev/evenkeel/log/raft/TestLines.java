@@ -123,6 +123,11 @@ final class TestLines {
     }
 
     @Override
+    public CompletableFuture<Void> askToJoin(NodeInfo asking, LogSettings.Peer own) {
+      return CompletableFuture.failedFuture(Refusal.UNAVAILABLE.error("nobody to ask"));
+    }
+
+    @Override
     public Invitation awaitInvitation(long millisMax)
         throws LogStartException, InterruptedException {
       if (closed) {

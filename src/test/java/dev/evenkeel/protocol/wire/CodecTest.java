@@ -154,7 +154,8 @@ class CodecTest {
                         null,
                         8,
                         Generation.FIRST,
-                        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)
+                        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+                        Lease.Stage.CONSUMING)
                     .reset(3)),
             new Reply.OfLease(
                 Commands.lease("g", SHARD, 5, "m", "i", 9, -1, null, null).publishingAs(77)),
@@ -174,7 +175,27 @@ class CodecTest {
                     new Drain("n", 12),
                     8,
                     Generation.FIRST,
-                    Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)),
+                    Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+                    Lease.Stage.CONSUMING)),
+            new Reply.OfLease(
+                Commands.lease("g", SHARD, 5, null, null, 9, 9, new byte[2], null)
+                    .at(Lease.Stage.FINISHED)),
+            new Reply.OfLease(
+                Commands.lease("g", SHARD, 5, null, null, 9, -1, null, null)
+                    .at(Lease.Stage.FINISHED)
+                    .granted("n", "j", 4, 30_000)),
+            new Reply.OfTopic(
+                new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5).opening(12)),
+            new Reply.OfTopic(
+                new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)
+                    .opening(12)
+                    .opened(7)
+                    .opening(3)),
+            new Reply.OfTopic(
+                new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)
+                    .opening(12)
+                    .opened(7)
+                    .withoutOldest()),
             new Reply.OfGroup(
                 Commands.group(
                     "g", new GroupPolicy("level", 7, "push", "key"), List.of("t"), 2, "average")),

@@ -47,6 +47,9 @@ public final class DedupGate implements Admission {
   private static final long TICK_MILLIS = 1_000;
   private static final int SHARD_SHIFT = 44;
 
+  /** The part of a work's number that is the offset of the message. */
+  static final long OFFSETS = (1L << SHARD_SHIFT) - 1;
+
   private enum State {
     ASKED,
     WAITING,

@@ -66,9 +66,9 @@ public final class BroadcastPositions {
     Offsets.Topic entry = topics.get(topic.name());
     StartAt at = entry == null ? start : StartAt.EARLIEST;
     List<Beginning> missing = new ArrayList<>();
-    for (int i = 0; i < topic.shards(); i++) {
-      if (entry == null || entry.id() != topic.id() || !entry.next().containsKey(i)) {
-        missing.add(new Beginning(new Shard(topic.id(), i), at));
+    for (Shard shard : topic.all()) {
+      if (entry == null || entry.id() != topic.id() || !entry.next().containsKey(shard.shard())) {
+        missing.add(new Beginning(shard, at));
       }
     }
     return missing;

@@ -5,11 +5,18 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.wire.RetryRequest;
+import java.util.List;
 import org.slf4j.event.Level;
 
 /** Something that the core wants done: one call of a {@link Performer}. */
 @FunctionalInterface
 public interface ConsumerAction {
+  /**
+   * What a former shard has left to one in its place; compare {@link
+   * dev.evenkeel.client.ParentState}.
+   */
+  record Parent(int shard, byte[] state, boolean heir) {}
+
   /** Calls the method of {@code by} that carries out this action. */
   void performBy(Performer by);
 
@@ -23,6 +30,12 @@ public interface ConsumerAction {
     void readLease(OwnedShard owned);
 
     /**
+     * Reads the leases on the sealed shards with these numbers. Answered by parentsRead or
+     * parentsFailed.
+     */
+    void readParents(OwnedShard owned, List<Integer> parents);
+
+    /**
      * Opens the lease's epoch in every data group, so that handlers can publish. Answered by
      * publisherOpened or publisherFailed.
      *
@@ -34,8 +47,9 @@ public interface ConsumerAction {
      * Calls onAssign. Answered by assignDone.
      *
      * @param state of the former owner, or null
+     * @param parents of the first owner of a shard that has parents, their states; else empty
      */
-    void callAssign(OwnedShard owned, ShardContext shard, byte[] state);
+    void callAssign(OwnedShard owned, ShardContext shard, byte[] state, List<Parent> parents);
 
     /** Answered by fetched or fetchFailed. */
     void fetch(OwnedShard owned, FetchRequest request);

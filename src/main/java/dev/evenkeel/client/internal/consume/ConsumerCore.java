@@ -450,7 +450,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   /** Sends and retries what is due. Called every {@link #TICK_MILLIS}. */
   public void tick(long now) {
     shards.forgetQuiet();
-    shards.all().forEach(shard -> shard.step(now));
+    shards.all().forEach(shard -> shard.tick(now));
     environment.commits.step(now);
   }
 

@@ -8,6 +8,7 @@ import static dev.evenkeel.client.internal.consume.OwnedShardState.RELEASED;
 import static dev.evenkeel.client.internal.consume.OwnedShardState.RELEASING;
 import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.ShardProgress;
@@ -25,6 +26,7 @@ import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.slf4j.event.Level;
 
@@ -59,8 +61,9 @@ public final class OwnedShard implements Task.Owner {
    * @param spent nothing may begin under this epoch any more: the shard is only released
    * @param committed the committed offset that the grant found, or -1 if the lease must be read for
    *     it
+   * @param origin where its keys come from, or null
    */
-  record Start(OwnedShard predecessor, boolean spent, long committed) {}
+  record Start(OwnedShard predecessor, boolean spent, long committed, Assignment.Origin origin) {}
 
   /**
    * The part of a handover's time that is kept for onRelease and the log: 5 s, or a fifth if that
@@ -93,6 +96,8 @@ public final class OwnedShard implements Task.Owner {
   /** The shard must be given away. */
   private boolean draining;
 
+  private boolean finishes;
+
   /** A request or callback that the state waits for is under way. */
   private boolean busy;
 
@@ -112,6 +117,12 @@ public final class OwnedShard implements Task.Owner {
   /** The former owner's state, until onAssign has ended well. */
   private byte[] givenState;
 
+  /** Where the keys come from, or null. */
+  private final Assignment.Origin origin;
+
+  /** States of the shards from which the keys come, until onAssign has ended well. */
+  private List<ConsumerAction.Parent> parentStates = List.of();
+
   private int assignFailures;
   private boolean assignCalled;
   private boolean assigned;
@@ -124,6 +135,9 @@ public final class OwnedShard implements Task.Owner {
 
   /** Where to begin once the producer for the handlers' messages is open. */
   private long beginOffset;
+
+  /** Under which the handlers publish, according to the lease; 0: none yet. */
+  private long producerId;
 
   private long emptyStateOffset = -1;
 
@@ -153,6 +167,7 @@ public final class OwnedShard implements Task.Owner {
     predecessor = start.predecessor;
     spent = start.spent;
     grantedCommitted = start.committed;
+    origin = start.origin;
     retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
     messages = new ShardMessages(this, environment, retries);
     fetch = new ShardFetch(this);
@@ -189,7 +204,9 @@ public final class OwnedShard implements Task.Owner {
         epoch(),
         environment.options.getMember(),
         window() == null ? -1 : window().committed(),
-        generation);
+        generation,
+        origin == null ? 0 : origin.first(),
+        origin == null ? 0 : origin.shards());
   }
 
   /** Whether writes to the log are under way, so that the lease may change. */
@@ -236,6 +253,12 @@ public final class OwnedShard implements Task.Owner {
   }
 
   // ---- What the consumer decides
+
+  /** To be called every {@link ConsumerCore#TICK_MILLIS} milliseconds. */
+  void tick(long now) {
+    messages.look(now);
+    step(now);
+  }
 
   /** Does what the state requires now. */
   void step(long now) {
@@ -377,12 +400,13 @@ public final class OwnedShard implements Task.Owner {
     leaseCommitted = lease.committed();
     generation = lease.generation().number();
     beginOffset = given ? lease.stateOffset() : lease.committed();
-    if (handler.publishes() && !draining && !inDoubt()) {
-      // No message is handled before everything that a former owner may still send is fenced.
+    producerId = lease.generation().producerId();
+    if (handler.keepsState() && origin != null && givenState == null && beginOffset == 0) {
+      // It begins where the shards end from which its keys come, with what is known of these keys.
       busy = true;
-      environment.act(by -> by.openPublisher(this, lease.generation().producerId()));
+      environment.act(by -> by.readParents(this, origin.parents()));
     } else {
-      attached(beginOffset, now);
+      open(now);
     }
   }
 
@@ -394,15 +418,58 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
+  /** The leases were read on the shards from which its keys come. */
+  public void parentsRead(List<Lease> leases, long now) {
+    busy = false;
+    if (state != ATTACHING) {
+      return;
+    }
+    if (!leases.stream().allMatch(Lease::passed)) {
+      // A node that answered has not applied the release yet.
+      retryMillis = now + Backoff.soon(environment.random);
+    } else {
+      parentStates =
+          leases.stream()
+              .filter(lease -> lease.state() != null && lease.state().length > 0)
+              .map(this::parentState)
+              .toList();
+      open(now);
+    }
+  }
+
+  private ConsumerAction.Parent parentState(Lease lease) {
+    int parent = lease.shard().shard();
+    return new ConsumerAction.Parent(parent, lease.state(), origin.heirOf().contains(parent));
+  }
+
+  /** They could not be read. */
+  public void parentsFailed(RefusedException refused, long now) {
+    busy = false;
+    if (state == ATTACHING) {
+      retryMillis = now + pause("the state of its former shards cannot be read", refused);
+    }
+  }
+
+  private void open(long now) {
+    if (environment.handler.publishes() && !draining && !inDoubt()) {
+      // No message is handled before everything that a former owner may still send is fenced.
+      busy = true;
+      environment.act(by -> by.openPublisher(this, producerId));
+    } else {
+      attached(beginOffset, now);
+    }
+  }
+
   /**
    * The lease's epoch may publish.
    *
    * @param groups number of data groups
+   * @param last by sealed shard, the last sequence that it took of the producer
    */
-  public void publisherOpened(long producerId, int groups, long now) {
+  public void publisherOpened(long producerId, int groups, Map<Shard, Long> last, long now) {
     busy = false;
     if (state == ATTACHING) {
-      outputs = new PublishQueue(producerId, Math.toIntExact(epoch()), groups);
+      outputs = new PublishQueue(producerId, Math.toIntExact(epoch()), groups, last);
       attached(beginOffset, now);
     }
   }
@@ -449,7 +516,8 @@ public final class OwnedShard implements Task.Owner {
       assignCalled = true;
       ShardContext shard = context();
       byte[] former = givenState;
-      environment.act(by -> by.callAssign(this, shard, former));
+      List<ConsumerAction.Parent> parents = parentStates;
+      environment.act(by -> by.callAssign(this, shard, former, parents));
     }
   }
 
@@ -467,6 +535,7 @@ public final class OwnedShard implements Task.Owner {
       error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
     } else {
       givenState = null;
+      parentStates = List.of();
       assigned = true;
       state = RUNNING;
     }
@@ -490,8 +559,28 @@ public final class OwnedShard implements Task.Owner {
     wake(now);
     failures.step(state, now);
     publish(now);
+    if (isFinished()) {
+      // Nothing will come any more: whoever waits for this shard may go on.
+      finishes = true;
+      stoppedMillis = now;
+      fetch.cancel();
+      state = RELEASING;
+      step(now);
+      return;
+    }
     fetch.step(now);
     commits.step(false, now);
+  }
+
+  /** Whether the shard is sealed, and nothing is left to do in it. */
+  private boolean isFinished() {
+    return fetch.isAtSealedEnd()
+        && window().committed() >= fetch.logEnd()
+        && messages.pending() == 0
+        && quiet()
+        && !writes()
+        && retries.isIdle()
+        && environment.linkUp();
   }
 
   private void wake(long now) {
@@ -503,6 +592,11 @@ public final class OwnedShard implements Task.Owner {
   /** Whether the shard hands out messages and commits progress. */
   boolean works() {
     return state == RUNNING || state == DRAINING;
+  }
+
+  /** Whether it is released because the shard is sealed, and nothing is left to do. */
+  boolean finishes() {
+    return finishes;
   }
 
   /** Whether the last fetch brought no messages, or there was none. */
@@ -604,6 +698,10 @@ public final class OwnedShard implements Task.Owner {
     Task task = messages.next(state == RUNNING, forAdmission, now);
     if (messages.settlePassed(now)) {
       resume(now);
+      if (task == null) {
+        // A retry may have waited for what has been passed.
+        task = messages.next(state == RUNNING, forAdmission, now);
+      }
     }
     return task;
   }
@@ -615,6 +713,11 @@ public final class OwnedShard implements Task.Owner {
       resume(now);
     }
     return task;
+  }
+
+  @Override
+  public boolean hasPublished(Shard sealed, long offset) {
+    return outputs != null && outputs.hasPublished(sealed, offset);
   }
 
   /** Whether the shard waits for messages that are in admission. */
@@ -850,7 +953,7 @@ public final class OwnedShard implements Task.Owner {
    * Whether the handover no longer waits for failing messages: the rest of its time is for
    * onRelease.
    */
-  private boolean tooLate(long now) {
+  boolean tooLate(long now) {
     long max = environment.releaseMillisMax();
     return now - stoppedMillis >= max - Math.min(RELEASE_MILLIS, max / 5);
   }
@@ -980,7 +1083,9 @@ public final class OwnedShard implements Task.Owner {
         isNew(now) ? (Long) (now - fetch.firstMillis()) : null,
         ended ? (Long) (now - endedMillis()) : null,
         stalledMillis(now),
-        window() == null ? null : (Long) window().committed());
+        window() == null ? null : (Long) window().committed(),
+        messages.busyMillis(),
+        messages.handledBytes());
   }
 
   /**

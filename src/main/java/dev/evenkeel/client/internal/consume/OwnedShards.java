@@ -161,7 +161,8 @@ final class OwnedShards {
             new Ownership(owned.topic(), id, owned.epoch()),
             environment,
             host,
-            new OwnedShard.Start(history.lingering, spent, isNew ? owned.committed() : -1));
+            new OwnedShard.Start(
+                history.lingering, spent, isNew ? owned.committed() : -1, owned.origin()));
     shards.put(id, shard);
     changed = true;
     return shard;

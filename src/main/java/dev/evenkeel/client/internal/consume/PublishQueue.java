@@ -50,16 +50,24 @@ final class PublishQueue {
   private final long producerId;
   private final int epoch;
   private final int groups;
+  private final Map<Shard, Long> lastInSealed;
 
   /**
    * @param producerId of the generation
    * @param epoch of the lease
    * @param groups number of data groups
+   * @param lastInSealed by sealed shard, the last sequence that it took of the producer
    */
-  PublishQueue(long producerId, int epoch, int groups) {
+  PublishQueue(long producerId, int epoch, int groups, Map<Shard, Long> lastInSealed) {
     this.producerId = producerId;
     this.epoch = epoch;
     this.groups = groups;
+    this.lastInSealed = lastInSealed;
+  }
+
+  /** Whether the sealed shard has what the input at {@code offset} published to it. */
+  boolean hasPublished(Shard sealed, long offset) {
+    return lastInSealed.getOrDefault(sealed, -1L) >= Effects.sequence(offset);
   }
 
   /** A handler that published has ended well. */

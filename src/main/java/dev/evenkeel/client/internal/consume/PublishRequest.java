@@ -24,6 +24,11 @@ public record PublishRequest(int group, List<Out> outs) {
     return outs.size();
   }
 
+  /** Where a batch goes. */
+  public Shard to(int batch) {
+    return outs.get(batch).to;
+  }
+
   /** An {@link AppendBody}. */
   public Bytes body() {
     Bytes body = new Bytes(outs.stream().mapToInt(Out::bytes).sum());

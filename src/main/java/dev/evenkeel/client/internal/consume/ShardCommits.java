@@ -295,6 +295,9 @@ final class ShardCommits {
       given = EMPTY_STATE;
       givenOffset = stateMissing || byCommits ? emptyStateOffset : done;
     }
+    if (given == null && !stateMissing && shard.finishes()) {
+      givenOffset = DataCommand.Release.FINISHED;
+    }
     DataCommand.Release command =
         new DataCommand.Release(
             environment.options.getGroup(),

@@ -46,8 +46,20 @@ final class ShardFetch {
   private int corruptFetches;
   private long corruptReportedMillis;
 
+  /** No message comes after {@link #logEnd} any more. */
+  private boolean sealed;
+
+  /** No message of the sealed shard waits to be tried again, as far as the log knows. */
+  private boolean noneWaits;
+
+  /** What the last answer said of failures. */
+  private int failuresSeen;
+
   /** When the first request was sent, or -1. */
   private long firstMillis = -1;
+
+  /** In a sealed shard only retries can come: the next answer says when there are none left. */
+  private static final int SEALED_WAIT_MILLIS = 500;
 
   ShardFetch(OwnedShard shard) {
     this.shard = shard;
@@ -58,6 +70,11 @@ final class ShardFetch {
 
   long logEnd() {
     return logEnd;
+  }
+
+  /** Whether everything is fetched that will ever be in the shard, and nothing waits there. */
+  boolean isAtSealedEnd() {
+    return noneWaits && messages.fetchOffset() >= logEnd;
   }
 
   long firstMillis() {
@@ -93,8 +110,10 @@ final class ShardFetch {
             environment.flow.fetchBytes(
                 environment.options.getFetchBytesMax(), environment.shards()),
             environment.flow.fetchMessages(environment.shards()),
-            retries.failuresInLog(),
-            lost ? Math.min(AFTER_LOSS_MILLIS, wait) : wait);
+            failuresSeen,
+            sealed
+                ? Math.min(SEALED_WAIT_MILLIS, wait)
+                : lost ? Math.min(AFTER_LOSS_MILLIS, wait) : wait);
     request = next;
     environment.act(by -> by.fetch(shard, next));
     if (firstMillis < 0) {
@@ -135,7 +154,10 @@ final class ShardFetch {
       notBeforeMillis = now + EMPTY_GAP_MILLIS;
     }
     logEnd = answer.endOffset();
-    retries.hinted(answer.failures(), now);
+    failuresSeen = answer.failures();
+    sealed = answer.sealed();
+    noneWaits = answer.noneWaits();
+    retries.hinted(answer.failureCount(), now);
     long taken = 0;
     for (FetchAnswer.Placed placed : answer.batches()) {
       long from = messages.fetchOffset();

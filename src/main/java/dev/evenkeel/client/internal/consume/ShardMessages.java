@@ -74,6 +74,11 @@ final class ShardMessages {
   /** Handlers that have not ended, of retries too. */
   private int running;
 
+  // Of all handlers so far: how long they ran, as looked at with each tick, and what they handled.
+  private long busyMillis;
+  private long handledBytes;
+  private long lookedMillis = -1;
+
   private int retriesRunning;
   private long runningBytes;
   private long pendingMessages;
@@ -136,6 +141,22 @@ final class ShardMessages {
 
   int running() {
     return running;
+  }
+
+  /** To be called with each tick: counts the time of those that run. */
+  void look(long now) {
+    busyMillis += lookedMillis < 0 ? 0 : running * (now - lookedMillis);
+    lookedMillis = now;
+  }
+
+  /** How long handlers have run, all together. */
+  long busyMillis() {
+    return busyMillis;
+  }
+
+  /** Bytes of the messages whose handlers have ended. */
+  long handledBytes() {
+    return handledBytes;
   }
 
   int retriesRunning() {
@@ -400,6 +421,7 @@ final class ShardMessages {
   /** A handler has ended, well or not. */
   void ended(Task task, long now) {
     lastEndedMillis = now;
+    handledBytes += task.bytes;
     running--;
     if (task.retry) {
       retriesRunning--;

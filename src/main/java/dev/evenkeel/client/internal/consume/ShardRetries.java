@@ -89,9 +89,9 @@ final class ShardRetries {
     return known;
   }
 
-  /** How many failures the log has, according to the last fetch; 0 before the first. */
-  int failuresInLog() {
-    return failuresInLog;
+  /** Whether nothing is in hand, and the log has all that it must know. */
+  boolean isIdle() {
+    return known && inHand.size() == 0 && outbox.isEmpty();
   }
 
   /** A fetch says how many failures the log has. */

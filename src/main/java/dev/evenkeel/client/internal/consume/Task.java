@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
@@ -41,6 +42,9 @@ public final class Task implements MessageSource.Handed {
 
     /** See {@link MessageSource#batchEnded}. */
     void batchEnded(List<Task> tasks, Throwable failure, long now);
+
+    /** Whether a sealed shard has what the message at {@code offset} published to it earlier. */
+    boolean hasPublished(Shard sealed, long offset);
 
     /** Gives the message to the next owner, if its shard is being given away. */
     void giveBack(Task task);
@@ -176,6 +180,14 @@ public final class Task implements MessageSource.Handed {
    */
   void detach() {
     message.detach();
+  }
+
+  /**
+   * Whether a sealed shard has what an earlier attempt published to it. Of a retry that is not
+   * known.
+   */
+  public boolean hasPublished(Shard sealed) {
+    return !retry && owner.hasPublished(sealed, offset);
   }
 
   /** An attempt begins whose handler may publish. What the last attempt wanted is forgotten. */

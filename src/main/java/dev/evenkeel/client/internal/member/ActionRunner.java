@@ -6,6 +6,7 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
@@ -14,9 +15,11 @@ import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
@@ -116,6 +119,15 @@ final class ActionRunner implements Performer {
   }
 
   @Override
+  public void readParents(OwnedShard owned, List<Integer> parents) {
+    List<Future<Lease>> leases =
+        parents.stream()
+            .map(each -> calls.readParentLease(new Shard(owned.shard().topicId(), each)))
+            .toList();
+    on(Future.all(leases).map(all -> all.<Lease>list()), owned::parentsRead, owned::parentsFailed);
+  }
+
+  @Override
   public void commit(OwnedShard owned, DataCommand.Commit command) {
     on(
         calls.submit(command.shard(), command),
@@ -166,7 +178,9 @@ final class ActionRunner implements Performer {
   public void openPublisher(OwnedShard owned, long producerId) {
     on(
         publishing.open(owned.shard(), owned.ownership().epoch(), producerId),
-        (id, now) -> owned.publisherOpened(id, publishing.dataGroups(), now),
+        (opened, now) ->
+            owned.publisherOpened(
+                opened.producerId(), publishing.dataGroups(), opened.lastInSealed(), now),
         owned::publisherFailed);
   }
 
@@ -200,10 +214,19 @@ final class ActionRunner implements Performer {
   // Calls of the handler
 
   @Override
-  public void callAssign(OwnedShard owned, ShardContext shard, byte[] state) {
+  public void callAssign(
+      OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents) {
     Buffer given = state == null ? null : Buffer.buffer(state);
+    List<ParentState> states =
+        parents.stream()
+            .map(each -> new ParentState(each.shard(), Buffer.buffer(each.state()), each.heir()))
+            .toList();
     call(
-        () -> handler.onAssign(shard, given), (ended, now) -> owned.assignDone(ended.cause(), now));
+        () ->
+            states.isEmpty()
+                ? handler.onAssign(shard, given)
+                : handler.onAssignFromParents(shard, states),
+        (ended, now) -> owned.assignDone(ended.cause(), now));
   }
 
   @Override

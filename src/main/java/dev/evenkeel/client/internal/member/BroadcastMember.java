@@ -22,9 +22,11 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.Consumer;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -49,6 +51,12 @@ final class BroadcastMember implements LogCalls, Feature {
 
   /** The view of the cluster at the last look at the topics. */
   private ClusterView seen;
+
+  /** Sealed shards that are consumed to their ends. */
+  private final Set<Shard> finished = new HashSet<>();
+
+  /** Shards may be consumed now that had to wait for others. */
+  private boolean assignAgain;
 
   private boolean accepted;
   private boolean looking;
@@ -92,6 +100,8 @@ final class BroadcastMember implements LogCalls, Feature {
     ClusterView view = consumer.directory.current();
     if (accepted && !looking && view != null && view != seen && now >= notBeforeMillis) {
       look(view);
+    } else if (assignAgain && !looking && view != null) {
+      assign(view, now);
     }
   }
 
@@ -187,13 +197,13 @@ final class BroadcastMember implements LogCalls, Feature {
   }
 
   private void assign(ClusterView view, long now) {
+    assignAgain = false;
     List<Assignment.Owned> owned = new ArrayList<>();
     for (String name : consumer.options.getTopics()) {
       TopicInfo topic = view.topic(name);
-      for (int i = 0; topic != null && i < topic.shards(); i++) {
-        Shard shard = new Shard(topic.id(), i);
+      for (Shard shard : topic == null ? List.<Shard>of() : topic.all()) {
         long next = offsets.positions().next(shard);
-        if (next >= 0) {
+        if (next >= 0 && isReady(topic, shard)) {
           owned.add(new Assignment.Owned(name, shard, EPOCH, false, 0, next));
         }
       }
@@ -208,6 +218,13 @@ final class BroadcastMember implements LogCalls, Feature {
             owned,
             null),
         now);
+  }
+
+  /** Whether all shards from which keys have come to this one are consumed, and it is not. */
+  private boolean isReady(TopicInfo topic, Shard shard) {
+    return !finished.contains(shard)
+        && topic.parents(shard.shard()).stream()
+            .allMatch(parent -> finished.contains(new Shard(topic.id(), parent)));
   }
 
   // What a lease would do
@@ -243,6 +260,9 @@ final class BroadcastMember implements LogCalls, Feature {
       return done(shard, commit.offset());
     }
     if (command instanceof DataCommand.Release release) {
+      // Nothing is drained here: a shard is released once it is sealed and consumed to its end.
+      finished.add(shard);
+      assignAgain = true;
       return done(shard, release.offset());
     }
     if (command instanceof DataCommand.RecordOutcomes record) {

@@ -26,6 +26,7 @@ import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -366,13 +367,15 @@ final class ConsumerShell implements Consumer {
             (Long) OptionsCheck.given(options, "stallTimeoutMillis"),
             level ? options.getOrder().name().toLowerCase(Locale.ROOT) : null,
             level ? options.getRetryDelaysMillis() : null,
-            leaderships.resignedTerm()),
+            leaderships.resignedTerm(),
+            options.getGraceMillis()),
         broadcast == null ? core.progress(Clock.millis()) : List.of(),
         tally(),
         core.breakerOpen(),
         flow(),
         broadcast == null ? core.seen() : null,
-        null);
+        null,
+        BuildVersion.number());
   }
 
   private FlowTally flow() {

@@ -37,6 +37,12 @@ interface LogCalls {
 
   Future<Lease> readLease(Shard shard);
 
+  /** Reads the lease on a sealed shard, with its stage. Fails where shards have no leases. */
+  default Future<Lease> readParentLease(Shard shard) {
+    return Future.failedFuture(
+        new RefusedException(Refusal.INVALID, "shards have no leases in this mode"));
+  }
+
   Future<RetryAnswer> fetchRetries(RetryRequest request);
 
   Future<Reply> submit(Shard shard, DataCommand command);

@@ -76,6 +76,13 @@ public final class OptionsCheck {
     refuseIf(
         options.getMode() == Mode.SINGLETON && options.getAssignor() != null,
         "an assignor in mode singleton: one member has all shards");
+    refuseIf(
+        options.getGraceMillis() > 0 && options.getMode() != Mode.SHARDED,
+        "graceMillis in mode %s: only mode sharded has one",
+        policy.mode());
+    refuseIf(
+        options.getGraceMillis() > 0 && options.getMember() == null,
+        "graceMillis needs a name of the member, which its next run has, too");
     boolean dedup = options.getDedup() != Dedup.OFF;
     refuseIf(
         dedup && options.getMode() != Mode.SHARDED,

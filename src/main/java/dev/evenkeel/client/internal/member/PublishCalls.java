@@ -9,6 +9,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendResults;
 import io.vertx.core.Future;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -23,6 +24,14 @@ final class PublishCalls {
    * @param named the lease names the id: a data group that does not know it has forgotten it
    */
   private record Fresh(long epoch, long producerId, AtomicBoolean named) {}
+
+  /**
+   * The epoch is open in every data group.
+   *
+   * @param producerId the producer's id
+   * @param lastInSealed by sealed shard, the last sequence that it took of the producer
+   */
+  record Opened(long producerId, Map<Shard, Long> lastInSealed) {}
 
   private final PublishLog calls;
   private final String group;
@@ -48,18 +57,17 @@ final class PublishCalls {
    * @param input the shard whose messages are handled
    * @param epoch of its lease
    * @param producerId as the lease has it; 0: it has none yet
-   * @return the producer's id
    */
-  Future<Long> open(Shard input, long epoch, long producerId) {
+  Future<Opened> open(Shard input, long epoch, long producerId) {
     if (producerId > 0) {
-      return everywhere(input, epoch, producerId, false).map(done -> producerId);
+      return everywhere(input, epoch, producerId, false).map(last -> new Opened(producerId, last));
     }
     return fresh(input, epoch)
         .compose(
             one ->
                 everywhere(input, epoch, one.producerId, !one.named.get())
-                    .compose(done -> name(input, one))
-                    .map(done -> one.producerId));
+                    .compose(
+                        last -> name(input, one).map(done -> new Opened(one.producerId, last))));
   }
 
   /** The id of that epoch: the one that an earlier attempt has got, or a new one. */
@@ -103,7 +111,10 @@ final class PublishCalls {
             });
   }
 
-  private Future<?> everywhere(Shard input, long epoch, long id, boolean isFresh) {
+  /**
+   * @return by sealed shard, the last sequence that it took of the producer
+   */
+  private Future<Map<Shard, Long>> everywhere(Shard input, long epoch, long id, boolean isFresh) {
     int groups = calls.dataGroups();
     if (groups == 0) {
       return Future.failedFuture(
@@ -112,7 +123,17 @@ final class PublishCalls {
     DataCommand command =
         new DataCommand.OpenPublisher(id, Math.toIntExact(epoch), group, input, isFresh);
     return Future.all(
-        IntStream.range(0, groups).mapToObj(group -> calls.submit(group, command)).toList());
+            IntStream.range(0, groups).mapToObj(group -> calls.submit(group, command)).toList())
+        .map(
+            replies -> {
+              Map<Shard, Long> last = new HashMap<>();
+              for (Reply reply : replies.<Reply>list()) {
+                if (reply instanceof Reply.OfSequences of) {
+                  last.putAll(of.lastSequences());
+                }
+              }
+              return last;
+            });
   }
 
   Future<List<AppendResults.Result>> publish(PublishRequest request) {
@@ -125,6 +146,13 @@ final class PublishCalls {
                 throw new RefusedException(
                     Refusal.INDETERMINATE,
                     request.batches() + " batches, but " + answer.results().size() + " results");
+              }
+              for (int i = 0; i < answer.results().size(); i++) {
+                boolean sealed = answer.results().get(i).refusal() == Refusal.SEALED;
+                if (sealed && calls.isOpen(request.to(i))) {
+                  throw new RefusedException(
+                      Refusal.UNAVAILABLE, "the topic is being given other shards");
+                }
               }
               return answer.results();
             });

@@ -25,6 +25,11 @@ interface PublishLog {
   /** Appends batches at the leader of their data group. */
   Future<ByteBuffer> append(int dataGroup, Bytes body);
 
+  /**
+   * Whether producers write to the shard, as far as this client has heard. If so, it asks again.
+   */
+  boolean isOpen(Shard shard);
+
   /** How many data groups there are; 0 if that is not known yet. */
   int dataGroups();
 }

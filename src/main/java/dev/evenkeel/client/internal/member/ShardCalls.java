@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
@@ -99,8 +100,21 @@ final class ShardCalls implements LogCalls, PublishLog {
 
   @Override
   public Future<Lease> readLease(Shard shard) {
+    return readLease(shard, leaseRequest(shard));
+  }
+
+  @Override
+  public Future<Lease> readParentLease(Shard shard) {
+    return readLease(shard, leaseRequest(shard).bool(true));
+  }
+
+  private Bytes leaseRequest(Shard shard) {
     Bytes body = new Bytes(64).text(group);
     RecordCodec.write(body, shard);
+    return body;
+  }
+
+  private Future<Lease> readLease(Shard shard, Bytes body) {
     return control(shard, Op.READ_LEASE, body)
         .map(
             answer -> {
@@ -148,6 +162,19 @@ final class ShardCalls implements LogCalls, PublishLog {
   @Override
   public Future<Reply> submitMeta(MetaCommand command) {
     return leaders.submit(command, CONTROL_TIMEOUT_MILLIS, RETRY);
+  }
+
+  @Override
+  public boolean isOpen(Shard shard) {
+    ClusterView view = directory.current();
+    boolean open =
+        view != null
+            && view.topics().stream()
+                .anyMatch(each -> each.id() == shard.topicId() && each.open().has(shard.shard()));
+    if (open) {
+      directory.refresh();
+    }
+    return open;
   }
 
   @Override

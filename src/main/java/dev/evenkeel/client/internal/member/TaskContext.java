@@ -17,7 +17,7 @@ import io.vertx.core.buffer.Buffer;
 final class TaskContext implements MessageContext {
   private final ClusterDirectory directory;
   private final boolean commits;
-  private final int inputShard;
+  private final Task task;
   private final Effects effects;
   private boolean ended;
 
@@ -27,7 +27,7 @@ final class TaskContext implements MessageContext {
   TaskContext(ClusterDirectory directory, boolean commits, Task task) {
     this.directory = directory;
     this.commits = commits;
-    inputShard = task.shard();
+    this.task = task;
     effects = task.newEffects();
   }
 
@@ -47,11 +47,21 @@ final class TaskContext implements MessageContext {
           ? new RefusedException(Refusal.UNAVAILABLE, "the topics are not known yet: try again")
           : view.missing(topic);
     }
-    int shard =
+    for (TopicInfo.Layout former : info.layouts()) {
+      if (former != info.open() && task.hasPublished(shard(info.id(), former, message))) {
+        // An earlier attempt has published it, before the number of shards changed.
+        return;
+      }
+    }
+    effects.publish(shard(info.id(), info.open(), message), message);
+  }
+
+  private Shard shard(int topicId, TopicInfo.Layout layout, Message message) {
+    int place =
         message.key() == null
-            ? inputShard % info.shards()
-            : Murmur2.shard(message.key(), info.shards());
-    effects.publish(new Shard(info.id(), shard), message);
+            ? task.shard() % layout.shards()
+            : Murmur2.shard(message.key(), layout.shards());
+    return new Shard(topicId, layout.first() + place);
   }
 
   @Override

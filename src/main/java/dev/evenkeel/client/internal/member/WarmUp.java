@@ -149,7 +149,11 @@ final class WarmUp {
     }
 
     @Override
-    public void callAssign(OwnedShard owned, ShardContext shard, byte[] state) {
+    public void readParents(OwnedShard owned, List<Integer> parents) {}
+
+    @Override
+    public void callAssign(
+        OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents) {
       owned.assignDone(null, now);
     }
 

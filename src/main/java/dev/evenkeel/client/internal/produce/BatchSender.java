@@ -42,6 +42,9 @@ public abstract class BatchSender<T> {
   /** How often it looks for changes of the topic, and for anything that no timer was set for. */
   private static final long TICK_MILLIS = 1_000;
 
+  /** How often it asks for the topic's shards when the former ones are sealed. */
+  private static final long LOOK_MILLIS = 50;
+
   /** Batches join a request up to this size. */
   private static final int REQUEST_BYTES_MAX = 1 << 20;
 
@@ -110,7 +113,7 @@ public abstract class BatchSender<T> {
 
   /** The topic is there. Under the lock. */
   protected void topicSeen(TopicInfo info) {
-    core.topic(info.id(), info.shards());
+    core.topic(info.id(), info.open());
   }
 
   /** These batches were sent, some of them perhaps again. */
@@ -156,6 +159,7 @@ public abstract class BatchSender<T> {
     List<BatchResult<T>> outcomes;
     int epoch;
     long wakeAtMillis;
+    boolean awaitsShards;
     synchronized (this) {
       pollScheduled = false;
       seeTopic();
@@ -164,10 +168,18 @@ public abstract class BatchSender<T> {
       epoch = core.epoch();
       outcomes = pass(core.takeOutcomes(), now);
       wakeAtMillis = Math.min(core.wakeAtMillis(), wakeAtMillis(now));
+      awaitsShards = core.awaitsShards();
+      if (awaitsShards) {
+        wakeAtMillis = Math.min(wakeAtMillis, now + LOOK_MILLIS);
+      }
     }
     if (!sends.isEmpty()) {
       send(sends, epoch);
       sent(sends);
+    }
+    if (awaitsShards) {
+      // The node that answered may have heard of the new shards a little later than others.
+      directory.refresh();
     }
     timer.wakeAt(wakeAtMillis, nowMillis());
     report(outcomes);
@@ -286,7 +298,7 @@ public abstract class BatchSender<T> {
   private static boolean refersElsewhere(Result result) {
     return !result.ok()
         && switch (result.refusal()) {
-          case NOT_LEADER, UNAVAILABLE, INDETERMINATE, UNKNOWN_TOPIC, UNKNOWN_SHARD -> true;
+          case NOT_LEADER, UNAVAILABLE, INDETERMINATE, UNKNOWN_TOPIC, UNKNOWN_SHARD, SEALED -> true;
           default -> false;
         };
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.session;
 
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.cluster.HostPort;
 import java.util.ArrayList;
@@ -31,8 +32,16 @@ final class KnownNodes {
 
   /** Remembers the nodes that a WELCOME names; beyond the limit, it forgets the oldest. */
   void learn(Welcome welcome) {
+    learn(
+        welcome.nodes().stream()
+            .map(node -> new NodePlace(node.node(), node.host(), node.port()))
+            .toList());
+  }
+
+  /** Remembers these nodes; beyond the limit, it forgets the oldest. */
+  void learn(List<NodePlace> nodes) {
     List<String> named = new ArrayList<>();
-    for (Welcome.Node node : welcome.nodes()) {
+    for (NodePlace node : nodes) {
       if (named.size() < NODES_MAX && isAddress(node)) {
         named.add(node.node());
         learned.remove(node.node());
@@ -47,7 +56,7 @@ final class KnownNodes {
     }
   }
 
-  private static boolean isAddress(Welcome.Node node) {
+  private static boolean isAddress(NodePlace node) {
     return node.node() != null
         && node.host() != null
         && !node.host().isEmpty()

@@ -2,11 +2,13 @@ package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.tls.TlsIdentity;
@@ -326,6 +328,11 @@ public final class SessionLink implements Link {
   }
 
   @Override
+  public void nodesAre(List<NodePlace> places) {
+    onControl(() -> known.learn(places));
+  }
+
+  @Override
   public State state() {
     return state;
   }
@@ -571,8 +578,7 @@ public final class SessionLink implements Link {
   }
 
   private static String client() {
-    String version = SessionLink.class.getPackage().getImplementationVersion();
-    return "evenkeel-java " + (version == null ? "development" : version);
+    return "evenkeel-java " + BuildVersion.number();
   }
 
   /** What connections report, on their event loops. */

@@ -18,11 +18,16 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.Batch;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ThreadLocalRandom;
 
 /**
@@ -39,13 +44,18 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   private static final long LOAD_BYTES_MAX = 4 << 20;
 
+  /** Pause before a frame is moved again that could not be moved. */
+  private static final long AGAIN_MILLIS = 200;
+
   /**
    * A batch of a frame that is being sent.
    *
+   * @param place of its first message in the frame
    * @param endSequence after its last message, within its run
    * @param tokens of the messages whose senders wait
    */
-  record SentBatch(long frame, int shard, long endSequence, List<Token<Promise<Position>>> tokens) {
+  record SentBatch(
+      long frame, int place, int shard, long endSequence, List<Token<Promise<Position>>> tokens) {
     void acked(long baseOffset) {
       for (Token<Promise<Position>> token : tokens) {
         long offset =
@@ -59,6 +69,17 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     }
   }
 
+  /**
+   * A batch that is not on its way.
+   *
+   * @param untaken its shard has refused it as SEALED
+   */
+  private record Left(SentBatch sent, Batch batch, long dueMillis, boolean untaken) {}
+
+  /** The batches of a frame. */
+  private record Held(long frame, List<Left> ofSealed, List<Left> ofOpen) {}
+
+  private final ClusterDirectory directory;
   private final SpoolEpochs epochs;
   private final SpoolDisk disk;
   private final SpooledProducer producer;
@@ -71,6 +92,19 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   /** The epoch in whose opening the program before ended, or null. */
   private final SpoolRecord.Opening interrupted;
+
+  /** As it is now; null before it is known. */
+  private TopicInfo topic;
+
+  private final SpoolReroute reroute;
+
+  /** Batches that sealed shards have refused, by frame. */
+  private final TreeMap<Long, List<Left>> refused = new TreeMap<>();
+
+  /** Frames behind them, which wait. */
+  private final ArrayDeque<Held> held = new ArrayDeque<>();
+
+  private boolean moving;
 
   private boolean behind;
   private boolean loading;
@@ -103,6 +137,8 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
             () -> ThreadLocalRandom.current().nextDouble()),
         REQUEST_TIMEOUT_MILLIS);
     SpoolState state = begun.state();
+    this.directory = directory;
+    reroute = new SpoolReroute(link, directory, state.identity().producerId(), state.run());
     epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;
     this.producer = producer;
@@ -159,6 +195,9 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   private void add(SpoolRecord.Frame frame, List<List<Token<Promise<Position>>>> tokens) {
     prefix.add(frame);
+    List<Left> ofSealed = new ArrayList<>();
+    List<Left> ofOpen = new ArrayList<>();
+    int place = 0;
     for (int i = 0; i < frame.items().size(); i++) {
       SpoolRecord.Item item = frame.items().get(i);
       long first = item.batch().firstSequence();
@@ -166,17 +205,127 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
       long base = epochs.base(item.shard());
       SentBatch sent =
           new SentBatch(
-              frame.number(), item.shard(), end, tokens == null ? List.of() : tokens.get(i));
+              frame.number(), place, item.shard(), end, tokens == null ? List.of() : tokens.get(i));
+      place += item.batch().count();
       if (core.endedBy() != null) {
         sent.failed(core.endedBy());
       } else if (end <= base) {
         acked(sent, item.batch().count(), item.batch().length(), Result.OFFSET_FORGOTTEN);
       } else {
-        item.batch().stamped(core.producerId(), core.epoch(), first - base);
         epochs.sending(item.shard(), first);
-        core.addStamped(item.shard(), item.batch(), item.dueMillis(), sent);
+        boolean open = topic == null || item.shard() >= topic.open().first();
+        (open ? ofOpen : ofSealed).add(new Left(sent, item.batch(), item.dueMillis(), false));
       }
     }
+    if (ofSealed.isEmpty() && !reroutes()) {
+      ofOpen.forEach(this::send);
+    } else {
+      // What a sealed shard did not take must be at its place before later messages are sent.
+      held.add(new Held(frame.number(), ofSealed, ofOpen));
+    }
+  }
+
+  private void send(Left item) {
+    stamp(item);
+    core.addStamped(item.sent.shard(), item.batch, item.dueMillis, item.sent);
+  }
+
+  private void stamp(Left item) {
+    long first = item.sent.endSequence() - item.batch.count();
+    item.batch.stamped(core.producerId(), core.epoch(), first - epochs.base(item.sent.shard()));
+  }
+
+  // ---- Other shards
+
+  /** Whether anything waits that sealed shards may not have taken. */
+  private boolean reroutes() {
+    return moving || !refused.isEmpty() || !held.isEmpty();
+  }
+
+  /** Moves the next frame, once nothing is on its way any more. */
+  private void rerouteNext() {
+    if (moving || ended || !core.isIdle() || core.state() != ProducerCore.State.RUNNING) {
+      return;
+    }
+    if (!refused.isEmpty()) {
+      Map.Entry<Long, List<Left>> first = refused.firstEntry();
+      reroute(first.getKey(), first.getValue(), () -> refused.remove(first.getKey()));
+      return;
+    }
+    Held next = held.peek();
+    if (next == null) {
+      return;
+    }
+    if (!next.ofSealed.isEmpty()) {
+      reroute(next.frame, next.ofSealed, next.ofSealed::clear);
+      return;
+    }
+    held.poll();
+    next.ofOpen.forEach(this::send);
+    poll();
+  }
+
+  private void reroute(long frame, List<Left> items, Runnable done) {
+    moving = true;
+    items.sort(Comparator.comparingInt(item -> item.sent.place()));
+    items.forEach(this::stamp);
+    List<SpoolReroute.Item> asked =
+        items.stream()
+            .map(
+                each ->
+                    new SpoolReroute.Item(
+                        each.sent.shard(),
+                        each.batch,
+                        each.sent.place(),
+                        each.dueMillis,
+                        each.untaken))
+            .toList();
+    reroute
+        .move(topic, frame, asked)
+        .onComplete(
+            moved ->
+                context.runOnContext(
+                    none -> {
+                      moving = false;
+                      if (ended) {
+                        return;
+                      }
+                      if (moved.succeeded()) {
+                        List<Left> over = List.copyOf(items);
+                        done.run();
+                        for (int i = 0; i < over.size(); i++) {
+                          moved(over.get(i), moved.result().get(i));
+                        }
+                        report(List.of());
+                        poll();
+                      } else {
+                        rerouteFailed(RefusedException.of(moved.cause()));
+                      }
+                    }));
+  }
+
+  private void rerouteFailed(RefusedException why) {
+    if (why.refusal().retriable() || why.refusal() == Refusal.SEALED) {
+      directory.refresh();
+      context.owner().setTimer(AGAIN_MILLIS, id -> poll());
+    } else {
+      end(why);
+    }
+  }
+
+  private void moved(Left item, SpoolReroute.Moved to) {
+    int messages = item.batch.count();
+    if (to.shards() == null) {
+      acked(item.sent, messages, item.batch.length(), to.offset());
+      return;
+    }
+    for (Token<Promise<Position>> token : item.sent.tokens()) {
+      int shard = to.shards()[token.place()];
+      token.value().tryComplete(new Position(shard, Result.OFFSET_FORGOTTEN));
+    }
+    window.release(item.batch.length());
+    prefix.acked(item.sent.frame());
+    ackedMessages = ackedMessages + messages;
   }
 
   @Override
@@ -192,6 +341,10 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
             outcome.batch().batch.count(),
             outcome.batch().batch.length(),
             outcome.baseOffset());
+      } else if (outcome.refused().refusal() == Refusal.SEALED) {
+        refused
+            .computeIfAbsent(sent.frame(), none -> new ArrayList<>())
+            .add(new Left(sent, outcome.batch().batch, outcome.batch().dueMillis, true));
       } else {
         sent.failed(outcome.refused());
         core.end(outcome.refused());
@@ -214,8 +367,12 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   @Override
   protected void topicSeen(TopicInfo info) {
     if (info.id() == identity.topicId()) {
+      boolean others = topic != null && topic.open().first() < info.open().first();
+      topic = info;
       super.topicSeen(info);
-      producer.shards(info.shards());
+      if (others) {
+        context.runOnContext(none -> producer.shards(info.open()));
+      }
     } else {
       core.end(
           new RefusedException(
@@ -251,7 +408,9 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   @Override
   protected void follow() {
-    if (behind) {
+    if (reroutes()) {
+      rerouteNext();
+    } else if (behind) {
       load();
     } else if (core.isIdle()) {
       if (window.run() < ownRun) {
@@ -280,7 +439,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     }
     behind = loaded.nextRun() != 0;
     if (loaded.nextRun() > run && loaded.frames().isEmpty()) {
-      if (core.isIdle()) {
+      if (core.isIdle() && !reroutes()) {
         open(loaded.nextRun());
       }
       // Else it is asked again when something is acknowledged.
@@ -336,6 +495,13 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     ended = true;
     stop(why);
     core.takeOutcomes().forEach(outcome -> outcome.tokens().get(0).failed(why));
+    refused.values().forEach(frame -> frame.forEach(item -> item.sent.failed(why)));
+    for (Held frame : held) {
+      frame.ofSealed.forEach(item -> item.sent.failed(why));
+      frame.ofOpen.forEach(item -> item.sent.failed(why));
+    }
+    refused.clear();
+    held.clear();
     waiting
         .values()
         .forEach(frame -> frame.forEach(batch -> batch.forEach(t -> t.value().tryFail(why))));

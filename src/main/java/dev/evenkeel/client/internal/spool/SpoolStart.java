@@ -166,7 +166,7 @@ public final class SpoolStart {
         new SpoolIntake<>(
             options,
             new ShardChoice(router),
-            topic.shards(),
+            topic.open(),
             ThreadLocalRandom.current().nextDouble());
     SpooledProducer producer = new SpooledProducer(context, disk, options, begun, intake);
     return producer.start(new SpoolSender(link, directory, opener, disk, options, begun, producer));

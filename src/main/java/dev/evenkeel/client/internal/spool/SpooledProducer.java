@@ -13,6 +13,7 @@ import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -24,6 +25,7 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A {@link SpoolingProducer}: takes messages on any thread into the {@link SpoolIntake}, has the
@@ -319,9 +321,9 @@ final class SpooledProducer implements SpoolingProducer {
     }
   }
 
-  /** The topic has so many shards. On the context, as all that the sender calls. */
-  synchronized void shards(int count) {
-    intake.shards(count);
+  /** The topic has these shards now. On the context, as all that the sender calls. */
+  synchronized void shards(TopicInfo.Layout shards) {
+    intake.shards(shards, ThreadLocalRandom.current().nextDouble());
   }
 
   /** The spool has become smaller, or messages are acknowledged. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
@@ -162,6 +163,64 @@ class ConsumerCoreTest {
     take(Wanted.ReadLease.class).owned().leaseRead(reset, now);
     assertThat(take(Wanted.CallAssign.class).shard())
         .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
+  }
+
+  private static FetchAnswer sealed(long end, int more, FetchAnswer.Placed... batches) {
+    return new FetchAnswer(0, end, FetchAnswer.SEALED | more, List.of(batches));
+  }
+
+  @Test
+  void aSealedShardIsReleasedWhenNothingIsLeftInIt() {
+    begin(false, false);
+    assign(owned(S0, 5, false));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a", "b"));
+    fetch.owned().fetched(fetch.request(), sealed(2, 0, batch), now);
+    core.finished(next(0), now);
+    Task last = next(1);
+    fetch = take(Wanted.Fetch.class);
+    assertThat(fetch.request().failuresKnown()).isEqualTo(FetchAnswer.SEALED);
+    fetch.owned().fetched(fetch.request(), sealed(2, 0), now);
+    core.finished(last, now);
+    tick(1_000);
+    takeAll(Wanted.CommitPositions.class).forEach(each -> each.batch().answered(Reply.DONE, now));
+    assertThat(takeAll(Wanted.CallRelease.class)).as("a message waits to be tried again").isEmpty();
+    fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), sealed(2, FetchAnswer.NONE_WAITS), now);
+    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    DataCommand.Release release = take(Wanted.Release.class).command();
+    assertThat(release.offset()).isEqualTo(2);
+    assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
+  }
+
+  @Test
+  void theFirstOwnerGetsTheStatesOfFormerShardsAndWaitsUntilTheyAreThere() {
+    begin(true, true);
+    Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    Wanted.ReadParents read = take(Wanted.ReadParents.class);
+    assertThat(read.parents()).containsExactly(3, 4);
+    Lease over =
+        Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
+            .at(Lease.Stage.FINISHED);
+    Lease behind = Commands.lease("g", new Shard(1, 4), 2, "m", "i", 5, 0, new byte[0], null);
+    read.owned().parentsRead(List.of(over, behind), now);
+    assertThat(takeAll(Wanted.CallAssign.class)).as("a node was behind").isEmpty();
+    tick(1_000);
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    Lease four =
+        Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
+            .at(Lease.Stage.FINISHED);
+    take(Wanted.ReadParents.class).owned().parentsRead(List.of(over, four), now);
+    Wanted.CallAssign call = take(Wanted.CallAssign.class);
+    assertThat(call.state()).isNull();
+    assertThat(call.parents())
+        .extracting(ConsumerAction.Parent::shard, ConsumerAction.Parent::heir)
+        .containsExactly(tuple(3, false), tuple(4, true));
+    assertThat(call.shard().firstShard()).isEqualTo(6);
   }
 
   /** With a right checksum, {@code count} in its header and three messages. */

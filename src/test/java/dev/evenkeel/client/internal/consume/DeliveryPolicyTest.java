@@ -265,7 +265,7 @@ class DeliveryPolicyTest {
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     tick(2_000);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     fetched(1);
     next(0);
   }
@@ -274,7 +274,7 @@ class DeliveryPolicyTest {
   void anInputIsFinishedWhenItsOutputsAreInTheLog() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(0);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     OwnedShard owned = fetched(3);
     Task first = next(0);
     publishing(first);
@@ -297,7 +297,7 @@ class DeliveryPolicyTest {
   void whatIsRefusedForGoodBeginsTheShardAnew() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     OwnedShard owned = fetched(3);
     Task first = next(0);
     publishing(first);
@@ -315,7 +315,7 @@ class DeliveryPolicyTest {
   void whatFailsKeepsItsPlaceWhateverTheOrder() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     fetched(1);
     Task first = next(0);
     publishing(first);
@@ -330,7 +330,7 @@ class DeliveryPolicyTest {
     order = ConsumerOptions.Order.NONE;
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
@@ -356,7 +356,7 @@ class DeliveryPolicyTest {
     givesState = true;
     start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
@@ -377,7 +377,7 @@ class DeliveryPolicyTest {
   void outputsThatAreOnTheirWayAreAwaitedByAHandOver() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
     publishing(first);
@@ -397,7 +397,7 @@ class DeliveryPolicyTest {
   void aStateIsCommittedWithItsOffsetAndReleased() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     OwnedShard owned = fetched(5);
     Task first = next(0);
     first.newEffects().commit(new byte[] {1});
@@ -424,7 +424,7 @@ class DeliveryPolicyTest {
   void withoutAStateYetTheNextOwnerBeginsWhereThisOneDid() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, now);
+    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
     fetched(5);
     core.finished(next(0), now);
     tick(6_000);

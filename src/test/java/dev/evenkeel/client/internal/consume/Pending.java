@@ -29,4 +29,9 @@ public final class Pending {
   public static int running(OwnedShard owned) {
     return owned.messages.running();
   }
+
+  /** Whether the time for a handover is over: what still waits goes to the next owner. */
+  public static boolean tooLate(OwnedShard owned, long now) {
+    return owned.tooLate(now);
+  }
 }

@@ -5,15 +5,20 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.wire.RetryRequest;
+import java.util.List;
 import org.slf4j.event.Level;
 
 /** What a core wants done, as a value: each {@link ConsumerAction} as the record of its call. */
 public sealed interface Wanted {
   record ReadLease(OwnedShard owned) implements Wanted {}
 
+  record ReadParents(OwnedShard owned, List<Integer> parents) implements Wanted {}
+
   record OpenPublisher(OwnedShard owned, long producerId) implements Wanted {}
 
-  record CallAssign(OwnedShard owned, ShardContext shard, byte[] state) implements Wanted {}
+  record CallAssign(
+      OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents)
+      implements Wanted {}
 
   record Fetch(OwnedShard owned, FetchRequest request) implements Wanted {}
 
@@ -79,8 +84,14 @@ public sealed interface Wanted {
     }
 
     @Override
-    public void callAssign(OwnedShard owned, ShardContext shard, byte[] state) {
-      wanted = new CallAssign(owned, shard, state);
+    public void readParents(OwnedShard owned, List<Integer> parents) {
+      wanted = new ReadParents(owned, parents);
+    }
+
+    @Override
+    public void callAssign(
+        OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents) {
+      wanted = new CallAssign(owned, shard, state, parents);
     }
 
     @Override

@@ -56,6 +56,11 @@ public final class PublishBench {
               }
 
               @Override
+              public boolean isOpen(Shard shard) {
+                return false;
+              }
+
+              @Override
               public int dataGroups() {
                 return cluster.dataGroups();
               }
@@ -64,7 +69,7 @@ public final class PublishBench {
   }
 
   public Future<Long> open(Shard input, long epoch, long producerId) {
-    return calls.open(input, epoch, producerId);
+    return calls.open(input, epoch, producerId).map(PublishCalls.Opened::producerId);
   }
 
   public Future<List<AppendResults.Result>> publish(PublishRequest request) {

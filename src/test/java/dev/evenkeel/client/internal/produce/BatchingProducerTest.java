@@ -417,16 +417,29 @@ class BatchingProducerTest {
   }
 
   @Test
-  void usesShardsThatAreAdded() {
+  void whatSealedShardsDoNotTakeGoesToThoseThatCome() throws Exception {
     Producer producer = start(options());
-    broker.shards = 40;
-    await(directory.refresh());
-    await()
-        .until(
-            () ->
-                IntStream.range(0, 50)
-                    .map(i -> await(producer.send("key" + i, payload(i))).shard())
-                    .anyMatch(shard -> shard >= 4));
+    Position before = taken(producer.send("k", payload(1)));
+    broker.seal();
+    List<Future<Position>> sends =
+        IntStream.range(2, 50).mapToObj(i -> producer.send("k", payload(i))).toList();
+    Future<Void> flushed = producer.flush();
+    await().until(() -> broker.appends > 1);
+    assertThat(sends).noneMatch(Future::isComplete);
+    broker.open(40);
+    // Nobody tells the producer: it asks.
+    await(flushed);
+    assertThat(sends).allMatch(Future::succeeded);
+    int shard = sends.get(0).result().shard();
+    assertThat(before.shard()).isLessThan(4);
+    assertThat(shard).isBetween(4, 43);
+    assertThat(broker.messages(before.shard())).containsExactly(1);
+    assertThat(broker.messages(shard)).containsExactlyElementsOf(numbers(2, 50));
+    assertThat(producer.pendingMessages()).isZero();
+  }
+
+  private static List<Integer> numbers(int from, int to) {
+    return IntStream.range(from, to).boxed().toList();
   }
 
   private static ProducerOptions options() {

@@ -50,6 +50,9 @@ public final class FakeBroker {
   public volatile List<String> topics = List.of("t");
   public volatile int shards = 4;
 
+  /** Former numbers of shards: these are sealed. */
+  private volatile List<TopicInfo.Layout> former = List.of();
+
   /** Whether it does not know the topics yet. */
   volatile boolean behind;
 
@@ -87,12 +90,35 @@ public final class FakeBroker {
   private ClusterView view(String known) {
     List<TopicInfo> infos = new ArrayList<>();
     for (String topic : behind ? List.<String>of() : topics) {
+      List<TopicInfo.Layout> layouts = new ArrayList<>(former);
+      layouts.add(new TopicInfo.Layout(first(), shards, 1_000));
       infos.add(
-          new TopicInfo(TOPIC, topic, shards, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000L));
+          new TopicInfo(
+              TOPIC, topic, layouts, null, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000));
     }
     List<String> leaders = List.of(known, known);
     return new ClusterView(
         "c", "a", known, leaders, List.of("a", "b"), infos, 0, List.of(), !behind, -1);
+  }
+
+  private int first() {
+    return former.isEmpty() ? 0 : former.get(former.size() - 1).end();
+  }
+
+  /** Seals the shards. */
+  void seal() {
+    for (int i = 0; i < shards; i++) {
+      Shard shard = new Shard(TOPIC, first() + i);
+      log(shard).seal(shard);
+    }
+  }
+
+  /** Opens others in the place of the sealed ones. */
+  void open(int next) {
+    List<TopicInfo.Layout> all = new ArrayList<>(former);
+    all.add(new TopicInfo.Layout(first(), shards, 1_000));
+    former = List.copyOf(all);
+    shards = next;
   }
 
   /** Holds back all appends until {@link #release()}. */

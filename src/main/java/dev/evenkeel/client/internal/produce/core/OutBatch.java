@@ -100,6 +100,21 @@ public final class OutBatch<T> {
     state = State.WAITING;
   }
 
+  /** Whether whoever gave it here has chosen its place in the epoch. */
+  boolean isStamped() {
+    return deadlineMillis == Long.MAX_VALUE;
+  }
+
+  /** A batch that stands for one of its messages. */
+  OutBatch<T> ofOne(T token, int charged) {
+    return new OutBatch<>(shard, batch, dueMillis, List.of(token), charged, deadlineMillis);
+  }
+
+  /** The flushes that wait for this batch. */
+  List<Flush> flushes() {
+    return flushes == null ? List.of() : flushes;
+  }
+
   /** {@code flush} does not end before {@link #endFlushes()}. */
   public void awaitedBy(Flush flush) {
     if (flushes == null) {

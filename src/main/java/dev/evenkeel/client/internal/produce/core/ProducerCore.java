@@ -6,8 +6,10 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchReader;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -52,6 +54,15 @@ public final class ProducerCore<T> {
   private State state = State.RUNNING;
   private RefusedException endedBy;
   private int topicId = -1;
+
+  /** The shards that {@link #buffers} are of. */
+  private TopicInfo.Layout layout;
+
+  /**
+   * The shards that the topic has now, as long as messages may be left for former ones; or null.
+   */
+  private TopicInfo.Layout next;
+
   private boolean topicGone;
   private long producerId;
   private int epoch;
@@ -94,25 +105,99 @@ public final class ProducerCore<T> {
   }
 
   /**
-   * The topic as the cluster's view shows it. More shards are used from now on; another topic of
-   * the same name takes the place of one that was deleted.
+   * The topic as the cluster's view shows it. Another topic of the same name takes the place of one
+   * that was deleted. If the topic has other shards than before, what the former ones have not
+   * taken goes to these.
+   *
+   * @param shards those that are open
    */
-  public void topic(int id, int shards) {
+  public void topic(int id, TopicInfo.Layout shards) {
     if (state == State.ENDED) {
       return;
     }
     if (id != topicId) {
       failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
-      buffers.clear();
       topicId = id;
-      choice.restart(shards, jitter.getAsDouble());
-    } else if (topicGone) {
-      // The topic exists after all. Batches that were given up have left holes.
-      state = State.OPENING;
+      use(shards);
+    } else {
+      if (topicGone) {
+        // The topic exists after all. Batches that were given up have left holes.
+        state = State.OPENING;
+      }
+      if (shards.first() > layout.first()) {
+        next = shards;
+      }
     }
     topicGone = false;
-    while (buffers.size() < shards) {
-      buffers.add(new ShardBuffer<>(new Shard(id, buffers.size()), settings, builders));
+  }
+
+  private void use(TopicInfo.Layout shards) {
+    layout = shards;
+    next = null;
+    buffers.clear();
+    shards
+        .numbers()
+        .mapToObj(number -> new ShardBuffer<T>(new Shard(topicId, number), settings, builders))
+        .forEach(buffers::add);
+    choice.restart(shards.shards(), jitter.getAsDouble());
+  }
+
+  /** Whether it waits to learn which shards the topic has now. */
+  public boolean awaitsShards() {
+    return next == null && active.stream().anyMatch(ShardBuffer::isSealed);
+  }
+
+  /**
+   * Sends what is left to the shards that the topic has now, as soon as it is known of every batch
+   * whether a former shard took it. Until then new messages queue up behind those batches: a key
+   * keeps its order.
+   */
+  private void changeShards(long nowMillis) {
+    List<ShardBuffer<T>> former = List.copyOf(active);
+    if (state != State.RUNNING || former.stream().anyMatch(ShardBuffer::isUnsettled)) {
+      return;
+    }
+    for (ShardBuffer<T> buffer : former) {
+      if (buffer.isOpen()) {
+        buffer.seal();
+      }
+    }
+    active.clear();
+    use(next);
+    List<Flush> flushes = new ArrayList<>();
+    for (ShardBuffer<T> buffer : former) {
+      for (OutBatch<T> batch : buffer.queue()) {
+        if (batch.state != OutBatch.State.DONE && batch.isStamped()) {
+          finish(batch, 0, new RefusedException(Refusal.SEALED, Refusal.SEALED.usualWords()));
+        } else if (batch.state != OutBatch.State.DONE) {
+          flushes.addAll(batch.flushes());
+          addAgain(batch, nowMillis);
+        }
+      }
+    }
+    for (ShardBuffer<T> buffer : active) {
+      if (buffer.isOpen() && !flushes.isEmpty()) {
+        seal(buffer);
+      }
+      buffer.queue().forEach(batch -> flushes.forEach(batch::awaitedBy));
+    }
+    flushes.forEach(Flush::arrived);
+  }
+
+  private void addAgain(OutBatch<T> batch, long nowMillis) {
+    BatchReader messages = batch.batch.reader(0);
+    int charged = batch.chargedBytes;
+    for (T token : batch.tokens) {
+      Message message = messages.next();
+      try {
+        add(message, batch.dueMillis, token, charged, nowMillis);
+      } catch (RefusedException noShard) {
+        // The router does not know what to do with that number of shards.
+        OutBatch<T> alone = batch.ofOne(token, charged);
+        finish(alone, 0, noShard);
+      }
+      // The whole charge goes with the first message.
+      charged = 0;
     }
   }
 
@@ -142,13 +227,14 @@ public final class ProducerCore<T> {
 
   /**
    * Takes a batch that has its place in the epoch already, behind those of its shard. It is never
-   * given up for its age. Only while {@link #hasTopic()} and not ENDED.
+   * given up for its age. If the topic gets other shards and its own does not take it, it is
+   * refused as SEALED. Only while {@link #hasTopic()} and not ENDED.
    *
    * @param dueMillis of {@link DueTime#of} when the messages were taken
    * @param token stands for the whole batch
    */
   public void addStamped(int shard, Batch batch, long dueMillis, T token) {
-    ShardBuffer<T> buffer = buffers.get(shard);
+    ShardBuffer<T> buffer = buffers.get(shard - layout.first());
     if (buffer.isEmpty()) {
       active.add(buffer);
     }
@@ -169,7 +255,7 @@ public final class ProducerCore<T> {
 
   private void seal(ShardBuffer<T> buffer) {
     buffer.seal();
-    choice.closed(buffer.shard.shard(), buffers.size());
+    choice.closed(buffer.shard.shard() - layout.first(), buffers.size());
   }
 
   /** Closes all open batches, and has {@code flush} wait for all that is on its way. */
@@ -197,6 +283,9 @@ public final class ProducerCore<T> {
     for (ShardBuffer<T> buffer : active) {
       expire(buffer, nowMillis);
     }
+    if (next != null) {
+      changeShards(nowMillis);
+    }
     wakeAtMillis = Long.MAX_VALUE;
     for (Iterator<ShardBuffer<T>> each = active.iterator(); each.hasNext(); ) {
       ShardBuffer<T> buffer = each.next();
@@ -204,7 +293,7 @@ public final class ProducerCore<T> {
         if (buffer.sealDue(nowMillis)) {
           seal(buffer);
         }
-        buffer.send(producerId, epoch, nowMillis, sends);
+        buffer.send(producerId, epoch, nowMillis, next != null, sends);
       }
       buffer.dropDone();
       if (buffer.isEmpty()) {
@@ -268,6 +357,7 @@ public final class ProducerCore<T> {
     }
     switch (result.refusal()) {
       case SEQUENCE_GAP, UNKNOWN_PRODUCER -> gap(buffer, batch, nowMillis);
+      case SEALED -> buffer.refusedFrom(batch);
       case PRODUCER_FENCED -> {
         // While a new epoch is opened, it may be ourselves who fenced the former one.
         if (state == State.RUNNING) {
@@ -436,10 +526,10 @@ public final class ProducerCore<T> {
     return taken;
   }
 
-  /** Null if the batch is of a topic that has gone. */
+  /** Null if the batch is of a topic or a shard that has gone. */
   private ShardBuffer<T> bufferOf(OutBatch<T> batch) {
-    return batch.shard.topicId() == topicId && batch.shard.shard() < buffers.size()
-        ? buffers.get(batch.shard.shard())
+    return batch.shard.topicId() == topicId && layout.has(batch.shard.shard())
+        ? buffers.get(batch.shard.shard() - layout.first())
         : null;
   }
 }

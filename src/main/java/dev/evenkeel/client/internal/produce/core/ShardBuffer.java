@@ -29,6 +29,9 @@ final class ShardBuffer<T> {
   private int failuresInRow;
   private long retryAtMillis = Long.MIN_VALUE;
 
+  /** The log takes no more for this shard. */
+  private boolean sealed;
+
   ShardBuffer(Shard shard, CoreSettings settings, BuilderPool builders) {
     this.shard = shard;
     this.settings = settings;
@@ -37,6 +40,33 @@ final class ShardBuffer<T> {
 
   boolean isEmpty() {
     return open == null && queue.isEmpty();
+  }
+
+  /** Whether the log has said that it takes no more for this shard. */
+  boolean isSealed() {
+    return sealed;
+  }
+
+  /** Whether it is not known of a batch if the log took it. */
+  boolean isUnsettled() {
+    return queue.stream()
+        .anyMatch(batch -> batch.state != OutBatch.State.DONE && batch.sentInEpoch());
+  }
+
+  /**
+   * The shard is sealed, and the log has not taken this batch, so that it has taken none behind it
+   * either. Those in front are in the log: their own answers, or those to another try, say where.
+   */
+  void refusedFrom(OutBatch<T> refused) {
+    sealed = true;
+    boolean behind = false;
+    for (OutBatch<T> batch : queue) {
+      behind |= batch == refused;
+      if (behind && batch.state != OutBatch.State.DONE) {
+        batch.forgetSequence();
+        batch.unsure = false;
+      }
+    }
   }
 
   boolean isOpen() {
@@ -102,8 +132,12 @@ final class ShardBuffer<T> {
         && (queue.isEmpty() || nowMillis >= openedMillis + settings.lingerMillis());
   }
 
-  /** Marks what may be sent now as sent, in order, and adds it to {@code sends}. */
-  void send(long producerId, int epoch, long nowMillis, List<OutBatch<T>> sends) {
+  /**
+   * Marks what may be sent now as sent, in order, and adds it to {@code sends}.
+   *
+   * @param closing only what was sent before, to learn whether the log took it
+   */
+  void send(long producerId, int epoch, long nowMillis, boolean closing, List<OutBatch<T>> sends) {
     if (nowMillis < retryAtMillis) {
       return;
     }
@@ -121,6 +155,9 @@ final class ShardBuffer<T> {
           head = false;
         }
         case WAITING -> {
+          if ((closing || sealed) && !batch.sentInEpoch()) {
+            return;
+          }
           // One that came too early must not overtake again: it waits for the outcome before it,
           // unless those before it are sent again in this very turn.
           if (batch.gapped && earlierUnderWay) {

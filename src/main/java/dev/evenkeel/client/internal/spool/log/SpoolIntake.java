@@ -5,6 +5,7 @@ import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.internal.produce.core.BuilderPool;
 import dev.evenkeel.client.internal.produce.core.ShardChoice;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -60,19 +61,20 @@ public final class SpoolIntake<T> {
    * @param options of which the size and the compression of batches are used
    * @param random from 0 to 1
    */
-  public SpoolIntake(ProducerOptions options, ShardChoice choice, int shards, double random) {
+  public SpoolIntake(
+      ProducerOptions options, ShardChoice choice, TopicInfo.Layout shards, double random) {
     batchBytes = options.getBatchBytes();
     builders = new BuilderPool(options.getCompression());
     this.choice = choice;
-    shards(shards);
-    choice.restart(shards, random);
+    shards(shards, random);
   }
 
-  /** The topic has so many shards now, if it had not more before. */
-  public void shards(int count) {
-    while (batches.size() < count) {
-      batches.add(new OpenBatch(batches.size()));
-    }
+  /** Messages that come from now on are for these shards. */
+  public void shards(TopicInfo.Layout shards, double random) {
+    List.copyOf(active).forEach(this::seal);
+    batches.clear();
+    shards.numbers().mapToObj(number -> new OpenBatch(number)).forEach(batches::add);
+    choice.restart(shards.shards(), random);
   }
 
   public boolean isEmpty() {
@@ -152,7 +154,7 @@ public final class SpoolIntake<T> {
     builders.giveBack(batch.builder);
     batch.builder = null;
     active.remove(batch);
-    choice.closed(batch.shard, batches.size());
+    choice.closed(batch.shard - batches.get(0).shard, batches.size());
   }
 
   /** All that is held. */

@@ -12,7 +12,10 @@ const sameCell = (a, b) =>
 
 /** Everything of a shard that its cell shows. */
 const facts = (shard) =>
-  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}`;
+  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}`;
+
+/** What a shard has to do with others while the number of shards changes. */
+const kin = (shard) => (shard.sealed ? 'sealed' : known(shard.waitsFor) ? `after ${shard.waitsFor}` : null);
 
 const Cell = memo(({ name, shard, density, prefix, line }) => {
   const draining = shard.state === 'DRAINING';
@@ -22,6 +25,7 @@ const Cell = memo(({ name, shard, density, prefix, line }) => {
     class="cell"
     data-cell=${name}
     data-state=${shard.state ?? 'UNKNOWN'}
+    data-kin=${shard.sealed ? 'parent' : known(shard.waitsFor) ? 'child' : undefined}
     tabindex="-1"
     aria-label=${describe(name, shard)}
     title=${roomy ? undefined : describe(name, shard)}
@@ -31,7 +35,8 @@ const Cell = memo(({ name, shard, density, prefix, line }) => {
     ${roomy && html`<span class="epoch">${known(shard.epoch) ? `e${shard.epoch}` : figure(null)}</span>`}
     ${draining && html`<span class="going">${roomy ? `→ ${shard.nextOwner ?? 'anyone'}` : '→'}</span>`}
     ${shard.state === 'FREE' && known(shard.nextOwner) && html`<span class="going">${roomy ? `→ ${shard.nextOwner}` : '→'}</span>`}
-    ${roomy && !draining && shard.state !== 'FREE' && html`<${Spark} values=${line} width=${56} height=${18} />`}
+    ${roomy && !draining && kin(shard) !== null && html`<span class="kin">${kin(shard)}</span>`}
+    ${roomy && !draining && kin(shard) === null && shard.state !== 'FREE' && html`<${Spark} values=${line} width=${56} height=${18} />`}
     ${density !== 'dense' && html`<span class="lag">${figure(brief(shard.lag))}</span>`}
     ${roomy && html`<span class="old">${known(shard.lag) ? figure(seconds(shard.lagSeconds)) : ''}</span>`}
     ${density === 'dense' && !known(shard.lag) && html`<span class="lag">—</span>`}

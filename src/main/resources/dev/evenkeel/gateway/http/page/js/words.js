@@ -58,7 +58,8 @@ export function describe(key, shard) {
         ? `draining from ${unknownWord(shard.owner)} to ${unknownWord(shard.nextOwner)}`
         : `owned by ${unknownWord(shard.owner)}`;
   const lag = known(shard.lag) ? `lag ${plural(shard.lag, 'message')}` : 'lag unknown';
-  return `${key}, ${owner}, ${lag}, epoch ${unknownWord(count(shard.epoch))}`;
+  const kin = shard.sealed ? ', sealed: its keys go on in other shards' : known(shard.waitsFor) ? `, waits for shards ${shard.waitsFor}` : '';
+  return `${key}, ${owner}${kin}, ${lag}, epoch ${unknownWord(count(shard.epoch))}`;
 }
 
 /** The command line uses the same words: StatusText.java. */

@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import java.util.List;
 import net.jqwik.api.ForAll;
@@ -28,7 +29,7 @@ class DelayedSendTest {
 
   @Test
   void aBatchIsDueAtOneTimeAndSequencesGoInTheOrderOfSending() {
-    core.topic(1, 1);
+    core.topic(1, new TopicInfo.Layout(0, 1, 0));
     send("a", 500);
     send("b", 500);
     send("c", DueTime.NOW);
@@ -43,7 +44,7 @@ class DelayedSendTest {
 
   @Test
   void aRefusalForWantOfRoomIsToldAtOnceAndInWords() {
-    core.topic(1, 1);
+    core.topic(1, new TopicInfo.Layout(0, 1, 0));
     send("a", 500);
     OutBatch<String> batch = core.poll(100).get(0);
     core.answered(batch, 0, new Result(Refusal.TOO_LARGE, 0), null, 100);

@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -36,6 +37,34 @@ class ProducerSimTest {
     sim.logs.forEach(log -> sim.shards().forEach(shard -> ordered(log.messages(shard))));
     assertThat(sim.inLogs()).hasSize(sim.sent).doesNotHaveDuplicates();
     assertThat(sim.core.epoch()).isZero();
+  }
+
+  @Property(tries = 400, shrinking = ShrinkingMode.OFF)
+  void soItIsWhileTheNumberOfShardsChanges(@ForAll long seed) {
+    Sim sim = new Sim(seed, 1_000_000_000);
+    sim.reshards = true;
+    sim.run();
+    assertThat(sim.refused).isEmpty();
+    assertThat(sim.acked).hasSize(sim.sent);
+    assertThat(sim.inLogs()).hasSize(sim.sent).doesNotHaveDuplicates();
+    sim.assertKeysInOrder();
+  }
+
+  @Property(tries = 400, shrinking = ShrinkingMode.OFF)
+  void whatIsGivenUpWhileItChangesIsThereAtMostOnce(@ForAll long seed) {
+    Sim sim = new Sim(seed, 900);
+    sim.reshards = true;
+    sim.run();
+    assertThat(sim.acked.size() + sim.refused.size()).isEqualTo(sim.sent);
+    List<Integer> inLogs = sim.inLogs();
+    assertThat(inLogs).doesNotHaveDuplicates().containsAll(sim.acked.keySet());
+    sim.assertKeysInOrder();
+    sim.refused.forEach(
+        (token, refusal) -> {
+          if (refusal != Refusal.INDETERMINATE) {
+            assertThat(inLogs).doesNotContain(token);
+          }
+        });
   }
 
   @Property(tries = 400, shrinking = ShrinkingMode.OFF)
@@ -71,7 +100,6 @@ class ProducerSimTest {
   private static final class Sim {
     final Random random;
     final ProducerCore<Integer> core;
-    final int shards;
     final List<SimLog> logs = new ArrayList<>();
     final Map<Integer, Long> acked = new HashMap<>();
     final Map<Integer, Refusal> refused = new HashMap<>();
@@ -83,9 +111,16 @@ class ProducerSimTest {
     boolean calm;
     boolean opening;
 
+    /** All that there were; the last one is open, or is being opened. */
+    final List<TopicInfo.Layout> layouts = new ArrayList<>();
+
+    final Map<Integer, Byte> keys = new HashMap<>();
+    boolean reshards;
+    boolean resharding;
+
     Sim(long seed, long deliveryTimeoutMillis) {
       random = new Random(seed);
-      shards = 1 + random.nextInt(5);
+      layouts.add(new TopicInfo.Layout(0, 1 + random.nextInt(5), 0));
       trouble = random.nextDouble() * 0.5;
       logs.add(new SimLog());
       logs.add(new SimLog());
@@ -98,15 +133,64 @@ class ProducerSimTest {
               deliveryTimeoutMillis,
               deliveryTimeoutMillis < 10_000 ? random.nextInt(200) : deliveryTimeoutMillis);
       core = new ProducerCore<>(settings, null, 1, 0, random::nextDouble);
-      core.topic(TOPIC, shards);
+      core.topic(TOPIC, layouts.get(0));
     }
 
     List<Shard> shards() {
-      List<Shard> all = new ArrayList<>();
-      for (int i = 0; i < shards; i++) {
-        all.add(new Shard(TOPIC, i));
+      return layouts.stream().flatMap(each -> shards(each).stream()).toList();
+    }
+
+    private static List<Shard> shards(TopicInfo.Layout layout) {
+      return layout.numbers().mapToObj(number -> new Shard(TOPIC, number)).toList();
+    }
+
+    /** Of each key, what is in a later layout was sent later. */
+    void assertKeysInOrder() {
+      Map<Byte, Integer> last = new HashMap<>();
+      for (TopicInfo.Layout layout : layouts) {
+        Map<Byte, List<Integer>> here = new HashMap<>();
+        for (Shard shard : shards(layout)) {
+          Map<Byte, Integer> inShard = new HashMap<>();
+          for (int token : log(shard).messages(shard)) {
+            Byte key = keys.get(token);
+            if (key != null) {
+              Integer before = inShard.put(key, token);
+              assertThat(before == null || before < token).as("order of %s", key).isTrue();
+              here.computeIfAbsent(key, none -> new ArrayList<>()).add(token);
+            }
+          }
+        }
+        here.forEach(
+            (key, tokens) -> {
+              assertThat(tokens).allMatch(token -> token > last.getOrDefault(key, -1));
+              last.put(key, tokens.stream().max(Integer::compare).get());
+            });
       }
-      return all;
+    }
+
+    /** Seals the shards, each at its time, and then opens others, of which the core hears later. */
+    void reshard() {
+      resharding = true;
+      TopicInfo.Layout open = layouts.get(layouts.size() - 1);
+      TopicInfo.Layout next = new TopicInfo.Layout(open.end(), 1 + random.nextInt(5), 0);
+      List<Shard> left = new ArrayList<>(shards(open));
+      for (Shard shard : shards(open)) {
+        after(
+            delay(),
+            () -> {
+              log(shard).seal(shard);
+              left.remove(shard);
+              if (left.isEmpty()) {
+                layouts.add(next);
+                after(
+                    delay(),
+                    () -> {
+                      core.topic(TOPIC, next);
+                      resharding = false;
+                    });
+              }
+            });
+      }
     }
 
     List<Integer> inLogs() {
@@ -124,6 +208,9 @@ class ProducerSimTest {
         for (int i = random.nextInt(6); i > 0; i--) {
           produce();
         }
+        if (reshards && !resharding && random.nextInt(20) == 0) {
+          reshard();
+        }
         poll();
         advance(random.nextInt(40));
       }
@@ -136,6 +223,9 @@ class ProducerSimTest {
 
     void produce() {
       byte[] key = random.nextInt(3) == 0 ? null : new byte[] {(byte) random.nextInt(8)};
+      if (key != null) {
+        keys.put(sent, key[0]);
+      }
       byte[] payload = ByteBuffer.allocate(4 + random.nextInt(30)).putInt(sent).array();
       core.add(new Message(key, null, 0, payload), DueTime.NOW, sent, payload.length, now);
       sent++;

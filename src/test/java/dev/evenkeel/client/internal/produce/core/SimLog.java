@@ -9,9 +9,11 @@ import dev.evenkeel.protocol.wire.BatchReader;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * One data group's log as far as producers see it: takes, recognises repeats, fences. Safe for use
@@ -29,6 +31,7 @@ public final class SimLog {
 
   private final Map<Shard, Ring> rings = new HashMap<>();
   private final Map<Shard, List<Integer>> messages = new HashMap<>();
+  private final Set<Shard> sealed = new HashSet<>();
   private int epoch = -1;
   private int formerEpoch = -1;
 
@@ -65,6 +68,9 @@ public final class SimLog {
       return new Result(
           null, ring.offsets.getOrDefault(batch.firstSequence(), Result.OFFSET_FORGOTTEN));
     }
+    if (sealed.contains(shard)) {
+      return new Result(Refusal.SEALED, 0);
+    }
     List<Integer> log = log(shard);
     long base = log.size();
     for (BatchReader reader = batch.reader(base); reader.hasNext(); ) {
@@ -77,6 +83,11 @@ public final class SimLog {
       ring.offsets.remove(ring.offsets.keySet().iterator().next());
     }
     return new Result(null, base);
+  }
+
+  /** The shard takes no more messages. */
+  public synchronized void seal(Shard shard) {
+    sealed.add(shard);
   }
 
   private void begin(Ring ring) {

@@ -1,0 +1,586 @@
+package dev.evenkeel.broker.member;
+
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
+import dev.evenkeel.broker.member.PlacementSteps.Step;
+import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.log.LogGroup;
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.ClusterNode.State;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.NodePorts;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.ReplyCodec;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * On the node that leads meta: takes nodes into the cluster and out of it, and does what {@link
+ * PlacementSteps} decides, once a second. Everything it has to remember is in meta, so the next
+ * leader goes on where this one ends. Runs on one context.
+ */
+final class PlacementLoop {
+  private static final Logger LOG = LoggerFactory.getLogger(PlacementLoop.class);
+  private static final long LOOK_MILLIS = 1_000;
+  private static final long STEP_MILLIS_MAX = 8_000;
+
+  /** Voters of a data log group: one may fail. */
+  private static final int VOTERS_MAX = 3;
+
+  private final PeerCalls calls;
+  private final BrokerNode node;
+  private final LogNode log;
+  private final Supplier<Peer> own;
+  private final BooleanSupplier replacing;
+  private final Context context;
+
+  // On the context only.
+  private final Map<String, Step> underWay = new HashMap<>();
+  private Map<String, Peer> cards = Map.of();
+  private final Map<String, PlacementSteps.Group> seen = new HashMap<>();
+  private Map<String, String> waits = Map.of();
+  private final Map<String, String> failures = new TreeMap<>();
+
+  /** The last step about each log group or node: a repeated one is not logged again. */
+  private final Map<String, Step> logged = new HashMap<>();
+
+  private final Map<String, Pace> paces = new HashMap<>();
+  private boolean looking;
+  private volatile boolean stopped;
+  private volatile long timer = -1;
+
+  /** How fast the bytes that a node gets or gives away become fewer. */
+  private record Pace(long sinceNanos, long bytesThen) {}
+
+  /**
+   * @param own what this node says of itself
+   * @param replacing whether a node is being replaced: nothing else changes meanwhile
+   */
+  PlacementLoop(
+      PeerCalls calls,
+      BrokerNode node,
+      Supplier<Peer> own,
+      BooleanSupplier replacing,
+      Context context) {
+    this.calls = calls;
+    this.node = node;
+    this.log = node.log();
+    this.own = own;
+    this.replacing = replacing;
+    this.context = context;
+  }
+
+  void start() {
+    timer = calls.vertx().setPeriodic(LOOK_MILLIS, id -> context.runOnContext(ignored -> look()));
+  }
+
+  void stop() {
+    stopped = true;
+    calls.vertx().cancelTimer(timer);
+  }
+
+  private Collection<ClusterNode> nodes() {
+    return node.meta().tables().nodes();
+  }
+
+  private boolean leads() {
+    return log.meta().leadership().ready();
+  }
+
+  private void requireLeader() {
+    if (!leads()) {
+      throw new RefusedException.NotLeader(log.meta().leadership().leader());
+    }
+    if (node.meta().tables().featureLevel() < FeatureLevel.CHANGING_NODES) {
+      throw UNAVAILABLE.error(
+          "the nodes of the cluster cannot change before all of them run this version: it is at"
+              + " feature level %s, and needs %s",
+          node.meta().tables().featureLevel(), FeatureLevel.CHANGING_NODES);
+    }
+  }
+
+  /**
+   * An empty node asks to be taken in.
+   *
+   * @param question its place, id, incarnation and feature level
+   */
+  Future<JsonObject> requestJoin(JsonObject question) {
+    requireLeader();
+    String id = question.getString("node");
+    Peer.Place place = Peer.Place.of(question);
+    int level = node.meta().tables().featureLevel();
+    if (question.getInteger("level", FeatureLevel.FIRST) < level) {
+      throw INVALID.error(
+          "the cluster is at feature level %s, and node %s reads up to %s: start it with the"
+              + " version of the other nodes",
+          level, id, question.getInteger("level", FeatureLevel.FIRST));
+    }
+    String voter = VoterId.of(id, question.getString("incarnation", ""));
+    for (LogGroup group : log.all()) {
+      for (String other : group.voters()) {
+        if (VoterId.node(other).equals(id) && !other.equals(voter)) {
+          throw INVALID.error(
+              "the cluster has a node '%s' with data: give the new node another id, or"
+                  + " run 'evenkeel cluster replace %s' if the old one is lost for good",
+              id, id);
+        }
+      }
+    }
+    ClusterNode before = node.meta().tables().node(id);
+    if (before != null && before.state() != State.ADMITTED && before.state() != State.MEMBER) {
+      throw UNAVAILABLE.error("node '%s' is leaving the cluster: wait for its end", id);
+    }
+    ClusterNode joined = place.member(id);
+    return (joined.equals(before) ? Future.<Void>succeededFuture() : put(joined))
+        .onSuccess(done -> LOG.info("node {} joins the cluster from {}", id, place))
+        .map(done -> new JsonObject().put("accepted", true));
+  }
+
+  /** Whether a directory belongs to a node of the cluster; a removed one does not. */
+  JsonObject known(JsonObject question) {
+    requireLeader();
+    String id = question.getString("node");
+    boolean known =
+        nodes().isEmpty()
+            || node.meta().tables().node(id) != null && node.meta().tables().node(id).joined();
+    return new JsonObject().put("known", known);
+  }
+
+  /** Begins to drain or remove a node, ends its draining, or lets a node join. */
+  Future<JsonObject> change(String action, String id) {
+    requireLeader();
+    if (replacing.getAsBoolean()) {
+      throw OVERLOADED.error("a node is being replaced: wait for its end");
+    }
+    ClusterNode known = node.meta().tables().node(id);
+    if (action.equals("admit")) {
+      return known != null || nodes().isEmpty() && log.nodes().contains(id)
+          ? Future.succeededFuture(status(id))
+          : put(new ClusterNode(id, "", 0, "", State.ADMITTED)).map(done -> status(id));
+    }
+    if (known == null && !(nodes().isEmpty() && log.nodes().contains(id))) {
+      if (action.equals("remove") && !nodes().isEmpty()) {
+        // The command was run again after its end.
+        return Future.succeededFuture(status(id));
+      }
+      throw INVALID.error("there is no node '%s': the nodes are %s", id, log.nodes());
+    }
+    if (known != null && known.state() == State.ADMITTED) {
+      return submit(new MetaCommand.RemoveNode(id)).map(done -> status(id));
+    }
+    State state =
+        switch (action) {
+          case "drain" -> State.DRAINING;
+          case "undrain" -> State.MEMBER;
+          default -> State.LEAVING;
+        };
+    if (known != null && known.state() == State.LEAVING && state != State.LEAVING) {
+      throw INVALID.error("node '%s' is leaving the cluster: wait for its end", id);
+    }
+    if (state != State.MEMBER && !othersTake(id)) {
+      throw INVALID.error("node '%s' is the only one that keeps data: add another node first", id);
+    }
+    return recorded()
+        .compose(
+            done ->
+                submit(
+                    new MetaCommand.PutNodes(List.of(node.meta().tables().node(id).with(state)))))
+        .map(
+            done -> {
+              LOG.info("node {} is {} from now on", id, state);
+              look();
+              return status(id);
+            });
+  }
+
+  private boolean othersTake(String id) {
+    return nodes().isEmpty()
+        ? log.nodes().size() > 1
+        : nodes().stream().anyMatch(each -> each.state() == State.MEMBER && !each.id().equals(id));
+  }
+
+  private Future<Void> put(ClusterNode added) {
+    return recorded().compose(done -> submit(new MetaCommand.PutNodes(List.of(added))));
+  }
+
+  /** Records the nodes that the cluster was formed with, if it has no records yet. */
+  private Future<Void> recorded() {
+    if (!nodes().isEmpty()) {
+      return Future.succeededFuture();
+    }
+    return calls
+        .peers(log.others())
+        .compose(
+            answers -> {
+              List<ClusterNode> formed = new ArrayList<>();
+              for (LogSettings.Peer peer : log.peers()) {
+                Peer card =
+                    peer.nodeId().equals(log.nodeId()) ? own.get() : answers.get(peer.nodeId());
+                formed.add(
+                    card != null && card.place() != null
+                        ? card.place().member(peer.nodeId())
+                        : new ClusterNode(
+                            peer.nodeId(),
+                            peer.host(),
+                            NodePorts.baseOfRaft(peer.raftPort()),
+                            "",
+                            State.MEMBER));
+              }
+              return submit(new MetaCommand.PutNodes(formed));
+            });
+  }
+
+  private Future<Void> submit(MetaCommand command) {
+    return Future.fromCompletionStage(
+            log.meta().append(Entry.of(command, node.nowMillis())), context)
+        .map(
+            answer -> {
+              if (ReplyCodec.decode(answer) instanceof Reply.Refused refused) {
+                throw refused.exception();
+              }
+              return null;
+            });
+  }
+
+  private void look() {
+    if (looking || stopped || !leads() || nodes().isEmpty() || replacing.getAsBoolean()) {
+      return;
+    }
+    looking = true;
+    List<String> asked =
+        nodes().stream()
+            .filter(ClusterNode::joined)
+            .map(ClusterNode::id)
+            .filter(id -> !id.equals(log.nodeId()))
+            .toList();
+    calls
+        .peers(asked)
+        .onComplete(
+            answers ->
+                context.runOnContext(
+                    ignored -> {
+                      looking = false;
+                      if (!stopped && answers.succeeded()) {
+                        Map<String, Peer> all = new TreeMap<>(answers.result());
+                        all.put(log.nodeId(), own.get());
+                        cards = all;
+                        act();
+                      }
+                    }));
+  }
+
+  /**
+   * The log groups as their leaders see them; those that nobody leads are as they were seen last.
+   */
+  private List<PlacementSteps.Group> groups() {
+    cards.forEach(
+        (id, card) ->
+            card.leads()
+                .forEach(
+                    (name, led) ->
+                        seen.put(
+                            name, new PlacementSteps.Group(name, led.voters(), id, led.bytes()))));
+    List<PlacementSteps.Group> groups = new ArrayList<>();
+    for (LogGroup group : log.all()) {
+      PlacementSteps.Group known = seen.get(group.name());
+      if (known == null && !group.voters().isEmpty()) {
+        known =
+            new PlacementSteps.Group(
+                group.name(), Set.copyOf(group.voters()), null, node.bytes(group));
+      }
+      if (known != null) {
+        String leader = group.leadership().leader();
+        groups.add(new PlacementSteps.Group(known.name(), known.voters(), leader, known.bytes()));
+      }
+    }
+    return groups;
+  }
+
+  private void act() {
+    PlacementSteps.Next next =
+        PlacementSteps.next(
+            nodes(),
+            node.meta().tables().placement(),
+            groups(),
+            cards,
+            log.clusterId(),
+            VOTERS_MAX);
+    waits = next.waits();
+    next.steps().forEach(this::take);
+  }
+
+  /** One step for each log group or node at a time. */
+  private void take(Step step) {
+    String about = about(step);
+    if (underWay.putIfAbsent(about, step) != null) {
+      return;
+    }
+    if (!step.equals(logged.put(about, step))) {
+      LOG.info("placement: {}", step);
+    }
+    run(step)
+        .onComplete(
+            done ->
+                context.runOnContext(
+                    ignored -> {
+                      underWay.remove(about);
+                      if (done.succeeded()) {
+                        failures.remove(about);
+                      } else {
+                        String why = RefusedException.of(done.cause()).getMessage();
+                        if (!why.equals(failures.put(about, why))) {
+                          LOG.info("placement: {} waits: {}", step, why);
+                        }
+                      }
+                    }));
+  }
+
+  private static String about(Step step) {
+    if (step instanceof Step.Put put) {
+      return put.node().id();
+    } else if (step instanceof Step.Invite invite) {
+      return invite.node();
+    } else if (step instanceof Step.Place place) {
+      return place.group();
+    } else if (step instanceof Step.AddVoter add) {
+      return add.group();
+    } else if (step instanceof Step.RemoveVoter remove) {
+      return remove.group();
+    } else if (step instanceof Step.DropCopy drop) {
+      return drop.group();
+    }
+    return ((Step.Forget) step).node();
+  }
+
+  private Future<?> run(Step step) {
+    if (step instanceof Step.Put put) {
+      return submit(new MetaCommand.PutNodes(List.of(put.node())));
+    } else if (step instanceof Step.Invite invite) {
+      return calls.ask(
+          invite.node(), invitation(log, invite.incarnation(), nodes()), STEP_MILLIS_MAX);
+    } else if (step instanceof Step.Place place) {
+      return submit(new MetaCommand.PlaceGroup(place.group(), place.nodes()));
+    } else if (step instanceof Step.AddVoter add) {
+      return voters(add.group(), "addVoter", add.voter(), VoterId.node(add.voter()), null);
+    } else if (step instanceof Step.RemoveVoter remove) {
+      return voters(remove.group(), "removeVoters", null, remove.node(), remove.seen());
+    }
+    if (step instanceof Step.DropCopy drop) {
+      // The leader confirms that the node has no vote.
+      return voters(drop.group(), "removeVoters", null, drop.node(), drop.seen())
+          .compose(
+              answer ->
+                  answer.toJsonObject().getBoolean("done")
+                      ? calls.ask(
+                          drop.node(),
+                          new JsonObject().put("action", "dropCopy").put("group", drop.group()),
+                          STEP_MILLIS_MAX)
+                      : Future.failedFuture(UNAVAILABLE.error("a change is under way")));
+    }
+    Step.Forget forget = (Step.Forget) step;
+    String id = forget.node();
+    // The leaders confirm that the node has no vote, and that none is on its way to it.
+    List<Future<Buffer>> confirmed = new ArrayList<>();
+    forget
+        .seen()
+        .forEach((group, seen) -> confirmed.add(voters(group, "removeVoters", null, id, seen)));
+    return Future.all(confirmed)
+        .compose(
+            all ->
+                all.<Buffer>list().stream().allMatch(each -> each.toJsonObject().getBoolean("done"))
+                    ? submit(new MetaCommand.RemoveNode(id))
+                    : Future.failedFuture(UNAVAILABLE.error("a change of voters is under way")))
+        .onSuccess(done -> LOG.info("node {} is not in the cluster any more", id))
+        .compose(done -> tellRemoved(id));
+  }
+
+  /** One that does not answer asks later by itself. */
+  private Future<?> tellRemoved(String id) {
+    return calls
+        .ask(
+            id,
+            new JsonObject().put("action", "removed").put("clusterId", log.clusterId()),
+            STEP_MILLIS_MAX)
+        .otherwiseEmpty();
+  }
+
+  /**
+   * @param seen the voters that there must be; null: any
+   */
+  private Future<Buffer> voters(
+      String group, String action, String voter, String id, Set<String> seen) {
+    String leader =
+        log.all().stream()
+            .filter(each -> each.name().equals(group))
+            .findFirst()
+            .orElseThrow()
+            .leadership()
+            .leader();
+    if (leader == null) {
+      return Future.failedFuture(UNAVAILABLE.error("nobody leads log group " + group));
+    }
+    return calls.ask(
+        leader,
+        new JsonObject()
+            .put("action", action)
+            .put("group", group)
+            .put("node", id)
+            .put("voter", voter)
+            .put("seen", seen == null ? null : new JsonArray(List.copyOf(seen))),
+        STEP_MILLIS_MAX);
+  }
+
+  /** Refuses a vote for a node that is to leave: whoever gives it may not know that yet. */
+  void requireStays(String voter) {
+    ClusterNode known = node.meta().tables().node(VoterId.node(voter));
+    if (known != null && known.state() == State.LEAVING) {
+      throw UNAVAILABLE.error("node %s is leaving the cluster", known.id());
+    }
+  }
+
+  /** The question that takes an empty node in. */
+  static JsonObject invitation(LogNode log, String incarnation, Collection<ClusterNode> nodes) {
+    JsonArray places = new JsonArray();
+    nodes.stream()
+        .filter(ClusterNode::joined)
+        .forEach(
+            each ->
+                places.add(
+                    new JsonObject()
+                        .put("node", each.id())
+                        .put("host", each.host())
+                        .put("port", each.port())));
+    return new JsonObject()
+        .put("action", "join")
+        .put("clusterId", log.clusterId())
+        .put("dataGroups", log.data().size())
+        .put("incarnation", incarnation)
+        .put("nodes", places);
+  }
+
+  /** How far a node is on its way into the cluster, or out of it. */
+  JsonObject status(String id) {
+    ClusterNode known = node.meta().tables().node(id);
+    JsonObject json = new JsonObject().put("node", id);
+    if (known == null || known.state() == State.ADMITTED) {
+      boolean formed = known == null && nodes().isEmpty() && log.nodes().contains(id);
+      return json.put("state", "DONE")
+          .put("membership", formed ? "MEMBER" : known == null ? "NONE" : "ADMITTED")
+          .put("groups", new JsonObject());
+    }
+    boolean gives = known.state() == State.DRAINING || known.state() == State.LEAVING;
+    JsonObject left = new JsonObject();
+    long bytes = 0;
+    for (PlacementSteps.Group group : groups()) {
+      boolean votes = group.nodes().contains(id);
+      List<String> placed = node.meta().tables().placement().get(group.name());
+      boolean stays = known.state() == State.DRAINING && group.name().equals(LogNode.META);
+      boolean due = gives ? votes && !stays : placed != null && placed.contains(id) && !votes;
+      if (due) {
+        left.put(group.name(), wait(group.name(), id));
+        Peer card = cards.get(id);
+        bytes +=
+            gives || card == null
+                ? group.bytes()
+                : card.copying().getOrDefault(group.name(), group.bytes());
+      }
+    }
+    boolean done = left.isEmpty() && known.state() != State.LEAVING && !waits.containsKey(id);
+    if (done) {
+      paces.remove(id);
+    }
+    json.put("state", done ? "DONE" : "RUNNING")
+        .put("membership", known.state().name())
+        .put("groups", left)
+        .put("bytesLeft", bytes)
+        .put("secondsLeft", done ? null : secondsLeft(id, bytes));
+    String wait = waits.get(id);
+    return wait == null ? json : json.put("message", wait);
+  }
+
+  /** Null as long as nothing can be said. */
+  private Long secondsLeft(String id, long bytes) {
+    Pace pace = paces.get(id);
+    if (pace == null || pace.bytesThen() < bytes) {
+      paces.put(id, new Pace(System.nanoTime(), bytes));
+      return null;
+    }
+    long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - pace.sinceNanos());
+    long moved = pace.bytesThen() - bytes;
+    return seconds < 2 || moved <= 0 ? null : (Long) (bytes * seconds / moved);
+  }
+
+  private String wait(String group, String id) {
+    String failed = failures.get(group);
+    String waited = waits.get(group);
+    if (waited != null || failed != null) {
+      return waited == null ? failed : waited;
+    }
+    Step step = underWay.get(group);
+    boolean copies = step instanceof Step.AddVoter add && VoterId.node(add.voter()).equals(id);
+    return copies ? "copying" : "waiting";
+  }
+
+  /** The same for whoever asks. */
+  JsonObject asked(String id) {
+    requireLeader();
+    return status(id);
+  }
+
+  /** Where the log groups are to be, and which nodes there are; for people. */
+  JsonObject placement() {
+    requireLeader();
+    JsonArray all = new JsonArray();
+    Set<String> ids = new TreeSet<>(log.nodes());
+    nodes().forEach(each -> ids.add(each.id()));
+    ids.forEach(id -> all.add(nodeStatus(id)));
+    JsonArray places = new JsonArray();
+    for (PlacementSteps.Group group : groups()) {
+      List<String> target = node.meta().tables().placement().get(group.name());
+      places.add(
+          new JsonObject()
+              .put("group", group.name())
+              .put("voters", new JsonArray(List.copyOf(group.nodes())))
+              .put("target", target == null ? null : new JsonArray(target))
+              .put("waits", waits.get(group.name())));
+    }
+    return new JsonObject().put("nodes", all).put("groups", places);
+  }
+
+  private JsonObject nodeStatus(String id) {
+    ClusterNode known = node.meta().tables().node(id);
+    long bytes =
+        groups().stream()
+            .filter(group -> group.nodes().contains(id))
+            .mapToLong(PlacementSteps.Group::bytes)
+            .sum();
+    return status(id)
+        .put("zone", known == null ? null : known.zone())
+        .put("votes", groups().stream().filter(group -> group.nodes().contains(id)).count())
+        .put("bytes", bytes);
+  }
+}

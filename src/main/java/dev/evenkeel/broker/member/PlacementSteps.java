@@ -1,0 +1,315 @@
+package dev.evenkeel.broker.member;
+
+import dev.evenkeel.log.LogNode;
+import dev.evenkeel.log.NodeInfo.Stage;
+import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.ClusterNode.State;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+
+/**
+ * Decides what the leader of meta does next so that the log groups are where they should be. A pure
+ * function of what is recorded and of what the nodes say; each step may be repeated, so whoever
+ * leads meta next goes on from there.
+ *
+ * <pre>
+ * a recorded node waits, empty          → invite it: it opens its logs without a vote
+ * a log group lacks a recorded voter    → add it: its leader brings it up to date first
+ * it has all, and others besides        → remove one that does not lead it
+ * a node has a copy and no vote         → delete the copy
+ * nothing to add or remove              → plan, and record a plan that differs
+ * a leaving node has no vote left       → take it out of the cluster
+ * </pre>
+ *
+ * <p>A log group changes one voter at a time, and gets the new voter before it loses the old one,
+ * so that it never has fewer copies than before. A node gets one copy at a time.
+ */
+final class PlacementSteps {
+  /** Most copies that are made at a time. */
+  static final int COPIES_MAX = 2;
+
+  /** What to do. */
+  sealed interface Step {
+    /** Record a node. */
+    record Put(ClusterNode node) implements Step {}
+
+    /** Invite an empty node. */
+    record Invite(String node, String incarnation) implements Step {}
+
+    /** Record where a log group is to be. */
+    record Place(String group, List<String> nodes) implements Step {}
+
+    record AddVoter(String group, String voter) implements Step {}
+
+    /**
+     * @param seen the voters for which this was decided: with others it must not be done, because
+     *     whoever decided it may have led meta before another node
+     */
+    record RemoveVoter(String group, String node, Set<String> seen) implements Step {}
+
+    /**
+     * Delete the copy of a node that has no vote.
+     *
+     * @param seen as in {@link RemoveVoter}
+     */
+    record DropCopy(String group, String node, Set<String> seen) implements Step {}
+
+    /**
+     * Take a node out of the cluster.
+     *
+     * @param seen the voters of each log group, as in {@link RemoveVoter}: the node is not among
+     *     them, and must not be about to be
+     */
+    record Forget(String node, Map<String, Set<String>> seen) implements Step {}
+  }
+
+  /**
+   * A log group now.
+   *
+   * @param voters names of its voters
+   * @param leader node id, or null
+   * @param bytes of one copy
+   */
+  record Group(String name, Set<String> voters, String leader, long bytes) {
+    Set<String> nodes() {
+      Set<String> nodes = new TreeSet<>();
+      voters.forEach(voter -> nodes.add(VoterId.node(voter)));
+      return nodes;
+    }
+  }
+
+  /**
+   * What is to be done.
+   *
+   * @param waits what keeps a step from being taken, by log group or node, for people
+   */
+  record Next(List<Step> steps, Map<String, String> waits) {}
+
+  private final Map<String, ClusterNode> nodes = new TreeMap<>();
+  private final Map<String, List<String>> placement;
+  private final List<Group> groups;
+  private final Map<String, Peer> cards;
+  private final String clusterId;
+  private final int votersMax;
+  private final List<Step> steps = new ArrayList<>();
+  private final Map<String, String> waits = new LinkedHashMap<>();
+
+  private PlacementSteps(
+      Collection<ClusterNode> nodes,
+      Map<String, List<String>> placement,
+      List<Group> groups,
+      Map<String, Peer> cards,
+      String clusterId,
+      int votersMax) {
+    nodes.stream().filter(ClusterNode::joined).forEach(node -> this.nodes.put(node.id(), node));
+    this.placement = placement;
+    this.groups = groups;
+    this.cards = cards;
+    this.clusterId = clusterId;
+    this.votersMax = votersMax;
+  }
+
+  /**
+   * @param nodes as recorded
+   * @param placement as recorded, by log group
+   * @param cards of the nodes that answer
+   * @param votersMax most voters of a data log group
+   */
+  static Next next(
+      Collection<ClusterNode> nodes,
+      Map<String, List<String>> placement,
+      List<Group> groups,
+      Map<String, Peer> cards,
+      String clusterId,
+      int votersMax) {
+    PlacementSteps steps =
+        new PlacementSteps(nodes, placement, groups, cards, clusterId, votersMax);
+    steps.decide();
+    return new Next(steps.steps, steps.waits);
+  }
+
+  private void decide() {
+    nodes.values().forEach(this::lookAtNode);
+    Map<String, Set<String>> planned = planned();
+    boolean settled = waits.isEmpty() && steps.isEmpty();
+    Set<String> copying = new HashSet<>();
+    Map<String, Set<String>> others = new TreeMap<>();
+    for (Group group : groups) {
+      Set<String> plan = planned.get(group.name());
+      boolean differs = plan != null && !plan.equals(targets(group));
+      if (differs && broken(group)) {
+        // What is recorded holds no longer: nothing is to be done by it.
+        steps.add(new Step.Place(group.name(), List.copyOf(plan)));
+        settled = false;
+        continue;
+      }
+      if (differs) {
+        others.put(group.name(), plan);
+      }
+      settled &= !change(group, targets(group), copying);
+    }
+    if (settled) {
+      others.forEach((group, plan) -> steps.add(new Step.Place(group, List.copyOf(plan))));
+    }
+  }
+
+  private void lookAtNode(ClusterNode node) {
+    Peer card = cards.get(node.id());
+    if (card != null && card.place() != null) {
+      ClusterNode now = card.place().member(node.id()).with(node.state());
+      if (!now.equals(node)) {
+        steps.add(new Step.Put(now));
+      }
+    }
+    boolean votes = groups.stream().anyMatch(group -> group.nodes().contains(node.id()));
+    if (card != null && card.info().stage() == Stage.WAITING) {
+      if (votes) {
+        waits.put(
+            node.id(),
+            "its data directory is empty: if it lost its data for good, run 'evenkeel cluster"
+                + " replace "
+                + node.id()
+                + "'");
+      } else if (node.state() != State.LEAVING) {
+        // One that was drained before it came has meta, too.
+        steps.add(new Step.Invite(node.id(), card.info().incarnation()));
+      }
+    }
+    if (node.state() == State.LEAVING && !votes) {
+      if (card != null && !card.copying().isEmpty()) {
+        // It is about to get a vote that it was given before it was to leave.
+        waits.put(node.id(), "it still gets copies of " + card.copying().keySet());
+      } else {
+        Map<String, Set<String>> seen = new TreeMap<>();
+        groups.forEach(group -> seen.put(group.name(), group.voters()));
+        steps.add(new Step.Forget(node.id(), seen));
+      }
+    }
+  }
+
+  private Map<String, Set<String>> planned() {
+    Map<String, Set<String>> planned = new TreeMap<>();
+    for (boolean meta : new boolean[] {true, false}) {
+      List<PlacementPlanner.Node> known =
+          nodes.values().stream()
+              .map(node -> new PlacementPlanner.Node(node.id(), node.zone(), takes(node, meta)))
+              .toList();
+      List<PlacementPlanner.Group> wanted =
+          groups.stream()
+              .filter(group -> isMeta(group) == meta)
+              .map(
+                  group ->
+                      new PlacementPlanner.Group(
+                          group.name(), targets(group), wanted(group), group.bytes()))
+              .toList();
+      if (known.stream().anyMatch(PlacementPlanner.Node::takes)) {
+        planned.putAll(PlacementPlanner.plan(known, wanted));
+      }
+    }
+    return planned;
+  }
+
+  private static boolean isMeta(Group group) {
+    return group.name().equals(LogNode.META);
+  }
+
+  /** A drained node goes on serving, for which it needs meta. */
+  private static boolean takes(ClusterNode node, boolean meta) {
+    return node.state() == State.MEMBER || meta && node.state() == State.DRAINING;
+  }
+
+  /** Every node has meta, which is small and says what all need to know. */
+  private int wanted(Group group) {
+    return isMeta(group) ? Integer.MAX_VALUE : votersMax;
+  }
+
+  private Set<String> targets(Group group) {
+    List<String> recorded = placement.get(group.name());
+    return recorded == null ? group.nodes() : new TreeSet<>(recorded);
+  }
+
+  /** Whether a node is to vote that gives its copies away, or fewer than could are to. */
+  private boolean broken(Group group) {
+    Set<String> targets = targets(group);
+    long takers = nodes.values().stream().filter(node -> node.state() == State.MEMBER).count();
+    return targets.size() < Math.min(wanted(group), takers)
+        || targets.stream()
+            .anyMatch(node -> !nodes.containsKey(node) || nodes.get(node).state() != State.MEMBER);
+  }
+
+  /**
+   * @param copying nodes that get a copy already
+   * @return whether something is to be changed
+   */
+  private boolean change(Group group, Set<String> targets, Set<String> copying) {
+    Set<String> now = group.nodes();
+    Set<String> missing = new TreeSet<>(targets);
+    missing.removeAll(now);
+    missing.removeIf(node -> !nodes.containsKey(node));
+    if (!missing.isEmpty()) {
+      add(group, missing, copying);
+      return true;
+    }
+    Set<String> spare = new TreeSet<>(now);
+    spare.removeAll(targets);
+    if (!spare.isEmpty()) {
+      remove(group, spare);
+      return true;
+    }
+    for (ClusterNode node : nodes.values()) {
+      Peer card = cards.get(node.id());
+      boolean holds = card != null && card.holds().contains(group.name());
+      if (holds && !now.contains(node.id()) && node.state() != State.LEAVING) {
+        steps.add(new Step.DropCopy(group.name(), node.id(), group.voters()));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private void add(Group group, Set<String> missing, Set<String> copying) {
+    for (String node : missing) {
+      Peer card = cards.get(node);
+      if (card == null) {
+        waits.put(group.name(), "node " + node + " does not answer: start it, or remove it");
+      } else if (card.info().stage() != Stage.FORMED
+          || !clusterId.equals(card.info().clusterId())) {
+        waits.put(group.name(), "node " + node + " is about to open its logs");
+      } else if (copying.contains(node) || copying.size() >= COPIES_MAX) {
+        waits.put(group.name(), "other log groups come first");
+      } else {
+        copying.add(node);
+        waits.remove(group.name());
+        steps.add(new Step.AddVoter(group.name(), card.info().voter()));
+        return;
+      }
+    }
+  }
+
+  private void remove(Group group, Set<String> spare) {
+    for (String node : spare) {
+      Set<String> rest = group.nodes();
+      rest.remove(node);
+      long alive = rest.stream().filter(cards::containsKey).count();
+      if (node.equals(group.leader()) && cards.containsKey(node)) {
+        waits.put(group.name(), "node " + node + " hands the leadership over");
+      } else if (2 * alive <= rest.size()) {
+        waits.put(
+            group.name(),
+            "without node " + node + " no majority would answer of the nodes " + rest);
+      } else {
+        waits.remove(group.name());
+        steps.add(new Step.RemoveVoter(group.name(), node, group.voters()));
+        return;
+      }
+    }
+  }
+}

@@ -1,0 +1,148 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.internal.session.Credentials;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** What must be so before a node is stopped. */
+final class PreStop {
+  /** A copy that is further behind does not count. */
+  static final long LAG_ENTRIES_MAX = 10_000;
+
+  private static final Pattern ORDINAL = Pattern.compile(".*-(\\d{1,9})");
+
+  private PreStop() {}
+
+  /**
+   * Which log groups would lose their majority if the node stopped now: one line for each. A log
+   * group with one or two copies always would, and does not count: to wait does not help.
+   *
+   * @param cluster the answer of {@code GET /api/cluster}
+   */
+  static List<String> obstacles(JsonObject cluster, String node) {
+    Set<String> alive = new TreeSet<>();
+    Set<String> all = new TreeSet<>();
+    for (Object each : cluster.getJsonArray("nodes")) {
+      JsonObject known = (JsonObject) each;
+      all.add(known.getString("node"));
+      if (Boolean.TRUE.equals(known.getBoolean("alive"))) {
+        alive.add(known.getString("node"));
+      }
+    }
+    List<String> obstacles = new ArrayList<>();
+    for (Object each : cluster.getJsonArray("logs")) {
+      JsonObject log = (JsonObject) each;
+      Set<String> voters = voters(log, all);
+      if (voters.contains(node) && voters.size() > 2) {
+        Set<String> rest = current(log, voters);
+        rest.retainAll(alive);
+        rest.remove(node);
+        int needed = voters.size() / 2 + 1;
+        if (rest.size() < needed) {
+          obstacles.add(
+              "%s needs %s of %s copies, and without %s only %s would be there: %s"
+                  .formatted(
+                      log.getString("group"),
+                      needed,
+                      voters.size(),
+                      node,
+                      rest.size(),
+                      rest.isEmpty() ? "none" : String.join(", ", rest)));
+        }
+      }
+    }
+    return obstacles;
+  }
+
+  private static Set<String> voters(JsonObject log, Set<String> all) {
+    JsonArray voters = log.getJsonArray("voters");
+    if (voters == null) {
+      return all;
+    }
+    Set<String> names = new TreeSet<>();
+    voters.forEach(voter -> names.add((String) voter));
+    return names;
+  }
+
+  /** Those whose copies are, as far as the leader knows, not far behind. */
+  private static Set<String> current(JsonObject log, Set<String> voters) {
+    Set<String> current = new TreeSet<>();
+    if (log.getString("leader") == null) {
+      return current;
+    }
+    current.add(log.getString("leader"));
+    for (Object each : log.getJsonArray("followers", new JsonArray())) {
+      JsonObject follower = (JsonObject) each;
+      Long behind = follower.getLong("lagEntries");
+      if (behind != null && behind <= LAG_ENTRIES_MAX) {
+        current.add(follower.getString("node"));
+      }
+    }
+    current.retainAll(voters);
+    return current;
+  }
+
+  /**
+   * Whether a StatefulSet of Kubernetes keeps the pod: its ordinal is below the number of replicas.
+   *
+   * @param set the object, as the API of Kubernetes has it
+   * @throws CommandFailure if the name of the pod has no ordinal, or the object has no replicas
+   */
+  static boolean keeps(JsonObject set, String pod) {
+    Matcher ordinal = ORDINAL.matcher(pod);
+    if (!ordinal.matches()) {
+      throw CommandFailure.usage(
+          "'" + pod + "' is no pod of a StatefulSet: its name would end with a number");
+    }
+    JsonObject spec = set.getJsonObject("spec", new JsonObject());
+    Integer replicas = spec.getInteger("replicas");
+    if (replicas == null) {
+      throw CommandFailure.failed("Kubernetes does not say how many replicas there should be");
+    }
+    JsonObject ordinals = spec.getJsonObject("ordinals", new JsonObject());
+    int first = ordinals.getInteger("start", 0);
+    return Integer.parseInt(ordinal.group(1)) < first + replicas;
+  }
+
+  /**
+   * Asks Kubernetes for a StatefulSet.
+   *
+   * @param name {@code NAMESPACE/NAME}
+   */
+  static JsonObject statefulSet(String url, Path account, String name) {
+    String[] words = name.split("/");
+    if (words.length != 2) {
+      throw CommandFailure.usage("--stateful-set '" + name + "': write NAMESPACE/NAME");
+    }
+    try {
+      Path ca = account.resolve("ca.crt");
+      Credentials trusted =
+          Files.exists(ca)
+              ? Credentials.of(new ClientOptions().setCa(ca.toString()))
+              : Credentials.NONE;
+      String token = Files.readString(account.resolve("token")).strip();
+      return new HttpApi(url, trusted, token)
+          .get(
+              "/apis/apps/v1/namespaces/"
+                  + HttpApi.segment(words[0])
+                  + "/statefulsets/"
+                  + HttpApi.segment(words[1]));
+    } catch (IOException e) {
+      throw CommandFailure.failed(
+          account + " has no token of a service account of Kubernetes: " + e, e);
+    } catch (RefusedException e) {
+      throw CommandFailure.failed(e.words(), e);
+    }
+  }
+}

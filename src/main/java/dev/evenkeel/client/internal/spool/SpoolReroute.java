@@ -1,0 +1,303 @@
+package dev.evenkeel.client.internal.spool;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.LeaderClient.Retry;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Murmur2;
+import io.vertx.core.Future;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.stream.IntStream;
+
+/**
+ * Sends what sealed shards did not take of a spool to the shards that are open now, frame by frame.
+ *
+ * <p>The messages go under a producer of their own, as those of handlers do: their sequences follow
+ * from the number of the frame and the place in it, and may have gaps. So whoever sends a frame
+ * again, perhaps in another run of the program, sends the same, and the log notices it. See ADR 15.
+ */
+final class SpoolReroute {
+  /** In place of a group whose handlers publish, before the id of the spool's producer. */
+  private static final String PUBLISHER = "evenkeel.spool-";
+
+  /** Ids that the meta log gives out are lower. */
+  private static final long FIRST_PRODUCER = 1L << 61;
+
+  /** Sequences leave this many bits for the messages of a frame; they count from 1. */
+  private static final int INDEX_BITS = 24;
+
+  private static final int BUILDER_BYTES = 512;
+  private static final long REQUEST_MILLIS = 5_000;
+  private static final long PATIENCE_MILLIS = 10_000;
+  private static final long PAUSE_MILLIS = 100;
+
+  /**
+   * A batch of a sealed shard.
+   *
+   * @param batch with its place in the epoch of its run
+   * @param place of its first message in the frame
+   * @param untaken the shard has refused it as SEALED
+   */
+  record Item(int shard, Batch batch, int place, long dueMillis, boolean untaken) {}
+
+  /**
+   * What became of a batch.
+   *
+   * @param offset of its first message if its own shard had it, else -1
+   * @param shards if not, where each of its messages is now; else null
+   */
+  record Moved(long offset, int[] shards) {}
+
+  private final Link link;
+  private final ClusterDirectory directory;
+  private final LeaderClient leaders;
+  private final long producerId;
+  private final int epoch;
+
+  /** By sealed shard, the last sequence that it took of this producer; null: not opened yet. */
+  private Map<Shard, Long> lastInSealed;
+
+  /**
+   * @param producerId of the spool
+   * @param run of the program: what a former run still sends is fenced
+   */
+  SpoolReroute(Link link, ClusterDirectory directory, long producerId, int run) {
+    this.link = link;
+    this.directory = directory;
+    this.producerId = producerId;
+    epoch = run;
+    leaders = new LeaderClient(link, directory);
+  }
+
+  /**
+   * Moves the batches of a frame.
+   *
+   * @param topic as it is now
+   * @return what became of each. If it fails with a refusal that may pass, or with SEALED because
+   *     the topic has other shards by now, the frame may be moved again
+   */
+  Future<List<Moved>> move(TopicInfo topic, long frame, List<Item> items) {
+    return probe(topic, items, 0, new ArrayList<>())
+        .compose(offsets -> opened(topic).map(done -> offsets))
+        .compose(offsets -> send(topic, frame, items, offsets))
+        .onFailure(failure -> lastInSealed = null);
+  }
+
+  /** Asks the sealed shards which batches they have; one after another, as they were sent. */
+  private Future<List<Long>> probe(
+      TopicInfo topic, List<Item> items, int from, List<Long> offsets) {
+    if (from == items.size()) {
+      return Future.succeededFuture(offsets);
+    }
+    Item item = items.get(from);
+    if (item.untaken()) {
+      offsets.add(null);
+      return probe(topic, items, from + 1, offsets);
+    }
+    Shard shard = new Shard(topic.id(), item.shard());
+    AppendBody.Item asked = new AppendBody.Item(shard, item.batch(), item.dueMillis());
+    return append(shard.dataGroup(directory.dataGroups()), List.of(asked))
+        .compose(
+            results -> {
+              AppendResults.Result result = results.get(0);
+              boolean untaken =
+                  result.refusal() == Refusal.SEALED || result.refusal() == Refusal.SEQUENCE_GAP;
+              if (!result.ok() && !untaken) {
+                throw new RefusedException(result.refusal(), "a sealed shard was asked");
+              }
+              offsets.add(untaken ? null : (Long) result.value());
+              return probe(topic, items, from + 1, offsets);
+            });
+  }
+
+  private Future<?> opened(TopicInfo topic) {
+    if (lastInSealed != null) {
+      return Future.succeededFuture();
+    }
+    DataCommand command =
+        new DataCommand.OpenPublisher(
+            FIRST_PRODUCER | producerId,
+            epoch,
+            PUBLISHER + producerId,
+            new Shard(topic.id(), 0),
+            true);
+    List<Future<Reply>> replies =
+        IntStream.range(0, directory.dataGroups())
+            .mapToObj(group -> leaders.submit(group, command, REQUEST_MILLIS, retry()))
+            .toList();
+    return Future.all(replies)
+        .onSuccess(
+            all -> {
+              Map<Shard, Long> last = new HashMap<>();
+              for (Reply reply : all.<Reply>list()) {
+                if (reply instanceof Reply.OfSequences of) {
+                  last.putAll(of.lastSequences());
+                }
+              }
+              lastInSealed = last;
+            });
+  }
+
+  private static Retry retry() {
+    return Retry.within(PATIENCE_MILLIS, PAUSE_MILLIS, () -> false);
+  }
+
+  /**
+   * A message that its own shard did not take.
+   *
+   * @param sequence grows within the frame
+   */
+  private record Left(int item, int place, Message message, long dueMillis, long sequence) {}
+
+  private Future<List<Moved>> send(
+      TopicInfo topic, long frame, List<Item> items, List<Long> offsets) {
+    List<Moved> moved = new ArrayList<>();
+    List<Left> left = new ArrayList<>();
+    for (int i = 0; i < items.size(); i++) {
+      Item item = items.get(i);
+      if (offsets.get(i) != null) {
+        moved.add(new Moved(offsets.get(i), null));
+        continue;
+      }
+      int count = item.batch().count();
+      moved.add(new Moved(-1, new int[count]));
+      long sequence = frame << INDEX_BITS | item.place() + 1;
+      BatchReader messages = item.batch().reader(0);
+      for (int j = 0; j < count; j++) {
+        left.add(new Left(i, j, messages.next(), item.dueMillis(), sequence + j));
+      }
+    }
+    for (TopicInfo.Layout layout : topic.layouts()) {
+      if (layout != topic.open() && layout.first() > items.get(0).shard()) {
+        left = withoutTaken(topic, layout, left, items, moved);
+      }
+    }
+    Map<Integer, List<AppendBody.Item>> byGroup = new TreeMap<>();
+    for (Part part : parts(topic, topic.open(), left, items)) {
+      part.note(moved);
+      int group = part.shard.dataGroup(directory.dataGroups());
+      byGroup.computeIfAbsent(group, none -> new ArrayList<>()).add(part.item());
+    }
+    List<Future<?>> sent = new ArrayList<>();
+    byGroup.forEach((group, batches) -> sent.add(append(group, batches).map(this::allTaken)));
+    return Future.all(sent).map(all -> moved);
+  }
+
+  /** Without what the shards of a layout in between took, which are sealed by now. */
+  private List<Left> withoutTaken(
+      TopicInfo topic,
+      TopicInfo.Layout layout,
+      List<Left> left,
+      List<Item> items,
+      List<Moved> moved) {
+    List<Left> still = new ArrayList<>();
+    for (Part part : parts(topic, layout, left, items)) {
+      if (lastInSealed.getOrDefault(part.shard, -1L) >= part.messages.get(0).sequence()) {
+        part.note(moved);
+      } else {
+        still.addAll(part.messages);
+      }
+    }
+    still.sort(Comparator.comparingLong(Left::sequence));
+    return still;
+  }
+
+  /** The messages of one batch. */
+  private final class Part {
+    final Shard shard;
+    final List<Left> messages = new ArrayList<>();
+    final BatchBuilder builder = new BatchBuilder(BUILDER_BYTES);
+
+    Part(Shard shard) {
+      this.shard = shard;
+    }
+
+    boolean takes(Left next) {
+      return messages.isEmpty()
+          || messages.get(0).dueMillis() == next.dueMillis()
+              && builder.fits(next.message(), Limits.BATCH_BYTES_MAX);
+    }
+
+    void note(List<Moved> moved) {
+      messages.forEach(each -> moved.get(each.item()).shards()[each.place()] = shard.shard());
+    }
+
+    AppendBody.Item item() {
+      Batch batch = builder.build(FIRST_PRODUCER | producerId, epoch, messages.get(0).sequence());
+      return new AppendBody.Item(shard, batch, messages.get(0).dueMillis());
+    }
+  }
+
+  /** Batches for a layout: the same, whoever makes them. Those of a shard are in their order. */
+  private List<Part> parts(
+      TopicInfo topic, TopicInfo.Layout layout, List<Left> messages, List<Item> items) {
+    List<Part> all = new ArrayList<>();
+    Map<Integer, Part> last = new HashMap<>();
+    for (Left each : messages) {
+      int shard = shard(each.message(), items.get(each.item()).shard(), layout);
+      Part part = last.get(shard);
+      if (part == null || !part.takes(each)) {
+        part = new Part(new Shard(topic.id(), shard));
+        last.put(shard, part);
+        all.add(part);
+      }
+      part.messages.add(each);
+      part.builder.add(each.message());
+    }
+    return all;
+  }
+
+  /** Messages without a key stay together. */
+  private static int shard(Message message, int former, TopicInfo.Layout layout) {
+    int place =
+        message.key() == null
+            ? former % layout.shards()
+            : Murmur2.shard(message.key(), layout.shards());
+    return layout.first() + place;
+  }
+
+  private Void allTaken(List<AppendResults.Result> results) {
+    for (AppendResults.Result result : results) {
+      if (!result.ok()) {
+        throw new RefusedException(
+            result.refusal(), "what a sealed shard did not take: " + result.refusal().usualWords());
+      }
+    }
+    return null;
+  }
+
+  private Future<List<AppendResults.Result>> append(int group, List<AppendBody.Item> items) {
+    Bytes body = new Bytes();
+    items.forEach(item -> AppendBody.write(body, item));
+    return leaders
+        .ask(
+            group,
+            retry(),
+            (asked, leader) ->
+                link.request(
+                    Addresses.data(leader), Frames.request(Op.APPEND, body), REQUEST_MILLIS))
+        .map(answer -> AppendResults.decode(Frames.answerBody(answer)).results());
+  }
+}

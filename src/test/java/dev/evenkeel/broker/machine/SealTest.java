@@ -1,0 +1,95 @@
+package dev.evenkeel.broker.machine;
+
+import static dev.evenkeel.broker.machine.Rig.SHARD;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class SealTest {
+  private final Rig rig = Rig.opened();
+
+  private void seal() {
+    assertThat(rig.run(new DataCommand.SealShards(SHARD.topicId(), SHARD.shard() + 1)))
+        .isEqualTo(Reply.DONE);
+  }
+
+  private Lease lease() {
+    return rig.tables().lease("g", SHARD);
+  }
+
+  private void finish(long epoch, long offset) {
+    rig.run(new DataCommand.Release("g", SHARD, epoch, offset, DataCommand.Release.FINISHED, null));
+  }
+
+  @Test
+  void aSealedShardTakesNothingAndKnowsWhatItTook() {
+    assertThat(rig.append(SHARD, Rig.batch(7, 0, 0, 3))).isEqualTo(new Result(null, 0));
+    seal();
+    assertThat(rig.append(SHARD, Rig.batch(7, 0, 0, 3))).isEqualTo(new Result(null, 0));
+    assertThat(rig.append(SHARD, Rig.batch(7, 0, 3, 2)).refusal()).isEqualTo(Refusal.SEALED);
+    assertThat(rig.append(SHARD, Rig.batch(7, 0, 5, 2)).refusal()).isEqualTo(Refusal.SEQUENCE_GAP);
+    assertThat(rig.append(SHARD, Rig.batch(0, 0, 0, 1)).refusal()).isEqualTo(Refusal.SEALED);
+    assertThat(rig.tables().shard(SHARD).end()).isEqualTo(3);
+  }
+
+  @Test
+  void aLeaseEndsAtTheEndOfASealedShardAlone() {
+    rig.fill(SHARD, 4);
+    rig.grant("g", SHARD, "a", 0);
+    assertThat(
+            rig.run(new DataCommand.Release("g", SHARD, 1, 4, DataCommand.Release.FINISHED, null)))
+        .isInstanceOf(Reply.Refused.class);
+    seal();
+    rig.run(Commands.commit("g", SHARD, 1, 3));
+    finish(1, 3);
+    assertThat(lease().passed()).as("a message is left").isFalse();
+    rig.grant("g", SHARD, "a", 1);
+    rig.run(new DataCommand.Release("g", SHARD, 2, 4, -1, null));
+    assertThat(lease().passed()).as("the owner did not say so").isFalse();
+    rig.grant("g", SHARD, "a", 2);
+    finish(3, 4);
+    assertThat(lease().finished()).isTrue();
+  }
+
+  @Test
+  void aStateMustBeThatOfTheEnd() {
+    rig.fill(SHARD, 4);
+    rig.grant("g", SHARD, "a", 0);
+    seal();
+    rig.run(new DataCommand.Release("g", SHARD, 1, 4, 2, new byte[] {1}));
+    assertThat(lease().passed()).isFalse();
+    rig.grant("g", SHARD, "a", 1);
+    rig.run(new DataCommand.Release("g", SHARD, 2, 4, 4, new byte[] {2}));
+    assertThat(lease().finished()).isTrue();
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).containsExactly(2);
+  }
+
+  @Test
+  void whatIsToBeTriedAgainHoldsTheLeaseAndWhatIsPutBackOpensIt() {
+    rig.fill(SHARD, 2);
+    rig.grant("g", SHARD, "a", 0);
+    seal();
+    rig.run(
+        new DataCommand.RecordOutcomes(
+            "g", SHARD, 1, List.of(new Outcome.Failed(1, 1, Outcome.Way.MOVED, 5, 0, "x", null))));
+    finish(1, 2);
+    assertThat(lease().passed()).isFalse();
+    rig.grant("g", SHARD, "a", 1);
+    rig.run(
+        new DataCommand.RecordOutcomes(
+            "g", SHARD, 2, List.of(new Outcome.Failed(1, 2, Outcome.Way.DEAD, 0, 0, "x", null))));
+    finish(2, 2);
+    assertThat(lease().finished()).isTrue();
+    rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(1L)));
+    assertThat(lease().stage()).isEqualTo(Lease.Stage.PASSED);
+    assertThat(rig.grant("g", SHARD, "a", 2).stage()).isEqualTo(Lease.Stage.PASSED);
+  }
+}

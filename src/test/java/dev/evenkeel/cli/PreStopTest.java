@@ -1,0 +1,172 @@
+package dev.evenkeel.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.sun.net.httpserver.HttpServer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Supplier;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** {@code cluster pre-stop}, against answers of a cluster and of Kubernetes. */
+class PreStopTest {
+  @TempDir Path account;
+
+  private final Map<String, Supplier<JsonObject>> answers = new ConcurrentHashMap<>();
+  private final List<String> asked = new ArrayList<>();
+  private HttpServer server;
+  private final StringWriter out = new StringWriter();
+  private final StringWriter err = new StringWriter();
+
+  @BeforeEach
+  void start() throws IOException {
+    server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+    server.createContext(
+        "/",
+        exchange -> {
+          String request = exchange.getRequestMethod() + " " + exchange.getRequestURI().getPath();
+          asked.add(request + " " + exchange.getRequestHeaders().getFirst("authorization"));
+          Supplier<JsonObject> known = answers.get(request);
+          JsonObject answer = known == null ? new JsonObject() : known.get();
+          byte[] body = answer.encode().getBytes(StandardCharsets.UTF_8);
+          exchange.sendResponseHeaders(known == null ? 404 : 200, body.length);
+          exchange.getResponseBody().write(body);
+          exchange.close();
+        });
+    server.start();
+  }
+
+  @AfterEach
+  void stop() {
+    server.stop(0);
+  }
+
+  private String url() {
+    return "http://127.0.0.1:" + server.getAddress().getPort();
+  }
+
+  private int preStop(String... more) {
+    List<String> args = new ArrayList<>(List.of("cluster", "pre-stop"));
+    args.addAll(List.of(more));
+    args.addAll(List.of("--http", url()));
+    return CommandInJvm.run(out, err, args.toArray(String[]::new));
+  }
+
+  private static JsonObject node(String name, boolean alive) {
+    return new JsonObject().put("node", name).put("alive", alive);
+  }
+
+  /** A log group that n1 leads, with one follower so far behind, and another up to date. */
+  private static JsonObject log(String name, Long behind, String... voters) {
+    JsonArray followers =
+        new JsonArray()
+            .add(new JsonObject().put("node", "n2").put("lagEntries", behind))
+            .add(new JsonObject().put("node", "n3").put("lagEntries", 0L));
+    JsonObject log =
+        new JsonObject().put("group", name).put("leader", "n1").put("followers", followers);
+    return voters.length == 0 ? log : log.put("voters", new JsonArray(List.of(voters)));
+  }
+
+  private static JsonObject cluster(boolean second, JsonObject... logs) {
+    JsonArray nodes =
+        new JsonArray().add(node("n1", true)).add(node("n2", second)).add(node("n3", true));
+    return new JsonObject().put("nodes", nodes).put("logs", new JsonArray(List.of(logs)));
+  }
+
+  @Test
+  void aMajorityOfCopiesMustBeLeft() {
+    assertThat(PreStop.obstacles(cluster(true, log("d0", 0L)), "n3")).isEmpty();
+    assertThat(PreStop.obstacles(cluster(false, log("d0", 0L)), "n3"))
+        .containsExactly("d0 needs 2 of 3 copies, and without n3 only 1 would be there: n1");
+    assertThat(PreStop.obstacles(cluster(true, log("d0", 10_001L)), "n1"))
+        .containsExactly("d0 needs 2 of 3 copies, and without n1 only 1 would be there: n3");
+    assertThat(PreStop.obstacles(cluster(true, log("d0", null)), "n3")).hasSize(1);
+    assertThat(PreStop.obstacles(cluster(false, log("d0", 0L)), "n4")).as("no voter").isEmpty();
+    assertThat(PreStop.obstacles(cluster(false, log("d0", 0L, "n1", "n3")), "n3"))
+        .as("two copies: waiting does not help")
+        .isEmpty();
+    assertThat(PreStop.obstacles(cluster(true, log("d0", 0L).putNull("leader")), "n3"))
+        .containsExactly("d0 needs 2 of 3 copies, and without n3 only 0 would be there: none");
+  }
+
+  @Test
+  void itWaitsUntilTheOthersAreThere() {
+    List<JsonObject> states =
+        new ArrayList<>(List.of(cluster(false, log("d0", 0L)), cluster(true, log("d0", 0L))));
+    answers.put("GET /api/cluster", () -> states.size() > 1 ? states.remove(0) : states.get(0));
+    assertThat(preStop("n3")).isZero();
+    assertThat(out.toString()).isEqualTo("node n3 can be stopped\n");
+    assertThat(err.toString()).startsWith("waiting: d0 needs 2 of 3 copies");
+  }
+
+  @Test
+  void itSaysWhyIfTheyDoNotCome() {
+    answers.put("GET /api/cluster", () -> cluster(false, log("d0", 0L)));
+    assertThat(preStop("n3", "--wait", "0s")).isEqualTo(1);
+    assertThat(err.toString()).contains("node n3 should not be stopped: d0 needs 2 of 3 copies");
+  }
+
+  private String[] onKubernetes(String pod) throws IOException {
+    Files.writeString(account.resolve("token"), "secret\n");
+    return new String[] {
+      pod,
+      "--wait",
+      "0s",
+      "--stateful-set",
+      "queues/evenkeel",
+      "--kubernetes",
+      url(),
+      "--service-account",
+      account.toString()
+    };
+  }
+
+  private void replicas(int replicas) {
+    answers.put(
+        "GET /apis/apps/v1/namespaces/queues/statefulsets/evenkeel",
+        () -> new JsonObject().put("spec", new JsonObject().put("replicas", replicas)));
+  }
+
+  @Test
+  void aPodThatComesBackIsOnlyWaitedFor() throws IOException {
+    replicas(4);
+    answers.put("GET /api/cluster", () -> cluster(true, log("d0", 0L)));
+    assertThat(preStop(onKubernetes("evenkeel-3"))).isZero();
+    assertThat(asked.get(0))
+        .isEqualTo("GET /apis/apps/v1/namespaces/queues/statefulsets/evenkeel Bearer secret");
+    assertThat(asked).noneMatch(request -> request.startsWith("POST"));
+  }
+
+  @Test
+  void aPodThatTheSetDoesNotKeepIsRemoved() throws IOException {
+    replicas(3);
+    answers.put(
+        "POST /api/cluster/nodes/evenkeel-3/remove", () -> new JsonObject().put("state", "DONE"));
+    assertThat(preStop(onKubernetes("evenkeel-3"))).as(err.toString()).isZero();
+    assertThat(out.toString()).isEqualTo("node evenkeel-3 is not in the cluster any more\n");
+  }
+
+  @Test
+  void ifKubernetesDoesNotTellNothingIsRemoved() throws IOException {
+    answers.put("GET /api/cluster", () -> cluster(true, log("d0", 0L)));
+    assertThat(preStop(onKubernetes("evenkeel-3"))).isZero();
+    assertThat(err.toString()).startsWith("it is not known whether evenkeel-3 comes back: ");
+    assertThat(preStop(onKubernetes("other"))).isZero();
+    replicas(3);
+    assertThat(preStop(onKubernetes("other"))).isEqualTo(2);
+  }
+}

@@ -1,0 +1,110 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.dispatcher.ModelLog;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Shards take the place of others, and wait for them. */
+class ReshardPlanTest {
+  private final ModelLog log = new ModelLog().topic(1, "t", 2);
+  private final Bench bench = new Bench(log);
+  private final Heartbeat a = bench.beat("a");
+  private final Heartbeat b = bench.beat("b");
+
+  private void begin() {
+    bench.activate(List.of());
+    bench.send(a);
+    bench.send(b);
+    bench.release(1);
+    assertThat(owners(0, 2)).isEqualTo("ab");
+  }
+
+  private void reshard(int shards) {
+    TopicInfo topic = log.topics.get(0);
+    log.topics.set(0, topic.opening(shards).opened(2_000));
+    bench.run(bench.core.topicsChanged(bench.now));
+  }
+
+  private String owners(int from, int to) {
+    StringBuilder owners = new StringBuilder();
+    IntStream.range(from, to)
+        .mapToObj(bench::lease)
+        .forEach(lease -> owners.append(lease == null || !lease.owned() ? "-" : lease.owner()));
+    return owners.toString();
+  }
+
+  private void finish(int shard) {
+    change(bench.lease(shard).released(0, -1, null).at(Lease.Stage.FINISHED));
+  }
+
+  private void change(Lease lease) {
+    log.leases.get("g").put(lease.shard(), lease);
+    bench.run(bench.core.leaseChanged(LeaseChange.of(lease), bench.now));
+  }
+
+  @Test
+  void aShardWaitsForThoseFromWhichItsKeysCome() {
+    begin();
+    reshard(4);
+    bench.clear();
+    bench.pass(2_000, a, b);
+    assertThat(owners(0, 6)).isEqualTo("ab----");
+    finish(0);
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 6)).matches("-b[ab]-[ab]-");
+    finish(1);
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 6)).matches("--[ab]{4}");
+    assertThat(owners(2, 6).chars().filter(each -> each == 'a')).hasSize(2);
+    assertThat(bench.writes()).as("nothing moves twice").noneMatch(each -> each.contains("Drain"));
+  }
+
+  @Test
+  void theFirstOwnerLearnsWhatTheShardContinues() {
+    begin();
+    reshard(1);
+    finish(0);
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 3)).isEqualTo("-b-");
+    finish(1);
+    bench.pass(1_000, a, b);
+    String owner = bench.lease(2).instance();
+    assertThat(bench.told.get(owner).shards())
+        .extracting(Assignment.Owned::origin)
+        .containsExactly(new Assignment.Origin(List.of(0, 1), List.of(0, 1), 2, 1));
+  }
+
+  @Test
+  void aFinishedShardGetsAnOwnerAgainForWhatWasPutBack() {
+    begin();
+    reshard(2);
+    finish(0);
+    finish(1);
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 4)).matches("--[ab]{2}");
+    change(bench.lease(0).at(Lease.Stage.PASSED));
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 4)).as("the others go on").matches("[ab]-[ab]{2}");
+  }
+
+  @Test
+  void anotherDispatcherKnowsWhichShardsAreOver() {
+    begin();
+    reshard(2);
+    finish(0);
+    bench.activate(List.of());
+    bench.pass(8_000, a, b);
+    assertThat(owners(0, 4)).matches("-[ab][ab]-");
+    assertThat(bench.core.all().iterator().next().shards().get(new Shard(1, 0)).finished())
+        .isTrue();
+  }
+}

@@ -1,0 +1,267 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.BufferedOutputStream;
+import java.io.IOException;
+import java.io.OutputStream;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Random;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Nodes come and go under load: nothing is lost or doubled, the order stays, and whoever is killed
+ * on the way changes nothing of that.
+ */
+class GrowthIT {
+  private static final int BULK_BYTES = 8_192;
+
+  @TempDir Path directory;
+
+  /** A producer, three consumers, and the judgement of what they did. */
+  private static final class Load implements AutoCloseable {
+    private final Growing cluster;
+    private final List<Jar.Running> consumers = new ArrayList<>();
+    private final Jar.Running producer;
+    private final Feeder feeder;
+
+    Load(Growing cluster) {
+      this.cluster = cluster;
+      cluster.node("n1").createTopic("events", 6);
+      for (String name : List.of("a", "b", "c")) {
+        consumers.add(cluster.consume(name, "events", "g"));
+      }
+      producer = cluster.produce("producer", "events", 1_000);
+      feeder = new Feeder(producer.process.getOutputStream(), 200);
+    }
+
+    /** Every consumer has printed more than now. */
+    void awaitProgress() {
+      long[] before = consumers.stream().mapToLong(Load::printed).toArray();
+      Awaitility.await("every consumer goes on")
+          .atMost(Duration.ofSeconds(150))
+          .pollInterval(Duration.ofMillis(20))
+          .until(
+              () -> {
+                for (int i = 0; i < before.length; i++) {
+                  if (printed(consumers.get(i)) <= before[i]) {
+                    return false;
+                  }
+                }
+                return true;
+              });
+    }
+
+    private static long printed(Jar.Running consumer) {
+      return consumer.out.toFile().length();
+    }
+
+    void judge() {
+      long lines = feeder.finish();
+      Jar.Result produced = producer.await();
+      assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+      assertThat(produced.status()).isZero();
+      cluster.nodes.values().iterator().next().awaitConsumed("g", lines);
+      for (Jar.Running consumer : consumers) {
+        Jar.Result ended = consumer.stop();
+        assertThat(ended.status()).as(ended.err()).isZero();
+      }
+      DeliveryCheck check =
+          new DeliveryCheck(Lines.read(consumers.stream().map(consumer -> consumer.out).toList()));
+      check.assertEachKeyCompleteAndInOrder(lines);
+      System.err.println(
+          "GrowthIT: " + lines + " messages, " + check.redelivered() + " delivered again");
+    }
+
+    /** Between the times at which two messages in turn were sent, in milliseconds. */
+    long longestGap() {
+      long[] times =
+          Lines.read(consumers.stream().map(consumer -> consumer.out).toList()).stream()
+              .flatMap(List::stream)
+              .mapToLong(line -> new JsonObject(line).getLong("timestamp"))
+              .sorted()
+              .toArray();
+      long longest = 0;
+      for (int i = 1; i < times.length; i++) {
+        longest = Math.max(longest, times[i] - times[i - 1]);
+      }
+      return longest;
+    }
+
+    @Override
+    public void close() {
+      feeder.close();
+    }
+  }
+
+  @Test
+  @Timeout(900)
+  void aLoneNodeGrowsToFourAndTheFirstOneLeaves() {
+    try (Growing cluster = new Growing(directory);
+        Load load = new Load(cluster)) {
+      load.awaitProgress();
+      cluster.join("n2");
+      assertThat(cluster.node("n1").admin("cluster", "status").out())
+          .contains("Two nodes keep the data: one failure still stops the cluster");
+      cluster.join("n3");
+      cluster.join("n4");
+      load.awaitProgress();
+      cluster.remove("n1");
+      load.awaitProgress();
+      load.judge();
+    }
+  }
+
+  @Test
+  @Tag("full")
+  @Timeout(1800)
+  void whoIsKilledInAnyPhaseChangesNothing() {
+    try (Growing cluster = new Growing(directory);
+        Load load = new Load(cluster)) {
+      cluster.join("n2");
+      cluster.join("n3");
+      load.awaitProgress();
+
+      // A joining node, before it was taken in, and while it gets its copies.
+      cluster.begin("n4").kill();
+      cluster.node("n4").begin();
+      Awaitility.await("n4 gets copies")
+          .atMost(Duration.ofMinutes(2))
+          .until(() -> cluster.node("n4").process().err().contains("is taking this node in"));
+      cluster.node("n4").kill();
+      cluster.node("n4").start();
+      cluster.awaitSettled();
+      load.awaitProgress();
+
+      // The driving node, while a node joins.
+      cluster.begin("n5");
+      Awaitility.await("n5 is about to get copies")
+          .atMost(Duration.ofMinutes(2))
+          .until(() -> cluster.node("n5").process().err().contains("take this node in"));
+      killAndStart(cluster, cluster.driver());
+      cluster.node("n5").awaitReady();
+      cluster.awaitSettled();
+      load.awaitProgress();
+
+      // A node that is being drained, then the one that drives that.
+      begin(cluster, "n2", "drain");
+      killAndStart(cluster, "n2");
+      begin(cluster, "n2", "drain");
+      killAndStart(cluster, cluster.driver());
+      cluster.other("n2").admin("cluster", "drain", "n2");
+      load.awaitProgress();
+      cluster.other("n2").admin("cluster", "undrain", "n2");
+      cluster.awaitSettled();
+
+      // One that is down leaves, too.
+      cluster.node("n3").kill();
+      cluster.remove("n3");
+      load.awaitProgress();
+      load.judge();
+    }
+  }
+
+  /** With {@code -Devenkeel.growthMiB=5120}, five GiB are there before the first node comes. */
+  @Test
+  @Tag("full")
+  @Timeout(3600)
+  void manyBytesMoveWhileTheClusterGrowsAndShrinks() throws IOException {
+    long mib = Long.getLong("evenkeel.growthMiB", 256);
+    try (Growing cluster = new Growing(directory, "--data-groups", "6")) {
+      cluster.node("n1").createTopic("bulk", 12);
+      long bulk = fill(cluster, mib << 20);
+      try (Load load = new Load(cluster)) {
+        load.awaitProgress();
+        for (String id : List.of("n2", "n3", "n4", "n5")) {
+          cluster.join(id);
+          load.awaitProgress();
+          System.err.println("GrowthIT: with " + id + " " + cluster.bytes());
+        }
+        cluster.remove("n1");
+        load.awaitProgress();
+        cluster.remove("n4");
+        load.awaitProgress();
+        System.err.println("GrowthIT: without n1 and n4 " + cluster.bytes());
+        load.judge();
+        System.err.println("GrowthIT: longest time without a new message: " + load.longestGap());
+      }
+      assertThat(cluster.node("n2").written("bulk")).isEqualTo(bulk);
+      assertReadable(cluster.node("n2"), "bulk");
+    }
+  }
+
+  /** In each shard, the first message, one in the middle, and the last. */
+  private static void assertReadable(Node node, String topic) {
+    for (JsonObject shard :
+        Growing.objects(new JsonObject(node.read("/api/topics/" + topic)), "shardList")) {
+      long end = shard.getLong("end");
+      for (long offset : new long[] {0, end / 2, end - 1}) {
+        String path =
+            "/api/topics/%s/messages?shard=%s&offset=%s&limit=1"
+                .formatted(topic, shard.getInteger("shard"), offset);
+        JsonArray found = new JsonArray(node.read(path));
+        assertThat(found).as(path).hasSize(1);
+        assertThat(found.getJsonObject(0).getString("payload")).hasSize(BULK_BYTES - 1);
+      }
+    }
+  }
+
+  /** Sends messages of 8 KiB until there are so many bytes; gives their number. */
+  private static long fill(Growing cluster, long bytes) throws IOException {
+    long lines = bytes / BULK_BYTES;
+    Random random = new Random(1);
+    byte[] payload = new byte[BULK_BYTES - 1];
+    Jar.Running producer = cluster.fill("filler", "bulk");
+    try (OutputStream out = new BufferedOutputStream(producer.process.getOutputStream(), 1 << 20)) {
+      for (long line = 0; line < lines; line++) {
+        for (int i = 0; i < 64; i++) {
+          payload[random.nextInt(payload.length)] = (byte) ('a' + random.nextInt(26));
+        }
+        for (int i = 0; line == 0 && i < payload.length; i++) {
+          payload[i] = (byte) ('a' + random.nextInt(26));
+        }
+        out.write(payload);
+        out.write('\n');
+      }
+    }
+    Jar.Result produced = producer.await();
+    assertThat(produced.err().strip()).endsWith("acked " + lines + " of " + lines);
+    return lines;
+  }
+
+  private static void begin(Growing cluster, String id, String action) {
+    assertThat(cluster.other(id).post("/api/cluster/nodes/" + id + "/" + action, "").statusCode())
+        .isEqualTo(200);
+  }
+
+  private static void killAndStart(Growing cluster, String id) {
+    cluster.node(id).kill();
+    cluster.node(id).start();
+  }
+
+  @Test
+  void aNodeThatCannotJoinSaysWhy() {
+    try (Growing cluster = new Growing(directory)) {
+      cluster.join("n2");
+      Node twin = new Node(directory.resolve("twin"));
+      twin.with("--node", "n2", "--join", cluster.seeds());
+      try (twin) {
+        Jar.Result refused = twin.begin().await();
+        assertThat(refused.status()).isEqualTo(1);
+        assertThat(refused.err())
+            .contains("the cluster has a node 'n2' with data", "give the new node another id");
+      }
+      Jar.Result last = cluster.node("n1").tryAdmin("cluster", "remove", "n7");
+      assertThat(last.out()).contains("node n7 is not in the cluster");
+    }
+  }
+}
