@@ -468,8 +468,10 @@ final class GroupPlan {
     if (ending != null) {
       return ending;
     }
-    boolean back = grant.member().equals(shard.formerOwner());
-    return back ? group.cause() : shard.handoverCause(group.cause());
+    Cause handover = shard.handoverCause(group.cause());
+    // Why a member let go says nothing of why it gets the shard again, unless a reset asked it to.
+    boolean back = grant.member().equals(shard.formerOwner()) && handover != Cause.RESET;
+    return back ? group.cause() : handover;
   }
 
   // ---- Requests and their answers
