@@ -3,6 +3,7 @@ package dev.evenkeel.bus;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -48,6 +49,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   private final Set<String> probed = ConcurrentHashMap.newKeySet();
 
   private volatile ClusterView current;
+  private volatile ShardGroups groups = ShardGroups.UNKNOWN;
   private volatile boolean closed;
 
   /** The request under way, or null. Guarded by this. */
@@ -168,8 +170,13 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
 
   /** The leader of a shard, or null if unknown. */
   public String leaderOf(Shard shard) {
-    int groups = dataGroups();
-    return groups == 0 ? null : leader(shard.dataGroup(groups));
+    return groups.known() ? leader(groups.of(shard)) : null;
+  }
+
+  /** Which data group holds which shard. */
+  @Override
+  public ShardGroups shardGroups() {
+    return groups;
   }
 
   @Override
@@ -283,6 +290,9 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
     synchronized (this) {
       before = current;
       after = change.apply(before);
+      if (after != null && (before == null || before.topics() != after.topics())) {
+        groups = after.shardGroups();
+      }
       current = after;
     }
     if (before == null || before == after) {

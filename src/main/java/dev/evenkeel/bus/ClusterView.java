@@ -3,6 +3,7 @@ package dev.evenkeel.bus;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -28,6 +29,8 @@ import java.util.List;
  * @param metaIndex the last entry of the meta log that the topics come from; -1 if unknown
  * @param places where each node takes connections of clients; empty as long as no node has joined
  *     or left
+ * @param formedGroups how many data groups the cluster was formed with, which are the first ones; 0
+ *     stands for all
  */
 public record ClusterView(
     String cluster,
@@ -40,8 +43,13 @@ public record ClusterView(
     List<Long> dataTerms,
     boolean caughtUp,
     long metaIndex,
-    List<NodePlace> places) {
-  /** A view that does not say where the nodes are. */
+    List<NodePlace> places,
+    int formedGroups) {
+  public ClusterView {
+    formedGroups = formedGroups == 0 ? dataLeaders.size() : formedGroups;
+  }
+
+  /** A view of a cluster as it was formed. */
   public ClusterView(
       String cluster,
       String node,
@@ -64,8 +72,12 @@ public record ClusterView(
         dataTerms,
         caughtUp,
         metaIndex,
-        List.of());
+        List.of(),
+        0);
   }
+
+  private static final String LAID_OUT = "topicsWithLayouts";
+  private static final String ADDED_LEADERS = "addedDataLeaders";
 
   /** Number of the meta log group; data groups are numbered from 0. */
   public static final int META = -1;
@@ -78,13 +90,17 @@ public record ClusterView(
           .form("next", (json, next) -> {}, json -> null);
 
   private static final RecordJson<TopicInfo.Layout> LAYOUT =
-      new RecordJson<>(TopicInfo.Layout.class);
+      new RecordJson<>(TopicInfo.Layout.class)
+          .list("groups", Integer.MAX_VALUE, group -> group, JsonArray::getInteger);
 
   private static final RecordJson<NodePlace> PLACE = new RecordJson<>(NodePlace.class);
 
   private static final RecordJson<ClusterView> JSON =
       new RecordJson<>(ClusterView.class)
-          .list("dataLeaders", Integer.MAX_VALUE, leader -> leader, JsonArray::getString)
+          .<List<String>>form(
+              "dataLeaders",
+              (json, leaders) -> json.put("dataLeaders", new JsonArray(leaders)),
+              ClusterView::leaders)
           .list("nodes", Integer.MAX_VALUE, node -> node, JsonArray::getString)
           .form("topics", ClusterView::writeTopics, ClusterView::topics)
           .former("metaTerm", 0L)
@@ -93,30 +109,37 @@ public record ClusterView(
           .former("caughtUp", true)
           .former("metaIndex", -1L)
           .list("places", Integer.MAX_VALUE, PLACE::write, PLACE::readItem)
-          .former("places", List.of());
+          .former("places", List.of())
+          .form(
+              "formedGroups",
+              (json, formed) -> {},
+              json -> json.getJsonArray("dataLeaders").size());
 
   /**
-   * Topics with several layouts are in a list of their own, which clients of versions before them
-   * do not read: to those the topic does not exist. They would send messages to wrong shards.
+   * Topics with several layouts, or with shards in added log groups, are in a list of their own,
+   * which clients of versions before them do not read: to those the topic does not exist. They
+   * would send messages to wrong shards or nodes.
    */
   private static void writeTopics(JsonObject json, List<TopicInfo> topics) {
     JsonArray plain = new JsonArray();
-    JsonArray resharded = new JsonArray();
+    JsonArray laidOut = new JsonArray();
     for (TopicInfo topic : topics) {
-      (topic.layouts().size() > 1 || topic.layouts().get(0).first() > 0 ? resharded : plain)
-          .add(TOPIC.write(topic));
+      (isPlain(topic.layouts()) ? plain : laidOut).add(TOPIC.write(topic));
     }
     json.put("topics", plain);
-    if (!resharded.isEmpty()) {
-      json.put("reshardedTopics", resharded);
+    if (!laidOut.isEmpty()) {
+      json.put(LAID_OUT, laidOut);
     }
+  }
+
+  private static boolean isPlain(List<TopicInfo.Layout> layouts) {
+    return layouts.size() == 1 && layouts.get(0).first() == 0 && layouts.get(0).groups().isEmpty();
   }
 
   private static List<TopicInfo> topics(JsonObject json) {
     List<TopicInfo> topics = new ArrayList<>();
     for (JsonArray each :
-        List.of(
-            json.getJsonArray("topics"), json.getJsonArray("reshardedTopics", new JsonArray()))) {
+        List.of(json.getJsonArray("topics"), json.getJsonArray(LAID_OUT, new JsonArray()))) {
       for (int i = 0; i < each.size(); i++) {
         topics.add(TOPIC.readItem(each, i));
       }
@@ -125,11 +148,11 @@ public record ClusterView(
     return List.copyOf(topics);
   }
 
-  /** The number of open shards, and the layouts if there was a former one. */
+  /** The number of open shards, and the layouts if it does not follow from that. */
   private static void writeLayouts(JsonObject json, List<TopicInfo.Layout> layouts) {
     TopicInfo.Layout open = layouts.get(layouts.size() - 1);
     json.put("shards", open.shards());
-    if (open.first() > 0) {
+    if (!isPlain(layouts)) {
       JsonArray all = new JsonArray();
       layouts.forEach(each -> all.add(LAYOUT.write(each)));
       json.put("layouts", all);
@@ -191,11 +214,12 @@ public record ClusterView(
    * term, or has the same term and this view knows no leader.
    */
   public ClusterView notOlderThan(ClusterView known) {
-    ClusterView merged = hasOlderTopics(known) ? withTopicsOf(known) : this;
-    for (int group = META; group < dataLeaders.size(); group++) {
+    ClusterView merged = hasOlderTopics(known) ? withGroupsOf(known).withTopicsOf(known) : this;
+    for (int group = META; group < merged.dataLeaders.size(); group++) {
       long knownTerm = known.term(group);
-      boolean later = knownTerm > term(group);
-      boolean sameButUnknown = knownTerm == term(group) && knownTerm > 0 && leader(group) == null;
+      long term = merged.term(group);
+      boolean later = knownTerm > term;
+      boolean sameButUnknown = knownTerm == term && knownTerm > 0 && merged.leader(group) == null;
       if (later || sameButUnknown) {
         merged = merged.withLeader(group, known.leader(group), knownTerm);
       }
@@ -208,6 +232,17 @@ public record ClusterView(
         || metaIndex >= 0 && metaIndex < known.metaIndex && cluster.equals(known.cluster);
   }
 
+  /** With the data groups that {@code known} has besides. */
+  private ClusterView withGroupsOf(ClusterView known) {
+    int mine = dataLeaders.size();
+    if (known.dataLeaders.size() <= mine) {
+      return this;
+    }
+    List<String> leaders = new ArrayList<>(dataLeaders);
+    leaders.addAll(known.dataLeaders.subList(mine, known.dataLeaders.size()));
+    return JSON.with(this, "dataLeaders", Collections.unmodifiableList(leaders));
+  }
+
   private ClusterView withTopicsOf(ClusterView known) {
     ClusterView merged = JSON.with(this, "topics", known.topics);
     return JSON.with(JSON.with(merged, "caughtUp", known.caughtUp), "metaIndex", known.metaIndex);
@@ -215,7 +250,12 @@ public record ClusterView(
 
   /** The leader of a shard, or null if unknown. */
   public String leaderOf(Shard shard) {
-    return dataLeaders.isEmpty() ? null : dataLeaders.get(shard.dataGroup(dataLeaders.size()));
+    return dataLeaders.isEmpty() ? null : leader(shardGroups().of(shard));
+  }
+
+  /** Which data group holds which shard. */
+  public ShardGroups shardGroups() {
+    return ShardGroups.of(formedGroups, topics);
   }
 
   /** The active topic of that name, or null. */
@@ -262,11 +302,34 @@ public record ClusterView(
             + " of the meta log; try again, and start the other nodes if that does not help");
   }
 
+  /**
+   * Leaders of the data groups that the cluster was not formed with are in a list of their own:
+   * clients of versions before them count the groups by the first list.
+   */
   public JsonObject toJson() {
-    return JSON.write(this);
+    JsonObject json = JSON.write(this);
+    if (formedGroups < dataLeaders.size()) {
+      json.put(ADDED_LEADERS, new JsonArray(dataLeaders.subList(formedGroups, dataLeaders.size())));
+      json.put("dataLeaders", new JsonArray(dataLeaders.subList(0, formedGroups)));
+    }
+    return json;
   }
 
   public static ClusterView fromJson(JsonObject json) {
     return JSON.read(json);
+  }
+
+  private static JsonArray addedLeaders(JsonObject json) {
+    return json.getJsonArray(ADDED_LEADERS, new JsonArray());
+  }
+
+  private static List<String> leaders(JsonObject json) {
+    List<String> leaders = new ArrayList<>();
+    for (JsonArray each : List.of(json.getJsonArray("dataLeaders"), addedLeaders(json))) {
+      for (int i = 0; i < each.size(); i++) {
+        leaders.add(each.getString(i));
+      }
+    }
+    return Collections.unmodifiableList(leaders);
   }
 }

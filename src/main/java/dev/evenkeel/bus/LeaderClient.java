@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
@@ -44,6 +45,9 @@ public final class LeaderClient {
   public interface Leaders {
     /** How many data groups there are; 0 if that is not known yet. */
     int dataGroups();
+
+    /** Which of them holds which shard. */
+    ShardGroups shardGroups();
 
     /**
      * The leader of a data group, or of {@link ClusterView#META}; null if unknown.
@@ -213,8 +217,8 @@ public final class LeaderClient {
   }
 
   private int group(Shard shard) {
-    int groups = leaders.dataGroups();
-    return groups == 0 ? UNKNOWN_GROUP : shard.dataGroup(groups);
+    ShardGroups groups = leaders.shardGroups();
+    return groups.known() ? groups.of(shard) : UNKNOWN_GROUP;
   }
 
   /** Whether the request might succeed with another view of the cluster. */

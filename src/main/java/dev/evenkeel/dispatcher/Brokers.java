@@ -18,6 +18,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Codec;
@@ -74,6 +75,7 @@ final class Brokers {
             answer -> {
               ClusterView view = ClusterView.fromJson(Bodies.answeredJson(answer));
               leaders.leaders = new ArrayList<>(view.dataLeaders());
+              leaders.groups = view.shardGroups();
               leaders.old = false;
               return view;
             })
@@ -140,11 +142,11 @@ final class Brokers {
 
   /** Splits requests about shards into lists for {@link #take}. */
   <T> List<List<T>> joined(List<T> requests, Function<T, Shard> shard) {
-    int dataGroups = Math.max(1, leaders.dataGroups());
+    ShardGroups groups = leaders.shardGroups();
     Map<Integer, List<T>> open = new HashMap<>();
     List<List<T>> all = new ArrayList<>();
     for (T request : requests) {
-      int dataGroup = shard.apply(request).dataGroup(dataGroups);
+      int dataGroup = groups.of(shard.apply(request));
       List<T> list = open.get(dataGroup);
       if (list == null || list.size() == Limits.STEPS_A_COMMAND_MAX) {
         list = new ArrayList<>();
@@ -167,7 +169,7 @@ final class Brokers {
       return Future.succeededFuture(
           Collections.nCopies(steps.size(), Reply.refused(Refusal.UNAVAILABLE, "no leader known")));
     }
-    int dataGroup = steps.get(0).shard().dataGroup(leaders.dataGroups());
+    int dataGroup = leaders.shardGroups().of(steps.get(0).shard());
     if (steps.size() == 1) {
       return submit(dataGroup, steps.get(0).command()).map(List::of);
     }
@@ -272,12 +274,18 @@ final class Brokers {
   /** Who leads the data groups, as this node's broker and refusals say. */
   private final class DataLeaders implements LeaderClient.Leaders {
     private List<String> leaders = List.of();
+    private ShardGroups groups = ShardGroups.UNKNOWN;
     private boolean old = true;
     private final LeaderWatch watch = new LeaderWatch();
 
     @Override
     public int dataGroups() {
       return leaders.size();
+    }
+
+    @Override
+    public ShardGroups shardGroups() {
+      return groups;
     }
 
     @Override

@@ -14,6 +14,7 @@ import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.log.Leadership;
+import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
@@ -63,6 +64,7 @@ public final class DispatcherVerticle extends VerticleBase {
   private ClusterMember cluster;
   private LogNode log;
   private DispatcherOptions options;
+  private int watched;
   private Brokers brokers;
   private SessionEnds sessions;
   private Activation activation;
@@ -139,17 +141,23 @@ public final class DispatcherVerticle extends VerticleBase {
     listen(Addresses.SESSIONS_ENDED, this::sessionReported);
     cluster.onChange(change -> later(() -> withActivation(Activation::clusterChanged)));
     log.meta().onLeadership(leadership -> later(this::lead));
-    for (int i = 0; i < log.data().size(); i++) {
-      int group = i;
-      log.data()
-          .get(i)
-          .onLeadership(leadership -> later(() -> brokers.leads(group, leadership.leader())));
-    }
+    watchLeaders();
     timer = vertx.setPeriodic(options.tickMillis(), tick -> tick());
     lead();
     List<Future<Void>> registered = new ArrayList<>();
     consumers.forEach(consumer -> registered.add(consumer.completion()));
     return Future.all(registered);
+  }
+
+  /** Follows the leaders of all data log groups; some may have been added. */
+  private void watchLeaders() {
+    List<LogGroup> groups = log.data();
+    for (; watched < groups.size(); watched++) {
+      int group = watched;
+      groups
+          .get(group)
+          .onLeadership(leadership -> later(() -> brokers.leads(group, leadership.leader())));
+    }
   }
 
   private void listen(String address, io.vertx.core.Handler<Message<Object>> handler) {
@@ -191,6 +199,7 @@ public final class DispatcherVerticle extends VerticleBase {
   // ---- Leadership
 
   private void tick() {
+    watchLeaders();
     lead();
     withActivation(Activation::tick);
   }

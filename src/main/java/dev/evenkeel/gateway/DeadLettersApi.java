@@ -217,7 +217,7 @@ final class DeadLettersApi {
 
   private Future<List<Long>> submit(
       ClusterView view, String group, Shard shard, List<Long> offsets, boolean replay) {
-    int dataGroup = shard.dataGroup(Math.max(1, view.dataLeaders().size()));
+    int dataGroup = view.shardGroups().of(shard);
     Bytes body = new Bytes(64 + 8 * offsets.size()).i32(dataGroup);
     CommandCodec.write(
         body,

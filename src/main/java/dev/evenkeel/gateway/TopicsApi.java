@@ -11,6 +11,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
@@ -181,11 +182,11 @@ final class TopicsApi {
 
   /** What the leaders of the topic's data groups store, of all topics together. */
   private Future<JsonArray> logGroups(ClusterView view, TopicInfo topic) {
-    int all = view.dataLeaders().size();
+    ShardGroups all = view.shardGroups();
     List<Integer> groups =
         topic
             .numbers()
-            .map(shard -> new Shard(topic.id(), shard).dataGroup(all))
+            .map(shard -> all.of(new Shard(topic.id(), shard)))
             .distinct()
             .sorted()
             .boxed()

@@ -1,5 +1,6 @@
 package dev.evenkeel.log;
 
+import dev.evenkeel.protocol.VoterId;
 import dev.evenkeel.protocol.files.ByteRate;
 import java.io.IOException;
 import java.nio.ByteBuffer;

@@ -50,8 +50,24 @@ public interface LogNode extends AutoCloseable {
 
   LogGroup meta();
 
-  /** The data log groups, in the order that {@code Shard.dataGroup} counts them. */
+  /** The data log groups, in the order of their numbers. Those that were added come last. */
   List<LogGroup> data();
+
+  /** How many data log groups the cluster was formed with. */
+  int formedGroups();
+
+  /** The name of a data log group. */
+  static String dataGroup(int number) {
+    return "d" + number;
+  }
+
+  /**
+   * Opens another data log group, which has the next number, and notes that there is one. Blocks.
+   *
+   * @param founders ids of its first voters; a node that is not among them begins without a vote
+   * @throws IOException if it cannot be opened; it may be tried again
+   */
+  void addGroup(List<String> founders) throws IOException;
 
   /** Meta first, then the data log groups in their order. */
   default List<LogGroup> all() {

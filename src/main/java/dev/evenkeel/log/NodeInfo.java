@@ -1,5 +1,6 @@
 package dev.evenkeel.log;
 
+import dev.evenkeel.protocol.VoterId;
 import java.util.List;
 
 /**

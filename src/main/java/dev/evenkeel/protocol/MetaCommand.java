@@ -240,6 +240,27 @@ public sealed interface MetaCommand {
   }
 
   /**
+   * Adds a data log group, which its first voters are to open. Succeeds if there is one of that
+   * number: then that one stays as it is.
+   *
+   * @param index the next free number
+   * @param founders ids of its first voters
+   */
+  record AddGroup(int index, List<String> founders) implements MetaCommand {
+    @Override
+    public void check() {
+      added().check();
+    }
+
+    public AddedGroup added() {
+      return new AddedGroup(index, founders, false);
+    }
+  }
+
+  /** An added data log group works: topics and shards that are created from now on may go there. */
+  record OpenGroup(int index) implements MetaCommand {}
+
+  /**
    * Takes a node out of the cluster: it has no copy of any log group. Succeeds if it is unknown.
    */
   record RemoveNode(String id) implements MetaCommand {

@@ -27,7 +27,10 @@ public record Shard(int topicId, int shard) implements Comparable<Shard> {
     return byTopic != 0 ? byTopic : Integer.compare(shard, other.shard);
   }
 
-  /** The index of the data log group, of {@code dataGroups}, that holds this shard. */
+  /**
+   * The index of the data log group, of {@code dataGroups}, that holds this shard, unless its topic
+   * says otherwise: see {@link ShardGroups}.
+   */
   public int dataGroup(int dataGroups) {
     return Math.floorMod(topicId + shard, dataGroups);
   }

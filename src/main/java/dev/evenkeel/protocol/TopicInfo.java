@@ -39,8 +39,20 @@ public record TopicInfo(
    * @param first number of its first shard
    * @param shards how many there are, numbered from {@code first}
    * @param openedMillis since when producers write to it, milliseconds since 1970; 0: not yet
+   * @param groups numbers of the data log groups that hold its shards, one after another and then
+   *     from the first again; empty: those with which the cluster was formed, as {@link
+   *     Shard#dataGroup} counts them
    */
-  public record Layout(int first, int shards, long openedMillis) {
+  public record Layout(int first, int shards, long openedMillis, List<Integer> groups) {
+    public Layout {
+      groups = List.copyOf(groups);
+    }
+
+    /** Shards in the data log groups with which the cluster was formed. */
+    public Layout(int first, int shards, long openedMillis) {
+      this(first, shards, openedMillis, List.of());
+    }
+
     /** The number behind the last shard. */
     public int end() {
       return first + shards;
@@ -64,10 +76,26 @@ public record TopicInfo(
   /** A topic whose number of shards has never changed. */
   public TopicInfo(
       int id, String name, int shards, TopicConfig config, State state, long createdMillis) {
+    this(id, name, shards, List.of(), config, state, createdMillis);
+  }
+
+  /**
+   * The same.
+   *
+   * @param groups as {@link Layout#groups} says
+   */
+  public TopicInfo(
+      int id,
+      String name,
+      int shards,
+      List<Integer> groups,
+      TopicConfig config,
+      State state,
+      long createdMillis) {
     this(
         id,
         name,
-        List.of(new Layout(0, shards, createdMillis)),
+        List.of(new Layout(0, shards, createdMillis, groups)),
         null,
         config,
         state,
@@ -82,16 +110,20 @@ public record TopicInfo(
     return new TopicInfo(id, name, layouts, next, to, state, createdMillis);
   }
 
-  /** With {@code shards} more numbers, which are to be opened. */
-  public TopicInfo opening(int shards) {
-    Layout opened = new Layout(open().end(), shards, 0);
+  /**
+   * With {@code shards} more numbers, which are to be opened.
+   *
+   * @param groups as {@link Layout#groups} says
+   */
+  public TopicInfo opening(int shards, List<Integer> groups) {
+    Layout opened = new Layout(open().end(), shards, 0, groups);
     return new TopicInfo(id, name, layouts, opened, config, state, createdMillis);
   }
 
   /** The layout that was being opened is open; the one before is sealed. */
   public TopicInfo opened(long nowMillis) {
     List<Layout> all = new ArrayList<>(layouts);
-    all.add(new Layout(next.first(), next.shards(), nowMillis));
+    all.add(new Layout(next.first(), next.shards(), nowMillis, next.groups()));
     return new TopicInfo(id, name, List.copyOf(all), null, config, state, createdMillis);
   }
 
@@ -111,6 +143,24 @@ public record TopicInfo(
     return open().shards();
   }
 
+  /** Whether log groups hold its shards that the cluster was not formed with. */
+  public boolean isPlaced() {
+    return next != null && !next.groups().isEmpty()
+        || layouts.stream().anyMatch(layout -> !layout.groups().isEmpty());
+  }
+
+  /**
+   * The data log group of a shard.
+   *
+   * @param formedGroups how many data log groups the cluster was formed with
+   */
+  public int group(int shard, int formedGroups) {
+    Layout layout = next != null && next.has(shard) ? next : layoutOf(shard);
+    return layout == null || layout.groups().isEmpty()
+        ? new Shard(id, shard).dataGroup(formedGroups)
+        : layout.groups().get((shard - layout.first()) % layout.groups().size());
+  }
+
   /** Whether its number of shards has changed, and former shards are still there. */
   public boolean hasSealed() {
     return layouts.size() > 1;
@@ -119,6 +169,11 @@ public record TopicInfo(
   /** Whether there is such a shard, be it sealed. */
   public boolean has(int shard) {
     return shard >= layouts.get(0).first() && shard < open().end();
+  }
+
+  /** The same, if it is being opened, too. */
+  public boolean hasEver(int shard) {
+    return has(shard) || next != null && next.has(shard);
   }
 
   /** The numbers of all shards, in order. */

@@ -306,6 +306,16 @@ public final class FakeCluster implements AutoCloseable {
     }
 
     @Override
+    public int formedGroups() {
+      return data().size();
+    }
+
+    @Override
+    public void addGroup(List<String> founders) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public LogGroup meta() {
       return views.get(0);
     }

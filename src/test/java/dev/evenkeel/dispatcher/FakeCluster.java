@@ -225,6 +225,16 @@ final class FakeCluster implements ClusterMember {
     }
 
     @Override
+    public int formedGroups() {
+      return data().size();
+    }
+
+    @Override
+    public void addGroup(List<String> founders) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
     public LogGroup meta() {
       return new LogGroup() {
         private final Eligibility eligibility = new Eligibility();

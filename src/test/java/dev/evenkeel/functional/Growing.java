@@ -75,6 +75,20 @@ final class Growing implements AutoCloseable {
         .until(() -> log("meta").getString("leader"), leader -> leader != null);
   }
 
+  /** There is a log group of that name with all its voters, and it works. */
+  void awaitLogGroup(String name) {
+    Awaitility.await("log group " + name)
+        .atMost(PATIENCE)
+        .until(
+            () ->
+                objects(status(), "logs").stream()
+                    .anyMatch(
+                        log ->
+                            log.getString("group").equals(name)
+                                && log.getString("leader") != null));
+    awaitSettled();
+  }
+
   private JsonObject log(String group) {
     return objects(status(), "logs").stream()
         .filter(log -> log.getString("group").equals(group))

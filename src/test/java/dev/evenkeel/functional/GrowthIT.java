@@ -115,9 +115,39 @@ class GrowthIT {
       cluster.join("n3");
       cluster.join("n4");
       load.awaitProgress();
+      cluster.awaitLogGroup("d3");
+      Later later = new Later(cluster);
       cluster.remove("n1");
       load.awaitProgress();
+      later.judge();
       load.judge();
+    }
+  }
+
+  /** A topic that is created when a log group was added: some of its shards are there. */
+  private static final class Later {
+    private final Growing cluster;
+    private final Jar.Running consumer;
+    private final Jar.Running producer;
+    private final Feeder feeder;
+
+    Later(Growing cluster) {
+      this.cluster = cluster;
+      cluster.node("n2").createTopic("later", 4);
+      JsonObject topic = new JsonObject(cluster.node("n2").read("/api/topics/later"));
+      assertThat(Growing.objects(topic, "logGroups"))
+          .anyMatch(group -> group.getString("group").equals("d3"));
+      consumer = cluster.consume("l", "later", "h");
+      producer = cluster.produce("later", "later", 200);
+      feeder = new Feeder(producer.process.getOutputStream(), 20);
+    }
+
+    void judge() {
+      long lines = feeder.finish();
+      assertThat(producer.await().err()).contains("acked " + lines + " of " + lines);
+      cluster.nodes.values().iterator().next().awaitConsumed("h", lines);
+      assertThat(consumer.stop().status()).isZero();
+      new DeliveryCheck(Lines.read(List.of(consumer.out))).assertEachKeyCompleteAndInOrder(lines);
     }
   }
 

@@ -17,7 +17,7 @@ class TopicInfoTest {
     TopicInfo topic =
         new TopicInfo(1, "t", shards[0], TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 5);
     for (int i = 1; i < shards.length; i++) {
-      topic = topic.opening(shards[i]).opened(10L * i);
+      topic = topic.opening(shards[i], List.of()).opened(10L * i);
     }
     return topic;
   }
@@ -39,8 +39,8 @@ class TopicInfoTest {
     assertThat(rest.has(3)).isFalse();
     assertThat(rest.has(4)).isTrue();
     assertThat(rest.parents(4)).isEmpty();
-    assertThat(rest.opening(5).next()).isEqualTo(new TopicInfo.Layout(19, 5, 0));
-    assertThat(rest.opening(5).numbers()).hasSize(15);
+    assertThat(rest.opening(5, List.of()).next()).isEqualTo(new TopicInfo.Layout(19, 5, 0));
+    assertThat(rest.opening(5, List.of()).numbers()).hasSize(15);
   }
 
   @Test

@@ -180,7 +180,8 @@ final class SimCalls implements PublishBench.Cluster {
         .onComplete(
             opened -> {
               if (opened.succeeded()) {
-                owned.publisherOpened(opened.result(), dataGroups(), Map.of(), clock());
+                owned.publisherOpened(
+                    opened.result(), to -> to.dataGroup(dataGroups()), Map.of(), clock());
               } else {
                 owned.publisherFailed(refused(opened), clock());
               }

@@ -19,6 +19,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.HashSet;
@@ -83,7 +84,7 @@ final class SimConsumer extends Actor {
     boolean keepsState = world.keepsState();
     boolean publishes = world.features.publishes();
     core = new ConsumerCore(options, instance, keepsState, keepsState, publishes, random);
-    core.dataGroups(world.brokers.groups().size());
+    core.shardGroups(ShardGroups.formed(world.brokers.groups().size()));
     handler = new SimHandler(world, this, keepsState);
     calls = new SimCalls(world, this);
     plan = new HeartbeatPlan(options.getHeartbeatMillis(), clock());

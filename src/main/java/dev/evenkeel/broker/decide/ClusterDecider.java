@@ -1,14 +1,18 @@
 package dev.evenkeel.broker.decide;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.NamedProducer;
+import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.VoterId;
 import java.util.List;
 
 /**
@@ -69,9 +73,48 @@ public record ClusterDecider(MetaTables tables) {
 
   /** Takes a node out. */
   public Decision<MetaChange> remove(MetaCommand.RemoveNode command) {
-    return tables.node(command.id()) == null
-        ? Decision.of(List.of())
-        : Decision.of(List.of(MetaChange.removeNode(command.id())));
+    if (tables.node(command.id()) == null) {
+      return Decision.of(List.of());
+    }
+    for (AddedGroup added : tables.addedGroups()) {
+      if (!added.open()
+          && added.founders().stream().map(VoterId::node).anyMatch(command.id()::equals)) {
+        return Decision.refused(
+            UNAVAILABLE, "node %s is about to open data group %s", command.id(), added.index());
+      }
+    }
+    return Decision.of(List.of(MetaChange.removeNode(command.id())));
+  }
+
+  /** Adds a data log group. */
+  public Decision<MetaChange> add(MetaCommand.AddGroup command) {
+    command.check();
+    int next = command.index();
+    for (AddedGroup known : tables.addedGroups()) {
+      if (known.index() == command.index()) {
+        return Decision.of(List.of());
+      }
+      next = known.index() + 1;
+    }
+    return command.index() == next
+        ? Decision.of(List.of(MetaChange.putAddedGroup(command.added())))
+        : Decision.refused(
+            INVALID, "data group %s cannot be added: the next is %s", command.index(), next);
+  }
+
+  /** An added data log group works. */
+  public Decision<MetaChange> open(MetaCommand.OpenGroup command) {
+    for (AddedGroup known : tables.addedGroups()) {
+      if (known.index() == command.index()) {
+        return Decision.of(
+            known.open() ? List.of() : List.of(MetaChange.putAddedGroup(known.opened())));
+      }
+      if (!known.open()) {
+        return Decision.refused(
+            INVALID, "data group %s opens after group %s", command.index(), known.index());
+      }
+    }
+    return Decision.refused(INVALID, "no data group %s was added", command.index());
   }
 
   /** Raises the feature level. It never goes down: the log has such entries. */

@@ -12,7 +12,9 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.TopicInfo;
+import java.util.Comparator;
 import java.util.List;
+import java.util.stream.IntStream;
 
 /** Decides about topics: CREATING → ACTIVE → DELETING → gone. Ids are never used again. */
 public record TopicDecider(MetaTables tables) {
@@ -42,6 +44,7 @@ public record TopicDecider(MetaTables tables) {
             counters.nextTopicId(),
             name,
             command.shards(),
+            groupsFor(command.shards()),
             command.config(),
             TopicInfo.State.CREATING,
             nowMillis);
@@ -154,7 +157,28 @@ public record TopicDecider(MetaTables tables) {
           shards,
           Limits.SHARD_NUMBERS_MAX);
     }
-    return put(topic.opening(shards));
+    return put(topic.opening(shards, groupsFor(shards)));
+  }
+
+  /**
+   * The data log groups for new shards: those with the fewest shards first. None as long as the
+   * cluster has only those that it was formed with: see {@link TopicInfo.Layout#groups}.
+   */
+  private List<Integer> groupsFor(int shards) {
+    int open = tables.openGroups();
+    if (open == 0) {
+      return List.of();
+    }
+    int formed = tables.addedGroups().iterator().next().index();
+    int[] held = new int[formed + open];
+    for (TopicInfo topic : tables.topics()) {
+      topic.numbersEver().forEach(shard -> held[topic.group(shard, formed)]++);
+    }
+    return IntStream.range(0, held.length)
+        .boxed()
+        .sorted(Comparator.comparingInt((Integer group) -> held[group]))
+        .limit(shards)
+        .toList();
   }
 
   /** Producers write to the new shards from now on. */

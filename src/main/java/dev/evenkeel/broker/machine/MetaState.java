@@ -120,6 +120,10 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
       return new ClusterDecider(tables).remove(c);
     } else if (command instanceof MetaCommand.PlaceGroup c) {
       return Decision.of(List.of(MetaChange.putPlace(c.group(), c.nodes())));
+    } else if (command instanceof MetaCommand.AddGroup c) {
+      return new ClusterDecider(tables).add(c);
+    } else if (command instanceof MetaCommand.OpenGroup c) {
+      return new ClusterDecider(tables).open(c);
     }
     throw new IllegalStateException("no decider handles " + command);
   }

@@ -19,8 +19,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Follows what meta says of the nodes, once a second: notes on the disk which nodes there are,
- * gives leaderships away while this node is drained, and ends this node when it is in the cluster
- * no more.
+ * opens log groups that were added, gives leaderships away while this node is drained, and ends
+ * this node when it is in the cluster no more.
  */
 final class NodeFollower {
   private static final Logger LOG = LoggerFactory.getLogger(NodeFollower.class);
@@ -37,6 +37,7 @@ final class NodeFollower {
   private List<ClusterNode> before = List.of();
   private long ledAtNanos = System.nanoTime();
   private boolean asking;
+  private boolean opening;
   private volatile long timer = -1;
 
   /**
@@ -63,12 +64,36 @@ final class NodeFollower {
     if (!now.equals(before) && !now.isEmpty()) {
       before = now;
       follow(now);
+    } else if (!opening && node.meta().tables().addedGroups().size() > added()) {
+      openAddedGroups();
     }
     if (log.meta().leadership().leader() != null) {
       ledAtNanos = System.nanoTime();
     } else if (System.nanoTime() - ledAtNanos > TimeUnit.MILLISECONDS.toNanos(LEADERLESS_MILLIS)) {
       askIfKnown();
     }
+  }
+
+  private int added() {
+    return log.data().size() - log.formedGroups();
+  }
+
+  private void openAddedGroups() {
+    opening = true;
+    calls
+        .vertx()
+        .executeBlocking(node::openAddedGroups)
+        .onComplete(
+            done -> {
+              opening = false;
+              // They are to know, too, whether this node gives its leaderships away.
+              before = List.of();
+              if (done.failed()) {
+                LOG.warn(
+                    "an added log group cannot be opened, and will be tried again: {}",
+                    done.cause().toString());
+              }
+            });
   }
 
   private void follow(List<ClusterNode> now) {

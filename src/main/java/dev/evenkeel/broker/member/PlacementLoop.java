@@ -9,13 +9,14 @@ import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
-import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.VoterId;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
@@ -305,7 +306,19 @@ final class PlacementLoop {
                         seen.put(
                             name, new PlacementSteps.Group(name, led.voters(), id, led.bytes()))));
     List<PlacementSteps.Group> groups = new ArrayList<>();
-    for (LogGroup group : log.all()) {
+    List<LogGroup> open = log.all();
+    for (AddedGroup added : node.meta().tables().addedGroups()) {
+      if (added.index() >= open.size() - 1 || open.get(added.index() + 1).voters().isEmpty()) {
+        // This node may not have it yet, or has no vote in it.
+        String name = LogNode.dataGroup(added.index());
+        seen.putIfAbsent(
+            name, new PlacementSteps.Group(name, Set.copyOf(added.founders()), null, 0));
+      }
+      if (added.index() >= open.size() - 1) {
+        groups.add(seen.get(LogNode.dataGroup(added.index())));
+      }
+    }
+    for (LogGroup group : open) {
       PlacementSteps.Group known = seen.get(group.name());
       if (known == null && !group.voters().isEmpty()) {
         known =
@@ -328,7 +341,9 @@ final class PlacementLoop {
             groups(),
             cards,
             log.clusterId(),
-            VOTERS_MAX);
+            VOTERS_MAX,
+            log.formedGroups(),
+            node.meta().tables().addedGroups());
     waits = next.waits();
     next.steps().forEach(this::take);
   }
@@ -372,6 +387,10 @@ final class PlacementLoop {
       return remove.group();
     } else if (step instanceof Step.DropCopy drop) {
       return drop.group();
+    } else if (step instanceof Step.AddGroup add) {
+      return LogNode.dataGroup(add.index());
+    } else if (step instanceof Step.OpenGroup open) {
+      return LogNode.dataGroup(open.index());
     }
     return ((Step.Forget) step).node();
   }
@@ -388,6 +407,11 @@ final class PlacementLoop {
       return voters(add.group(), "addVoter", add.voter(), VoterId.node(add.voter()), null);
     } else if (step instanceof Step.RemoveVoter remove) {
       return voters(remove.group(), "removeVoters", null, remove.node(), remove.seen());
+    }
+    if (step instanceof Step.AddGroup add) {
+      return submit(new MetaCommand.AddGroup(add.index(), add.founders()));
+    } else if (step instanceof Step.OpenGroup open) {
+      return submit(new MetaCommand.OpenGroup(open.index()));
     }
     if (step instanceof Step.DropCopy drop) {
       // The leader confirms that the node has no vote.
@@ -437,9 +461,8 @@ final class PlacementLoop {
         log.all().stream()
             .filter(each -> each.name().equals(group))
             .findFirst()
-            .orElseThrow()
-            .leadership()
-            .leader();
+            .map(each -> each.leadership().leader())
+            .orElse(null);
     if (leader == null) {
       return Future.failedFuture(UNAVAILABLE.error("nobody leads log group " + group));
     }
@@ -477,7 +500,7 @@ final class PlacementLoop {
     return new JsonObject()
         .put("action", "join")
         .put("clusterId", log.clusterId())
-        .put("dataGroups", log.data().size())
+        .put("dataGroups", log.formedGroups())
         .put("incarnation", incarnation)
         .put("nodes", places);
   }

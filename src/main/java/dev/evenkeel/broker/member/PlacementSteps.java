@@ -2,9 +2,10 @@ package dev.evenkeel.broker.member;
 
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeInfo.Stage;
-import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
+import dev.evenkeel.protocol.VoterId;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashSet;
@@ -14,6 +15,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * Decides what the leader of meta does next so that the log groups are where they should be. A pure
@@ -26,6 +28,8 @@ import java.util.TreeSet;
  * it has all, and others besides        → remove one that does not lead it
  * a node has a copy and no vote         → delete the copy
  * nothing to add or remove              → plan, and record a plan that differs
+ * fewer data log groups than nodes      → add one, whose first voters are planned like the others
+ * an added log group has a leader       → it may get shards
  * a leaving node has no vote left       → take it out of the cluster
  * </pre>
  *
@@ -61,6 +65,12 @@ final class PlacementSteps {
      * @param seen as in {@link RemoveVoter}
      */
     record DropCopy(String group, String node, Set<String> seen) implements Step {}
+
+    /** Record another data log group. */
+    record AddGroup(int index, List<String> founders) implements Step {}
+
+    /** Record that an added data log group works. */
+    record OpenGroup(int index) implements Step {}
 
     /**
      * Take a node out of the cluster.
@@ -99,6 +109,8 @@ final class PlacementSteps {
   private final Map<String, Peer> cards;
   private final String clusterId;
   private final int votersMax;
+  private final int formedGroups;
+  private final Collection<AddedGroup> added;
   private final List<Step> steps = new ArrayList<>();
   private final Map<String, String> waits = new LinkedHashMap<>();
 
@@ -108,7 +120,11 @@ final class PlacementSteps {
       List<Group> groups,
       Map<String, Peer> cards,
       String clusterId,
-      int votersMax) {
+      int votersMax,
+      int formedGroups,
+      Collection<AddedGroup> added) {
+    this.formedGroups = formedGroups;
+    this.added = added;
     nodes.stream().filter(ClusterNode::joined).forEach(node -> this.nodes.put(node.id(), node));
     this.placement = placement;
     this.groups = groups;
@@ -122,6 +138,8 @@ final class PlacementSteps {
    * @param placement as recorded, by log group
    * @param cards of the nodes that answer
    * @param votersMax most voters of a data log group
+   * @param formedGroups how many data log groups the cluster was formed with
+   * @param added the others, in their order
    */
   static Next next(
       Collection<ClusterNode> nodes,
@@ -129,16 +147,20 @@ final class PlacementSteps {
       List<Group> groups,
       Map<String, Peer> cards,
       String clusterId,
-      int votersMax) {
+      int votersMax,
+      int formedGroups,
+      Collection<AddedGroup> added) {
     PlacementSteps steps =
-        new PlacementSteps(nodes, placement, groups, cards, clusterId, votersMax);
+        new PlacementSteps(
+            nodes, placement, groups, cards, clusterId, votersMax, formedGroups, added);
     steps.decide();
     return new Next(steps.steps, steps.waits);
   }
 
   private void decide() {
     nodes.values().forEach(this::lookAtNode);
-    Map<String, Set<String>> planned = planned();
+    added.stream().filter(group -> !group.open()).forEach(this::lookAtAdded);
+    Map<String, Set<String>> planned = planned(groups.stream());
     boolean settled = waits.isEmpty() && steps.isEmpty();
     Set<String> copying = new HashSet<>();
     Map<String, Set<String>> others = new TreeMap<>();
@@ -159,6 +181,43 @@ final class PlacementSteps {
     if (settled) {
       others.forEach((group, plan) -> steps.add(new Step.Place(group, List.copyOf(plan))));
     }
+    if (settled && others.isEmpty()) {
+      addGroup();
+    }
+  }
+
+  private void lookAtAdded(AddedGroup group) {
+    String name = LogNode.dataGroup(group.index());
+    if (groups.stream().anyMatch(each -> each.name().equals(name) && each.leader() != null)) {
+      steps.add(new Step.OpenGroup(group.index()));
+    } else {
+      waits.put(name, "its nodes are about to open it");
+    }
+  }
+
+  /** Adds a data log group if there is not one for each node to lead. */
+  private void addGroup() {
+    int next = formedGroups + added.size();
+    List<ClusterNode> members =
+        nodes.values().stream().filter(node -> node.state() == State.MEMBER).toList();
+    if (next >= Math.min(members.size(), AddedGroup.GROUPS_MAX)
+        || !members.stream().allMatch(node -> isOpen(cards.get(node.id())))) {
+      return;
+    }
+    String name = LogNode.dataGroup(next);
+    Set<String> voters =
+        planned(Stream.concat(groups.stream(), Stream.of(new Group(name, Set.of(), null, 0))))
+            .get(name);
+    steps.add(
+        new Step.AddGroup(
+            next, voters.stream().map(node -> cards.get(node).info().voter()).toList()));
+  }
+
+  /** Whether a node has opened its logs. */
+  private boolean isOpen(Peer card) {
+    return card != null
+        && card.info().stage() == Stage.FORMED
+        && clusterId.equals(card.info().clusterId());
   }
 
   private void lookAtNode(ClusterNode node) {
@@ -195,7 +254,8 @@ final class PlacementSteps {
     }
   }
 
-  private Map<String, Set<String>> planned() {
+  private Map<String, Set<String>> planned(Stream<Group> of) {
+    List<Group> planning = of.toList();
     Map<String, Set<String>> planned = new TreeMap<>();
     for (boolean meta : new boolean[] {true, false}) {
       List<PlacementPlanner.Node> known =
@@ -203,7 +263,7 @@ final class PlacementSteps {
               .map(node -> new PlacementPlanner.Node(node.id(), node.zone(), takes(node, meta)))
               .toList();
       List<PlacementPlanner.Group> wanted =
-          groups.stream()
+          planning.stream()
               .filter(group -> isMeta(group) == meta)
               .map(
                   group ->
@@ -280,8 +340,7 @@ final class PlacementSteps {
       Peer card = cards.get(node);
       if (card == null) {
         waits.put(group.name(), "node " + node + " does not answer: start it, or remove it");
-      } else if (card.info().stage() != Stage.FORMED
-          || !clusterId.equals(card.info().clusterId())) {
+      } else if (!isOpen(card)) {
         waits.put(group.name(), "node " + node + " is about to open its logs");
       } else if (copying.contains(node) || copying.size() >= COPIES_MAX) {
         waits.put(group.name(), "other log groups come first");

@@ -10,6 +10,7 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
+import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.files.PrivateFiles;
 import dev.evenkeel.protocol.wire.Entry;
@@ -18,8 +19,9 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Executors;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -28,6 +30,7 @@ import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -48,25 +51,32 @@ public final class BrokerNode implements AutoCloseable {
   private final BrokerSettings settings;
   private final LogNode log;
   private final MetaState meta;
-  private final List<DataState> data;
+  private final List<DataState> data = new CopyOnWriteArrayList<>();
+  private final Function<String, DataState> dataStates;
   private final DiskGuard disk;
   private final ClusterClock clock;
-  private final Map<String, StoredState<?, ?>> states = new TreeMap<>();
-  private final Map<String, ReplicaCheck> replicaChecks = new TreeMap<>();
+  private final Map<String, StoredState<?, ?>> states = new ConcurrentSkipListMap<>();
+  private final Map<String, ReplicaCheck> replicaChecks = new ConcurrentSkipListMap<>();
   private final ThreadPoolExecutor readers;
   private final ScheduledExecutorService periodic;
   private final StorageMaintenance maintenance;
 
   private BrokerNode(
-      BrokerSettings settings, LogNode log, MetaState meta, List<DataState> data, DiskGuard disk) {
+      BrokerSettings settings,
+      LogNode log,
+      MetaState meta,
+      Function<String, DataState> dataStates,
+      DiskGuard disk) {
     this.settings = settings;
     this.log = log;
     this.meta = meta;
-    this.data = data;
+    this.dataStates = dataStates;
     this.disk = disk;
     states.put(LogNode.META, meta);
-    for (int i = 0; i < data.size(); i++) {
-      states.put(log.data().get(i).name(), data.get(i));
+    for (LogGroup group : log.data()) {
+      DataState state = dataStates.apply(group.name());
+      data.add(state);
+      states.put(group.name(), state);
     }
     states.keySet().forEach(group -> replicaChecks.put(group, new ReplicaCheck()));
     log.all().forEach(group -> state(group.name()).onDamage(group::damaged));
@@ -103,26 +113,25 @@ public final class BrokerNode implements AutoCloseable {
     disk.check();
     MetaState meta = new MetaState(live.resolve(LogNode.META), stores, FeatureLevel.reads());
     Map<String, DataState> byName = new ConcurrentHashMap<>();
+    Function<String, DataState> dataStates =
+        name ->
+            byName.computeIfAbsent(
+                name,
+                any ->
+                    new DataState(
+                        live.resolve(name),
+                        stores,
+                        stores.bodies(bodies.resolve(name), settings.segmentBytesMax()),
+                        settings.tailBytesMax(),
+                        FeatureLevel.reads(),
+                        () -> meta.tables().featureLevel()));
     LogNode log =
         logs.start(
             settings.log(),
-            name ->
-                name.equals(LogNode.META)
-                    ? meta
-                    : byName.computeIfAbsent(
-                        name,
-                        any ->
-                            new DataState(
-                                live.resolve(name),
-                                stores,
-                                stores.bodies(bodies.resolve(name), settings.segmentBytesMax()),
-                                settings.tailBytesMax(),
-                                FeatureLevel.reads(),
-                                () -> meta.tables().featureLevel())),
+            name -> name.equals(LogNode.META) ? meta : dataStates.apply(name),
             link);
     try {
-      List<DataState> data = log.data().stream().map(group -> byName.get(group.name())).toList();
-      BrokerNode node = new BrokerNode(settings, log, meta, data, disk);
+      BrokerNode node = new BrokerNode(settings, log, meta, dataStates, disk);
       node.begin();
       return node;
     } catch (RuntimeException e) {
@@ -229,6 +238,11 @@ public final class BrokerNode implements AutoCloseable {
     return meta;
   }
 
+  /** Meta, then the data log groups whose states are open, in their order. */
+  public List<LogGroup> logs() {
+    return log.all().subList(0, 1 + data.size());
+  }
+
   /** States of the data log groups, in their order. */
   public List<DataState> data() {
     return data;
@@ -238,9 +252,37 @@ public final class BrokerNode implements AutoCloseable {
    * Bytes of this node's copy of the messages of a log group; 0 of meta, and before it is known.
    */
   public long bytes(LogGroup group) {
-    int number = log.data().indexOf(group);
+    int number = logs().indexOf(group) - 1;
     BodyCleaner.Figures figures = number < 0 ? null : maintenance.cleaner(number).figures();
     return figures == null ? 0 : figures.liveBytes() + figures.deadBytes();
+  }
+
+  /**
+   * Opens the data log groups that meta has and this node has not. Blocks: never on an event loop.
+   *
+   * @return whether there were any
+   * @throws IOException if one cannot be opened; it may be tried again
+   */
+  public synchronized boolean openAddedGroups() throws IOException {
+    int before = data.size();
+    for (AddedGroup added : meta.tables().addedGroups()) {
+      if (added.index() == data.size()) {
+        open(added);
+      }
+    }
+    return data.size() > before;
+  }
+
+  private void open(AddedGroup added) throws IOException {
+    String name = LogNode.dataGroup(added.index());
+    DataState state = dataStates.apply(name);
+    states.put(name, state);
+    replicaChecks.put(name, new ReplicaCheck());
+    log.addGroup(added.founders());
+    LogGroup group = log.data().get(added.index());
+    state.onDamage(group::damaged);
+    maintenance.add(group, state);
+    data.add(state);
   }
 
   /** The state of a log group. */

@@ -10,10 +10,10 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.files.ByteRate;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -41,9 +41,10 @@ public final class StorageMaintenance implements AutoCloseable {
   private final ScheduledExecutorService cleaning;
   private final ScheduledExecutorService mending;
   private final ScheduledExecutorService scrubbing;
-  private final List<BodyCleaner> cleaners = new ArrayList<>();
-  private final List<BodyMender> menders = new ArrayList<>();
-  private final List<Scrub> scrubs = new ArrayList<>();
+  private final LongSupplier clock;
+  private final List<BodyCleaner> cleaners = new CopyOnWriteArrayList<>();
+  private final List<BodyMender> menders = new CopyOnWriteArrayList<>();
+  private final List<Scrub> scrubs = new CopyOnWriteArrayList<>();
   private volatile BodyMender.Replicas replicas = StorageMaintenance::cannotAsk;
 
   /**
@@ -61,12 +62,14 @@ public final class StorageMaintenance implements AutoCloseable {
     cleaning = Executors.newSingleThreadScheduledExecutor(BrokerNode.threads("evenkeel-clean-"));
     mending = Executors.newSingleThreadScheduledExecutor(BrokerNode.threads("evenkeel-mend-"));
     scrubbing = Executors.newSingleThreadScheduledExecutor(BrokerNode.threads("evenkeel-scrub-"));
+    this.clock = clock;
     for (LogGroup group : log.data()) {
-      add(group, (DataState) states.get(group.name()), clock);
+      add(group, (DataState) states.get(group.name()));
     }
   }
 
-  private void add(LogGroup group, DataState state, LongSupplier clock) {
+  /** Keeps another data log group in order, too. */
+  void add(LogGroup group, DataState state) {
     int number = cleaners.size();
     BodyMender mender =
         new BodyMender(
@@ -97,10 +100,11 @@ public final class StorageMaintenance implements AutoCloseable {
 
   void begin() {
     cleaning.scheduleWithFixedDelay(this::clean, CLEAN_MILLIS, CLEAN_MILLIS, TimeUnit.MILLISECONDS);
-    for (BodyMender mender : menders) {
-      mending.scheduleWithFixedDelay(
-          mender::again, MEND_AGAIN_MILLIS, MEND_AGAIN_MILLIS, TimeUnit.MILLISECONDS);
-    }
+    mending.scheduleWithFixedDelay(
+        () -> menders.forEach(BodyMender::again),
+        MEND_AGAIN_MILLIS,
+        MEND_AGAIN_MILLIS,
+        TimeUnit.MILLISECONDS);
     BrokerSettings.ScrubSettings scrub = settings.scrub();
     if (scrub.bytesPerSecond() > 0) {
       scrubbing.scheduleWithFixedDelay(

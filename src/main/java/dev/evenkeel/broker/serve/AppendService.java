@@ -31,7 +31,10 @@ public final class AppendService {
     this.serve = serve;
     groups = serve.groups();
     compressed = new CompressedBatches(serve.vertx());
-    groups.forEach(group -> appenders.add(new Appender(serve, group.log())));
+  }
+
+  void add(LogGroupServer group) {
+    appenders.add(new Appender(serve, group.log()));
   }
 
   /** Answers an APPEND request. */
@@ -101,14 +104,14 @@ public final class AppendService {
 
   private int groupOf(List<AppendBody.Item> items) {
     Shard first = items.get(0).shard();
-    int group = first.dataGroup(groups.size());
+    LogGroupServer group = serve.groupOf(first);
     for (AppendBody.Item item : items) {
-      if (item.shard().dataGroup(groups.size()) != group) {
+      if (serve.groupOf(item.shard()) != group) {
         throw INVALID.error(
             "shards %s and %s belong to different log groups: send them in separate requests",
             first, item.shard());
       }
     }
-    return group;
+    return groups.indexOf(group);
   }
 }

@@ -13,8 +13,8 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import java.util.function.ToDoubleFunction;
 import org.slf4j.Logger;
@@ -38,7 +38,7 @@ final class BrokerMetrics {
   private final Context context;
   private final Supplier<Queues> queues;
   private final MeterScope scope;
-  private final List<LogMetrics> logs = new ArrayList<>();
+  private final List<LogMetrics> logs = new CopyOnWriteArrayList<>();
   private final FigureTable followerLag;
   private final FigureTable clockSkew;
   private final TopicMetrics topics;
@@ -80,16 +80,18 @@ final class BrokerMetrics {
             "evenkeel.clock.skew.seconds",
             "How far the clock of another node is ahead of the clock of this node",
             "node");
-    for (int i = 0; i < groups.size(); i++) {
-      LogGroupServer group = groups.get(i);
-      LogMetrics figures = new LogMetrics(group.log(), node, scope);
-      figures.countBodies(
-          node.maintenance().scrub(i), group.mender(), node.maintenance().cleaner(i));
-      logs.add(figures);
-      queueFigures(group, i);
-    }
     nodeFigures();
     scope.reading(this::read);
+  }
+
+  /** Counts another data log group, too. */
+  void add(LogGroupServer group, int index) {
+    LogMetrics figures = new LogMetrics(group.log(), node, scope);
+    figures.countBodies(
+        node.maintenance().scrub(index), group.mender(), node.maintenance().cleaner(index));
+    logs.add(figures);
+    lastQueues = queues.get();
+    queueFigures(group, index);
   }
 
   private void queueFigures(LogGroupServer group, int index) {

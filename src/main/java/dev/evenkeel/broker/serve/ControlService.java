@@ -66,9 +66,10 @@ public final class ControlService {
     this.topics = topics;
     failures = new FailureService(serve);
     offsets = new OffsetFinder(serve);
-    for (LogGroupServer group : groups) {
-      commits.add(new CommitQueue(group.log(), group.state(), serve.context(), node::nowMillis));
-    }
+  }
+
+  void add(LogGroupServer group) {
+    commits.add(new CommitQueue(group.log(), group.state(), serve.context(), node::nowMillis));
   }
 
   Future<Buffer> handle(Buffer request) {
@@ -310,7 +311,7 @@ public final class ControlService {
     NodeLogs.Levels levels =
         new NodeLogs.Levels(
             FeatureLevel.reads(), node.meta().tables().featureLevel(), BuildVersion.number());
-    List<NodeLogs.Group> known = log.all().stream().map(this::known).toList();
+    List<NodeLogs.Group> known = node.logs().stream().map(this::known).toList();
     return answer(new NodeLogs(log.nodeId(), node.host(), known, levels).encode());
   }
 

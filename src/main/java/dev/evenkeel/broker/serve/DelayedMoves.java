@@ -125,7 +125,7 @@ final class DelayedMoves {
     DataCommand command =
         new DataCommand.OpenPublisher(producerId(shard), term, PUBLISHER, shard, true);
     List<Future<Reply>> replies =
-        IntStream.range(0, serve.groups().size())
+        IntStream.range(0, serve.openGroups())
             .mapToObj(each -> commands.submit(each, command, REQUEST_MILLIS_MAX))
             .toList();
     return Future.all(replies)
@@ -189,7 +189,7 @@ final class DelayedMoves {
         new DelayedSplit(topic, producerId(shard), epoch.epoch, epoch.lastInSealed);
     Map<Integer, List<AppendBody.Item>> byGroup = new TreeMap<>();
     for (AppendBody.Item item : split.of(chunk.batches)) {
-      int to = item.shard().dataGroup(serve.groups().size());
+      int to = serve.numberOf(item.shard());
       byGroup.computeIfAbsent(to, none -> new ArrayList<>()).add(item);
     }
     List<Future<?>> sent = new ArrayList<>();

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderClient;
@@ -9,6 +10,7 @@ import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
@@ -19,7 +21,6 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.List;
-import java.util.function.LongSupplier;
 
 /**
  * Submits commands about shards to the data log groups, on whichever node leads them. The commands
@@ -29,18 +30,18 @@ final class GroupCommands {
   private static final long PAUSE_MILLIS = 100;
   private static final long REQUEST_MILLIS_MAX = 3_000;
 
+  private final BrokerNode node;
   private final List<LogGroupServer> groups;
   private final LeaderClient leaders;
   private final Vertx vertx;
   private final Context context;
-  private final LongSupplier nowMillis;
 
-  GroupCommands(List<LogGroupServer> groups, Vertx vertx, Context context, LongSupplier nowMillis) {
-    this.groups = groups;
+  GroupCommands(ServeContext serve) {
+    node = serve.node();
+    groups = serve.groups();
+    vertx = serve.vertx();
+    context = serve.context();
     leaders = new LeaderClient(vertx, new Logs());
-    this.vertx = vertx;
-    this.context = context;
-    this.nowMillis = nowMillis;
   }
 
   /** Appends to the log; fails as {@link LogGroup#append} does. */
@@ -82,7 +83,7 @@ final class GroupCommands {
   private Future<Buffer> once(int group, String leader, DataCommand command) {
     LogGroupServer target = groups.get(group);
     if (leader.equals(target.nodeId())) {
-      return append(target.log(), Entry.of(command, nowMillis.getAsLong()))
+      return append(target.log(), Entry.of(command, node.nowMillis()))
           .recover(failure -> Future.failedFuture(Answers.unwrap(failure)));
     }
     Bytes body = new Bytes().i32(group);
@@ -99,6 +100,11 @@ final class GroupCommands {
     @Override
     public int dataGroups() {
       return groups.size();
+    }
+
+    @Override
+    public ShardGroups shardGroups() {
+      return ShardGroups.of(node.log().formedGroups(), node.meta().tables().topics());
     }
 
     @Override

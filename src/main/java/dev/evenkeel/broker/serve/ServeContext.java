@@ -1,7 +1,10 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.storage.Store;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -13,7 +16,7 @@ import java.util.function.Function;
 /**
  * The objects that the parts of a serving broker share.
  *
- * @param groups the data log groups, in their order
+ * @param groups the data log groups, in their order; it grows as some are added
  * @param context on which the parts run
  * @param meters what is counted while serving
  */
@@ -30,9 +33,38 @@ record ServeContext(
     context.runOnContext(ignored -> task.run());
   }
 
+  /** How many data log groups work, so that they may have shards. */
+  int openGroups() {
+    int open = node.log().formedGroups() + node.meta().tables().openGroups();
+    return Math.min(open, groups.size());
+  }
+
+  /** The number of the data log group that has the shard. */
+  int numberOf(Shard shard) {
+    int formed = node.log().formedGroups();
+    if (groups.size() == formed) {
+      return shard.dataGroup(formed);
+    }
+    TopicInfo topic = node.meta().tables().topic(shard.topicId());
+    if (topic != null && topic.hasEver(shard.shard())) {
+      return topic.group(shard.shard(), formed);
+    }
+    // This node's copy of meta may be behind that of the data log group.
+    for (int i = formed; i < groups.size(); i++) {
+      if (groups.get(i).state().tables().shard(shard) != null) {
+        return i;
+      }
+    }
+    return shard.dataGroup(formed);
+  }
+
   /** The data log group that has the shard. */
   LogGroupServer groupOf(Shard shard) {
-    return groups.get(shard.dataGroup(groups.size()));
+    int number = numberOf(shard);
+    if (number >= groups.size()) {
+      throw UNAVAILABLE.error("node %s is about to open data group %s", node.nodeId(), number);
+    }
+    return groups.get(number);
   }
 
   /**

@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Answers all requests to a broker. Made and used on one context. */
 public final class Service {
@@ -37,7 +38,7 @@ public final class Service {
 
   private final BrokerNode node;
   private final Vertx vertx;
-  private final List<LogGroupServer> groups = new ArrayList<>();
+  private final List<LogGroupServer> groups = new CopyOnWriteArrayList<>();
   private final List<Announcer> announcers = new ArrayList<>();
   private final ServeContext serve;
   private final AppendService appends;
@@ -68,14 +69,9 @@ public final class Service {
     this.node = node;
     this.vertx = vertx;
     LogNode log = node.log();
-    for (int i = 0; i < log.data().size(); i++) {
-      groups.add(
-          new LogGroupServer(
-              node.nodeId(), log.data().get(i), node.data().get(i), node.maintenance().mender(i)));
-    }
     node.maintenance().askReplicas(this::readBody);
     serve = new ServeContext(node, groups, vertx, context, options, meters);
-    GroupCommands commands = new GroupCommands(groups, vertx, context, node::nowMillis);
+    GroupCommands commands = new GroupCommands(serve);
     topics = new TopicProcedures(serve, commands);
     delayedMoves = new DelayedMoves(serve, commands);
     appends = new AppendService(serve);
@@ -92,26 +88,42 @@ public final class Service {
               serve.run(this::lookAtPeers);
             });
     serve.run(this::lookAtPeers);
-    for (int i = 0; i < groups.size(); i++) {
-      LogGroupServer group = groups.get(i);
-      int index = i;
-      DueTimer due = new DueTimer(serve, group);
-      announcers.add(new Announcer(serve, group, fetches, due));
-      group
-          .log()
-          .onLeadership(
-              leadership -> {
-                announce(index, leadership);
-                if (!closed) {
-                  due.lookSoon();
-                  serve.run(levels::bringGroups);
-                  serve.run(
-                      () -> fetches.changed(shard -> shard.dataGroup(groups.size()) == index));
-                }
-              });
-      // Messages may have become due while nobody served.
-      due.lookSoon();
+    addGroups();
+  }
+
+  /** Serves the data log groups that the node has opened. */
+  private void addGroups() {
+    while (groups.size() < node.data().size() && !closed) {
+      add(groups.size());
     }
+  }
+
+  private void add(int index) {
+    LogGroupServer group =
+        new LogGroupServer(
+            node.nodeId(),
+            node.log().data().get(index),
+            node.data().get(index),
+            node.maintenance().mender(index));
+    groups.add(group);
+    appends.add(group);
+    control.add(group);
+    figures.add(group, index);
+    DueTimer due = new DueTimer(serve, group);
+    announcers.add(new Announcer(serve, group, fetches, due));
+    group
+        .log()
+        .onLeadership(
+            leadership -> {
+              announce(index, leadership);
+              if (!closed) {
+                due.lookSoon();
+                serve.run(levels::bringGroups);
+                serve.run(() -> fetches.changed(shard -> serve.numberOf(shard) == index));
+              }
+            });
+    // Messages may have become due while nobody served.
+    due.lookSoon();
   }
 
   /** Another node has said who leads: this one need not have a vote in each log group. */
@@ -149,12 +161,14 @@ public final class Service {
    * keeps the event bus's list of listeners fresh for the moment when this node begins to lead.
    */
   public void tellLeaders() {
-    ClusterView view = view();
     List<LeaderChange> known = new ArrayList<>();
-    for (int group = ClusterView.META; group < view.dataLeaders().size(); group++) {
-      if (view.leader(group) != null) {
-        known.add(new LeaderChange(group, view.leader(group), view.term(group)));
+    int number = ClusterView.META;
+    for (LogGroup group : node.log().all()) {
+      Leadership leadership = group.leadership();
+      if (leadership.leader() != null) {
+        known.add(new LeaderChange(number, leadership.leader(), leadership.term()));
       }
+      number++;
     }
     publish(new LeaderChange.News(known, false));
   }
@@ -186,7 +200,9 @@ public final class Service {
     LogNode log = node.log();
     List<String> leaders = new ArrayList<>();
     List<Long> terms = new ArrayList<>();
-    for (LogGroup group : log.data()) {
+    // Those that do not work yet are nobody's business.
+    int open = serve.openGroups();
+    for (LogGroup group : log.data().subList(0, open)) {
       Leadership leadership = group.leadership();
       leaders.add(leadership.leader());
       terms.add(leadership.term());
@@ -210,7 +226,8 @@ public final class Service {
         terms,
         caughtUp,
         metaIndex,
-        places());
+        places(),
+        log.formedGroups());
   }
 
   private List<NodePlace> places() {
@@ -222,6 +239,7 @@ public final class Service {
 
   /** Continues what was left undone; called from time to time. */
   public void reconcile() {
+    addGroups();
     topics.reconcile();
     delayedMoves.look();
     levels.bringGroups();

@@ -12,7 +12,6 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
-import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Entry;
@@ -228,8 +227,9 @@ final class TopicProcedures {
         .map(done -> new Reply.OfTopic(topic));
   }
 
+  /** Others than the open ones have no shards yet. */
   private List<Integer> everyGroup() {
-    return IntStream.range(0, groups.size()).boxed().toList();
+    return IntStream.range(0, serve.openGroups()).boxed().toList();
   }
 
   /**
@@ -259,7 +259,7 @@ final class TopicProcedures {
 
   private List<Integer> groupsOf(TopicInfo topic, IntStream shards) {
     return shards
-        .map(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()))
+        .map(shard -> topic.group(shard, serve.node().log().formedGroups()))
         .distinct()
         .boxed()
         .toList();
@@ -271,6 +271,7 @@ final class TopicProcedures {
    */
   private List<Integer> groupsWithOther(TopicInfo topic) {
     return groupsOf(topic).stream()
+        .filter(group -> group < groups.size())
         .filter(
             group -> {
               TopicRecord copy = groups.get(group).state().tables().topic(topic.id());
@@ -283,7 +284,7 @@ final class TopicProcedures {
     List<Integer> shards =
         topic
             .numbersEver()
-            .filter(shard -> new Shard(topic.id(), shard).dataGroup(groups.size()) == group)
+            .filter(shard -> topic.group(shard, serve.node().log().formedGroups()) == group)
             .boxed()
             .toList();
     return new DataCommand.OpenShards(

@@ -21,6 +21,7 @@ import java.util.Arrays;
  *            'P' name               named producer    (meta log group)
  *            'N'                    next ids and other growing numbers (meta log group)
  *            'M' number             move              (meta log group)
+ *            'D' index              added data group  (meta log group)
  * INDEX      topicId shard offset   index entry
  * LEASES     group 0 topicId shard 0   lease without its state
  *            group 0 topicId shard 1   the state's bytes
@@ -53,6 +54,10 @@ public final class Keys {
   /** After every key. */
   public static byte[] last() {
     return LAST.clone();
+  }
+
+  static byte[] addedGroup(int index) {
+    return ByteBuffer.allocate(5).put((byte) 'D').putInt(index).array();
   }
 
   static byte[] topic(int topicId) {

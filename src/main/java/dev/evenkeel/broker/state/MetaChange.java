@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
@@ -95,6 +96,13 @@ public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
     Codec.TEXTS.write(value, nodes);
     return new MetaChange(
         Keys.named('E', group), value.toArray(), tables -> tables.placement.put(group, nodes));
+  }
+
+  public static MetaChange putAddedGroup(AddedGroup group) {
+    return new MetaChange(
+        Keys.addedGroup(group.index()),
+        RecordCodec.ADDED_GROUP.encode(group),
+        tables -> tables.addedGroups.put(group.index(), group));
   }
 
   public static MetaChange putFeatureLevel(int level) {

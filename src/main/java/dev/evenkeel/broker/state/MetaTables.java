@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
@@ -13,6 +14,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
@@ -29,6 +31,7 @@ public final class MetaTables {
   final Map<Long, String> producerNames = new ConcurrentHashMap<>();
   final Map<String, ClusterNode> nodes = new ConcurrentSkipListMap<>();
   final Map<String, List<String>> placement = new ConcurrentSkipListMap<>();
+  final NavigableMap<Integer, AddedGroup> addedGroups = new ConcurrentSkipListMap<>();
   final MoveTable moves = new MoveTable();
   volatile Counters counters = Counters.FIRST;
   volatile int featureLevel = FeatureLevel.FIRST;
@@ -88,6 +91,10 @@ public final class MetaTables {
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.MOVE.read(in));
             case 'A' -> tables.put(RecordCodec.NODE.read(in));
             case 'E' -> tables.placement.put(in.text(), Codec.TEXTS.read(in));
+            case 'D' -> {
+              AddedGroup added = RecordCodec.ADDED_GROUP.read(in);
+              tables.addedGroups.put(added.index(), added);
+            }
             case 'N' -> tables.counters = Counters.CODEC.read(in);
             case 'F' -> tables.featureLevel = in.i32();
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
@@ -134,6 +141,16 @@ public final class MetaTables {
    */
   public Map<String, List<String>> placement() {
     return Collections.unmodifiableMap(placement);
+  }
+
+  /** The data log groups that the cluster was not formed with, in their order; a live view. */
+  public Collection<AddedGroup> addedGroups() {
+    return Collections.unmodifiableCollection(addedGroups.values());
+  }
+
+  /** How many of the added data log groups work. Those that do not come after them. */
+  public int openGroups() {
+    return (int) addedGroups.values().stream().filter(AddedGroup::open).count();
   }
 
   /** The node, or null. */

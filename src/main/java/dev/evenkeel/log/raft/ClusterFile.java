@@ -26,8 +26,10 @@ import java.util.stream.Collectors;
  *     is empty for a lone node. The ids of the log groups follow from the cluster's id
  * @param nodes the nodes that the cluster had when this node last heard of a change; empty before
  *     the first
+ * @param added how many data log groups were added to those that the cluster was formed with
+ * @param founders the first voters of the last added one while this node opens it; null: it is open
  */
-record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
+record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes, int added, List<String> founders) {
   static final String NAME = "cluster.json";
 
   /**
@@ -43,6 +45,11 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
   /** The file of a node of a cluster that has not changed. */
   ClusterFile(NodeInfo info) {
     this(info, List.of());
+  }
+
+  /** The file of a node of a cluster without added log groups, as far as the node knows. */
+  ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
+    this(info, nodes, 0, null);
   }
 
   /** The file of a new lone node. */
@@ -76,11 +83,35 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
   }
 
   ClusterFile with(Stage newStage) {
-    return new ClusterFile(info.with(newStage), nodes);
+    return new ClusterFile(info.with(newStage), nodes, added, founders);
   }
 
   ClusterFile with(List<LogSettings.Peer> newNodes) {
-    return new ClusterFile(info, newNodes);
+    return new ClusterFile(info, newNodes, added, founders);
+  }
+
+  /** One more data log group is being opened; repeated if that was not finished. */
+  ClusterFile adding(List<String> firstVoters) {
+    return new ClusterFile(info, nodes, founders == null ? added + 1 : added, firstVoters);
+  }
+
+  /** All log groups are open. */
+  ClusterFile opened() {
+    return new ClusterFile(info, nodes, added, null);
+  }
+
+  /** Whether this node has not finished opening the added group. */
+  boolean isBeingAdded(String group) {
+    return founders != null && group.equals(LogNode.dataGroup(info.dataGroups() + added - 1));
+  }
+
+  /** The voters of a log group until its log says otherwise. */
+  List<String> firstVoters(String group) {
+    if (isBeingAdded(group)) {
+      return founders;
+    }
+    // The log of an added group knows its voters; its founders may have lost their votes since.
+    return groups().indexOf(group) <= info.dataGroups() ? info.voters() : List.of();
   }
 
   /** The nodes of the cluster; those of the settings if it has not changed. */
@@ -96,8 +127,8 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
   List<String> groups() {
     List<String> names = new ArrayList<>();
     names.add(LogNode.META);
-    for (int i = 0; i < info.dataGroups(); i++) {
-      names.add("d" + i);
+    for (int i = 0; i < info.dataGroups() + added; i++) {
+      names.add(LogNode.dataGroup(i));
     }
     return names;
   }
@@ -141,7 +172,7 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
     if (settings.dataGroups() != 0 && settings.dataGroups() != info.dataGroups()) {
       throw new LogStartException(
           String.format(
-              "%s was made with %s data groups, not %s; the number cannot change: ask for %s "
+              "%s was made with %s data groups, not %s; more are added as nodes come: ask for %s "
                   + "or leave it out",
               directory, info.dataGroups(), settings.dataGroups(), info.dataGroups()));
     }
@@ -167,6 +198,12 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
     out.append(",\n  \"voters\": ").append(quoted(info.voters()));
     if (!nodes.isEmpty()) {
       out.append(",\n  \"nodes\": ").append(quoted(nodes.stream().map(ClusterFile::text).toList()));
+    }
+    if (added > 0) {
+      out.append(",\n  \"added\": ").append(added);
+    }
+    if (founders != null) {
+      out.append(",\n  \"founders\": ").append(quoted(founders));
     }
     out.append("\n}\n");
     DurableFiles.write(directory.resolve(NAME), out.toString().getBytes(StandardCharsets.UTF_8));
@@ -206,7 +243,9 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes) {
               Integer.parseInt(field(text, "dataGroups", "(\\d{1,9})"))),
           text.contains("\"nodes\"")
               ? list(text, "nodes").stream().map(ClusterFile::peer).toList()
-              : List.of());
+              : List.of(),
+          text.contains("\"added\"") ? Integer.parseInt(field(text, "added", "(\\d{1,9})")) : 0,
+          text.contains("\"founders\"") ? list(text, "founders") : null);
     } catch (IOException | IllegalArgumentException e) {
       throw new LogStartException(
           file + " cannot be read (" + e.getMessage() + "); restore it from a backup", e);

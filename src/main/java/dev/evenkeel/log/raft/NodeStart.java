@@ -83,7 +83,7 @@ final class NodeStart {
       checkPort(own);
       node = new RaftLogNode(settings, cluster, lock, states, link);
       for (RaftLogGroup group : node.groups()) {
-        prepareFiles(node, group, cluster.formed());
+        prepareFiles(node, group, cluster.formed() && !cluster.isBeingAdded(group.name()));
       }
       startServer(node, own);
       node.formed();
@@ -296,13 +296,13 @@ final class NodeStart {
   }
 
   private void addGroups(RaftServer server, RaftLogNode node) throws LogStartException {
-    // Voters in the log and its files override these. A node that was taken in later must not
-    // assume any.
-    List<RaftPeer> peers = node.firstVoters().stream().map(node::peer).toList();
     List<RaftLogGroup> groups = node.groups();
     ClientId client = ClientId.randomId();
     List<CompletableFuture<RaftClientReply>> replies = new ArrayList<>();
     for (int i = 0; i < groups.size(); i++) {
+      // Voters in the log and its files override these. A node that was taken in later must not
+      // assume any.
+      List<RaftPeer> peers = node.firstVoters(groups.get(i)).stream().map(node::peer).toList();
       RaftGroup group = RaftGroup.valueOf(groups.get(i).id(), peers);
       replies.add(
           server.groupManagementAsync(

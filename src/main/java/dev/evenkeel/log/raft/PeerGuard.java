@@ -1,7 +1,7 @@
 package dev.evenkeel.log.raft;
 
-import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.LogLimiter;
+import dev.evenkeel.protocol.VoterId;
 import dev.evenkeel.protocol.tls.CertificateNames;
 import java.net.InetSocketAddress;
 import java.net.SocketAddress;

@@ -9,7 +9,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
-import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.VoterId;
 import dev.evenkeel.protocol.files.LockedFile;
 import java.io.IOException;
 import java.nio.file.Path;
@@ -57,7 +57,11 @@ public final class RaftLogNode implements LogNode {
   private volatile ClusterFile cluster;
   private final LockedFile lock;
   private final NodeThread thread;
-  private final List<RaftLogGroup> groups;
+  private final Function<String, ReplicatedState> states;
+
+  /** Replaced when one is added. */
+  private volatile List<RaftLogGroup> groups;
+
   private final AppliedPositions positions;
   private final SnapshotExchange exchange;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
@@ -85,17 +89,22 @@ public final class RaftLogNode implements LogNode {
     this.cluster = cluster;
     this.link = link;
     this.lock = lock;
+    this.states = states;
     thread = new NodeThread("log-node-" + settings.nodeId());
     positions = new AppliedPositions(settings.directory().toAbsolutePath());
     exchange = SnapshotExchange.open(settings, link, this::refusing, () -> peers().size() > 1);
     List<RaftLogGroup> made = new ArrayList<>();
     for (String name : cluster.groups()) {
-      DamagedCopy copy = damagedCopy(settings, name);
-      StateAdapter adapter =
-          new StateAdapter(copy, states.apply(name), settings.snapshotEveryBytes(), exchange);
-      made.add(new RaftLogGroup(copy, cluster.groupId(name), adapter, this, thread));
+      made.add(made(name));
     }
     groups = List.copyOf(made);
+  }
+
+  private RaftLogGroup made(String name) {
+    DamagedCopy copy = damagedCopy(settings, name);
+    StateAdapter adapter =
+        new StateAdapter(copy, states.apply(name), settings.snapshotEveryBytes(), exchange);
+    return new RaftLogGroup(copy, cluster.groupId(name), adapter, this, thread);
   }
 
   /**
@@ -176,27 +185,21 @@ public final class RaftLogNode implements LogNode {
 
   @Override
   public synchronized void setPeers(List<LogSettings.Peer> peers) throws IOException {
-    ClusterFile changed = cluster.with(peers);
-    changed.write(settings.directory().toAbsolutePath());
-    cluster = changed;
+    note(cluster.with(peers));
   }
 
   /** All logs are open. */
   synchronized void formed() throws IOException {
-    if (!cluster.formed()) {
-      ClusterFile changed = cluster.with(NodeInfo.Stage.FORMED);
-      changed.write(settings.directory().toAbsolutePath());
-      cluster = changed;
-      link.tell(changed.info());
+    if (!cluster.formed() || cluster.founders() != null) {
+      note(cluster.with(NodeInfo.Stage.FORMED).opened());
+      link.tell(cluster.info());
     }
   }
 
   @Override
   public synchronized void removed() throws IOException {
-    ClusterFile changed = cluster.with(NodeInfo.Stage.REMOVED);
-    changed.write(settings.directory().toAbsolutePath());
-    cluster = changed;
-    link.tell(changed.info());
+    note(cluster.with(NodeInfo.Stage.REMOVED));
+    link.tell(cluster.info());
     end(
         new LogStartException(
             "this node was removed from the cluster. Other nodes have what was in "
@@ -212,7 +215,7 @@ public final class RaftLogNode implements LogNode {
 
   /** Whether this is the only node, so that nobody else votes. */
   boolean alone() {
-    return peers().size() == 1 && firstVoters().size() == 1;
+    return peers().size() == 1 && cluster.info().voters().size() == 1;
   }
 
   @Override
@@ -223,6 +226,39 @@ public final class RaftLogNode implements LogNode {
   @Override
   public List<LogGroup> data() {
     return List.copyOf(groups.subList(1, groups.size()));
+  }
+
+  @Override
+  public int formedGroups() {
+    return cluster.info().dataGroups();
+  }
+
+  @Override
+  public synchronized void addGroup(List<String> founders) throws IOException {
+    List<String> voters = founders.contains(voter()) ? founders : List.of();
+    List<RaftPeer> peers = voters.stream().map(this::peer).toList();
+    // So that the next start expects it, whatever happens from here on.
+    note(cluster.adding(voters));
+    List<RaftLogGroup> before = groups;
+    RaftLogGroup group = made(LogNode.dataGroup(before.size() - 1));
+    reopening.add(group);
+    groups = Stream.concat(before.stream(), Stream.of(group)).toList();
+    try {
+      begin(group, peers);
+      note(cluster.opened());
+      LOG.info("log group {}: added, with the first voters {}", group.name(), founders);
+    } catch (IOException | RuntimeException e) {
+      groups = before;
+      end(group);
+      throw e;
+    } finally {
+      reopening.remove(group);
+    }
+  }
+
+  private void note(ClusterFile changed) throws IOException {
+    changed.write(settings.directory().toAbsolutePath());
+    cluster = changed;
   }
 
   @Override
@@ -252,9 +288,9 @@ public final class RaftLogNode implements LogNode {
     return cluster.info().voter();
   }
 
-  /** The first voters, until the log says otherwise. */
-  List<String> firstVoters() {
-    return cluster.info().voters();
+  /** The voters of a log group until its log says otherwise. */
+  List<String> firstVoters(RaftLogGroup group) {
+    return cluster.firstVoters(group.name());
   }
 
   List<RaftLogGroup> groups() {
@@ -328,7 +364,7 @@ public final class RaftLogNode implements LogNode {
       if (group.copy().detail() != null) {
         group.copy().finished();
       }
-      begin(group, former);
+      beginAgain(group, former);
       // Else the next start would miss what the former copy had.
       CompletableFuture.runAsync(() -> positions.write(groups), thread).join();
       dropped.opened();
@@ -350,7 +386,7 @@ public final class RaftLogNode implements LogNode {
             () -> {
               try {
                 LOG.info("log group {}: opening it again, without a vote", group.name());
-                begin(group, end(group));
+                beginAgain(group, end(group));
               } catch (IOException | RuntimeException e) {
                 LOG.warn("log group {}: it cannot be opened again", group.name(), e);
               } finally {
@@ -376,23 +412,26 @@ public final class RaftLogNode implements LogNode {
     return former;
   }
 
-  /** Opens the files of a group, and gives it to the engine, with the voters that its log knows. */
-  private void begin(RaftLogGroup group, StateAdapter former) throws IOException {
-    StateAdapter adapter =
-        new StateAdapter(group.copy(), former.state(), settings.snapshotEveryBytes(), exchange);
-    group.use(adapter);
+  private void beginAgain(RaftLogGroup group, StateAdapter former) throws IOException {
+    group.use(
+        new StateAdapter(group.copy(), former.state(), settings.snapshotEveryBytes(), exchange));
+    begin(group, List.of());
+  }
+
+  /**
+   * Opens the files of a group, and gives it to the engine.
+   *
+   * @param voters until its log says otherwise
+   */
+  private void begin(RaftLogGroup group, List<RaftPeer> voters) throws IOException {
     try {
-      adapter.openFiles(directory(group.id()), -1);
+      group.adapter().openFiles(directory(group.id()), -1);
     } catch (LogStartException e) {
       throw new IOException(e);
     }
     request(
         GroupManagementRequest.newAdd(
-            ClientId.randomId(),
-            server.getId(),
-            1,
-            RaftGroup.valueOf(group.id(), List.of()),
-            false));
+            ClientId.randomId(), server.getId(), 1, RaftGroup.valueOf(group.id(), voters), false));
     group.started(server, server.getDivision(group.id()));
   }
 

@@ -4,8 +4,8 @@ import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
-import dev.evenkeel.log.VoterId;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.VoterId;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import org.apache.ratis.protocol.exceptions.LeaderNotReadyException;

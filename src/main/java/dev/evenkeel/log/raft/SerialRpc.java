@@ -1,6 +1,6 @@
 package dev.evenkeel.log.raft;
 
-import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.VoterId;
 import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.function.Function;

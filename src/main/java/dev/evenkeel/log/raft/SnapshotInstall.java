@@ -3,7 +3,7 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
 import dev.evenkeel.log.SnapshotTransfer;
-import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.VoterId;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;

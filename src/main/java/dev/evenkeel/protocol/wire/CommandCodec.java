@@ -71,6 +71,8 @@ public final class CommandCodec {
           .add(23, MetaCommand.ReshardTopic.class, TEXT, I32)
           .add(24, MetaCommand.OpenLayout.class, I32)
           .add(25, MetaCommand.ForgetLayout.class, I32, I32)
+          .add(26, MetaCommand.AddGroup.class, I32, TEXTS)
+          .add(27, MetaCommand.OpenGroup.class, I32)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -162,6 +164,8 @@ public final class CommandCodec {
     return command instanceof MetaCommand.PutNodes
             || command instanceof MetaCommand.RemoveNode
             || command instanceof MetaCommand.PlaceGroup
+            || command instanceof MetaCommand.AddGroup
+            || command instanceof MetaCommand.OpenGroup
         ? FeatureLevel.CHANGING_NODES
         : FeatureLevel.FIRST;
   }

@@ -7,6 +7,7 @@ import static dev.evenkeel.protocol.wire.Codec.NEEDED_TEXT;
 import static dev.evenkeel.protocol.wire.Codec.TEXT;
 import static dev.evenkeel.protocol.wire.Codec.absent;
 
+import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Drain;
@@ -83,17 +84,20 @@ public final class RecordCodec {
           Codec.record(
               ClusterNode.class, TEXT, TEXT, I32, TEXT, Codec.constant(ClusterNode.State.class)));
 
+  public static final Codec<AddedGroup> ADDED_GROUP =
+      Codec.form("an added group", 1, Codec.record(AddedGroup.class, I32, Codec.TEXTS, Codec.BOOL));
+
   public static final Codec<TopicConfig> TOPIC_CONFIG = Codec.record(TopicConfig.class);
 
-  /** A topic whose number of shards has changed. The shortest form begins with the topic's id. */
+  /** A topic with layouts. The shortest form, without them, begins with the topic's id. */
   private static final int TOPIC_FORM_LAYOUTS = 1;
 
   private static final int NO_TOPIC_ID = -2;
 
-  private static final Codec<List<TopicInfo.Layout>> LAYOUTS =
-      Codec.list(Codec.record(TopicInfo.Layout.class));
-  private static final Codec<TopicInfo.Layout> NEXT_LAYOUT =
-      Codec.nullable(Codec.record(TopicInfo.Layout.class));
+  private static final Codec<TopicInfo.Layout> LAYOUT =
+      Codec.record(TopicInfo.Layout.class, I32, I32, Codec.I64, Codec.INTS);
+  private static final Codec<List<TopicInfo.Layout>> LAYOUTS = Codec.list(LAYOUT);
+  private static final Codec<TopicInfo.Layout> NEXT_LAYOUT = Codec.nullable(LAYOUT);
   private static final Codec<TopicInfo.State> TOPIC_STATE = Codec.constant(TopicInfo.State.class);
   public static final Codec<TopicInfo> TOPIC = Codec.of(RecordCodec::write, RecordCodec::topic);
 
@@ -105,7 +109,7 @@ public final class RecordCodec {
 
   /** A topic has an id from 1: this in its place says that the number of the form follows. */
   private static void write(Bytes out, TopicInfo topic) {
-    boolean plain = topic.next() == null && topic.open().first() == 0;
+    boolean plain = topic.next() == null && topic.open().first() == 0 && !topic.isPlaced();
     if (!plain) {
       out.i32(NO_TOPIC_ID).u8(TOPIC_FORM_LAYOUTS);
     }

@@ -165,7 +165,8 @@ final class AnyCommand {
             (TopicInfo.State) any(TopicInfo.State.class),
             number());
     while (sealed && random.nextInt(3) == 0) {
-      TopicInfo next = topic.opening(random.nextInt(9));
+      TopicInfo next =
+          topic.opening(random.nextInt(9), random.nextBoolean() ? List.of() : List.of(2, 0, 3));
       topic = random.nextBoolean() ? next.opened(random.nextInt(9)) : next;
     }
     return topic;

@@ -5,9 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.broker.member.PlacementSteps.Step;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.NodeInfo;
-import dev.evenkeel.log.VoterId;
+import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
+import dev.evenkeel.protocol.VoterId;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
@@ -47,11 +48,15 @@ class PlacementSimulationTest {
     /** A voter goes before the one that takes its place has come. */
     REMOVES_BEFORE_IT_ADDS(0),
     /** A copy is deleted without asking the leader whether it is that of a voter. */
-    DROPS_WITHOUT_ASKING(825),
+    DROPS_WITHOUT_ASKING(1_100),
     /** A node that is to leave is forgotten at once. */
     FORGETS_A_VOTER(0),
     /** A voter is removed whatever the voters are now. */
-    ANY_VOTERS_WILL_DO(275);
+    ANY_VOTERS_WILL_DO(550),
+    /** Whoever believes to lead meta founds a log group, though another one has. */
+    FOUNDS_TWICE(0),
+    /** An added log group gets shards before it has a leader. */
+    OPENS_TOO_EARLY(0);
 
     /** The first seed that finds it, or one before that. */
     final long from;
@@ -86,6 +91,12 @@ class PlacementSimulationTest {
     /** Nodes with a whole copy. */
     final Set<String> copies = new TreeSet<>();
 
+    /** Which founding each node's copy descends from. */
+    final Map<String, Integer> lineage = new HashMap<>();
+
+    /** Voters that have not heard yet that the log group was added. */
+    final Set<String> unaware = new TreeSet<>();
+
     /** The node that is being brought up to date before it gets its vote, or null. */
     String coming;
 
@@ -100,7 +111,8 @@ class PlacementSimulationTest {
       Collection<ClusterNode> nodes,
       Map<String, List<String>> placement,
       List<PlacementSteps.Group> groups,
-      Map<String, Peer> cards) {}
+      Map<String, Peer> cards,
+      List<AddedGroup> added) {}
 
   private static final class World {
     final Random random;
@@ -109,6 +121,8 @@ class PlacementSimulationTest {
     final Map<String, ClusterNode> nodes = new TreeMap<>();
     final Map<String, List<String>> placement = new TreeMap<>();
     final Map<String, Log> logs = new TreeMap<>();
+    final List<AddedGroup> added = new ArrayList<>();
+    final int formedGroups;
     final Set<String> alive = new TreeSet<>();
     final Set<String> formed = new TreeSet<>();
 
@@ -135,7 +149,8 @@ class PlacementSimulationTest {
         formed.add(id);
       }
       logs.put(LogNode.META, new Log(LogNode.META, 1));
-      for (int i = 0; i < 1 + random.nextInt(8); i++) {
+      formedGroups = 1 + random.nextInt(6);
+      for (int i = 0; i < formedGroups; i++) {
         logs.put("d" + i, new Log("d" + i, random.nextInt(2_000) * 1_000_000L));
       }
       for (Log log : logs.values()) {
@@ -176,6 +191,9 @@ class PlacementSimulationTest {
             throw new Failure(log.name + " has a voter without a copy: " + voter);
           }
         }
+        if (log.voters.stream().map(log.lineage::get).distinct().count() > 1) {
+          throw new Failure(log.name + " was founded twice: " + log.lineage);
+        }
       }
     }
 
@@ -198,6 +216,9 @@ class PlacementSimulationTest {
         }
       }
       long members = nodes.values().stream().filter(n -> n.state() == State.MEMBER).count();
+      if (logs.size() - 1 < members || !added.stream().allMatch(AddedGroup::open)) {
+        return members + " nodes have " + (logs.size() - 1) + " log groups, added: " + added;
+      }
       for (Log log : logs.values()) {
         boolean meta = log.name.equals(LogNode.META);
         int wanted = meta ? nodes.size() : (int) Math.min(VOTERS_MAX, members);
@@ -218,7 +239,12 @@ class PlacementSimulationTest {
     // ---- Those that lead meta
 
     private boolean leads(Log log) {
-      return log.voters.stream().filter(alive::contains).count() * 2 > log.voters.size();
+      return log.voters.stream().filter(voter -> serves(log, voter)).count() * 2
+          > log.voters.size();
+    }
+
+    private boolean serves(Log log, String voter) {
+      return alive.contains(voter) && !log.unaware.contains(voter);
     }
 
     /** Nodes that are to have a copy take the leadership from others. */
@@ -226,7 +252,7 @@ class PlacementSimulationTest {
       List<String> placed = placement.getOrDefault(log.name, List.of());
       return leads(log)
           ? log.voters.stream()
-              .filter(alive::contains)
+              .filter(voter -> serves(log, voter))
               .min(
                   Comparator.comparing(
                       id ->
@@ -242,7 +268,10 @@ class PlacementSimulationTest {
       for (Log log : logs.values()) {
         Set<String> voters = new TreeSet<>();
         log.voters.forEach(voter -> voters.add(VoterId.of(voter, "i")));
-        groups.add(new PlacementSteps.Group(log.name, voters, leader(log), log.bytes));
+        boolean early = bug == Bug.OPENS_TOO_EARLY && !log.unaware.isEmpty();
+        groups.add(
+            new PlacementSteps.Group(
+                log.name, voters, early ? log.voters.iterator().next() : leader(log), log.bytes));
       }
       Map<String, Peer> cards = new TreeMap<>();
       for (String id : alive) {
@@ -250,7 +279,8 @@ class PlacementSimulationTest {
           cards.put(id, card(id));
         }
       }
-      return new Sight(List.copyOf(nodes.values()), new TreeMap<>(placement), groups, cards);
+      return new Sight(
+          List.copyOf(nodes.values()), new TreeMap<>(placement), groups, cards, List.copyOf(added));
     }
 
     private Peer card(String id) {
@@ -265,7 +295,9 @@ class PlacementSimulationTest {
               List.of(),
               logs.size() - 1);
       Set<String> holds = new HashSet<>();
-      logs.values().stream().filter(log -> log.copies.contains(id)).forEach(l -> holds.add(l.name));
+      logs.values().stream()
+          .filter(log -> log.copies.contains(id) && !log.unaware.contains(id))
+          .forEach(log -> holds.add(log.name));
       Map<String, Long> copying = new TreeMap<>();
       logs.values().stream()
           .filter(log -> id.equals(log.coming))
@@ -295,7 +327,9 @@ class PlacementSimulationTest {
                       seen.groups(),
                       seen.cards(),
                       CLUSTER,
-                      VOTERS_MAX)
+                      VOTERS_MAX,
+                      formedGroups,
+                      seen.added())
                   .steps()
                   .forEach(step -> send(driver, step)));
       after(pauseMillis, () -> drive(driver, pauseMillis));
@@ -309,12 +343,17 @@ class PlacementSimulationTest {
     }
 
     private static boolean isOfMeta(Step step) {
-      return step instanceof Step.Put || step instanceof Step.Place || step instanceof Step.Forget;
+      return step instanceof Step.Put
+          || step instanceof Step.Place
+          || step instanceof Step.Forget
+          || step instanceof Step.AddGroup
+          || step instanceof Step.OpenGroup;
     }
 
     private void take(int driver, Step step) {
       // Only the present leader of meta writes into it; leaders of other log groups do not know it.
-      if (!leads(logs.get(LogNode.META)) || isOfMeta(step) && driver != leading) {
+      boolean usurps = bug == Bug.FOUNDS_TWICE && step instanceof Step.AddGroup;
+      if (!leads(logs.get(LogNode.META)) || isOfMeta(step) && driver != leading && !usurps) {
         return;
       }
       if (step instanceof Step.Put put) {
@@ -338,16 +377,64 @@ class PlacementSimulationTest {
         if (bug == Bug.DROPS_WITHOUT_ASKING || leads(log) && !vote && has(log, drop.seen())) {
           log.copies.remove(drop.node());
         }
+      } else if (step instanceof Step.AddGroup add) {
+        addGroup(add);
+      } else if (step instanceof Step.OpenGroup open) {
+        openGroup(open.index());
       } else if (step instanceof Step.Forget forget) {
         boolean confirmed =
             logs.values().stream()
                 .allMatch(
                     log ->
-                        leads(log) && log.coming == null && has(log, forget.seen().get(log.name)));
+                        !forget.seen().containsKey(log.name)
+                            ? !log.unaware.contains(forget.node())
+                            : leads(log)
+                                && log.coming == null
+                                && has(log, forget.seen().get(log.name)));
         if (confirmed) {
           forget(forget.node());
         }
       }
+    }
+
+    /** As meta decides about it: one that is there stays as it is. */
+    private void addGroup(Step.AddGroup add) {
+      int next = formedGroups + added.size();
+      if (add.index() == next) {
+        added.add(new AddedGroup(next, add.founders(), false));
+        logs.put("d" + next, new Log("d" + next, random.nextInt(500) * 1_000_000L));
+      } else if (bug != Bug.FOUNDS_TWICE || add.index() > next) {
+        return;
+      }
+      Log log = logs.get("d" + add.index());
+      int founding = log.lineage.values().stream().mapToInt(each -> each + 1).max().orElse(0);
+      for (String founder : add.founders()) {
+        String id = VoterId.node(founder);
+        if (log.voters.add(id)) {
+          log.copies.add(id);
+          log.lineage.put(id, founding);
+          log.unaware.add(id);
+          after(1 + random.nextInt(calm ? 100 : 10_000), () -> hearsOf(log, id));
+        }
+      }
+    }
+
+    /** A node opens an added log group once it serves. */
+    private void hearsOf(Log log, String id) {
+      if (alive.contains(id)) {
+        log.unaware.remove(id);
+      } else if (!gone.contains(id)) {
+        after(1_000, () -> hearsOf(log, id));
+      }
+    }
+
+    private void openGroup(int index) {
+      AddedGroup group = added.get(index - formedGroups);
+      Log log = logs.get("d" + index);
+      if (!group.open() && log.unaware.size() * 2 > log.voters.size()) {
+        throw new Failure(log.name + " gets shards, and cannot have a leader yet");
+      }
+      added.set(index - formedGroups, group.opened());
     }
 
     private void addVoter(Log log, String node) {
@@ -372,6 +459,7 @@ class PlacementSimulationTest {
       log.coming = null;
       if (leads(log) && alive.contains(node) && nodes.containsKey(node)) {
         log.copies.add(node);
+        log.lineage.put(node, log.lineage.get(log.voters.iterator().next()));
         log.voters.add(node);
       }
     }
@@ -522,6 +610,8 @@ class PlacementSimulationTest {
             Bug.REMOVES_BEFORE_IT_ADDS,
             Bug.DROPS_WITHOUT_ASKING,
             Bug.FORGETS_A_VOTER,
-            Bug.ANY_VOTERS_WILL_DO);
+            Bug.ANY_VOTERS_WILL_DO,
+            Bug.FOUNDS_TWICE,
+            Bug.OPENS_TOO_EARLY);
   }
 }

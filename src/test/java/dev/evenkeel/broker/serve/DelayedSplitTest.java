@@ -23,9 +23,9 @@ import net.jqwik.api.constraints.IntRange;
 class DelayedSplitTest {
   private static TopicInfo topic(int before, int between, int after) {
     return new TopicInfo(9, "t", before, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 5)
-        .opening(between)
+        .opening(between, List.of())
         .opened(6)
-        .opening(after)
+        .opening(after, List.of())
         .opened(7);
   }
 

@@ -30,7 +30,7 @@ class ReshardPlanTest {
 
   private void reshard(int shards) {
     TopicInfo topic = log.topics.get(0);
-    log.topics.set(0, topic.opening(shards).opened(2_000));
+    log.topics.set(0, topic.opening(shards, List.of()).opened(2_000));
     bench.run(bench.core.topicsChanged(bench.now));
   }
 

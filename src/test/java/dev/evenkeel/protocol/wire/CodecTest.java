@@ -185,15 +185,17 @@ class CodecTest {
                     .at(Lease.Stage.FINISHED)
                     .granted("n", "j", 4, 30_000)),
             new Reply.OfTopic(
-                new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5).opening(12)),
+                new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5).opening(12, List.of())),
+            new Reply.OfTopic(
+                new TopicInfo(1, "t", 4, List.of(3, 0, 1), CONFIG, TopicInfo.State.CREATING, 5)),
             new Reply.OfTopic(
                 new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)
-                    .opening(12)
+                    .opening(12, List.of())
                     .opened(7)
-                    .opening(3)),
+                    .opening(3, List.of(4, 2))),
             new Reply.OfTopic(
                 new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)
-                    .opening(12)
+                    .opening(12, List.of())
                     .opened(7)
                     .withoutOldest()),
             new Reply.OfGroup(

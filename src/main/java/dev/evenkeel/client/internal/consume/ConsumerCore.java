@@ -7,6 +7,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import java.util.ArrayDeque;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -454,9 +455,9 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     environment.commits.step(now);
   }
 
-  /** Sets the number of data log groups; 0: it is not known yet. */
-  public void dataGroups(int count) {
-    environment.commits.dataGroups(count);
+  /** Sets which data log group holds which shard. */
+  public void shardGroups(ShardGroups groups) {
+    environment.commits.shardGroups(groups);
   }
 
   /** Stops or resumes fetching, as the application wishes. */

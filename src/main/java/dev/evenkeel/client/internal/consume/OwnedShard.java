@@ -28,6 +28,7 @@ import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.ToIntFunction;
 import org.slf4j.event.Level;
 
 /**
@@ -463,10 +464,11 @@ public final class OwnedShard implements Task.Owner {
   /**
    * The lease's epoch may publish.
    *
-   * @param groups number of data groups
+   * @param groups gives the data group of a shard
    * @param last by sealed shard, the last sequence that it took of the producer
    */
-  public void publisherOpened(long producerId, int groups, Map<Shard, Long> last, long now) {
+  public void publisherOpened(
+      long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last, long now) {
     busy = false;
     if (state == ATTACHING) {
       outputs = new PublishQueue(producerId, Math.toIntExact(epoch()), groups, last);

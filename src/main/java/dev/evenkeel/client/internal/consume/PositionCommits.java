@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.DataCommand.CommitMany.Position;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.ShardGroups;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.LinkedHashSet;
@@ -36,7 +37,7 @@ final class PositionCommits {
   private final Environment environment;
   private final long delayMillis;
   private final Map<Integer, LogGroup> groups = new TreeMap<>();
-  private int dataGroups;
+  private ShardGroups shardGroups = ShardGroups.UNKNOWN;
 
   PositionCommits(Environment environment) {
     this.environment = environment;
@@ -46,10 +47,10 @@ final class PositionCommits {
     delayMillis = Math.max(0, wanted - ConsumerCore.TICK_MILLIS);
   }
 
-  /** Sets the number of data log groups. */
-  void dataGroups(int count) {
-    if (count != dataGroups) {
-      dataGroups = count;
+  /** Sets which log group holds which shard. */
+  void shardGroups(ShardGroups now) {
+    if (!now.equals(shardGroups)) {
+      shardGroups = now;
       // Each shard asks again, perhaps in another log group.
       for (LogGroup group : groups.values()) {
         group.changed.forEach(shard -> shard.wanted(false));
@@ -58,15 +59,12 @@ final class PositionCommits {
     }
   }
 
-  /**
-   * A shard has a position to commit. As long as the number of log groups is unknown, it asks
-   * again.
-   */
+  /** A shard has a position to commit. As long as the log groups are unknown, it asks again. */
   void want(ShardCommits shard, boolean urgent, long now) {
-    if (dataGroups == 0) {
+    if (!shardGroups.known()) {
       return;
     }
-    int number = shard.shard().dataGroup(dataGroups);
+    int number = shardGroups.of(shard.shard());
     LogGroup group = groups.computeIfAbsent(number, any -> new LogGroup());
     group.changed.add(shard);
     shard.wanted(true);

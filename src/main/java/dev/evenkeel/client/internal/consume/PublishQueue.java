@@ -8,6 +8,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.function.ToIntFunction;
 
 /**
  * What the handlers of one owned shard have published and the log has not acknowledged, in the
@@ -49,16 +50,17 @@ final class PublishQueue {
 
   private final long producerId;
   private final int epoch;
-  private final int groups;
+  private final ToIntFunction<Shard> groups;
   private final Map<Shard, Long> lastInSealed;
 
   /**
    * @param producerId of the generation
    * @param epoch of the lease
-   * @param groups number of data groups
+   * @param groups gives the data group of a shard
    * @param lastInSealed by sealed shard, the last sequence that it took of the producer
    */
-  PublishQueue(long producerId, int epoch, int groups, Map<Shard, Long> lastInSealed) {
+  PublishQueue(
+      long producerId, int epoch, ToIntFunction<Shard> groups, Map<Shard, Long> lastInSealed) {
     this.producerId = producerId;
     this.epoch = epoch;
     this.groups = groups;
@@ -93,7 +95,7 @@ final class PublishQueue {
   }
 
   private GroupQueue queue(Shard to) {
-    return queues.computeIfAbsent(to.dataGroup(groups), group -> new GroupQueue());
+    return queues.computeIfAbsent(groups.applyAsInt(to), group -> new GroupQueue());
   }
 
   /** The requests to send now, at most one for each data group. */

@@ -180,7 +180,7 @@ final class ActionRunner implements Performer {
         publishing.open(owned.shard(), owned.ownership().epoch(), producerId),
         (opened, now) ->
             owned.publisherOpened(
-                opened.producerId(), publishing.dataGroups(), opened.lastInSealed(), now),
+                opened.producerId(), publishing::group, opened.lastInSealed(), now),
         owned::publisherFailed);
   }
 

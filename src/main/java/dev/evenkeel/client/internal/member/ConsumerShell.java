@@ -485,7 +485,7 @@ final class ConsumerShell implements Consumer {
     }
     actions.checkLeaders(now);
     features.forEach(feature -> feature.tick(now));
-    core.dataGroups(directory.dataGroups());
+    core.shardGroups(directory.shardGroups());
     core.tick(now);
     if (begun && !linkLost && !leaving) {
       heartbeats.tick();

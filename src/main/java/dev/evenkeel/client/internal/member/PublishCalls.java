@@ -120,10 +120,19 @@ final class PublishCalls {
       return Future.failedFuture(
           new RefusedException(Refusal.UNAVAILABLE, "no leader is known: ask again"));
     }
-    DataCommand command =
-        new DataCommand.OpenPublisher(id, Math.toIntExact(epoch), group, input, isFresh);
     return Future.all(
-            IntStream.range(0, groups).mapToObj(group -> calls.submit(group, command)).toList())
+            IntStream.range(0, groups)
+                .mapToObj(
+                    to -> {
+                      // The producer may be older than an added data group, which then does not
+                      // know it. The others tell whether it was forgotten.
+                      boolean unheard = isFresh || calls.isAdded(to);
+                      return calls.submit(
+                          to,
+                          new DataCommand.OpenPublisher(
+                              id, Math.toIntExact(epoch), group, input, unheard));
+                    })
+                .toList())
         .map(
             replies -> {
               Map<Shard, Long> last = new HashMap<>();
@@ -158,8 +167,8 @@ final class PublishCalls {
             });
   }
 
-  /** How many data groups there are; 0 if that is not known yet. */
-  int dataGroups() {
-    return calls.dataGroups();
+  /** The data group of a shard. */
+  int group(Shard shard) {
+    return calls.group(shard);
   }
 }

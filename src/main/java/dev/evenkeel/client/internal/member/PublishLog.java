@@ -32,4 +32,10 @@ interface PublishLog {
 
   /** How many data groups there are; 0 if that is not known yet. */
   int dataGroups();
+
+  /** The data group of a shard. */
+  int group(Shard shard);
+
+  /** Whether the cluster was formed without that data group. */
+  boolean isAdded(int dataGroup);
 }

@@ -183,6 +183,16 @@ final class ShardCalls implements LogCalls, PublishLog {
   }
 
   @Override
+  public int group(Shard shard) {
+    return directory.shardGroups().of(shard);
+  }
+
+  @Override
+  public boolean isAdded(int dataGroup) {
+    return dataGroup >= directory.shardGroups().formedGroups();
+  }
+
+  @Override
   public String leaderOf(Shard shard) {
     return directory.leaderOf(shard);
   }

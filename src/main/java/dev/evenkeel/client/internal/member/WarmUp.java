@@ -20,6 +20,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
@@ -99,7 +100,7 @@ final class WarmUp {
   long play() {
     ConsumerCore core =
         new ConsumerCore(options, RUN, keepsState, keepsState, false, new SplittableRandom(1));
-    core.dataGroups(1);
+    core.shardGroups(ShardGroups.formed(1));
     core.heartbeatAnswered(now);
     Assignment.Owned owned = new Assignment.Owned(TOPIC, SHARD, 1, false, 0, 0);
     Assignment given = new Assignment(TOPIC, TOPIC, RUN, 1, 1, List.of(owned), null);

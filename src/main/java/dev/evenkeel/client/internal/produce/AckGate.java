@@ -108,7 +108,7 @@ public final class AckGate {
       if (outcome.refused() != null) {
         passed.add(outcome);
       } else {
-        int group = outcome.batch().shard.dataGroup(Math.max(1, directory.dataGroups()));
+        int group = directory.shardGroups().of(outcome.batch().shard);
         waits.add(outcome, group, outcome.batch().logIndex, nowMillis);
         held.add(outcome.batch());
       }

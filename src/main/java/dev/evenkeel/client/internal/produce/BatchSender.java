@@ -15,6 +15,7 @@ import dev.evenkeel.client.internal.produce.core.ProducerCore;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
@@ -212,10 +213,10 @@ public abstract class BatchSender<T> {
    * that go to one group at one time share a request.
    */
   private void send(List<OutBatch<T>> batches, int epoch) {
-    int groups = Math.max(1, directory.dataGroups());
+    ShardGroups groups = directory.shardGroups();
     Map<Integer, List<OutBatch<T>>> byGroup = new LinkedHashMap<>();
     for (OutBatch<T> batch : batches) {
-      byGroup.computeIfAbsent(batch.shard.dataGroup(groups), group -> new ArrayList<>()).add(batch);
+      byGroup.computeIfAbsent(groups.of(batch.shard), group -> new ArrayList<>()).add(batch);
     }
     byGroup.forEach((group, ofGroup) -> split(group, ofGroup, epoch));
   }

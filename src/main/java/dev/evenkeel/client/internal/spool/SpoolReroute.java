@@ -76,6 +76,9 @@ final class SpoolReroute {
   private final long producerId;
   private final int epoch;
 
+  /** How many data groups know the producer. */
+  private int openedGroups;
+
   /** By sealed shard, the last sequence that it took of this producer; null: not opened yet. */
   private Map<Shard, Long> lastInSealed;
 
@@ -118,7 +121,7 @@ final class SpoolReroute {
     }
     Shard shard = new Shard(topic.id(), item.shard());
     AppendBody.Item asked = new AppendBody.Item(shard, item.batch(), item.dueMillis());
-    return append(shard.dataGroup(directory.dataGroups()), List.of(asked))
+    return append(directory.shardGroups().of(shard), List.of(asked))
         .compose(
             results -> {
               AppendResults.Result result = results.get(0);
@@ -133,7 +136,8 @@ final class SpoolReroute {
   }
 
   private Future<?> opened(TopicInfo topic) {
-    if (lastInSealed != null) {
+    int groups = directory.dataGroups();
+    if (lastInSealed != null && groups == openedGroups) {
       return Future.succeededFuture();
     }
     DataCommand command =
@@ -144,7 +148,7 @@ final class SpoolReroute {
             new Shard(topic.id(), 0),
             true);
     List<Future<Reply>> replies =
-        IntStream.range(0, directory.dataGroups())
+        IntStream.range(0, groups)
             .mapToObj(group -> leaders.submit(group, command, REQUEST_MILLIS, retry()))
             .toList();
     return Future.all(replies)
@@ -157,6 +161,7 @@ final class SpoolReroute {
                 }
               }
               lastInSealed = last;
+              openedGroups = groups;
             });
   }
 
@@ -197,7 +202,7 @@ final class SpoolReroute {
     Map<Integer, List<AppendBody.Item>> byGroup = new TreeMap<>();
     for (Part part : parts(topic, topic.open(), left, items)) {
       part.note(moved);
-      int group = part.shard.dataGroup(directory.dataGroups());
+      int group = directory.shardGroups().of(part.shard);
       byGroup.computeIfAbsent(group, none -> new ArrayList<>()).add(part.item());
     }
     List<Future<?>> sent = new ArrayList<>();

@@ -17,6 +17,7 @@ import dev.evenkeel.dedup.QueueCoordinator;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -63,7 +64,7 @@ class RateGateTest {
         ConsumerOptions options, int shards, int keysMax, QueueCoordinator<DedupKey> coordinator) {
       this.options = options.setGroup("g").setMember("m").setTopics(List.of("t"));
       core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-      core.dataGroups(1);
+      core.shardGroups(ShardGroups.formed(1));
       boolean payload = options.getRateBy() == ConsumerOptions.RateBy.PAYLOAD;
       ConsumerOptions.Dedup by =
           payload ? ConsumerOptions.Dedup.PAYLOAD : ConsumerOptions.Dedup.KEY;

@@ -27,6 +27,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -102,7 +103,7 @@ final class Simulation {
               false,
               withBatches,
               new SplittableRandom(random.nextLong()));
-      core.dataGroups(DATA_GROUPS);
+      core.shardGroups(ShardGroups.formed(DATA_GROUPS));
       gate = dedup == null ? null : gate();
       Admission admission = gate == null ? core : gate;
       rates = options.getKeyRate() == null ? null : rates(admission);

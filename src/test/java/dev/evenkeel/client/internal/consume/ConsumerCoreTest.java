@@ -21,6 +21,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
@@ -62,7 +63,7 @@ class ConsumerCoreTest {
 
   private void begin(boolean keepsState, boolean givesState) {
     core = new ConsumerCore(options, "i", keepsState, givesState, false, new SplittableRandom(1));
-    core.dataGroups(1);
+    core.shardGroups(ShardGroups.formed(1));
     core.heartbeatAnswered(now);
   }
 

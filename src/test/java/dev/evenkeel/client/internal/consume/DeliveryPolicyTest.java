@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
@@ -45,7 +46,7 @@ class DeliveryPolicyTest {
             .setOrder(order)
             .setDelivery(delivery);
     core = new ConsumerCore(options, "i", state, givesState, publishes, new SplittableRandom(1));
-    core.dataGroups(1);
+    core.shardGroups(ShardGroups.formed(1));
     core.heartbeatAnswered(now);
     core.link(true, now);
     assign(false);
@@ -265,7 +266,9 @@ class DeliveryPolicyTest {
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     tick(2_000);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     fetched(1);
     next(0);
   }
@@ -274,7 +277,9 @@ class DeliveryPolicyTest {
   void anInputIsFinishedWhenItsOutputsAreInTheLog() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(0);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(3);
     Task first = next(0);
     publishing(first);
@@ -297,7 +302,9 @@ class DeliveryPolicyTest {
   void whatIsRefusedForGoodBeginsTheShardAnew() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(3);
     Task first = next(0);
     publishing(first);
@@ -315,7 +322,9 @@ class DeliveryPolicyTest {
   void whatFailsKeepsItsPlaceWhateverTheOrder() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     fetched(1);
     Task first = next(0);
     publishing(first);
@@ -330,7 +339,9 @@ class DeliveryPolicyTest {
     order = ConsumerOptions.Order.NONE;
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
@@ -356,7 +367,9 @@ class DeliveryPolicyTest {
     givesState = true;
     start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
@@ -377,7 +390,9 @@ class DeliveryPolicyTest {
   void outputsThatAreOnTheirWayAreAwaitedByAHandOver() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
     publishing(first);
@@ -397,7 +412,9 @@ class DeliveryPolicyTest {
   void aStateIsCommittedWithItsOffsetAndReleased() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(5);
     Task first = next(0);
     first.newEffects().commit(new byte[] {1});
@@ -424,7 +441,9 @@ class DeliveryPolicyTest {
   void withoutAStateYetTheNextOwnerBeginsWhereThisOneDid() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class).owned().publisherOpened(5, 3, Map.of(), now);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     fetched(5);
     core.finished(next(0), now);
     tick(6_000);

@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Reply.OfCommits.RefusedCommit;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -49,7 +50,7 @@ class PositionCommitsTest {
   /** Owns so many shards, each with all messages fetched. */
   private void own(int shards) {
     core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
-    core.dataGroups(DATA_GROUPS);
+    core.shardGroups(ShardGroups.formed(DATA_GROUPS));
     core.link(true, now);
     for (int i = 0; i < shards; i++) {
       epochs.put(i, 1L);
@@ -308,11 +309,11 @@ class PositionCommitsTest {
   @Test
   void nothingIsSentWithoutAConnectionOrBeforeTheLogGroupsAreKnown() {
     own(1);
-    core.dataGroups(0);
+    core.shardGroups(ShardGroups.formed(0));
     handle(0, 1);
     pass(1_000);
     assertThat(batches).isEmpty();
-    core.dataGroups(1);
+    core.shardGroups(ShardGroups.formed(1));
     pass(50);
     taken(only(), now);
     handle(0, 1);

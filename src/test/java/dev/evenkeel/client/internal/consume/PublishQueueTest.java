@@ -22,7 +22,7 @@ class PublishQueueTest {
   private static final Shard B = new Shard(9, 1);
   private static final int GROUPS = 3;
 
-  private final PublishQueue queue = new PublishQueue(7, 2, GROUPS, Map.of());
+  private final PublishQueue queue = new PublishQueue(7, 2, to -> to.dataGroup(GROUPS), Map.of());
   private final Window window = new Window(10);
 
   private Task task(long offset, Shard... to) {
@@ -132,7 +132,7 @@ class PublishQueueTest {
   void eachShardGetsItsInputsInOrder(@ForAll long seed) {
     Random random = new Random(seed);
     Window own = new Window(0);
-    PublishQueue outputs = new PublishQueue(7, 1, GROUPS, Map.of());
+    PublishQueue outputs = new PublishQueue(7, 1, to -> to.dataGroup(GROUPS), Map.of());
     List<Task> running = new ArrayList<>();
     List<PublishRequest> onTheWay = new ArrayList<>();
     Map<Shard, List<Long>> log = new HashMap<>();

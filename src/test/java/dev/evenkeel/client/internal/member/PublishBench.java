@@ -64,6 +64,16 @@ public final class PublishBench {
               public int dataGroups() {
                 return cluster.dataGroups();
               }
+
+              @Override
+              public int group(Shard shard) {
+                return shard.dataGroup(dataGroups());
+              }
+
+              @Override
+              public boolean isAdded(int dataGroup) {
+                return false;
+              }
             },
             group);
   }

@@ -1,4 +1,4 @@
-package dev.evenkeel.log;
+package dev.evenkeel.protocol;
 
 /**
  * The name under which a node votes: its id and, in a cluster of several nodes, the incarnation of
