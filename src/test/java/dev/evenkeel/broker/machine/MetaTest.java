@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -61,6 +62,60 @@ class MetaTest {
     assertThat(refusal(rig.run(new MetaCommand.CreateTopic("a", 1, new TopicConfig(-1, -1, -1)))))
         .isEqualTo(Refusal.INVALID);
     assertThat(rig.meta.tables().topics()).isEmpty();
+  }
+
+  private List<Integer> groupsOf(String topic) {
+    return rig.meta.tables().topic(topic).open().groups();
+  }
+
+  @Test
+  void newShardsGoToTheLogGroupsWithTheFewest() throws Exception {
+    create("old", 7);
+    rig.run(new MetaCommand.AddGroup(3, List.of("n1@a", "n2@b", "n3@c")));
+    create("before", 3);
+    assertThat(groupsOf("before")).as("the added group does not work yet").isEmpty();
+    rig.run(new MetaCommand.OpenGroup(3));
+    rig.meta.close();
+    rig.meta.open();
+    create("few", 1);
+    assertThat(groupsOf("few")).containsExactly(3);
+    create("many", 9);
+    // Of the old ones, groups 0 to 2 have 3, 4 and 3 shards.
+    assertThat(groupsOf("many")).containsExactly(3, 0, 2, 1);
+    TopicInfo many = rig.meta.tables().topic("many");
+    assertThat(List.of(many.group(0, 3), many.group(3, 3), many.group(4, 3)))
+        .containsExactly(3, 1, 3);
+    rig.run(new MetaCommand.ActivateTopic(rig.meta.tables().topic("old").id()));
+    rig.run(new MetaCommand.ReshardTopic("old", 3));
+    assertThat(rig.meta.tables().topic("old").next().groups()).hasSize(3).contains(3);
+    assertThat(groupsOf("old")).isEmpty();
+  }
+
+  @Test
+  void aLogGroupIsFoundedOnceAndGroupsOpenInTheirOrder() {
+    MetaCommand.AddGroup add = new MetaCommand.AddGroup(3, List.of("n1@a"));
+    assertThat(rig.run(add)).isEqualTo(Reply.DONE);
+    assertThat(rig.run(new MetaCommand.AddGroup(3, List.of("n2@b")))).isEqualTo(Reply.DONE);
+    assertThat(rig.meta.tables().addedGroups()).containsExactly(add.added());
+    assertThat(refusal(rig.run(new MetaCommand.AddGroup(5, List.of("n2@b")))))
+        .isEqualTo(Refusal.INVALID);
+    assertThat(refusal(rig.run(new MetaCommand.AddGroup(4, List.of())))).isEqualTo(Refusal.INVALID);
+    rig.run(new MetaCommand.AddGroup(4, List.of("n2@b")));
+    assertThat(refusal(rig.run(new MetaCommand.OpenGroup(4)))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(rig.run(new MetaCommand.OpenGroup(5)))).isEqualTo(Refusal.INVALID);
+    assertThat(rig.run(new MetaCommand.OpenGroup(3))).isEqualTo(Reply.DONE);
+    assertThat(rig.run(new MetaCommand.OpenGroup(3))).isEqualTo(Reply.DONE);
+    assertThat(rig.meta.tables().openGroups()).isEqualTo(1);
+  }
+
+  @Test
+  void aFounderStaysUntilItsLogGroupWorks() {
+    ClusterNode node = new ClusterNode("n1", "host", 5_701, "", ClusterNode.State.LEAVING);
+    rig.run(new MetaCommand.PutNodes(List.of(node)));
+    rig.run(new MetaCommand.AddGroup(3, List.of("n1@a", "n2@b")));
+    assertThat(refusal(rig.run(new MetaCommand.RemoveNode("n1")))).isEqualTo(Refusal.UNAVAILABLE);
+    rig.run(new MetaCommand.OpenGroup(3));
+    assertThat(rig.run(new MetaCommand.RemoveNode("n1"))).isEqualTo(Reply.DONE);
   }
 
   private Reply declare(String mode, List<String> topics, boolean force) {

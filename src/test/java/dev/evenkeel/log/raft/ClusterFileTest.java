@@ -46,6 +46,26 @@ class ClusterFileTest {
     assertThat(ClusterFile.read(directory)).isEqualTo(file);
   }
 
+  @Test
+  void knowsTheFoundersOfAnAddedGroupWhileItIsBeingOpened() throws Exception {
+    ClusterFile formed =
+        file("b", "0f", Stage.FORMED, UUID.randomUUID(), List.of("a@1", "b@0f"), List.of(), 2);
+    List<String> founders = List.of("b@0f", "c@3");
+    ClusterFile adding = formed.adding(founders);
+    adding.write(directory);
+    assertThat(ClusterFile.read(directory)).isEqualTo(adding);
+    assertThat(adding.groups()).containsExactly("meta", "d0", "d1", "d2");
+    assertThat(adding.firstVoters("d1")).isEqualTo(formed.info().voters());
+    assertThat(adding.firstVoters("d2")).isEqualTo(founders);
+    assertThat(adding.adding(founders)).as("tried again").isEqualTo(adding);
+    ClusterFile opened = adding.opened();
+    opened.write(directory);
+    assertThat(ClusterFile.read(directory)).isEqualTo(opened);
+    assertThat(opened.firstVoters("d2")).isEmpty();
+    assertThat(opened.adding(List.of()).groups()).endsWith("d2", "d3");
+    assertThat(opened.adding(List.of()).firstVoters("d3")).isEmpty();
+  }
+
   @ParameterizedTest
   @CsvSource({"1, or use a new directory", "2, or use a new directory", "4, start the version"})
   void aDirectoryOfAnotherFormatIsRefused(int format, String advice) throws Exception {

@@ -22,6 +22,10 @@ public final class PublishBench {
     Future<ByteBuffer> append(Shard shard, Bytes body);
 
     int dataGroups();
+
+    default boolean isAdded(int dataGroup) {
+      return false;
+    }
   }
 
   private final PublishCalls calls;
@@ -72,7 +76,7 @@ public final class PublishBench {
 
               @Override
               public boolean isAdded(int dataGroup) {
-                return false;
+                return cluster.isAdded(dataGroup);
               }
             },
             group);

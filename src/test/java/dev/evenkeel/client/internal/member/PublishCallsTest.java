@@ -26,6 +26,7 @@ class PublishCallsTest {
   private Predicate<DataCommand> lost = command -> false;
   private long nextId = 7;
   private long epoch = 1;
+  private int formed = 2;
 
   private final PublishBench calls =
       new PublishBench(
@@ -55,6 +56,11 @@ class PublishCallsTest {
             @Override
             public int dataGroups() {
               return 2;
+            }
+
+            @Override
+            public boolean isAdded(int dataGroup) {
+              return dataGroup >= formed;
             }
           },
           "g");
@@ -94,6 +100,15 @@ class PublishCallsTest {
     assertThat(opened()).hasSize(2).allMatch(each -> each.producerId() == 7 && !each.fresh());
     assertThat(open(7).result()).isEqualTo(7);
     assertThat(opened()).hasSize(2).noneMatch(DataCommand.OpenPublisher::fresh);
+  }
+
+  @Test
+  void anAddedGroupNeedNotKnowTheProducer() {
+    formed = 1;
+    assertThat(open(7).result()).isEqualTo(7);
+    assertThat(opened()).hasSize(2);
+    assertThat(opened().get(0).fresh()).isFalse();
+    assertThat(opened().get(1).fresh()).isTrue();
   }
 
   @Test
