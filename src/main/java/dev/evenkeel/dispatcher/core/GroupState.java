@@ -392,11 +392,9 @@ public final class GroupState {
    * come to this one, so that messages of a key stay in order; and it is not finished with it.
    */
   boolean isReady(Shard shard, Topics topics) {
-    if (!topics.hasSealed(shard)) {
-      return true;
-    }
     Lease own = shards.get(shard);
     if (own != null && own.finished()) {
+      // The log knows that the shard is sealed; the topics may have been read before it was.
       return false;
     }
     return topics.parents(shard).stream()

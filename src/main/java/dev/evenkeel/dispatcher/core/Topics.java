@@ -99,12 +99,6 @@ public final class Topics {
     return new Assignment.Origin(parents, heirOf, layout.first(), layout.shards());
   }
 
-  /** Whether the topic has sealed shards, so that not all shards may be consumed at any time. */
-  boolean hasSealed(Shard shard) {
-    TopicInfo topic = byId.get(shard.topicId());
-    return topic != null && topic.hasSealed();
-  }
-
   /** Whether producers write to the shard no more. */
   public boolean isSealed(Shard shard) {
     TopicInfo topic = byId.get(shard.topicId());

@@ -107,4 +107,18 @@ class ReshardPlanTest {
     assertThat(bench.core.all().iterator().next().shards().get(new Shard(1, 0)).finished())
         .isTrue();
   }
+
+  @Test
+  void aFinishedShardStaysFreeBeforeTheTopicsAreKnownToHaveChanged() {
+    begin();
+    bench.clear();
+    finish(0);
+    bench.pass(2_000, a, b);
+    assertThat(owners(0, 2)).isEqualTo("-b");
+    assertThat(bench.writes()).as("nothing moves").isEmpty();
+    reshard(2);
+    finish(1);
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 4)).matches("--[ab]{2}");
+  }
 }
