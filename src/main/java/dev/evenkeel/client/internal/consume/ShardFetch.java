@@ -26,6 +26,10 @@ final class ShardFetch {
   private FetchRequest request;
 
   private long askedMillis;
+
+  /** How long the last request waits if nothing comes. */
+  private int waitMillis;
+
   private long notBeforeMillis;
 
   /** The answer to the last request was lost. */
@@ -101,6 +105,10 @@ final class ShardFetch {
     }
     askedMillis = now;
     int wait = environment.options.getFetchWaitMillis();
+    waitMillis =
+        sealed
+            ? Math.min(SEALED_WAIT_MILLIS, wait)
+            : lost ? Math.min(AFTER_LOSS_MILLIS, wait) : wait;
     FetchRequest next =
         new FetchRequest(
             environment.options.getGroup(),
@@ -111,9 +119,7 @@ final class ShardFetch {
                 environment.options.getFetchBytesMax(), environment.shards()),
             environment.flow.fetchMessages(environment.shards()),
             failuresSeen,
-            sealed
-                ? Math.min(SEALED_WAIT_MILLIS, wait)
-                : lost ? Math.min(AFTER_LOSS_MILLIS, wait) : wait);
+            waitMillis);
     request = next;
     environment.act(by -> by.fetch(shard, next));
     if (firstMillis < 0) {
@@ -147,6 +153,7 @@ final class ShardFetch {
     lost = false;
     if (answer.isCutShort()) {
       logEnd = Math.max(logEnd, answer.endOffset());
+      retries.notHinted(environment.options.getFetchWaitMillis(), now);
       return false;
     }
     quiet = answer.batches().isEmpty();
@@ -157,7 +164,7 @@ final class ShardFetch {
     failuresSeen = answer.failures();
     sealed = answer.sealed();
     noneWaits = answer.noneWaits();
-    retries.hinted(answer.failureCount(), now);
+    retries.hinted(answer.failureCount(), quiet && now - askedMillis < waitMillis, now);
     long taken = 0;
     for (FetchAnswer.Placed placed : answer.batches()) {
       long from = messages.fetchOffset();

@@ -94,9 +94,14 @@ final class ShardRetries {
     return known && inHand.size() == 0 && outbox.isEmpty();
   }
 
-  /** A fetch says how many failures the log has. */
-  void hinted(int failures, long now) {
-    boolean more = failures > failuresInLog;
+  /**
+   * A fetch says how many failures the log has.
+   *
+   * @param early it was answered before its time, and not because of a message
+   */
+  void hinted(int failures, boolean early, long now) {
+    // The number may have fallen without an answer that said so, and risen again.
+    boolean added = early && failures > 0 || failures > failuresInLog;
     failuresInLog = failures;
     if (!known) {
       if (failures == 0) {
@@ -104,16 +109,26 @@ final class ShardRetries {
       } else {
         mustAskFirst = true;
       }
-    } else if (more) {
+    } else if (added || failures > 0 && expectsNone()) {
       // Somebody may have replayed dead letters, which are due at once.
       askAt(Math.max(now, lastAskedMillis + HINT_GAP_MILLIS));
-    } else if (failures > 0
-        && nextAskMillis == NEVER
-        && inHand.size() == 0
-        && outbox.isEmpty()
-        && now - lastAskedMillis >= HINT_GAP_MILLIS) {
-      nextAskMillis = now;
     }
+  }
+
+  /**
+   * A fetch was cut short, or waited in vain together with others: it says nothing of failures.
+   *
+   * @param gapMillis shortest time since the last request for retries
+   */
+  void notHinted(long gapMillis, long now) {
+    if (known && failuresInLog > 0 && expectsNone() && now - lastAskedMillis >= gapMillis) {
+      askAt(now);
+    }
+  }
+
+  /** Whether no retry is in hand, and none will be asked for. */
+  private boolean expectsNone() {
+    return nextAskMillis == NEVER && inHand.size() == 0 && outbox.isEmpty();
   }
 
   // ---- The window

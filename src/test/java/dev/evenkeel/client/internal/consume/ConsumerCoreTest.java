@@ -1253,12 +1253,58 @@ class ConsumerCoreTest {
 
     Wanted.Fetch next = take(Wanted.Fetch.class);
     assertThat(next.request().failuresKnown()).isEqualTo(1);
+    tick(next.request().waitMillis());
     next.owned().fetched(next.request(), new FetchAnswer(0, 1, 1, List.of()), now);
     tick(2_000);
     assertThat(takeAll(Wanted.FetchRetries.class)).as("no more than before").isEmpty();
     Wanted.Fetch last = take(Wanted.Fetch.class);
     last.owned().fetched(last.request(), new FetchAnswer(0, 1, 2, List.of()), now);
     assertThat(takeAll(Wanted.FetchRetries.class)).as("one was replayed").hasSize(1);
+  }
+
+  /** The log had so many failures at the last fetch, and then the only message fails no more. */
+  private void afterFailures(int failures, long nextInMillis) {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    core.finished(next(0), now);
+    Wanted.Fetch first = take(Wanted.Fetch.class);
+    first.owned().fetched(first.request(), new FetchAnswer(0, 1, failures, List.of()), now);
+    Wanted.FetchRetries ask = take(Wanted.FetchRetries.class);
+    RetryAnswer none = new RetryAnswer(nextInMillis, List.of(), null, List.of());
+    ask.owned().retriesFetched(ask.request(), none, now);
+    tick(500);
+    assertThat(takeAll(Wanted.FetchRetries.class)).isEmpty();
+  }
+
+  /** The number falls with commits and with dead letters, which no fetch is answered for. */
+  @Test
+  void aReplayIsSeenThoughTheNumberOfFailuresFellBefore() {
+    afterFailures(2, 3_600_000);
+    Wanted.Fetch waits = take(Wanted.Fetch.class);
+    tick(5_000);
+    waits.owned().fetched(waits.request(), new FetchAnswer(0, 1, 2, List.of()), now);
+    assertThat(takeAll(Wanted.FetchRetries.class)).hasSize(1);
+  }
+
+  @Test
+  void aReplayRightAfterARequestForRetriesIsSeenALittleLater() {
+    afterFailures(1, -1);
+    Wanted.Fetch waits = take(Wanted.Fetch.class);
+    waits.owned().fetched(waits.request(), new FetchAnswer(0, 1, 1, List.of()), now);
+    assertThat(takeAll(Wanted.FetchRetries.class)).as("requests keep a distance").isEmpty();
+    tick(500);
+    assertThat(takeAll(Wanted.FetchRetries.class)).hasSize(1);
+  }
+
+  /** The replay came between two fetches, and the number was what the second one said. */
+  @Test
+  void aReplayThatNoFetchToldOfIsSeenWhenAFetchEndsWithOthers() {
+    afterFailures(1, -1);
+    Wanted.Fetch waits = take(Wanted.Fetch.class);
+    tick(waits.request().waitMillis());
+    waits.owned().fetched(waits.request(), FetchAnswer.nothingFor(waits.request()), now);
+    assertThat(takeAll(Wanted.FetchRetries.class)).hasSize(1);
   }
 
   @Test
