@@ -76,6 +76,7 @@ final class ClusterStatus {
               ? log(name, nodes(view))
               : log(name, new TreeSet<>(texts(place.getJsonArray("voters"))))
                   .put("voters", place.getJsonArray("voters"))
+                  .put("listeners", place.getJsonArray("listeners"))
                   .put("target", place.getJsonArray("target"))
                   .put("waits", place.getString("waits")));
     }

@@ -136,10 +136,15 @@ public interface LogGroup {
   /** Names of those who vote, see {@link VoterId}, as far as this node knows. */
   List<String> voters();
 
+  /** Names of those who follow the log without a vote, as far as this node knows. */
+  default List<String> listeners() {
+    return List.of();
+  }
+
   /**
-   * Removes every voter of a node except the one named. Completes when a majority has agreed, at
-   * once if that was done before. Fails like {@link #append}, with OVERLOADED while another change
-   * of voters is under way.
+   * Removes every voter and listener of a node except the one named. Completes when a majority has
+   * agreed, at once if that was done before. Fails like {@link #append}, with OVERLOADED while
+   * another change of voters is under way.
    *
    * @param except one voter to be kept, or null
    */
@@ -169,4 +174,10 @@ public interface LogGroup {
    * #removeVoters}, and UNAVAILABLE if it does not answer.
    */
   CompletableFuture<Void> addVoter(String voter);
+
+  /**
+   * Adds one who follows the log without a vote, as {@link #addVoter} adds a voter. It may get a
+   * vote later; a voter never loses its vote by this.
+   */
+  CompletableFuture<Void> addListener(String listener);
 }

@@ -197,6 +197,11 @@ public final class FakeCluster implements AutoCloseable {
       }
 
       @Override
+      public CompletableFuture<Void> addListener(String listener) {
+        throw new UnsupportedOperationException();
+      }
+
+      @Override
       public CompletableFuture<Void> addVoter(String voter) {
         throw new UnsupportedOperationException();
       }

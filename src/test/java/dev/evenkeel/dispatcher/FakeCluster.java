@@ -300,6 +300,11 @@ final class FakeCluster implements ClusterMember {
         }
 
         @Override
+        public CompletableFuture<Void> addListener(String listener) {
+          throw new UnsupportedOperationException();
+        }
+
+        @Override
         public CompletableFuture<Void> addVoter(String voter) {
           throw new UnsupportedOperationException();
         }

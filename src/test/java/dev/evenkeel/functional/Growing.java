@@ -130,13 +130,13 @@ final class Growing implements AutoCloseable {
     if (!present.equals(nodes.keySet())) {
       open.add("the nodes are " + present);
     }
-    int data = Math.min(3, nodes.size());
     for (JsonObject log : objects(status, "logs")) {
       JsonArray voters = log.getJsonArray("voters");
-      int wanted = log.getString("group").equals("meta") ? nodes.size() : data;
       boolean placed =
           voters != null
-              && voters.size() == wanted
+              && (log.getString("group").equals("meta")
+                  ? isEverywhere(log)
+                  : voters.size() == Math.min(3, nodes.size()))
               && (log.getJsonArray("target") == null
                   || names(voters).equals(names(log.getJsonArray("target"))));
       if (!placed || log.getString("leader") == null) {
@@ -144,6 +144,15 @@ final class Growing implements AutoCloseable {
       }
     }
     return open;
+  }
+
+  /** Every node has meta: enough of them with a vote, the others without one. */
+  private boolean isEverywhere(JsonObject meta) {
+    Set<String> all = names(meta.getJsonArray("voters"));
+    int voters = all.size();
+    all.addAll(names(meta.getJsonArray("listeners")));
+    int wanted = Math.min(nodes.size(), nodes.size() < 5 ? 3 : 5);
+    return all.equals(nodes.keySet()) && voters >= wanted;
   }
 
   private static Set<String> names(JsonArray array) {

@@ -306,6 +306,10 @@ public final class Membership implements PeerLink {
         placement().requireStays(question.getString("voter"));
         yield change(group(question).addVoter(question.getString("voter")));
       }
+      case "addListener" -> {
+        placement().requireStays(question.getString("voter"));
+        yield change(group(question).addListener(question.getString("voter")));
+      }
       case "replace" -> replace(question.getString("node", ""));
       case SnapshotCalls.FILES -> SnapshotCalls.files(snapshots(), question);
       case SnapshotCalls.READ -> SnapshotCalls.read(snapshots(), question);
@@ -401,7 +405,10 @@ public final class Membership implements PeerLink {
     if (opened != null) {
       for (LogGroup group : opened.log().all()) {
         if (group.leadership().ready()) {
-          leads.put(group.name(), new Peer.Led(Set.copyOf(group.voters()), opened.bytes(group)));
+          leads.put(
+              group.name(),
+              new Peer.Led(
+                  Set.copyOf(group.voters()), Set.copyOf(group.listeners()), opened.bytes(group)));
         }
       }
     }
@@ -523,15 +530,22 @@ public final class Membership implements PeerLink {
             answer -> {
               List<String> voters = new ArrayList<>();
               List<String> everywhere = new ArrayList<>(log.meta().voters());
+              everywhere.addAll(log.meta().listeners());
+              Map<String, List<String>> placement = broker.meta().tables().placement();
               for (LogGroup group : log.all()) {
                 voters.addAll(group.voters());
-                everywhere.retainAll(group.voters());
+                // Of log groups without a vote here, the placement sees to it.
+                if (Replacement.isToVote(placement, group, lost) && !group.voters().isEmpty()) {
+                  everywhere.retainAll(group.voters());
+                }
               }
               Replacement.check(lost, log.nodes(), log.clusterId(), answer, voters, everywhere);
               if (replacement != null && replacement.running()) {
                 throw OVERLOADED.error("another replacement has begun: wait for its end");
               }
-              replacement = new Replacement(calls, log, broker.meta().tables().nodes(), answer);
+              replacement =
+                  new Replacement(
+                      calls, log, broker.meta().tables().nodes(), Map.copyOf(placement), answer);
               Future<?> late = bus.join().timer(REPLACE_ANSWER_MILLIS_MAX, TimeUnit.MILLISECONDS);
               return Future.any(replacement.run(), late);
             })

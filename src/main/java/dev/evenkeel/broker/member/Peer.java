@@ -42,19 +42,27 @@ record Peer(
    * A log group, as its leader sees it.
    *
    * @param voters names of its voters
+   * @param listeners names of those who follow it without a vote
    * @param bytes of one copy
    */
-  record Led(Set<String> voters, long bytes) {
+  record Led(Set<String> voters, Set<String> listeners, long bytes) {
     Led {
       voters = Set.copyOf(voters);
+      listeners = Set.copyOf(listeners);
     }
 
     private static Led of(JsonObject json) {
-      return new Led(Set.copyOf(texts(json.getJsonArray("voters"))), json.getLong("bytes"));
+      return new Led(
+          Set.copyOf(texts(json.getJsonArray("voters"))),
+          Set.copyOf(texts(json.getJsonArray("listeners", new JsonArray()))),
+          json.getLong("bytes"));
     }
 
     private JsonObject toJson() {
-      return new JsonObject().put("voters", new JsonArray(List.copyOf(voters))).put("bytes", bytes);
+      return new JsonObject()
+          .put("voters", new JsonArray(List.copyOf(voters)))
+          .put("listeners", new JsonArray(List.copyOf(listeners)))
+          .put("bytes", bytes);
     }
   }
 

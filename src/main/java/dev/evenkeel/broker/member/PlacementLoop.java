@@ -36,6 +36,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -142,7 +143,8 @@ final class PlacementLoop {
     }
     String voter = VoterId.of(id, question.getString("incarnation", ""));
     for (LogGroup group : log.all()) {
-      for (String other : group.voters()) {
+      for (String other :
+          Stream.concat(group.voters().stream(), group.listeners().stream()).toList()) {
         if (VoterId.node(other).equals(id) && !other.equals(voter)) {
           throw INVALID.error(
               "the cluster has a node '%s' with data: give the new node another id, or"
@@ -304,7 +306,9 @@ final class PlacementLoop {
                 .forEach(
                     (name, led) ->
                         seen.put(
-                            name, new PlacementSteps.Group(name, led.voters(), id, led.bytes()))));
+                            name,
+                            new PlacementSteps.Group(
+                                name, led.voters(), led.listeners(), id, led.bytes()))));
     List<PlacementSteps.Group> groups = new ArrayList<>();
     List<LogGroup> open = log.all();
     for (AddedGroup added : node.meta().tables().addedGroups()) {
@@ -312,7 +316,7 @@ final class PlacementLoop {
         // This node may not have it yet, or has no vote in it.
         String name = LogNode.dataGroup(added.index());
         seen.putIfAbsent(
-            name, new PlacementSteps.Group(name, Set.copyOf(added.founders()), null, 0));
+            name, new PlacementSteps.Group(name, Set.copyOf(added.founders()), Set.of(), null, 0));
       }
       if (added.index() >= open.size() - 1) {
         groups.add(seen.get(LogNode.dataGroup(added.index())));
@@ -323,11 +327,17 @@ final class PlacementLoop {
       if (known == null && !group.voters().isEmpty()) {
         known =
             new PlacementSteps.Group(
-                group.name(), Set.copyOf(group.voters()), null, node.bytes(group));
+                group.name(),
+                Set.copyOf(group.voters()),
+                Set.copyOf(group.listeners()),
+                null,
+                node.bytes(group));
       }
       if (known != null) {
         String leader = group.leadership().leader();
-        groups.add(new PlacementSteps.Group(known.name(), known.voters(), leader, known.bytes()));
+        groups.add(
+            new PlacementSteps.Group(
+                known.name(), known.voters(), known.listeners(), leader, known.bytes()));
       }
     }
     return groups;
@@ -383,6 +393,8 @@ final class PlacementLoop {
       return place.group();
     } else if (step instanceof Step.AddVoter add) {
       return add.group();
+    } else if (step instanceof Step.AddListener) {
+      return LogNode.META;
     } else if (step instanceof Step.RemoveVoter remove) {
       return remove.group();
     } else if (step instanceof Step.DropCopy drop) {
@@ -405,6 +417,9 @@ final class PlacementLoop {
       return submit(new MetaCommand.PlaceGroup(place.group(), place.nodes()));
     } else if (step instanceof Step.AddVoter add) {
       return voters(add.group(), "addVoter", add.voter(), VoterId.node(add.voter()), null);
+    } else if (step instanceof Step.AddListener add) {
+      return voters(
+          LogNode.META, "addListener", add.listener(), VoterId.node(add.listener()), null);
     } else if (step instanceof Step.RemoveVoter remove) {
       return voters(remove.group(), "removeVoters", null, remove.node(), remove.seen());
     }
@@ -588,6 +603,9 @@ final class PlacementLoop {
           new JsonObject()
               .put("group", group.name())
               .put("voters", new JsonArray(List.copyOf(group.nodes())))
+              .put(
+                  "listeners",
+                  new JsonArray(group.listeners().stream().map(VoterId::node).sorted().toList()))
               .put("target", target == null ? null : new JsonArray(target))
               .put("waits", waits.get(group.name())));
     }

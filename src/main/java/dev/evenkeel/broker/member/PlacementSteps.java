@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.ClusterNode.State;
 import dev.evenkeel.protocol.VoterId;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -26,6 +27,7 @@ import java.util.stream.Stream;
  * a recorded node waits, empty          → invite it: it opens its logs without a vote
  * a log group lacks a recorded voter    → add it: its leader brings it up to date first
  * it has all, and others besides        → remove one that does not lead it
+ * a node has no vote in meta            → have it follow meta without one
  * a node has a copy and no vote         → delete the copy
  * nothing to add or remove              → plan, and record a plan that differs
  * fewer data log groups than nodes      → add one, whose first voters are planned like the others
@@ -37,6 +39,12 @@ import java.util.stream.Stream;
  * so that it never has fewer copies than before. A node gets one copy at a time.
  */
 final class PlacementSteps {
+  /** Voters of meta in a small cluster, and from {@link #LARGE} nodes on. */
+  private static final int META_VOTERS = 3;
+
+  private static final int META_VOTERS_LARGE = 5;
+  private static final int LARGE = 5;
+
   /** Most copies that are made at a time. */
   static final int COPIES_MAX = 2;
 
@@ -52,6 +60,9 @@ final class PlacementSteps {
     record Place(String group, List<String> nodes) implements Step {}
 
     record AddVoter(String group, String voter) implements Step {}
+
+    /** Have a node follow meta without a vote. */
+    record AddListener(String listener) implements Step {}
 
     /**
      * @param seen the voters for which this was decided: with others it must not be done, because
@@ -85,13 +96,19 @@ final class PlacementSteps {
    * A log group now.
    *
    * @param voters names of its voters
+   * @param listeners names of those who follow it without a vote
    * @param leader node id, or null
    * @param bytes of one copy
    */
-  record Group(String name, Set<String> voters, String leader, long bytes) {
+  record Group(String name, Set<String> voters, Set<String> listeners, String leader, long bytes) {
+    /** The nodes that vote. */
     Set<String> nodes() {
+      return nodes(voters);
+    }
+
+    private static Set<String> nodes(Set<String> names) {
       Set<String> nodes = new TreeSet<>();
-      voters.forEach(voter -> nodes.add(VoterId.node(voter)));
+      names.forEach(name -> nodes.add(VoterId.node(name)));
       return nodes;
     }
   }
@@ -206,7 +223,9 @@ final class PlacementSteps {
     }
     String name = LogNode.dataGroup(next);
     Set<String> voters =
-        planned(Stream.concat(groups.stream(), Stream.of(new Group(name, Set.of(), null, 0))))
+        planned(
+                Stream.concat(
+                    groups.stream(), Stream.of(new Group(name, Set.of(), Set.of(), null, 0))))
             .get(name);
     steps.add(
         new Step.AddGroup(
@@ -257,22 +276,23 @@ final class PlacementSteps {
   private Map<String, Set<String>> planned(Stream<Group> of) {
     List<Group> planning = of.toList();
     Map<String, Set<String>> planned = new TreeMap<>();
-    for (boolean meta : new boolean[] {true, false}) {
-      List<PlacementPlanner.Node> known =
-          nodes.values().stream()
-              .map(node -> new PlacementPlanner.Node(node.id(), node.zone(), takes(node, meta)))
-              .toList();
-      List<PlacementPlanner.Group> wanted =
-          planning.stream()
-              .filter(group -> isMeta(group) == meta)
-              .map(
-                  group ->
-                      new PlacementPlanner.Group(
-                          group.name(), targets(group), wanted(group), group.bytes()))
-              .toList();
-      if (known.stream().anyMatch(PlacementPlanner.Node::takes)) {
-        planned.putAll(PlacementPlanner.plan(known, wanted));
+    List<PlacementPlanner.Node> known =
+        nodes.values().stream()
+            .map(
+                node ->
+                    new PlacementPlanner.Node(node.id(), node.zone(), node.state() == State.MEMBER))
+            .toList();
+    List<PlacementPlanner.Group> wanted = new ArrayList<>();
+    for (Group group : planning) {
+      if (isMeta(group)) {
+        planned.put(group.name(), metaVoters(group));
+      } else {
+        wanted.add(
+            new PlacementPlanner.Group(group.name(), targets(group), votersMax, group.bytes()));
       }
+    }
+    if (known.stream().anyMatch(PlacementPlanner.Node::takes)) {
+      planned.putAll(PlacementPlanner.plan(known, wanted));
     }
     return planned;
   }
@@ -281,14 +301,48 @@ final class PlacementSteps {
     return group.name().equals(LogNode.META);
   }
 
-  /** A drained node goes on serving, for which it needs meta. */
-  private static boolean takes(ClusterNode node, boolean meta) {
-    return node.state() == State.MEMBER || meta && node.state() == State.DRAINING;
+  /**
+   * Who votes in meta keeps its vote until it leaves: a drained node goes on serving. But it does
+   * not count, because it leads nothing. Others follow without a vote. New voters are nodes that
+   * may have the dispatcher, in zones with few voters.
+   */
+  private Set<String> metaVoters(Group meta) {
+    Set<String> voters = new TreeSet<>(targets(meta));
+    voters.removeIf(id -> !mayStay(meta, id));
+    List<ClusterNode> others =
+        new ArrayList<>(
+            nodes.values().stream()
+                .filter(node -> node.state() == State.MEMBER && !voters.contains(node.id()))
+                .toList());
+    long members = voters.stream().filter(id -> nodes.get(id).state() == State.MEMBER).count();
+    for (; members < metaWanted() && !others.isEmpty(); members++) {
+      ClusterNode next =
+          others.stream()
+              .min(
+                  Comparator.comparing((ClusterNode node) -> !mayDispatch(node))
+                      .thenComparing(node -> inZone(voters, node.zone())))
+              .orElseThrow();
+      others.remove(next);
+      voters.add(next.id());
+    }
+    return voters;
   }
 
-  /** Every node has meta, which is small and says what all need to know. */
+  private boolean mayDispatch(ClusterNode node) {
+    return cards.containsKey(node.id()) && cards.get(node.id()).dispatcher();
+  }
+
+  private long inZone(Set<String> voters, String zone) {
+    return voters.stream().filter(id -> nodes.get(id).zone().equals(zone)).count();
+  }
+
+  private int metaWanted() {
+    long staying = nodes.values().stream().filter(node -> node.state() != State.LEAVING).count();
+    return staying >= LARGE ? META_VOTERS_LARGE : META_VOTERS;
+  }
+
   private int wanted(Group group) {
-    return isMeta(group) ? Integer.MAX_VALUE : votersMax;
+    return isMeta(group) ? metaWanted() : votersMax;
   }
 
   private Set<String> targets(Group group) {
@@ -300,9 +354,17 @@ final class PlacementSteps {
   private boolean broken(Group group) {
     Set<String> targets = targets(group);
     long takers = nodes.values().stream().filter(node -> node.state() == State.MEMBER).count();
-    return targets.size() < Math.min(wanted(group), takers)
-        || targets.stream()
-            .anyMatch(node -> !nodes.containsKey(node) || nodes.get(node).state() != State.MEMBER);
+    return targets.stream().filter(this::isMember).count() < Math.min(wanted(group), takers)
+        || targets.stream().anyMatch(id -> !mayStay(group, id));
+  }
+
+  private boolean isMember(String id) {
+    return nodes.containsKey(id) && nodes.get(id).state() == State.MEMBER;
+  }
+
+  private boolean mayStay(Group group, String id) {
+    boolean drained = nodes.containsKey(id) && nodes.get(id).state() == State.DRAINING;
+    return isMember(id) || isMeta(group) && drained;
   }
 
   /**
@@ -324,11 +386,33 @@ final class PlacementSteps {
       remove(group, spare);
       return true;
     }
+    if (isMeta(group)) {
+      return addListener(group);
+    }
     for (ClusterNode node : nodes.values()) {
       Peer card = cards.get(node.id());
       boolean holds = card != null && card.holds().contains(group.name());
       if (holds && !now.contains(node.id()) && node.state() != State.LEAVING) {
         steps.add(new Step.DropCopy(group.name(), node.id(), group.voters()));
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Every node follows meta, which is small and says what all need to know.
+   *
+   * @return whether one does not yet
+   */
+  private boolean addListener(Group meta) {
+    for (ClusterNode node : nodes.values()) {
+      Peer card = cards.get(node.id());
+      if (node.state() != State.LEAVING
+          && isOpen(card)
+          && !meta.voters().contains(card.info().voter())
+          && !meta.listeners().contains(card.info().voter())) {
+        steps.add(new Step.AddListener(card.info().voter()));
         return true;
       }
     }

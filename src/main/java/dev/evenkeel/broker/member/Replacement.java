@@ -48,6 +48,7 @@ final class Replacement {
   private final PeerCalls calls;
   private final LogNode log;
   private final Collection<ClusterNode> nodes;
+  private final Map<String, List<String>> placement;
   private final Peer taken;
   private final Map<String, String> progress = Collections.synchronizedMap(new LinkedHashMap<>());
   private volatile String state = "RUNNING";
@@ -55,11 +56,18 @@ final class Replacement {
 
   /**
    * @param nodes as recorded
+   * @param placement which nodes are to vote in each log group, as recorded
    * @param taken the empty node, or one whose replacement was interrupted
    */
-  Replacement(PeerCalls calls, LogNode log, Collection<ClusterNode> nodes, Peer taken) {
+  Replacement(
+      PeerCalls calls,
+      LogNode log,
+      Collection<ClusterNode> nodes,
+      Map<String, List<String>> placement,
+      Peer taken) {
     this.calls = calls;
     this.nodes = nodes;
+    this.placement = placement;
     this.log = log;
     this.taken = taken;
     log.all().forEach(group -> progress.put(group.name(), "WAITING"));
@@ -70,7 +78,7 @@ final class Replacement {
    *
    * @param voters names of all voters of any log group
    * @param answer what the node reports about itself, or null if it does not answer
-   * @param everywhere names of the voters of every log group
+   * @param everywhere names of the voters of every log group in which the node is to vote
    */
   static void check(
       String node,
@@ -105,6 +113,12 @@ final class Replacement {
     }
   }
 
+  /** Whether a node has, or is to have, a vote; in every log group that nothing is recorded of. */
+  static boolean isToVote(Map<String, List<String>> placement, LogGroup group, String node) {
+    List<String> recorded = placement.get(group.name());
+    return recorded == null || recorded.contains(node);
+  }
+
   String node() {
     return taken.info().node();
   }
@@ -135,7 +149,11 @@ final class Replacement {
     }
     steps.add(this::join);
     for (LogGroup group : log.all()) {
-      steps.add(() -> change(group, "addVoter", "ADDED", CATCH_UP_MILLIS_MAX));
+      if (isToVote(placement, group, node())) {
+        steps.add(() -> change(group, "addVoter", "ADDED", CATCH_UP_MILLIS_MAX));
+      } else if (group.name().equals(LogNode.META)) {
+        steps.add(() -> change(group, "addListener", "ADDED", CATCH_UP_MILLIS_MAX));
+      }
     }
     Future<Void> all = Future.succeededFuture();
     for (Supplier<Future<Void>> step : steps) {

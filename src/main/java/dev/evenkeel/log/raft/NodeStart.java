@@ -393,7 +393,7 @@ final class NodeStart {
    */
   private void awaitVoting(RaftLogNode node) throws LogStartException, InterruptedException {
     long begun = System.nanoTime();
-    while (!node.needsVote().allMatch(group -> group.voters().contains(node.voter()))) {
+    while (!node.needsVote().allMatch(RaftLogGroup::isMember)) {
       checkAlive(node);
       link.waitingFor(
           String.format(

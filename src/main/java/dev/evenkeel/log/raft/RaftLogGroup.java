@@ -32,7 +32,11 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiConsumer;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.proto.RaftProtos.ReplicationLevel;
 import org.apache.ratis.proto.RaftProtos.ServerRpcProto;
 import org.apache.ratis.protocol.ClientId;
@@ -605,31 +609,79 @@ final class RaftLogGroup
     return current().stream().map(peer -> peer.getId().toString()).sorted().toList();
   }
 
+  /** Those who follow the log without a vote, as far as this node knows. */
+  private Collection<RaftPeer> following() {
+    RaftServer.Division running = division;
+    return running == null
+        ? List.of()
+        : running.getRaftConf().getCurrentPeers(RaftPeerRole.LISTENER);
+  }
+
+  @Override
+  public List<String> listeners() {
+    return following().stream().map(peer -> peer.getId().toString()).sorted().toList();
+  }
+
+  /** Whether this node has a vote, or follows the log without one. */
+  boolean isMember() {
+    return Stream.concat(current().stream(), following().stream())
+            .anyMatch(peer -> peer.getId().equals(self))
+        && !takesItselfForAVoter();
+  }
+
+  /**
+   * Whether the engine treats this node as one with a vote, though it is to follow without one: it
+   * learns that only when it opens the log. It would stand for election, and then close the log.
+   */
+  boolean takesItselfForAVoter() {
+    RaftServer.Division running = division;
+    return running != null
+        && running.getInfo().isFollower()
+        && following().stream().anyMatch(peer -> peer.getId().equals(self));
+  }
+
   @Override
   public CompletableFuture<Void> removeVoters(String node, String except) {
-    return changeVoters(
-        current ->
-            current.removeIf(
-                peer ->
-                    nodeOf(peer.getId()).equals(node) && !peer.getId().toString().equals(except)));
+    Predicate<RaftPeer> gone =
+        peer -> nodeOf(peer.getId()).equals(node) && !peer.getId().toString().equals(except);
+    return change(
+        (voters, listeners) -> {
+          voters.removeIf(gone);
+          listeners.removeIf(gone);
+        });
   }
 
   @Override
   public CompletableFuture<Void> addVoter(String voter) {
     RaftPeer added = node.peer(voter);
-    return changeVoters(
-        current -> {
-          current.removeIf(peer -> peer.getId().equals(added.getId()));
-          current.add(added);
+    return change(
+        (voters, listeners) -> {
+          listeners.removeIf(peer -> peer.getId().equals(added.getId()));
+          voters.removeIf(peer -> peer.getId().equals(added.getId()));
+          voters.add(added);
+        });
+  }
+
+  @Override
+  public CompletableFuture<Void> addListener(String listener) {
+    RaftPeer added = node.peer(listener);
+    return change(
+        (voters, listeners) -> {
+          if (voters.stream().noneMatch(peer -> peer.getId().equals(added.getId()))) {
+            listeners.removeIf(peer -> peer.getId().equals(added.getId()));
+            listeners.add(added);
+          }
         });
   }
 
   /** Asks even if nothing changes: the leader knows whether the voters are committed. */
-  private CompletableFuture<Void> changeVoters(Consumer<List<RaftPeer>> change) {
+  private CompletableFuture<Void> change(BiConsumer<List<RaftPeer>, List<RaftPeer>> change) {
     return ask(() -> {
-          List<RaftPeer> before = List.copyOf(current());
-          List<RaftPeer> after = new ArrayList<>(before);
-          change.accept(after);
+          List<RaftPeer> voters = List.copyOf(current());
+          List<RaftPeer> listeners = List.copyOf(following());
+          List<RaftPeer> newVoters = new ArrayList<>(voters);
+          List<RaftPeer> newListeners = new ArrayList<>(listeners);
+          change.accept(newVoters, newListeners);
           return server.setConfigurationAsync(
               new SetConfigurationRequest(
                   client,
@@ -637,8 +689,10 @@ final class RaftLogGroup
                   id,
                   calls.incrementAndGet(),
                   SetConfigurationRequest.Arguments.newBuilder()
-                      .setServersInCurrentConf(before)
-                      .setServersInNewConf(after)
+                      .setServersInCurrentConf(voters)
+                      .setListenersInCurrentConf(listeners)
+                      .setServersInNewConf(newVoters)
+                      .setListenersInNewConf(newListeners)
                       .setMode(SetConfigurationRequest.Mode.COMPARE_AND_SET)
                       .build()));
         })

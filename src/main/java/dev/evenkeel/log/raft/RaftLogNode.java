@@ -375,7 +375,8 @@ public final class RaftLogNode implements LogNode {
 
   /**
    * Opens a group again that the engine has closed because the others have taken this node's vote
-   * away. It keeps what it has, and has no vote: whoever gives it one finds it open.
+   * away, or in which it is to follow without a vote. It keeps what it has, and has no vote:
+   * whoever gives it one finds it open.
    */
   private void reopen(RaftLogGroup group) {
     if (!reopening.add(group)) {
@@ -491,6 +492,9 @@ public final class RaftLogNode implements LogNode {
       }
       if (group.isAlive()) {
         closedAtNanos.remove(group);
+        if (group.takesItselfForAVoter() && !closing.get()) {
+          reopen(group);
+        }
       }
       group.refresh();
     }

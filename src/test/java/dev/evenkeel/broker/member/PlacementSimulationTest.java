@@ -21,6 +21,7 @@ import java.util.Random;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -52,7 +53,7 @@ class PlacementSimulationTest {
     /** A node that is to leave is forgotten at once. */
     FORGETS_A_VOTER(0),
     /** A voter is removed whatever the voters are now. */
-    ANY_VOTERS_WILL_DO(550),
+    ANY_VOTERS_WILL_DO(2_100),
     /** Whoever believes to lead meta founds a log group, though another one has. */
     FOUNDS_TWICE(0),
     /** An added log group gets shards before it has a leader. */
@@ -87,6 +88,9 @@ class PlacementSimulationTest {
     final String name;
     final long bytes;
     final Set<String> voters = new TreeSet<>();
+
+    /** Those that follow it without a vote; of meta only. */
+    final Set<String> listeners = new TreeSet<>();
 
     /** Nodes with a whole copy. */
     final Set<String> copies = new TreeSet<>();
@@ -221,11 +225,14 @@ class PlacementSimulationTest {
       }
       for (Log log : logs.values()) {
         boolean meta = log.name.equals(LogNode.META);
-        int wanted = meta ? nodes.size() : (int) Math.min(VOTERS_MAX, members);
         Set<String> copies = new TreeSet<>(log.copies);
         copies.removeAll(gone);
-        if (log.voters.size() != wanted || !copies.equals(log.voters)) {
-          return log.name + " has voters " + log.voters + " and copies " + log.copies;
+        Set<String> those = new TreeSet<>(log.voters);
+        those.addAll(log.listeners);
+        long wanted = Math.min(meta && nodes.size() >= 5 ? 5 : VOTERS_MAX, members);
+        boolean enough = meta ? log.voters.size() >= wanted : log.voters.size() == wanted;
+        if (!enough || !copies.equals(those) || meta && !those.equals(nodes.keySet())) {
+          return log.name + " has voters " + log.voters + ", copies " + log.copies;
         }
         for (String voter : log.voters) {
           if (!meta && nodes.get(voter).state() != State.MEMBER) {
@@ -271,7 +278,11 @@ class PlacementSimulationTest {
         boolean early = bug == Bug.OPENS_TOO_EARLY && !log.unaware.isEmpty();
         groups.add(
             new PlacementSteps.Group(
-                log.name, voters, early ? log.voters.iterator().next() : leader(log), log.bytes));
+                log.name,
+                voters,
+                log.listeners.stream().map(id -> VoterId.of(id, "i")).collect(Collectors.toSet()),
+                early ? log.voters.iterator().next() : leader(log),
+                log.bytes));
       }
       Map<String, Peer> cards = new TreeMap<>();
       for (String id : alive) {
@@ -320,19 +331,20 @@ class PlacementSimulationTest {
       Sight seen = sight();
       after(
           calm ? 1 : random.nextInt(4_000),
-          () ->
-              PlacementSteps.next(
-                      seen.nodes(),
-                      seen.placement(),
-                      seen.groups(),
-                      seen.cards(),
-                      CLUSTER,
-                      VOTERS_MAX,
-                      formedGroups,
-                      seen.added())
-                  .steps()
-                  .forEach(step -> send(driver, step)));
+          () -> next(seen).steps().forEach(step -> send(driver, step)));
       after(pauseMillis, () -> drive(driver, pauseMillis));
+    }
+
+    private PlacementSteps.Next next(Sight seen) {
+      return PlacementSteps.next(
+          seen.nodes(),
+          seen.placement(),
+          seen.groups(),
+          seen.cards(),
+          CLUSTER,
+          VOTERS_MAX,
+          formedGroups,
+          seen.added());
     }
 
     private void send(int driver, Step step) {
@@ -369,6 +381,8 @@ class PlacementSimulationTest {
         placement.put(place.group(), place.nodes());
       } else if (step instanceof Step.AddVoter add) {
         addVoter(logs.get(add.group()), VoterId.node(add.voter()));
+      } else if (step instanceof Step.AddListener add) {
+        addListener(logs.get(LogNode.META), VoterId.node(add.listener()));
       } else if (step instanceof Step.RemoveVoter remove) {
         removeVoter(logs.get(remove.group()), remove.node(), remove.seen());
       } else if (step instanceof Step.DropCopy drop) {
@@ -437,6 +451,19 @@ class PlacementSimulationTest {
       added.set(index - formedGroups, group.opened());
     }
 
+    private void addListener(Log log, String node) {
+      boolean may =
+          leads(log)
+              && log.coming == null
+              && nodes.containsKey(node)
+              && nodes.get(node).state() != State.LEAVING
+              && formed.contains(node);
+      if (may && !log.voters.contains(node)) {
+        log.listeners.add(node);
+        log.copies.add(node);
+      }
+    }
+
     private void addVoter(Log log, String node) {
       if (bug == Bug.REMOVES_BEFORE_IT_ADDS && log.voters.size() == VOTERS_MAX) {
         remove(log, log.voters.iterator().next());
@@ -461,6 +488,7 @@ class PlacementSimulationTest {
         log.copies.add(node);
         log.lineage.put(node, log.lineage.get(log.voters.iterator().next()));
         log.voters.add(node);
+        log.listeners.remove(node);
       }
     }
 
@@ -469,6 +497,7 @@ class PlacementSimulationTest {
       nodes.remove(id);
       alive.remove(id);
       gone.add(id);
+      logs.values().forEach(log -> log.listeners.remove(id));
     }
 
     private boolean has(Log log, Set<String> seen) {
@@ -563,7 +592,7 @@ class PlacementSimulationTest {
       long end = now + CALM_MILLIS;
       while (open() != null) {
         if (now >= end) {
-          throw new Failure("not settled: " + open());
+          throw new Failure("not settled: " + open() + "; next: " + next(sight()));
         }
         runUntil(now + 5_000);
       }
