@@ -58,6 +58,10 @@ import org.slf4j.LoggerFactory;
 final class RaftLogGroup
     implements LogGroup, Submitter.Engine, ReplicaWatch.Engine, StateAdapter.GroupEvents {
   private static final Logger LOG = LoggerFactory.getLogger(RaftLogGroup.class);
+
+  /** One that follows without a vote does not know a leader any more that is silent for so long. */
+  private static final long LISTENER_SILENCE_MILLIS_MAX = 3_000;
+
   private static final long TRANSFER_MILLIS_MAX = 5_000;
   private static final long SNAPSHOT_MILLIS_MAX = 60_000;
 
@@ -408,11 +412,18 @@ final class RaftLogGroup
     if (stopped != null || !info.isAlive()) {
       return new Leadership(null, term, false);
     }
-    RaftPeerId leader = info.getLeaderId();
+    RaftPeerId leader = isForsaken(info) ? null : info.getLeaderId();
     return new Leadership(
         leader == null ? null : VoterId.node(leader.toString()),
         term,
         info.isLeader() && info.isLeaderReady() && !yields(term));
+  }
+
+  /** One without a vote never gives its leader up by itself. */
+  private static boolean isForsaken(DivisionInfo info) {
+    return info.isListener()
+        && info.getRoleInfoProto().getFollowerInfo().getLeaderInfo().getLastRpcElapsedTimeMs()
+            > LISTENER_SILENCE_MILLIS_MAX;
   }
 
   /**

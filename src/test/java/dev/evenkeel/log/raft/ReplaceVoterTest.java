@@ -112,6 +112,61 @@ class ReplaceVoterTest {
     awaitEntries(nodes.get(lost));
   }
 
+  @Test
+  void whoFollowsWithoutAVoteStandsForNoElectionAndMayGetAVoteLater() throws Exception {
+    String guest =
+        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
+    lines.cut(guest);
+    nodes.remove(guest).close();
+    CompletableFuture<TestNode> empty = start(guest, "2");
+    await().atMost(TestNode.PATIENCE).until(() -> stage(guest) == Stage.WAITING);
+    String voter = lines.of(guest).info.voter();
+    for (String name : List.of("meta", "d0")) {
+      change(name, group -> group.removeVoters(guest, voter));
+    }
+    var any = nodes.values().iterator().next().node;
+    lines
+        .of(guest)
+        .invitations
+        .add(
+            new PeerLink.Invitation(
+                any.clusterId(), 1, lines.of(guest).info.incarnation(), List.of()));
+    await().atMost(TestNode.PATIENCE).until(() -> stage(guest) == Stage.FORMED);
+    change("meta", group -> group.addListener(voter));
+    // As if the change was lost and repeated.
+    change("meta", group -> group.addListener(voter));
+    change("d0", group -> group.addVoter(voter));
+    LogGroup follows = started(empty).node.meta();
+    assertThat(follows.voters()).hasSize(2).doesNotContain(voter);
+    assertThat(follows.listeners()).containsExactly(voter);
+    await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() != null);
+
+    // Without a leader, it neither leads nor closes its log.
+    String gone = leader("meta");
+    String home = nodes.get(gone).groupDirectory("d0").toString().contains("/2/") ? "2" : "1";
+    lines.cut(gone);
+    nodes.remove(gone).close();
+    await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() == null);
+    started(start(gone, home));
+    leader("meta");
+    await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() != null);
+    assertThat(nodes.get(guest).node.failure()).isNotDone();
+
+    // After a restart, it is the same; then its vote counts.
+    lines.cut(guest);
+    nodes.remove(guest).close();
+    LogGroup again = started(start(guest, "2")).node.meta();
+    assertThat(again.listeners()).containsExactly(voter);
+    change("meta", group -> group.addVoter(voter));
+    await().atMost(TestNode.PATIENCE).until(() -> again.voters().contains(voter));
+    assertThat(again.listeners()).isEmpty();
+    String other =
+        nodes.keySet().stream().filter(id -> !id.equals(guest)).findFirst().orElseThrow();
+    lines.cut(other);
+    nodes.remove(other).close();
+    leader("meta");
+  }
+
   private void awaitEntries(TestNode node) {
     await()
         .atMost(TestNode.PATIENCE)
