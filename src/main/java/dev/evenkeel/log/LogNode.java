@@ -56,11 +56,6 @@ public interface LogNode extends AutoCloseable {
   /** How many data log groups the cluster was formed with. */
   int formedGroups();
 
-  /** The name of a data log group. */
-  static String dataGroup(int number) {
-    return "d" + number;
-  }
-
   /**
    * Opens another data log group, which has the next number, and notes that there is one. Blocks.
    *

@@ -19,6 +19,11 @@ public record ShardGroups(int formedGroups, Map<Integer, TopicInfo> placed) {
     placed = Map.copyOf(placed);
   }
 
+  /** The name of a data log group. */
+  public static String name(int number) {
+    return "d" + number;
+  }
+
   /** Of a cluster whose log groups are those with which it was formed. */
   public static ShardGroups formed(int groups) {
     return new ShardGroups(groups, Map.of());

@@ -229,6 +229,41 @@ class GrowthIT {
     }
   }
 
+  /** Prints how fast a producer is with three nodes and with six. */
+  @Test
+  @Tag("full")
+  @Timeout(3600)
+  void sixNodesHoldAboutHalfOfWhatThreeDid() throws IOException {
+    long bytes = Long.getLong("evenkeel.growthMiB", 256) << 20;
+    try (Growing cluster = new Growing(directory, "--data-groups", "6")) {
+      cluster.join("n2");
+      cluster.join("n3");
+      cluster.node("n1").createTopic("bulk", 12);
+      double three = megabytesPerSecond(cluster, bytes);
+      for (String id : List.of("n4", "n5", "n6")) {
+        cluster.join(id);
+      }
+      double six = megabytesPerSecond(cluster, bytes);
+      System.err.printf("GrowthIT: %.1f MB/s with three nodes, %.1f with six%n", three, six);
+      // Each message is on three of six nodes, and two fills are there.
+      Awaitility.await("all nodes have about the same")
+          .atMost(Duration.ofMinutes(5))
+          .conditionEvaluationListener(any -> {})
+          .untilAsserted(
+              () ->
+                  assertThat(cluster.bytes().values())
+                      .hasSize(6)
+                      .allMatch(held -> Math.abs(held - (double) bytes) < 0.15 * bytes));
+      System.err.println("GrowthIT: six nodes have " + cluster.bytes());
+    }
+  }
+
+  private static double megabytesPerSecond(Growing cluster, long bytes) throws IOException {
+    long begun = System.nanoTime();
+    fill(cluster, bytes);
+    return bytes / 1e6 / ((System.nanoTime() - begun) / 1e9);
+  }
+
   /** In each shard, the first message, one in the middle, and the last. */
   private static void assertReadable(Node node, String topic) {
     for (JsonObject shard :
@@ -250,7 +285,7 @@ class GrowthIT {
     long lines = bytes / BULK_BYTES;
     Random random = new Random(1);
     byte[] payload = new byte[BULK_BYTES - 1];
-    Jar.Running producer = cluster.fill("filler", "bulk");
+    Jar.Running producer = cluster.fill("filler" + System.nanoTime(), "bulk");
     try (OutputStream out = new BufferedOutputStream(producer.process.getOutputStream(), 1 << 20)) {
       for (long line = 0; line < lines; line++) {
         for (int i = 0; i < 64; i++) {

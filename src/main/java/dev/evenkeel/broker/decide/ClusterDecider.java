@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
 import java.util.List;
 
@@ -86,7 +87,9 @@ public record ClusterDecider(MetaTables tables) {
     return Decision.of(List.of(MetaChange.removeNode(command.id())));
   }
 
-  /** Adds a data log group. */
+  /**
+   * Adds a data log group, whose founders are to vote in it until another placement is recorded.
+   */
   public Decision<MetaChange> add(MetaCommand.AddGroup command) {
     command.check();
     int next = command.index();
@@ -97,7 +100,12 @@ public record ClusterDecider(MetaTables tables) {
       next = known.index() + 1;
     }
     return command.index() == next
-        ? Decision.of(List.of(MetaChange.putAddedGroup(command.added())))
+        ? Decision.of(
+            List.of(
+                MetaChange.putAddedGroup(command.added()),
+                MetaChange.putPlace(
+                    ShardGroups.name(command.index()),
+                    command.founders().stream().map(VoterId::node).sorted().toList())))
         : Decision.refused(
             INVALID, "data group %s cannot be added: the next is %s", command.index(), next);
   }

@@ -52,6 +52,12 @@ final class LeaderBalancer {
   /** By log group; forgotten once another node answers. */
   private final Map<String, BlindMove> blindMoves = new HashMap<>();
 
+  /** A node that did not take a log group over is not asked again for this long. */
+  static final long REFUSED_MILLIS = 60_000;
+
+  /** When a node did not take a log group over. */
+  private final Map<Move, Long> refusedAtMillis = new HashMap<>();
+
   private Object before = List.of();
   private long changedAtMillis = Long.MIN_VALUE / 2;
 
@@ -123,22 +129,49 @@ final class LeaderBalancer {
       if (!self.equals(group.leader())) {
         continue;
       }
+      List<String> voting = voters.apply(group.name());
       String home =
           group.name().equals(LogNode.META)
-              ? first(group.name(), nodes, answers)
+              ? first(group.name(), voting, answers)
               : homes.get(group.name());
       boolean unfit = answers.get(self).unfit().contains(group.name());
       String next = null;
       if (unfit) {
         next = successor(nowMillis, home, answers, group);
-      } else if (mayTidy && group.ready() && !self.equals(home) && fit(home, answers, group)) {
-        next = home;
+      } else if (mayTidy && group.ready() && !self.equals(home)) {
+        next = mayTake(home, answers, group, nowMillis) ? home : null;
+        if (next == null && !voting.contains(self)) {
+          // It is to lose its vote: any of those that are to keep theirs will do.
+          next =
+              voting.stream()
+                  .filter(node -> mayTake(node, answers, group, nowMillis))
+                  .findFirst()
+                  .orElse(null);
+        }
       }
       if (next != null) {
         return new Move(group.name(), next, unfit);
       }
     }
     return null;
+  }
+
+  /** A node did not take a log group over: others come first for a while. */
+  void refused(Move move, long nowMillis) {
+    refusedAtMillis.put(asked(move.group(), move.node()), nowMillis);
+  }
+
+  private static Move asked(String group, String node) {
+    return new Move(group, node, false);
+  }
+
+  private boolean hasRefused(String group, String node, long nowMillis) {
+    Long atMillis = refusedAtMillis.get(asked(group, node));
+    return atMillis != null && nowMillis - atMillis < REFUSED_MILLIS;
+  }
+
+  private boolean mayTake(String node, Map<String, Node> answers, Group group, long nowMillis) {
+    return fit(node, answers, group) && !hasRefused(group.name(), node, nowMillis);
   }
 
   /** The first node that may lead the log group, or null. */
@@ -192,7 +225,10 @@ final class LeaderBalancer {
             .filter(follower -> caughtUp(follower, group))
             .filter(follower -> blind || sound(answers.get(follower.node()), group.name()))
             .max(
-                Comparator.comparing((Follower follower) -> follower.node().equals(home))
+                Comparator.comparing(
+                        (Follower follower) ->
+                            !hasRefused(group.name(), follower.node(), nowMillis))
+                    .thenComparing(follower -> follower.node().equals(home))
                     .thenComparing(Follower::matchIndex)
                     .thenComparing(Follower::node))
             .map(Follower::node)

@@ -157,8 +157,12 @@ final class LeaderBalancerLoop {
         .onSuccess(done -> again |= move.unfit())
         .recover(
             failure -> {
+              decider.refused(move, System.currentTimeMillis());
               LOG.info(
-                  "log group {}: {} did not take over: {}", move.group(), move.node(), failure);
+                  "log group {}: {} did not take over: {}",
+                  move.group(),
+                  move.node(),
+                  failure.toString());
               return Future.succeededFuture();
             });
   }

@@ -16,6 +16,7 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -314,12 +315,12 @@ final class PlacementLoop {
     for (AddedGroup added : node.meta().tables().addedGroups()) {
       if (added.index() >= open.size() - 1 || open.get(added.index() + 1).voters().isEmpty()) {
         // This node may not have it yet, or has no vote in it.
-        String name = LogNode.dataGroup(added.index());
+        String name = ShardGroups.name(added.index());
         seen.putIfAbsent(
             name, new PlacementSteps.Group(name, Set.copyOf(added.founders()), Set.of(), null, 0));
       }
       if (added.index() >= open.size() - 1) {
-        groups.add(seen.get(LogNode.dataGroup(added.index())));
+        groups.add(seen.get(ShardGroups.name(added.index())));
       }
     }
     for (LogGroup group : open) {
@@ -400,9 +401,9 @@ final class PlacementLoop {
     } else if (step instanceof Step.DropCopy drop) {
       return drop.group();
     } else if (step instanceof Step.AddGroup add) {
-      return LogNode.dataGroup(add.index());
+      return ShardGroups.name(add.index());
     } else if (step instanceof Step.OpenGroup open) {
-      return LogNode.dataGroup(open.index());
+      return ShardGroups.name(open.index());
     }
     return ((Step.Forget) step).node();
   }

@@ -5,6 +5,7 @@ import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -204,7 +205,7 @@ final class PlacementSteps {
   }
 
   private void lookAtAdded(AddedGroup group) {
-    String name = LogNode.dataGroup(group.index());
+    String name = ShardGroups.name(group.index());
     if (groups.stream().anyMatch(each -> each.name().equals(name) && each.leader() != null)) {
       steps.add(new Step.OpenGroup(group.index()));
     } else {
@@ -221,7 +222,7 @@ final class PlacementSteps {
         || !members.stream().allMatch(node -> isOpen(cards.get(node.id())))) {
       return;
     }
-    String name = LogNode.dataGroup(next);
+    String name = ShardGroups.name(next);
     Set<String> voters =
         planned(
                 Stream.concat(

@@ -12,6 +12,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.files.PrivateFiles;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -274,7 +275,7 @@ public final class BrokerNode implements AutoCloseable {
   }
 
   private void open(AddedGroup added) throws IOException {
-    String name = LogNode.dataGroup(added.index());
+    String name = ShardGroups.name(added.index());
     DataState state = dataStates.apply(name);
     states.put(name, state);
     replicaChecks.put(name, new ReplicaCheck());

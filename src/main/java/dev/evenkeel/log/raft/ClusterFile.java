@@ -5,6 +5,7 @@ import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.NodeInfo.Stage;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -102,7 +103,7 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes, int added, List<
 
   /** Whether this node has not finished opening the added group. */
   boolean isBeingAdded(String group) {
-    return founders != null && group.equals(LogNode.dataGroup(info.dataGroups() + added - 1));
+    return founders != null && group.equals(ShardGroups.name(info.dataGroups() + added - 1));
   }
 
   /** The voters of a log group until its log says otherwise. */
@@ -128,7 +129,7 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes, int added, List<
     List<String> names = new ArrayList<>();
     names.add(LogNode.META);
     for (int i = 0; i < info.dataGroups() + added; i++) {
-      names.add(LogNode.dataGroup(i));
+      names.add(ShardGroups.name(i));
     }
     return names;
   }

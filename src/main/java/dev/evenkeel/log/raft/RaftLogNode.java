@@ -9,6 +9,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
 import dev.evenkeel.protocol.files.LockedFile;
 import java.io.IOException;
@@ -70,8 +71,14 @@ public final class RaftLogNode implements LogNode {
   private final CompletableFuture<Void> serverClosed = new CompletableFuture<>();
   private final AtomicBoolean serverClosing = new AtomicBoolean();
 
+  /** How long a group may have a vote that it does not use. */
+  private static final long WAITS_NANOS_MAX = TimeUnit.SECONDS.toNanos(15);
+
   /** Groups that are taken from the engine and given to it again. */
   private final Set<RaftLogGroup> reopening = ConcurrentHashMap.newKeySet();
+
+  /** Since when a group has a vote that it does not use; on the node's thread. */
+  private final Map<RaftLogGroup, Long> waitsSinceNanos = new HashMap<>();
 
   /** When the engine was first seen to have closed a group; on the node's thread. */
   private final Map<RaftLogGroup, Long> closedAtNanos = new HashMap<>();
@@ -240,7 +247,7 @@ public final class RaftLogNode implements LogNode {
     // So that the next start expects it, whatever happens from here on.
     note(cluster.adding(voters));
     List<RaftLogGroup> before = groups;
-    RaftLogGroup group = made(LogNode.dataGroup(before.size() - 1));
+    RaftLogGroup group = made(ShardGroups.name(before.size() - 1));
     reopening.add(group);
     groups = Stream.concat(before.stream(), Stream.of(group)).toList();
     try {
@@ -375,8 +382,8 @@ public final class RaftLogNode implements LogNode {
 
   /**
    * Opens a group again that the engine has closed because the others have taken this node's vote
-   * away, or in which it is to follow without a vote. It keeps what it has, and has no vote:
-   * whoever gives it one finds it open.
+   * away, or in which the engine does not know this node's role. It keeps what it has, with the
+   * voters that its log knows: whoever gives it a vote finds it open.
    */
   private void reopen(RaftLogGroup group) {
     if (!reopening.add(group)) {
@@ -386,7 +393,7 @@ public final class RaftLogNode implements LogNode {
         new Thread(
             () -> {
               try {
-                LOG.info("log group {}: opening it again, without a vote", group.name());
+                LOG.info("log group {}: opening it again", group.name());
                 beginAgain(group, end(group));
               } catch (IOException | RuntimeException e) {
                 LOG.warn("log group {}: it cannot be opened again", group.name(), e);
@@ -492,13 +499,22 @@ public final class RaftLogNode implements LogNode {
       }
       if (group.isAlive()) {
         closedAtNanos.remove(group);
-        if (group.takesItselfForAVoter() && !closing.get()) {
+        if ((group.takesItselfForAVoter() || waitsTooLong(group)) && !closing.get()) {
           reopen(group);
         }
       }
       group.refresh();
     }
     positions.write(groups);
+  }
+
+  private boolean waitsTooLong(RaftLogGroup group) {
+    if (!group.waitsForItsVote()) {
+      waitsSinceNanos.remove(group);
+      return false;
+    }
+    long now = System.nanoTime();
+    return now - waitsSinceNanos.computeIfAbsent(group, any -> now) > WAITS_NANOS_MAX;
   }
 
   /** The engine closes a group, too, when the others have taken this node's vote away. */

@@ -97,6 +97,7 @@ class MetaTest {
     assertThat(rig.run(add)).isEqualTo(Reply.DONE);
     assertThat(rig.run(new MetaCommand.AddGroup(3, List.of("n2@b")))).isEqualTo(Reply.DONE);
     assertThat(rig.meta.tables().addedGroups()).containsExactly(add.added());
+    assertThat(rig.meta.tables().placement()).containsExactly(Map.entry("d3", List.of("n1")));
     assertThat(refusal(rig.run(new MetaCommand.AddGroup(5, List.of("n2@b")))))
         .isEqualTo(Refusal.INVALID);
     assertThat(refusal(rig.run(new MetaCommand.AddGroup(4, List.of())))).isEqualTo(Refusal.INVALID);

@@ -192,4 +192,36 @@ class LeaderBalancerTest {
       now += 120_000;
     }
   }
+
+  @Test
+  void whoDoesNotTakeAGroupOverIsNotAskedAgainAndAgain() {
+    LeaderBalancer balancer = deciders.get("n1");
+    // This node is to lose its vote in d0, which it leads.
+    List<LeaderBalancer.Move> moves = new ArrayList<>();
+    for (long now = 0; now < 100_000; now += 500) {
+      LeaderBalancer.Move move =
+          balancer.next(
+              now, "n1", NODES, answers, groups("n1").subList(1, 2), group -> List.of("n2", "n3"));
+      if (move != null) {
+        moves.add(move);
+        balancer.refused(move, now);
+      }
+    }
+    assertThat(moves.stream().map(LeaderBalancer.Move::node).limit(3))
+        .containsExactly("n2", "n3", "n2");
+  }
+
+  @Test
+  void onlyAVoterGetsMeta() {
+    List<LeaderBalancer.Group> meta = groups("n1").subList(0, 1);
+    for (long now = 0; now < 30_000; now += 500) {
+      LeaderBalancer.Move move =
+          deciders.get("n1").next(now, "n1", NODES, answers, meta, group -> List.of("n3"));
+      if (move != null) {
+        assertThat(move.node()).isEqualTo("n3");
+        return;
+      }
+    }
+    throw new AssertionError("meta stays with a node that is to lose its vote");
+  }
 }

@@ -8,6 +8,7 @@ import dev.evenkeel.log.NodeInfo;
 import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.ClusterNode.State;
+import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -416,6 +417,8 @@ class PlacementSimulationTest {
       int next = formedGroups + added.size();
       if (add.index() == next) {
         added.add(new AddedGroup(next, add.founders(), false));
+        placement.put(
+            ShardGroups.name(next), add.founders().stream().map(VoterId::node).sorted().toList());
         logs.put("d" + next, new Log("d" + next, random.nextInt(500) * 1_000_000L));
       } else if (bug != Bug.FOUNDS_TWICE || add.index() > next) {
         return;
