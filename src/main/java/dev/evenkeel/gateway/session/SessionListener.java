@@ -139,6 +139,10 @@ final class SessionListener extends VerticleBase {
    * SessionAddresses#SHARED}. May be called on any thread.
    */
   void push(String address, Buffer body) {
+    if (context == null) {
+      // It is about to start, and has no connections yet.
+      return;
+    }
     context.runOnContext(
         none -> {
           Buffer head = SessionFrame.addressed(address);
