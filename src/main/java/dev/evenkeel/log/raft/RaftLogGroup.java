@@ -51,7 +51,6 @@ import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
-import org.apache.ratis.util.LifeCycle;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -650,17 +649,6 @@ final class RaftLogGroup
     return running != null
         && running.getInfo().isFollower()
         && following().stream().anyMatch(peer -> peer.getId().equals(self));
-  }
-
-  /**
-   * Whether this node has a vote, and does not use it: the engine waits for a leader to say that
-   * the node is up to date. A leader that had to begin anew with sending never says it.
-   */
-  boolean waitsForItsVote() {
-    RaftServer.Division running = division;
-    return running != null
-        && running.getInfo().getLifeCycleState() == LifeCycle.State.STARTING
-        && current().stream().anyMatch(peer -> peer.getId().equals(self));
   }
 
   @Override

@@ -71,14 +71,8 @@ public final class RaftLogNode implements LogNode {
   private final CompletableFuture<Void> serverClosed = new CompletableFuture<>();
   private final AtomicBoolean serverClosing = new AtomicBoolean();
 
-  /** How long a group may have a vote that it does not use. */
-  private static final long WAITS_NANOS_MAX = TimeUnit.SECONDS.toNanos(15);
-
   /** Groups that are taken from the engine and given to it again. */
   private final Set<RaftLogGroup> reopening = ConcurrentHashMap.newKeySet();
-
-  /** Since when a group has a vote that it does not use; on the node's thread. */
-  private final Map<RaftLogGroup, Long> waitsSinceNanos = new HashMap<>();
 
   /** When the engine was first seen to have closed a group; on the node's thread. */
   private final Map<RaftLogGroup, Long> closedAtNanos = new HashMap<>();
@@ -499,22 +493,13 @@ public final class RaftLogNode implements LogNode {
       }
       if (group.isAlive()) {
         closedAtNanos.remove(group);
-        if ((group.takesItselfForAVoter() || waitsTooLong(group)) && !closing.get()) {
+        if (group.takesItselfForAVoter() && !closing.get()) {
           reopen(group);
         }
       }
       group.refresh();
     }
     positions.write(groups);
-  }
-
-  private boolean waitsTooLong(RaftLogGroup group) {
-    if (!group.waitsForItsVote()) {
-      waitsSinceNanos.remove(group);
-      return false;
-    }
-    long now = System.nanoTime();
-    return now - waitsSinceNanos.computeIfAbsent(group, any -> now) > WAITS_NANOS_MAX;
   }
 
   /** The engine closes a group, too, when the others have taken this node's vote away. */

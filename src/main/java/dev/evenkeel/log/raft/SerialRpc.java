@@ -21,12 +21,16 @@ import org.apache.ratis.server.leader.LeaderState;
 import org.apache.ratis.server.leader.LogAppender;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLogIOException;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The engine's gRPC, with {@link SerialAppends} between the wire and the server, with {@link
  * WatchedAppender}s, and with a {@link VoteGate}. The engine makes it by the name of its class.
  */
 public final class SerialRpc implements RpcType {
+  private static final Logger LOG = LoggerFactory.getLogger(SerialRpc.class);
+
   private static final String HOOKS = SerialRpc.class.getName() + ".hooks";
 
   /**
@@ -78,12 +82,20 @@ public final class SerialRpc implements RpcType {
    * restarts such an appender at once, for ever, and each start leaks a stream until the memory is
    * full. So this one waits before it ends.
    *
+   * <p>The engine compares two readings of a number that another thread may change in between, and
+   * ends an appender when they differ, before it has sent anything. The follower would count as one
+   * that is not up to date, for ever; one that is about to get its vote would get it without an
+   * appender. So this one goes on.
+   *
    * <p>While a follower copies a snapshot, the engine would remind it of that without a pause, as
    * soon as it has answered. So this one waits there, too.
    */
   private static final class WatchedAppender extends GrpcLogAppender {
     /** Much less than it takes a follower to miss its leader. */
     private static final long REMIND_MILLIS = 100;
+
+    /** So often in a row a request is tried again before the appender ends. */
+    private static final int TRIES_MAX = 50;
 
     private final ReadFailures failures;
 
@@ -113,17 +125,36 @@ public final class SerialRpc implements RpcType {
 
     @Override
     public void run() throws IOException {
+      for (int tries = 1; ; tries++) {
+        try {
+          runOnce();
+          return;
+        } catch (IllegalStateException e) {
+          if (tries == TRIES_MAX || !isRunning()) {
+            throw e;
+          }
+          LOG.info("{}: going on after {}", this, e.getMessage());
+          pause(REMIND_MILLIS);
+        }
+      }
+    }
+
+    private static void pause(long millis) throws InterruptedIOException {
+      try {
+        Thread.sleep(millis);
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        throw (InterruptedIOException) new InterruptedIOException("stopped").initCause(e);
+      }
+    }
+
+    private void runOnce() throws IOException {
       try {
         super.run();
       } catch (RaftLogIOException e) {
         String follower = VoterId.node(getFollowerId().toString());
         long pauseMillis = failures.failed(follower, e, System.nanoTime());
-        try {
-          Thread.sleep(pauseMillis);
-        } catch (InterruptedException interrupt) {
-          Thread.currentThread().interrupt();
-          throw (IOException) new InterruptedIOException(e.getMessage()).initCause(e);
-        }
+        pause(pauseMillis);
         throw e;
       }
     }
