@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -118,6 +119,7 @@ class ReshardIT {
 
   /** The program is killed while messages wait in its spool for shards that are sealed. */
   @Test
+  @Tag("full")
   @Timeout(300)
   void aSpoolSendsOnWhatSealedShardsDidNotTake() {
     int lines = 60_000;

@@ -70,10 +70,7 @@ public final class AppendService {
    */
   Future<Buffer> awaitReplicas(Buffer request) {
     ReplicasRequest asked = ReplicasRequest.decode(Frames.body(request));
-    if (asked.dataGroup() < 0 || asked.dataGroup() >= groups.size()) {
-      throw INVALID.error("there is no data group " + asked.dataGroup());
-    }
-    LogGroupServer group = groups.get(asked.dataGroup());
+    LogGroupServer group = serve.group(asked.dataGroup());
     if (asked.logIndex() < 0) {
       // Before it is ready, it may not know all committed entries.
       group.requireReady();

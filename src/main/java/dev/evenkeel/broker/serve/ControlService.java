@@ -105,11 +105,7 @@ public final class ControlService {
   }
 
   private LogGroupServer group(ByteReader in) {
-    int group = in.i32();
-    if (group < 0 || group >= groups.size()) {
-      throw INVALID.error("log group " + group + ": use 0 to " + (groups.size() - 1));
-    }
-    return groups.get(group);
+    return serve.group(in.i32());
   }
 
   private static void requireAllowed(Class<?> allowed, Object command) {

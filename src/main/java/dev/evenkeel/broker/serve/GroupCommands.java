@@ -109,7 +109,8 @@ final class GroupCommands {
 
     @Override
     public String leader(int group) {
-      return groups.get(group).log().leadership().leader();
+      // One that was added may not be open here yet.
+      return group < groups.size() ? groups.get(group).log().leadership().leader() : null;
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.node.BrokerNode;
@@ -60,11 +61,23 @@ record ServeContext(
 
   /** The data log group that has the shard. */
   LogGroupServer groupOf(Shard shard) {
-    int number = numberOf(shard);
-    if (number >= groups.size()) {
-      throw UNAVAILABLE.error("node %s is about to open data group %s", node.nodeId(), number);
+    return group(numberOf(shard));
+  }
+
+  /**
+   * The data log group of that number.
+   *
+   * @throws dev.evenkeel.protocol.RefusedException INVALID if there is none, UNAVAILABLE if it was
+   *     added, and this node is about to open it
+   */
+  LogGroupServer group(int number) {
+    if (number >= 0 && number < groups.size()) {
+      return groups.get(number);
     }
-    return groups.get(number);
+    int all = node.log().formedGroups() + node.meta().tables().addedGroups().size();
+    throw number >= 0 && number < all
+        ? UNAVAILABLE.error("node %s is about to open data group %s", node.nodeId(), number)
+        : INVALID.error("data group %s: use 0 to %s", number, all - 1);
   }
 
   /**
