@@ -29,6 +29,7 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -103,6 +104,7 @@ class SecuredAbuseIT {
   }
 
   @Test
+  @Tag("full")
   void mutantsCostRefusals() throws Exception {
     List<Door> doors = trio.nodes.stream().map(trio::client).toList();
     List<String> ids = trio.nodes.stream().map(Trio::id).toList();
