@@ -51,9 +51,6 @@ final class PlacementLoop {
   private static final long LOOK_MILLIS = 1_000;
   private static final long STEP_MILLIS_MAX = 8_000;
 
-  /** Voters of a data log group: one may fail. */
-  private static final int VOTERS_MAX = 3;
-
   private final PeerCalls calls;
   private final BrokerNode node;
   private final LogNode log;
@@ -310,51 +307,56 @@ final class PlacementLoop {
                             name,
                             new PlacementSteps.Group(
                                 name, led.voters(), led.listeners(), id, led.bytes()))));
-    List<PlacementSteps.Group> groups = new ArrayList<>();
-    List<LogGroup> open = log.all();
-    for (AddedGroup added : node.meta().tables().addedGroups()) {
-      if (added.index() >= open.size() - 1 || open.get(added.index() + 1).voters().isEmpty()) {
-        // This node may not have it yet, or has no vote in it.
-        String name = ShardGroups.name(added.index());
-        seen.putIfAbsent(
-            name, new PlacementSteps.Group(name, Set.copyOf(added.founders()), Set.of(), null, 0));
-      }
-      if (added.index() >= open.size() - 1) {
-        groups.add(seen.get(ShardGroups.name(added.index())));
-      }
+    Collection<AddedGroup> added = node.meta().tables().addedGroups();
+    Map<String, PlacementSteps.Group> known = new HashMap<>();
+    for (AddedGroup each : added) {
+      // This node may not have opened it yet, or may have no vote in it.
+      String name = ShardGroups.name(each.index());
+      known.put(
+          name, new PlacementSteps.Group(name, Set.copyOf(each.founders()), Set.of(), null, 0));
     }
-    for (LogGroup group : open) {
-      PlacementSteps.Group known = seen.get(group.name());
-      if (known == null && !group.voters().isEmpty()) {
-        known =
+    for (LogGroup group : log.all()) {
+      if (!group.voters().isEmpty()) {
+        known.put(
+            group.name(),
             new PlacementSteps.Group(
                 group.name(),
                 Set.copyOf(group.voters()),
                 Set.copyOf(group.listeners()),
                 null,
-                node.bytes(group));
-      }
-      if (known != null) {
-        String leader = group.leadership().leader();
-        groups.add(
-            new PlacementSteps.Group(
-                known.name(), known.voters(), known.listeners(), leader, known.bytes()));
+                node.bytes(group)));
       }
     }
-    return groups;
+    known.putAll(seen);
+    return Stream.concat(
+            log.all().stream().map(LogGroup::name),
+            added.stream().map(each -> ShardGroups.name(each.index())))
+        .distinct()
+        .filter(known::containsKey)
+        .map(name -> known.get(name).ledBy(leader(name)))
+        .toList();
+  }
+
+  /** The node that leads a log group, or null. */
+  private String leader(String group) {
+    return log.all().stream()
+        .filter(each -> each.name().equals(group))
+        .findFirst()
+        .map(each -> each.leadership().leader())
+        .orElse(null);
   }
 
   private void act() {
     PlacementSteps.Next next =
         PlacementSteps.next(
-            nodes(),
-            node.meta().tables().placement(),
-            groups(),
-            cards,
-            log.clusterId(),
-            VOTERS_MAX,
-            log.formedGroups(),
-            node.meta().tables().addedGroups());
+            new PlacementSteps.Sight(
+                nodes(),
+                node.meta().tables().placement(),
+                groups(),
+                cards,
+                log.clusterId(),
+                log.formedGroups(),
+                node.meta().tables().addedGroups()));
     waits = next.waits();
     next.steps().forEach(this::take);
   }
@@ -473,12 +475,7 @@ final class PlacementLoop {
    */
   private Future<Buffer> voters(
       String group, String action, String voter, String id, Set<String> seen) {
-    String leader =
-        log.all().stream()
-            .filter(each -> each.name().equals(group))
-            .findFirst()
-            .map(each -> each.leadership().leader())
-            .orElse(null);
+    String leader = leader(group);
     if (leader == null) {
       return Future.failedFuture(UNAVAILABLE.error("nobody leads log group " + group));
     }

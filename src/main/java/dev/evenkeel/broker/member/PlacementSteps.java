@@ -40,6 +40,9 @@ import java.util.stream.Stream;
  * so that it never has fewer copies than before. A node gets one copy at a time.
  */
 final class PlacementSteps {
+  /** Voters of a data log group: one may fail. */
+  static final int VOTERS_MAX = 3;
+
   /** Voters of meta in a small cluster, and from {@link #LARGE} nodes on. */
   private static final int META_VOTERS = 3;
 
@@ -102,6 +105,10 @@ final class PlacementSteps {
    * @param bytes of one copy
    */
   record Group(String name, Set<String> voters, Set<String> listeners, String leader, long bytes) {
+    Group ledBy(String now) {
+      return new Group(name, voters, listeners, now, bytes);
+    }
+
     /** The nodes that vote. */
     Set<String> nodes() {
       return nodes(voters);
@@ -121,63 +128,50 @@ final class PlacementSteps {
    */
   record Next(List<Step> steps, Map<String, String> waits) {}
 
-  private final Map<String, ClusterNode> nodes = new TreeMap<>();
-  private final Map<String, List<String>> placement;
-  private final List<Group> groups;
-  private final Map<String, Peer> cards;
-  private final String clusterId;
-  private final int votersMax;
-  private final int formedGroups;
-  private final Collection<AddedGroup> added;
-  private final List<Step> steps = new ArrayList<>();
-  private final Map<String, String> waits = new LinkedHashMap<>();
-
-  private PlacementSteps(
-      Collection<ClusterNode> nodes,
-      Map<String, List<String>> placement,
-      List<Group> groups,
-      Map<String, Peer> cards,
-      String clusterId,
-      int votersMax,
-      int formedGroups,
-      Collection<AddedGroup> added) {
-    this.formedGroups = formedGroups;
-    this.added = added;
-    nodes.stream().filter(ClusterNode::joined).forEach(node -> this.nodes.put(node.id(), node));
-    this.placement = placement;
-    this.groups = groups;
-    this.cards = cards;
-    this.clusterId = clusterId;
-    this.votersMax = votersMax;
-  }
-
   /**
+   * What is known.
+   *
    * @param nodes as recorded
    * @param placement as recorded, by log group
    * @param cards of the nodes that answer
-   * @param votersMax most voters of a data log group
    * @param formedGroups how many data log groups the cluster was formed with
    * @param added the others, in their order
    */
-  static Next next(
+  record Sight(
       Collection<ClusterNode> nodes,
       Map<String, List<String>> placement,
       List<Group> groups,
       Map<String, Peer> cards,
       String clusterId,
-      int votersMax,
       int formedGroups,
-      Collection<AddedGroup> added) {
-    PlacementSteps steps =
-        new PlacementSteps(
-            nodes, placement, groups, cards, clusterId, votersMax, formedGroups, added);
+      Collection<AddedGroup> added) {}
+
+  private final Sight seen;
+  private final List<Group> groups;
+  private final Map<String, Peer> cards;
+
+  /** Those that have joined. */
+  private final Map<String, ClusterNode> nodes = new TreeMap<>();
+
+  private final List<Step> steps = new ArrayList<>();
+  private final Map<String, String> waits = new LinkedHashMap<>();
+
+  private PlacementSteps(Sight seen) {
+    this.seen = seen;
+    groups = seen.groups();
+    cards = seen.cards();
+    seen.nodes().stream().filter(ClusterNode::joined).forEach(node -> nodes.put(node.id(), node));
+  }
+
+  static Next next(Sight seen) {
+    PlacementSteps steps = new PlacementSteps(seen);
     steps.decide();
     return new Next(steps.steps, steps.waits);
   }
 
   private void decide() {
     nodes.values().forEach(this::lookAtNode);
-    added.stream().filter(group -> !group.open()).forEach(this::lookAtAdded);
+    seen.added().stream().filter(group -> !group.open()).forEach(this::lookAtAdded);
     Map<String, Set<String>> planned = planned(groups.stream());
     boolean settled = waits.isEmpty() && steps.isEmpty();
     Set<String> copying = new HashSet<>();
@@ -215,7 +209,7 @@ final class PlacementSteps {
 
   /** Adds a data log group if there is not one for each node to lead. */
   private void addGroup() {
-    int next = formedGroups + added.size();
+    int next = seen.formedGroups() + seen.added().size();
     List<ClusterNode> members =
         nodes.values().stream().filter(node -> node.state() == State.MEMBER).toList();
     if (next >= Math.min(members.size(), AddedGroup.GROUPS_MAX)
@@ -237,7 +231,7 @@ final class PlacementSteps {
   private boolean isOpen(Peer card) {
     return card != null
         && card.info().stage() == Stage.FORMED
-        && clusterId.equals(card.info().clusterId());
+        && seen.clusterId().equals(card.info().clusterId());
   }
 
   private void lookAtNode(ClusterNode node) {
@@ -289,7 +283,7 @@ final class PlacementSteps {
         planned.put(group.name(), metaVoters(group));
       } else {
         wanted.add(
-            new PlacementPlanner.Group(group.name(), targets(group), votersMax, group.bytes()));
+            new PlacementPlanner.Group(group.name(), targets(group), VOTERS_MAX, group.bytes()));
       }
     }
     if (known.stream().anyMatch(PlacementPlanner.Node::takes)) {
@@ -343,11 +337,11 @@ final class PlacementSteps {
   }
 
   private int wanted(Group group) {
-    return isMeta(group) ? metaWanted() : votersMax;
+    return isMeta(group) ? metaWanted() : VOTERS_MAX;
   }
 
   private Set<String> targets(Group group) {
-    List<String> recorded = placement.get(group.name());
+    List<String> recorded = seen.placement().get(group.name());
     return recorded == null ? group.nodes() : new TreeSet<>(recorded);
   }
 

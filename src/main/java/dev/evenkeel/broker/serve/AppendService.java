@@ -43,7 +43,7 @@ public final class AppendService {
     ByteBuffer body = Frames.body(request);
     List<AppendBody.Item> items = AppendBody.read(body);
     int group = groupOf(items);
-    groups.get(group).requireLeader();
+    serve.group(group).requireLeader();
     serve.node().disk().requireRoom();
     int messages = 0;
     int level = FeatureLevel.FIRST;
@@ -101,14 +101,14 @@ public final class AppendService {
 
   private int groupOf(List<AppendBody.Item> items) {
     Shard first = items.get(0).shard();
-    LogGroupServer group = serve.groupOf(first);
+    int group = serve.numberOf(first);
     for (AppendBody.Item item : items) {
-      if (serve.groupOf(item.shard()) != group) {
+      if (serve.numberOf(item.shard()) != group) {
         throw INVALID.error(
             "shards %s and %s belong to different log groups: send them in separate requests",
             first, item.shard());
       }
     }
-    return groups.indexOf(group);
+    return group;
   }
 }

@@ -59,7 +59,7 @@ final class RaftLogGroup
     implements LogGroup, Submitter.Engine, ReplicaWatch.Engine, StateAdapter.GroupEvents {
   private static final Logger LOG = LoggerFactory.getLogger(RaftLogGroup.class);
 
-  /** One that follows without a vote does not know a leader any more that is silent for so long. */
+  /** After this much silence, a node that follows without a vote no longer names the leader. */
   private static final long LISTENER_SILENCE_MILLIS_MAX = 3_000;
 
   private static final long TRANSFER_MILLIS_MAX = 5_000;

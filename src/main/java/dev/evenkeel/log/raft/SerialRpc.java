@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.protocol.VoterId;
 import java.io.IOException;
 import java.io.InterruptedIOException;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
@@ -97,6 +98,9 @@ public final class SerialRpc implements RpcType {
     /** So often in a row a request is tried again before the appender ends. */
     private static final int TRIES_MAX = 50;
 
+    /** After so long without one, a failure is the first in a row. */
+    private static final long SOUND_NANOS = TimeUnit.SECONDS.toNanos(10);
+
     private final ReadFailures failures;
 
     WatchedAppender(
@@ -125,11 +129,14 @@ public final class SerialRpc implements RpcType {
 
     @Override
     public void run() throws IOException {
-      for (int tries = 1; ; tries++) {
+      int tries = 0;
+      while (true) {
+        long begun = System.nanoTime();
         try {
           runOnce();
           return;
         } catch (IllegalStateException e) {
+          tries = System.nanoTime() - begun > SOUND_NANOS ? 1 : tries + 1;
           if (tries == TRIES_MAX || !isRunning()) {
             throw e;
           }

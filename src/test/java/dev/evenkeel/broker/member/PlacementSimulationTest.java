@@ -11,7 +11,6 @@ import dev.evenkeel.protocol.ClusterNode.State;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -37,7 +36,6 @@ import org.junit.jupiter.api.Test;
 class PlacementSimulationTest {
   private static final int SEEDS = Integer.getInteger("evenkeel.sim.placements", 200);
   private static final String CLUSTER = "c";
-  private static final int VOTERS_MAX = 3;
   private static final long TROUBLE_MILLIS = 120_000;
   private static final long CALM_MILLIS = 600_000;
 
@@ -110,14 +108,6 @@ class PlacementSimulationTest {
       this.bytes = bytes;
     }
   }
-
-  /** What a leader of meta has seen. */
-  private record Sight(
-      Collection<ClusterNode> nodes,
-      Map<String, List<String>> placement,
-      List<PlacementSteps.Group> groups,
-      Map<String, Peer> cards,
-      List<AddedGroup> added) {}
 
   private static final class World {
     final Random random;
@@ -230,7 +220,7 @@ class PlacementSimulationTest {
         copies.removeAll(gone);
         Set<String> those = new TreeSet<>(log.voters);
         those.addAll(log.listeners);
-        long wanted = Math.min(meta && nodes.size() >= 5 ? 5 : VOTERS_MAX, members);
+        long wanted = Math.min(meta && nodes.size() >= 5 ? 5 : PlacementSteps.VOTERS_MAX, members);
         boolean enough = meta ? log.voters.size() >= wanted : log.voters.size() == wanted;
         if (!enough || !copies.equals(those) || meta && !those.equals(nodes.keySet())) {
           return log.name + " has voters " + log.voters + ", copies " + log.copies;
@@ -271,7 +261,7 @@ class PlacementSimulationTest {
           : null;
     }
 
-    private Sight sight() {
+    private PlacementSteps.Sight sight() {
       List<PlacementSteps.Group> groups = new ArrayList<>();
       for (Log log : logs.values()) {
         Set<String> voters = new TreeSet<>();
@@ -291,8 +281,14 @@ class PlacementSimulationTest {
           cards.put(id, card(id));
         }
       }
-      return new Sight(
-          List.copyOf(nodes.values()), new TreeMap<>(placement), groups, cards, List.copyOf(added));
+      return new PlacementSteps.Sight(
+          List.copyOf(nodes.values()),
+          new TreeMap<>(placement),
+          groups,
+          cards,
+          CLUSTER,
+          formedGroups,
+          List.copyOf(added));
     }
 
     private Peer card(String id) {
@@ -329,23 +325,11 @@ class PlacementSimulationTest {
 
     /** One that leads meta looks, decides by what it sees, and its steps arrive later. */
     void drive(int driver, long pauseMillis) {
-      Sight seen = sight();
+      PlacementSteps.Sight seen = sight();
       after(
           calm ? 1 : random.nextInt(4_000),
-          () -> next(seen).steps().forEach(step -> send(driver, step)));
+          () -> PlacementSteps.next(seen).steps().forEach(step -> send(driver, step)));
       after(pauseMillis, () -> drive(driver, pauseMillis));
-    }
-
-    private PlacementSteps.Next next(Sight seen) {
-      return PlacementSteps.next(
-          seen.nodes(),
-          seen.placement(),
-          seen.groups(),
-          seen.cards(),
-          CLUSTER,
-          VOTERS_MAX,
-          formedGroups,
-          seen.added());
     }
 
     private void send(int driver, Step step) {
@@ -468,7 +452,7 @@ class PlacementSimulationTest {
     }
 
     private void addVoter(Log log, String node) {
-      if (bug == Bug.REMOVES_BEFORE_IT_ADDS && log.voters.size() == VOTERS_MAX) {
+      if (bug == Bug.REMOVES_BEFORE_IT_ADDS && log.voters.size() == PlacementSteps.VOTERS_MAX) {
         remove(log, log.voters.iterator().next());
       }
       boolean may =
@@ -521,7 +505,7 @@ class PlacementSimulationTest {
     private void remove(Log log, String node) {
       log.voters.remove(node);
       int least = log.name.equals(LogNode.META) ? 1 : fewestMembersLately();
-      if (log.voters.size() < Math.min(VOTERS_MAX, least)) {
+      if (log.voters.size() < Math.min(PlacementSteps.VOTERS_MAX, least)) {
         throw new Failure(log.name + " has too few copies without " + node + ": " + log.voters);
       }
     }
@@ -595,7 +579,7 @@ class PlacementSimulationTest {
       long end = now + CALM_MILLIS;
       while (open() != null) {
         if (now >= end) {
-          throw new Failure("not settled: " + open() + "; next: " + next(sight()));
+          throw new Failure("not settled: " + open() + "; next: " + PlacementSteps.next(sight()));
         }
         runUntil(now + 5_000);
       }
