@@ -100,6 +100,32 @@ final class ClusterCalls {
                     : Future.failedFuture(view.unknownTopics()));
   }
 
+  /**
+   * As {@link #topics}, but with what was just created, too: from the leader of the meta group if
+   * it is found, else the newest of the views that were seen.
+   */
+  Future<ClusterView> newestTopics() {
+    return topics().compose(view -> newest(view, view, 2 * view.nodes().size()));
+  }
+
+  /**
+   * As {@link #topics}; before a topic counts as missing, the leader of the meta group is asked.
+   *
+   * @param topic its name
+   */
+  Future<ClusterView> topicsWith(String topic) {
+    return topics()
+        .compose(view -> view.topic(topic) == null ? newestTopics() : Future.succeededFuture(view));
+  }
+
+  /** The event bus asks the brokers in turn, so the leader answers before long. */
+  private Future<ClusterView> newest(ClusterView best, ClusterView answer, int triesLeft) {
+    ClusterView newer = answer.metaIndex() > best.metaIndex() ? answer : best;
+    return triesLeft == 0 || answer.node().equals(answer.metaLeader())
+        ? Future.succeededFuture(newer)
+        : topics().compose(next -> newest(newer, next, triesLeft - 1)).otherwise(newer);
+  }
+
   /** The view of some broker now, if possible of one that has caught up. */
   Future<ClusterView> view() {
     return ViewQuestion.ask(link)

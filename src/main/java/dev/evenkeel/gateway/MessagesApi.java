@@ -32,7 +32,7 @@ final class MessagesApi {
     long offset = JsonFields.number(request, "offset", -1, 0, Long.MAX_VALUE);
     int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARD_NUMBERS_MAX);
     return calls
-        .topics()
+        .topicsWith(topicName)
         .compose(
             view -> {
               Shard shard = shard(view.existing(topicName), index);

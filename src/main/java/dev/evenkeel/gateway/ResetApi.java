@@ -56,7 +56,7 @@ final class ResetApi {
     return calls
         .askDispatcher(new JsonObject().put("group", group))
         .map(answer -> selected(new JsonObject(answer), request))
-        .compose(shards -> calls.topics().compose(view -> resets(view, shards, to)))
+        .compose(shards -> calls.newestTopics().compose(view -> resets(view, shards, to)))
         .compose(
             resets ->
                 dryRun

@@ -65,7 +65,7 @@ final class TopicsApi {
 
   private Future<Object> list() {
     return calls
-        .topics()
+        .newestTopics()
         .compose(
             view ->
                 statuses(view)
@@ -81,7 +81,7 @@ final class TopicsApi {
 
   private Future<Object> get(String name) {
     return calls
-        .topics()
+        .topicsWith(name)
         .compose(
             view -> {
               TopicInfo topic = view.existing(name);
@@ -132,7 +132,7 @@ final class TopicsApi {
           "nothing to change: give one of " + String.join(", ", CONFIG_FIELDS));
     }
     return calls
-        .topics()
+        .newestTopics()
         .compose(
             view -> {
               Bytes body = new Bytes().text(name);
