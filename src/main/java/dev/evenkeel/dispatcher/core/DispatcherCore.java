@@ -106,6 +106,7 @@ public final class DispatcherCore {
       }
     }
     leases.first(statuses, nowMillis);
+    time.look(nowMillis);
     rebalanceAtMillis = nowMillis + state.settings.rebalanceMillis();
     state.groups().forEach(group -> group.plan().retarget());
     return done(nowMillis);

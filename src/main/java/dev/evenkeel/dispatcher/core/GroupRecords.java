@@ -21,6 +21,10 @@ final class GroupRecords {
   private final DispatcherState state;
   private final ActiveTime time;
   private final Forgetting forgetting;
+
+  /** Groups that this dispatcher has marked as seen while it did not know the time. */
+  private final Set<GroupState> seenBeforeTime = new HashSet<>();
+
   private int writes;
 
   /** Grows with each write and each answer to one. */
@@ -74,6 +78,9 @@ final class GroupRecords {
     } else {
       if (reply instanceof Reply.OfGroup of) {
         group.show(of.group());
+      }
+      if (command instanceof MetaCommand.DeclareGroup && !time.known()) {
+        seenBeforeTime.add(group);
       }
       if (command instanceof MetaCommand.ForgetTopic c) {
         forgetting.subscriptionGone(group, c.topic(), nowMillis);
@@ -155,6 +162,7 @@ final class GroupRecords {
     if (!time.known()) {
       return;
     }
+    seenBeforeTime.clear();
     if (!group.members().live().isEmpty()) {
       Set<String> topics = new TreeSet<>();
       group.members().live().forEach(member -> topics.addAll(member.beat().topics()));
@@ -176,11 +184,13 @@ final class GroupRecords {
   }
 
   /**
-   * Whether the group must be marked as seen before a member joins: otherwise, if this dispatcher
-   * ended, the next one might take the group for absent.
+   * Whether the group must be marked as seen before a member joins: otherwise, if the member soon
+   * ended, this dispatcher or the next one might take the group for absent. Before the time is
+   * known, that is done in any case.
    */
   boolean mustBeSeen(GroupState group, Collection<String> topics) {
-    return time.known() && group.members().live().isEmpty() && seenLongAgo(group.info(), topics);
+    return group.members().live().isEmpty()
+        && (time.known() ? seenLongAgo(group.info(), topics) : !seenBeforeTime.contains(group));
   }
 
   private boolean absent(long seenMillis) {

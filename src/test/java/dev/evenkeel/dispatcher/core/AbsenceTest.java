@@ -102,6 +102,23 @@ class AbsenceTest {
     assertThat(bench.log.groups).isEmpty();
   }
 
+  @Test
+  void aMemberThatComesAndGoesBeforeTheTimeIsKnownEndsTheAbsence() {
+    bench.settings = forgetsAfter(HOUR);
+    bench.activate(List.of());
+    bench.pass(59 * MINUTE);
+    bench.loseTime = true;
+    bench.activate(List.of());
+    Heartbeat member = bench.beat("a", "a2", 200);
+    bench.send(member);
+    bench.send(Bench.leaving(member));
+    bench.loseTime = false;
+    bench.pass(30 * MINUTE);
+    assertThat(bench.log.groups).containsKey("g");
+    bench.pass(40 * MINUTE);
+    assertThat(bench.log.groups).isEmpty();
+  }
+
   /** Whatever clocks do: a group with a member now and then is never forgotten. */
   @Property(tries = 50)
   void clocksAloneForgetNothing(@ForAll long seed) {

@@ -70,6 +70,9 @@ final class Bench {
   /** What the log refuses commands of the history with, or null. */
   Refusal refuseMoves;
 
+  /** Dispatchers do not learn for how long there were any. */
+  boolean loseTime;
+
   /** No request to drop leases reaches the data groups. */
   boolean loseForgets;
 
@@ -366,7 +369,10 @@ final class Bench {
       if (no) {
         reply = Reply.refused(refuseMoves, "as told");
       } else if (a.command() instanceof MetaCommand.AddActiveTime) {
-        reply = log.apply(a.command(), now);
+        reply =
+            loseTime
+                ? Reply.refused(Refusal.INDETERMINATE, "as told")
+                : log.apply(a.command(), now);
       } else {
         reply = refuse(() -> log.apply(a.command(), now));
       }
