@@ -36,6 +36,8 @@ final class PlacementPlanner {
   /** Once a move is found, so many more nodes are looked at that could get the copy. */
   private static final int CANDIDATES = 32;
 
+  private static final int NEVER = -1;
+
   /**
    * A node.
    *
@@ -65,6 +67,13 @@ final class PlacementPlanner {
   /** Of each node, the log groups with a voter there, by their places in {@link #groups}. */
   private final Map<String, TreeSet<Integer>> on = new HashMap<>();
 
+  /** What a node gives others, or gets from them, depends on nothing that changed before then. */
+  private final Map<String, Integer> changedAt = new HashMap<>();
+
+  /** When no move from a node helped, by the number of changes. */
+  private final Map<String, Integer> failedAt = new HashMap<>();
+
+  private int changes;
   private final Map<String, Integer> placeOf = new HashMap<>();
   private final int zoneCount;
 
@@ -73,6 +82,7 @@ final class PlacementPlanner {
       if (node.takes()) {
         zones.put(node.id(), node.zone());
         weights.put(node.id(), 0L);
+        changedAt.put(node.id(), 0);
         on.put(node.id(), new TreeSet<>());
       }
     }
@@ -151,6 +161,8 @@ final class PlacementPlanner {
   }
 
   private void change(Group group, String out, String in) {
+    changes++;
+    voters.get(group.name()).forEach(voter -> changedAt.put(voter, changes));
     if (out != null) {
       voters.get(group.name()).remove(out);
       on.get(out).remove(placeOf.get(group.name()));
@@ -160,6 +172,7 @@ final class PlacementPlanner {
       voters.get(group.name()).add(in);
       on.get(in).add(placeOf.get(group.name()));
       weights.merge(in, group.weight(), Long::sum);
+      changedAt.put(in, changes);
     }
   }
 
@@ -186,6 +199,7 @@ final class PlacementPlanner {
 
   /** Moves as long as that helps. Each step lowers the sum of the squares, so it ends. */
   private void moveAll(long tolerance, boolean free) {
+    failedAt.clear();
     for (Move move = next(tolerance, free); move != null; move = next(tolerance, free)) {
       change(move.group(), move.from(), move.to());
       if (move.back() != null) {
@@ -211,53 +225,65 @@ final class PlacementPlanner {
         return null;
       }
       Move best = null;
-      double bestGain = 0;
       int looked = 0;
+      int failed = failedAt.getOrDefault(from, NEVER);
+      boolean anew = changedAt.get(from) > failed;
       for (String to : byWeight.subList(0, i)) {
         long apart = weights.get(from) - weights.get(to);
         if (apart <= tolerance || best != null && ++looked > CANDIDATES) {
           break;
         }
-        for (Move move : moves(from, to)) {
-          if (free && !isFree(move)) {
-            continue;
-          }
-          double gain = (double) move.weight() * (apart - move.weight());
-          // An exchange copies twice, so it must gain more.
-          double worth = move.back() == null ? gain : gain / 2;
-          if (move.weight() > 0 && apart > move.weight() && worth > bestGain) {
-            bestGain = worth;
-            best = move;
-          }
+        if (anew || changedAt.get(to) > failed) {
+          best = better(best, from, to, free);
         }
       }
       if (best != null) {
         return best;
       }
+      failedAt.put(from, changes);
     }
     return null;
+  }
+
+  /** The best of {@code best}, which may be null, and the moves between these nodes that help. */
+  private Move better(Move best, String from, String to, boolean free) {
+    Move found = best;
+    List<Group> away = only(from, to);
+    List<Group> back = only(to, from);
+    for (Group group : away) {
+      if (!keepsZones(group, from, to)) {
+        continue;
+      }
+      found = better(found, new Move(group, from, to, null), free);
+      for (Group other : back) {
+        found = better(found, new Move(group, from, to, other), free);
+      }
+    }
+    return found;
+  }
+
+  private Move better(Move best, Move move, boolean free) {
+    boolean better =
+        worth(move) > (best == null ? 0 : worth(best))
+            && (!free || isFree(move))
+            && (move.back() == null || keepsZones(move.back(), move.to(), move.from()));
+    return better ? move : best;
+  }
+
+  /** By how much it lowers the sum of the squares; an exchange copies twice, so it counts half. */
+  private double worth(Move move) {
+    long weight = move.weight();
+    long apart = weights.get(move.from()) - weights.get(move.to());
+    if (weight <= 0 || apart <= weight) {
+      return 0;
+    }
+    double gain = (double) weight * (apart - weight);
+    return move.back() == null ? gain : gain / 2;
   }
 
   private static boolean isFree(Move move) {
     return !move.group().voters().contains(move.from())
         && (move.back() == null || !move.back().voters().contains(move.to()));
-  }
-
-  private List<Move> moves(String from, String to) {
-    List<Group> away = only(from, to);
-    List<Group> back = only(to, from);
-    List<Move> moves = new ArrayList<>();
-    for (Group group : away) {
-      if (keepsZones(group, from, to)) {
-        moves.add(new Move(group, from, to, null));
-        for (Group other : back) {
-          if (keepsZones(other, to, from)) {
-            moves.add(new Move(group, from, to, other));
-          }
-        }
-      }
-    }
-    return moves;
   }
 
   private List<Group> only(String node, String without) {
@@ -267,11 +293,19 @@ final class PlacementPlanner {
         .toList();
   }
 
+  /** Whether the voters are in no fewer zones after one of them has gone elsewhere. */
   private boolean keepsZones(Group group, String from, String to) {
-    Set<String> after = new TreeSet<>(voters.get(group.name()));
-    int before = zonesOf(after);
-    after.remove(from);
-    after.add(to);
-    return zonesOf(after) >= before;
+    String left = zones.get(from);
+    String entered = zones.get(to);
+    boolean leavesOne = true;
+    boolean entersOne = true;
+    for (String voter : voters.get(group.name())) {
+      String zone = zones.get(voter);
+      if (!voter.equals(from)) {
+        leavesOne &= !zone.equals(left);
+        entersOne &= !zone.equals(entered);
+      }
+    }
+    return left.equals(entered) || entersOne || !leavesOne;
   }
 }
