@@ -707,6 +707,42 @@ class BrokerVerticleTest {
     assertThat(elsewhere.getMessage()).isEqualTo("n2");
   }
 
+  @Test
+  void leadersOfDataGroupsDoWhatTheLeaderOfMetaCouldNot() throws Exception {
+    bench =
+        new Bench(
+            1 << 20,
+            new JsonObject().put("procedureMillisMax", 200).put("reconcileMillis", 50),
+            2,
+            "n1",
+            "n2");
+    bench.cluster.group("d1").lead("n2", true);
+    int topic = createSoonerOrLater("orders", 4).id();
+    bench.cluster.group("d1").lead(null, false);
+    TopicConfig config = new TopicConfig(1, 2, 3);
+    Bytes configure = new Bytes().text("orders");
+    RecordCodec.TOPIC_CONFIG.write(configure, config);
+    Buffer request = Frames.request(Op.CONFIGURE_TOPIC, configure);
+    assertThat(refusal(bench.send(Addresses.control("n1"), request)).refusal())
+        .isEqualTo(Refusal.INDETERMINATE);
+    bench.cluster.group("d1").lead("n2", true);
+    DataState led = bench.nodes.get("n2").data().get(1);
+    await().until(() -> led.tables().topic(topic).config().equals(config));
+
+    bench.control(Op.RESHARD_TOPIC, new Bytes().text("orders").i32(6));
+    await().until(() -> view().topic("orders").layouts().size() == 1);
+    for (BrokerNode node : bench.nodes.values()) {
+      for (DataState data : node.data()) {
+        await()
+            .untilAsserted(
+                () ->
+                    assertThat(data.tables().shardsOf(topic))
+                        .hasSize(3)
+                        .allMatch(shard -> shard.shard() >= 4));
+      }
+    }
+  }
+
   /** On a busy machine it is not there in time, and taken up then. */
   private TopicInfo createSoonerOrLater(String name, int shards) throws Exception {
     try {

@@ -6,11 +6,13 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.ShardGroups;
+import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
@@ -78,6 +80,23 @@ final class GroupCommands {
                     Frames.request(Op.APPEND, body),
                     REQUEST_MILLIS_MAX)
                 .map(Frames::answerBody));
+  }
+
+  /** The shards of a data group, as its leader has them; fails as {@link #submit} does. */
+  Future<List<ShardStatus>> statuses(int group, long withinMillis) {
+    Bytes body = new Bytes().i32(group).text(null);
+    return leaders
+        .ask(
+            group,
+            Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
+            (asked, leader) ->
+                VertxLink.send(
+                        vertx,
+                        Addresses.control(leader),
+                        Frames.request(Op.READ_SHARDS, body),
+                        REQUEST_MILLIS_MAX)
+                    .map(Frames::answerBody))
+        .map(answer -> ShardStatus.LIST.read(new ByteReader(answer)));
   }
 
   private Future<Buffer> once(int group, String leader, DataCommand command) {

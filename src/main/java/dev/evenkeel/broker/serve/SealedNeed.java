@@ -1,11 +1,11 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.state.DataTables;
-import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
-import java.util.function.Function;
+import java.util.Map;
 
 /** Whether anybody still needs the sealed shards of a topic's oldest layout. */
 final class SealedNeed {
@@ -15,40 +15,52 @@ final class SealedNeed {
    * Whether the shards are empty, every group is finished with them, and the states that groups
    * left there live on in later shards.
    *
-   * @param tables of the log group that has a shard
+   * @param topic with sealed shards
+   * @param statuses from the leaders of the shards; one that is missing may be needed
    */
-  static boolean isOver(TopicInfo topic, Function<Shard, DataTables> tables) {
+  static boolean isOver(TopicInfo topic, Map<Shard, ShardStatus> statuses) {
     return topic
         .layouts()
         .get(0)
         .numbers()
-        .mapToObj(number -> new Shard(topic.id(), number))
-        .allMatch(shard -> isOver(topic, shard, tables));
+        .mapToObj(number -> statuses.get(new Shard(topic.id(), number)))
+        .allMatch(status -> status != null && isOver(topic, status, statuses));
   }
 
-  private static boolean isOver(TopicInfo topic, Shard shard, Function<Shard, DataTables> tables) {
-    DataTables own = tables.apply(shard);
-    ShardRecord record = own.shard(shard);
-    return record != null
-        && record.sealed()
-        && record.start() == record.end()
-        && own.delays().of(shard).isEmpty()
-        && own.failuresOn(shard).stream().allMatch(key -> own.failures(key).isEmpty())
-        && own.leasesOn(shard).stream()
-            .allMatch(lease -> lease.finished() && livesOn(topic, lease, tables));
+  private static boolean isOver(
+      TopicInfo topic, ShardStatus status, Map<Shard, ShardStatus> statuses) {
+    return status.startOffset() == status.endOffset()
+        && status.delayed().messages() == 0
+        && status.failures().stream().noneMatch(SealedNeed::anyLeft)
+        && status.leases().stream()
+            .allMatch(lease -> lease.finished() && livesOn(topic, lease, statuses));
+  }
+
+  private static boolean anyLeft(FailureFigures figures) {
+    return figures.waiting() + figures.parked() + figures.held() + figures.dead() > 0;
   }
 
   /** Whether no later owner begins with the state that the group left on this shard. */
-  private static boolean livesOn(TopicInfo topic, Lease lease, Function<Shard, DataTables> tables) {
-    if (lease.state() == null) {
-      return true;
-    }
-    return topic.children(lease.shard().shard()).stream()
-        .map(number -> new Shard(topic.id(), number))
-        .map(child -> tables.apply(child).lease(lease.group(), child))
-        .allMatch(
-            child ->
-                child != null
-                    && (child.state() == null ? child.committed() > 0 : child.stateOffset() > 0));
+  private static boolean livesOn(TopicInfo topic, Lease lease, Map<Shard, ShardStatus> statuses) {
+    return !hasState(lease)
+        || topic.children(lease.shard().shard()).stream()
+            .map(number -> lease(statuses.get(new Shard(topic.id(), number)), lease.group()))
+            .allMatch(
+                child ->
+                    child != null
+                        && (hasState(child) ? child.stateOffset() > 0 : child.committed() > 0));
+  }
+
+  private static boolean hasState(Lease lease) {
+    return lease.stateOffset() >= 0;
+  }
+
+  private static Lease lease(ShardStatus status, String group) {
+    return status == null
+        ? null
+        : status.leases().stream()
+            .filter(lease -> lease.group().equals(group))
+            .findFirst()
+            .orElse(null);
   }
 }

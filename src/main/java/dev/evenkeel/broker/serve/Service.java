@@ -45,6 +45,7 @@ public final class Service {
   private final FetchService fetches;
   private final ControlService control;
   private final TopicProcedures topics;
+  private final ShardTending tending;
   private final DelayedMoves delayedMoves;
   private final BrokerMetrics figures;
   private final LevelRaiser levels;
@@ -73,6 +74,7 @@ public final class Service {
     serve = new ServeContext(node, groups, vertx, context, options, meters);
     GroupCommands commands = new GroupCommands(serve);
     topics = new TopicProcedures(serve, commands);
+    tending = new ShardTending(serve, commands);
     delayedMoves = new DelayedMoves(serve, commands);
     appends = new AppendService(serve);
     fetches = new FetchService(serve);
@@ -241,6 +243,7 @@ public final class Service {
   public void reconcile() {
     addGroups();
     topics.reconcile();
+    tending.look();
     delayedMoves.look();
     levels.bringGroups();
     lookAtPeers();

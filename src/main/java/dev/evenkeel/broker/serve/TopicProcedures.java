@@ -4,14 +4,15 @@ import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
 
 import dev.evenkeel.broker.machine.MetaState;
-import dev.evenkeel.broker.state.TopicRecord;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Entry;
@@ -35,9 +36,9 @@ import org.slf4j.LoggerFactory;
  *
  * <pre>
  * CREATING   open its shards in each data log group, then activate
- * ACTIVE     give its settings to each data log group that has others; if it is to have other
- *            shards, make them, seal the present ones, and then open the others to producers: no
- *            message goes to a new shard as long as one of its key may go to a former one
+ * ACTIVE     give its settings to each data log group; if it is to have other shards, make them,
+ *            seal the present ones, and then open the others to producers: no message goes to a
+ *            new shard as long as one of its key may go to a former one
  * DELETING   drop its shards in each data log group, then remove
  * </pre>
  *
@@ -45,6 +46,9 @@ import org.slf4j.LoggerFactory;
  */
 final class TopicProcedures {
   private static final Logger LOG = LoggerFactory.getLogger(TopicProcedures.class);
+
+  /** At one of so many looks, the leaders of data groups are asked who needs sealed shards. */
+  private static final int LOOKS_FOR_SEALED = 5;
 
   private final ServeContext serve;
   private final LogGroup metaLog;
@@ -54,6 +58,9 @@ final class TopicProcedures {
 
   /** Topics with a procedure in progress; the next procedure for the same topic waits. */
   private final Map<Integer, Future<Reply>> underWay = new HashMap<>();
+
+  private int looks;
+  private boolean asksForSealed;
 
   TopicProcedures(ServeContext serve, GroupCommands commands) {
     this.serve = serve;
@@ -110,16 +117,14 @@ final class TopicProcedures {
       return;
     }
     for (TopicInfo topic : meta.tables().topics()) {
-      boolean undone =
-          topic.state() != TopicInfo.State.ACTIVE
-              || topic.next() != null
-              || isOldestOver(topic)
-              || hasDropped(topic)
-              || !groupsWithOther(topic).isEmpty();
+      boolean undone = topic.state() != TopicInfo.State.ACTIVE || topic.next() != null;
       if (undone && !underWay.containsKey(topic.id())) {
         drive(topic, "reconciled")
             .onFailure(e -> LOG.warn("topic '{}' waits: {}", topic.name(), e.toString()));
       }
+    }
+    if (++looks % LOOKS_FOR_SEALED == 0 && !asksForSealed) {
+      forgetSealed();
     }
   }
 
@@ -165,13 +170,7 @@ final class TopicProcedures {
               .compose(done -> submit(new MetaCommand.ActivateTopic(topic.id())))
               .map(reply -> (Reply) new Reply.OfTopic(topicOf(reply)));
       case ACTIVE -> {
-        if (topic.next() != null) {
-          yield changeShards(topic);
-        }
-        if (hasDropped(topic)) {
-          yield dropSealed(topic);
-        }
-        yield isOldestOver(topic) ? forgetOldest(topic) : giveSettings(topic);
+        yield topic.next() == null ? giveSettings(topic) : changeShards(topic);
       }
       case DELETING ->
           // All groups: each has the producers of handlers that publish from the topic's shards.
@@ -199,32 +198,41 @@ final class TopicProcedures {
         .map(reply -> new Reply.OfTopic(topicOf(reply)));
   }
 
-  /** Nobody needs the oldest shards any more, as far as the copies here say. */
-  private boolean isOldestOver(TopicInfo topic) {
-    return topic.hasSealed()
-        && topic.next() == null
-        && SealedNeed.isOver(topic, shard -> serve.groupOf(shard).state().tables());
+  /** Has the oldest layouts forgotten of which nobody needs the shards any more. */
+  private void forgetSealed() {
+    List<TopicInfo> topics =
+        meta.tables().topics().stream()
+            .filter(topic -> topic.state() == TopicInfo.State.ACTIVE && topic.hasSealed())
+            .filter(topic -> topic.next() == null)
+            .toList();
+    List<Future<List<ShardStatus>>> answers = new ArrayList<>();
+    topics.stream()
+        .flatMap(topic -> groupsOf(topic).stream())
+        .distinct()
+        .forEach(
+            group -> answers.add(commands.statuses(group, serve.options().procedureMillisMax())));
+    asksForSealed = true;
+    Future.join(answers)
+        .onComplete(
+            done -> {
+              asksForSealed = false;
+              Map<Shard, ShardStatus> statuses = new HashMap<>();
+              answers.stream()
+                  .filter(Future::succeeded)
+                  .flatMap(answer -> answer.result().stream())
+                  .forEach(status -> statuses.put(status.shard(), status));
+              topics.forEach(topic -> forgetOldest(topic, statuses));
+            });
   }
 
-  private Future<Reply> forgetOldest(TopicInfo topic) {
-    int first = topic.layouts().get(0).first();
-    return submit(new MetaCommand.ForgetLayout(topic.id(), first))
-        .compose(reply -> dropSealed(topicOf(reply)));
-  }
-
-  /** Whether log groups still have shards that the topic has no more. */
-  private boolean hasDropped(TopicInfo topic) {
-    int first = topic.layouts().get(0).first();
-    return first > 0
-        && groups.stream()
-            .flatMap(group -> group.state().tables().shardsOf(topic.id()).stream())
-            .anyMatch(shard -> shard.shard() < first);
-  }
-
-  private Future<Reply> dropSealed(TopicInfo topic) {
-    int first = topic.layouts().get(0).first();
-    return each(everyGroup(), group -> new DataCommand.DropSealed(topic.id(), first))
-        .map(done -> new Reply.OfTopic(topic));
+  /** The leaders of the data groups then drop the shards: see {@link ShardTending}. */
+  private void forgetOldest(TopicInfo topic, Map<Shard, ShardStatus> statuses) {
+    boolean same = topic.equals(meta.tables().topic(topic.id()));
+    if (same && !underWay.containsKey(topic.id()) && SealedNeed.isOver(topic, statuses)) {
+      int first = topic.layouts().get(0).first();
+      submit(new MetaCommand.ForgetLayout(topic.id(), first))
+          .onFailure(e -> LOG.warn("topic '{}' waits: {}", topic.name(), e.toString()));
+    }
   }
 
   /** Others than the open ones have no shards yet. */
@@ -262,21 +270,6 @@ final class TopicProcedures {
         .map(shard -> topic.group(shard, serve.node().log().formedGroups()))
         .distinct()
         .boxed()
-        .toList();
-  }
-
-  /**
-   * Data log groups whose copy here has other settings. The copy may lag; then they get the same
-   * settings again.
-   */
-  private List<Integer> groupsWithOther(TopicInfo topic) {
-    return groupsOf(topic).stream()
-        .filter(group -> group < groups.size())
-        .filter(
-            group -> {
-              TopicRecord copy = groups.get(group).state().tables().topic(topic.id());
-              return copy != null && !copy.dropped() && !copy.config().equals(topic.config());
-            })
         .toList();
   }
 

@@ -1,0 +1,96 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.TopicRecord;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.Entry;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.BiConsumer;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Brings the shards of the data groups that this node leads in line with what meta says of their
+ * topics: gives them the topic's settings, and drops those that the topic has no more. The leader
+ * of meta does that, too, when something changes, but cannot reach every leader at every moment,
+ * and has no copy of most groups.
+ *
+ * <p>The meta log here may lag. So what differs is changed only if it is the same in two looks; if
+ * the log lags for longer, a later look changes it back.
+ *
+ * <p>Runs on one context.
+ */
+final class ShardTending {
+  private static final Logger LOG = LoggerFactory.getLogger(ShardTending.class);
+
+  private record Place(int group, int topic) {}
+
+  private final ServeContext serve;
+  private final GroupCommands commands;
+
+  /** What was missing at the last look. */
+  private Map<Place, DataCommand> missing = Map.of();
+
+  private final Set<Place> underWay = new HashSet<>();
+
+  ShardTending(ServeContext serve, GroupCommands commands) {
+    this.serve = serve;
+    this.commands = commands;
+  }
+
+  /** To be called from time to time. */
+  void look() {
+    Map<Place, DataCommand> found = new HashMap<>();
+    if (serve.node().log().meta().caughtUp()) {
+      for (int i = 0; i < serve.openGroups(); i++) {
+        int index = i;
+        LogGroupServer group = serve.groups().get(i);
+        boolean leads = group.nodeId().equals(group.log().leadership().leader());
+        if (leads && group.log().leadership().ready()) {
+          missing(
+              serve.node().meta(),
+              group.state().tables(),
+              (topic, command) -> found.put(new Place(index, topic), command));
+        }
+      }
+    }
+    found.forEach(
+        (place, command) -> {
+          if (command.equals(missing.get(place)) && underWay.add(place)) {
+            submit(place, command);
+          }
+        });
+    missing = found;
+  }
+
+  private static void missing(
+      MetaState meta, DataTables tables, BiConsumer<Integer, DataCommand> found) {
+    for (TopicInfo topic : meta.tables().topics()) {
+      TopicRecord copy = tables.topic(topic.id());
+      if (topic.state() != TopicInfo.State.ACTIVE || copy == null || copy.dropped()) {
+        continue;
+      }
+      int first = topic.layouts().get(0).first();
+      if (!copy.config().equals(topic.config())) {
+        found.accept(topic.id(), new DataCommand.ConfigureShards(topic.id(), topic.config()));
+      } else if (first > 0
+          && tables.shardsOf(topic.id()).stream().mapToInt(Shard::shard).anyMatch(s -> s < first)) {
+        found.accept(topic.id(), new DataCommand.DropSealed(topic.id(), first));
+      }
+    }
+  }
+
+  private void submit(Place place, DataCommand command) {
+    LogGroupServer group = serve.groups().get(place.group());
+    commands
+        .append(group.log(), Entry.of(command, serve.node().nowMillis()))
+        .onFailure(e -> LOG.warn("{} waits: {}", group.log().name(), e.toString()))
+        .onComplete(any -> underWay.remove(place));
+  }
+}
