@@ -47,6 +47,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 
 /**
@@ -56,6 +57,7 @@ import java.util.stream.Collectors;
 public final class ServeRun {
   private static final long END_MILLIS_MAX = 10_000;
   private static final long READY_CHECK_MILLIS = 50;
+  private static final long KEPT_OUT_MILLIS = 5_000;
   private static final long READY_ANSWER_MILLIS_MAX = 5_000;
 
   private final NodeConfig config;
@@ -221,6 +223,9 @@ public final class ServeRun {
     membership.zone(config.zone());
     membership.onNodes(now -> follow(memberStart.join(), now));
     membership.onHint(hint -> System.err.println("node " + config.node() + ": " + hint));
+    if (!config.join().isEmpty()) {
+      tellIfKeptOut(memberStart, membership);
+    }
     CompletableFuture<BrokerNode> nodeStart =
         Daemon.call(
             "evenkeel-start-log",
@@ -304,6 +309,26 @@ public final class ServeRun {
             peers,
             config.clusterName(),
             peerTls));
+  }
+
+  /** Says what to do if the nodes that are there take no connection of this one. */
+  private void tellIfKeptOut(CompletableFuture<ClusterMember> member, Membership membership) {
+    String seeds = config.join().stream().map(HostPort::toString).collect(Collectors.joining(", "));
+    membership.seeds(seeds);
+    CompletableFuture.delayedExecutor(KEPT_OUT_MILLIS, TimeUnit.MILLISECONDS)
+        .execute(
+            () -> {
+              if (!member.isDone()) {
+                membership.waitingFor(
+                    "the node at "
+                        + seeds
+                        + " takes no connection of this one"
+                        + (peerTls == null
+                            ? ""
+                            : ": let it in with 'evenkeel cluster admit " + config.node() + "'"),
+                    true);
+              }
+            });
   }
 
   private static void closeIfStarted(CompletableFuture<BrokerNode> start) {

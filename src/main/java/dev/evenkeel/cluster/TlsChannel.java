@@ -169,6 +169,10 @@ final class TlsChannel {
         synchronized (engine) {
           return encrypt();
         }
+      } catch (SSLException e) {
+        // Of a certificate that was refused while this side had something to send.
+        tell(e);
+        throw e;
       } finally {
         dst.flip();
       }

@@ -11,7 +11,7 @@ public final class OddCertificates {
   private OddCertificates() {}
 
   /**
-   * Writes {@code n1} to {@code n3}, {@code stranger}, which names no node of these, and {@code
+   * Writes {@code n1} to {@code n4}, {@code stranger}, which names no node of these, and {@code
    * expired}, which names n2 and was valid until a week ago. Each is a directory as {@code certs
    * dev} makes it.
    */
@@ -21,7 +21,7 @@ public final class OddCertificates {
       DevCertificates authority = new DevCertificates(work.resolve("store.p12"));
       authority.authority("nodes");
       String local = "ip:127.0.0.1";
-      for (String name : List.of("n1", "n2", "n3", "stranger")) {
+      for (String name : List.of("n1", "n2", "n3", "n4", "stranger")) {
         authority.certificate(name, local, directory.resolve(name));
       }
       authority.certificate(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
+import java.net.http.HttpResponse;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -51,6 +52,35 @@ class AssignorAndStuckIT extends OneNode {
   }
 
   @Test
+  void loadMovesOneOfTwoBusyShardsAway() {
+    node.createTopic("busy", 6);
+    Map<Integer, String> keys = new TreeMap<>();
+    for (int i = 0; keys.size() < 6; i++) {
+      String key = "k" + i;
+      JsonObject sent = sendOne("busy", key, "first");
+      keys.putIfAbsent(sent.getInteger("shard"), key);
+    }
+    Jar.Running one = node.consume("one", "busy", "lg", "--assignor", "load", "--exec", "true");
+    Jar.Running two = node.consume("two", "busy", "lg", "--assignor", "load", "--exec", "true");
+    await("three each", () -> owners("lg").getOrDefault("one", List.of()).size() == 3);
+    await("the other, too", () -> owners("lg").getOrDefault("two", List.of()).size() == 3);
+    List<Integer> hot = owners("lg").get("one").subList(0, 2);
+    Awaitility.await("one of the busy shards moves")
+        .atMost(Duration.ofMinutes(3))
+        .pollInterval(Duration.ofMillis(50))
+        .until(
+            () -> {
+              hot.forEach(shard -> sendOne("busy", keys.get(shard), "x".repeat(4_000)));
+              List<Integer> left = owners("lg").getOrDefault("one", List.of());
+              return left.stream().filter(hot::contains).count() == 1;
+            });
+    JsonObject move = new JsonArray(node.get("/api/rebalances?group=lg").body()).getJsonObject(0);
+    assertThat(move.getString("reason")).isEqualTo("load changed");
+    assertThat(one.stop().status()).isZero();
+    assertThat(two.stop().status()).isZero();
+  }
+
+  @Test
   void aMemberThatHangsIsShownAndLosesTheShardItHangsOn() throws IOException {
     node.createTopic("hung", 2);
     Path hold = directory.resolve("hold");
@@ -84,6 +114,14 @@ class AssignorAndStuckIT extends OneNode {
       assertThat(bad.stop().status()).isZero();
       assertThat(good.stop().status()).isZero();
     }
+  }
+
+  private static JsonObject sendOne(String topic, String key, String payload) {
+    JsonObject message = new JsonObject().put("key", key).put("payload", payload);
+    HttpResponse<String> answer =
+        node.post("/api/topics/" + topic + "/messages", new JsonArray().add(message).encode());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return new JsonArray(answer.body()).getJsonObject(0);
   }
 
   private static JsonObject group(String name) {

@@ -29,6 +29,7 @@ import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -133,6 +134,29 @@ class DedupIT {
               });
       report("one killed, map lost", check, dedup());
       await(other.close());
+      stopAll();
+    } finally {
+      close();
+    }
+  }
+
+  @Test
+  @Tag("full")
+  void shardsThatComeAndGoLetNoTwoRunsOverlap() throws Exception {
+    try {
+      DedupCheck check =
+          run(
+              "resharded",
+              PATIENT_MILLIS,
+              sent -> {
+                int shards = sent == MESSAGES / 4 ? 12 : sent == MESSAGES / 2 ? 3 : 0;
+                if (shards > 0) {
+                  node.admin("topic", "reshard", topic, "--shards", String.valueOf(shards));
+                }
+              });
+      report("resharded", check, dedup());
+      assertThat(check.overlaps()).isEmpty();
+      assertThat(check.missed()).isEmpty();
       stopAll();
     } finally {
       close();

@@ -76,6 +76,7 @@ public final class Membership implements PeerLink {
   private volatile PlacementLoop placement;
   private volatile NodeFollower follower;
   private volatile String zone = "";
+  private volatile String seeds = "";
   private volatile Peer.Place place;
 
   /** Guarded by this. */
@@ -118,6 +119,15 @@ public final class Membership implements PeerLink {
    */
   public void zone(String ownZone) {
     zone = ownZone;
+  }
+
+  /**
+   * Says where the node looks for a cluster that is to take it in.
+   *
+   * @param addresses for people
+   */
+  public void seeds(String addresses) {
+    seeds = addresses;
   }
 
   /** Serves the address; completes when the cluster knows. The bus must be there. */
@@ -234,6 +244,13 @@ public final class Membership implements PeerLink {
     return bus.thenCompose(
         vertx ->
             ViewQuestion.ask(new VertxLink(vertx, node))
+                .recover(
+                    nobody ->
+                        Future.failedFuture(
+                            UNAVAILABLE.error(
+                                "no node answers at "
+                                    + seeds
+                                    + ": start one there, or correct --join")))
                 .compose(
                     view ->
                         view.metaLeader() == null
