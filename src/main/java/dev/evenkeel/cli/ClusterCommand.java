@@ -307,6 +307,7 @@ final class ClusterCommand extends CommandGroup {
             + " each node of a rolling restart.",
         "With --stateful-set it is for a pre-stop hook on Kubernetes: if the StatefulSet has been"
             + " scaled down and does not keep the pod, the node is removed from the cluster first."
+            + " If it was scaled to 0, the whole cluster stops, and no node is removed."
       },
       footer = {"", "Example:", "  evenkeel cluster pre-stop n2"})
   int preStop(
@@ -338,8 +339,16 @@ final class ClusterCommand extends CommandGroup {
               description = "Where token and ca.crt for that API are (default: ${DEFAULT-VALUE}).")
           Path account)
       throws InterruptedException {
-    if (statefulSet != null && !kept(kubernetes, account, statefulSet, node)) {
+    PreStop.Reason reason =
+        statefulSet == null
+            ? PreStop.Reason.COMES_BACK
+            : reason(kubernetes, account, statefulSet, node);
+    if (reason == PreStop.Reason.IS_LEFT_OUT) {
       return remove(options, node);
+    }
+    if (reason == PreStop.Reason.ALL_STOP) {
+      spec.commandLine().getOut().println("the whole cluster stops: nothing to wait for");
+      return 0;
     }
     HttpApi api = options.api();
     String shown = "";
@@ -363,9 +372,9 @@ final class ClusterCommand extends CommandGroup {
   }
 
   /** If Kubernetes cannot tell, the pod counts as one that comes back: nothing is lost by that. */
-  private boolean kept(String kubernetes, Path account, String statefulSet, String pod) {
+  private PreStop.Reason reason(String kubernetes, Path account, String statefulSet, String pod) {
     try {
-      return PreStop.keeps(PreStop.statefulSet(kubernetes, account, statefulSet), pod);
+      return PreStop.reason(PreStop.statefulSet(kubernetes, account, statefulSet), pod);
     } catch (CommandFailure e) {
       if (e.exitStatus() == ExitStatus.WRONG_USAGE) {
         throw e;
@@ -373,7 +382,7 @@ final class ClusterCommand extends CommandGroup {
       spec.commandLine()
           .getErr()
           .println("it is not known whether " + pod + " comes back: " + e.getMessage());
-      return true;
+      return PreStop.Reason.COMES_BACK;
     }
   }
 

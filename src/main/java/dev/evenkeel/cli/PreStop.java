@@ -93,13 +93,23 @@ final class PreStop {
     return current;
   }
 
+  /** Why Kubernetes stops a pod. */
+  enum Reason {
+    /** It starts the pod again, as in a rolling update. */
+    COMES_BACK,
+    /** The StatefulSet has fewer replicas now, and this pod is none of them. */
+    IS_LEFT_OUT,
+    /** The StatefulSet has no replicas: the cluster stops as a whole, and keeps its nodes. */
+    ALL_STOP
+  }
+
   /**
-   * Whether a StatefulSet of Kubernetes keeps the pod: its ordinal is below the number of replicas.
+   * Why the pod of a StatefulSet stops, by its ordinal and the number of replicas.
    *
    * @param set the object, as the API of Kubernetes has it
    * @throws CommandFailure if the name of the pod has no ordinal, or the object has no replicas
    */
-  static boolean keeps(JsonObject set, String pod) {
+  static Reason reason(JsonObject set, String pod) {
     Matcher ordinal = ORDINAL.matcher(pod);
     if (!ordinal.matches()) {
       throw CommandFailure.usage(
@@ -112,7 +122,8 @@ final class PreStop {
     }
     JsonObject ordinals = spec.getJsonObject("ordinals", new JsonObject());
     int first = ordinals.getInteger("start", 0);
-    return Integer.parseInt(ordinal.group(1)) < first + replicas;
+    boolean kept = Integer.parseInt(ordinal.group(1)) < first + replicas;
+    return replicas == 0 ? Reason.ALL_STOP : kept ? Reason.COMES_BACK : Reason.IS_LEFT_OUT;
   }
 
   /**

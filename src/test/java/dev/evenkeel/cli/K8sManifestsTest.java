@@ -167,9 +167,9 @@ class K8sManifestsTest {
         .isEqualTo(NAMESPACE + "/" + set.getMetadata().getName());
     assertThat(first.httpNames()).contains("evenkeel-http." + NAMESPACE + ".svc");
     checkMemory(container, 512 + 256);
-    assertThat(set.getSpec().getPersistentVolumeClaimRetentionPolicy().getWhenScaled())
-        .as("a node that has left cannot use its directory again")
-        .isEqualTo("Delete");
+    assertThat(set.getSpec().getPersistentVolumeClaimRetentionPolicy())
+        .as("who scales to 0 loses nothing")
+        .isNull();
     assertThat(built.certManager("Certificate")).hasSize(8);
     assertThat(built.one(Role.class).getRules())
         .singleElement()

@@ -161,6 +161,14 @@ class PreStopTest {
   }
 
   @Test
+  void ifAllPodsStopNobodyLeaves() throws IOException {
+    replicas(0);
+    assertThat(preStop(onKubernetes("evenkeel-2"))).as(err.toString()).isZero();
+    assertThat(out.toString()).isEqualTo("the whole cluster stops: nothing to wait for\n");
+    assertThat(asked).noneMatch(request -> request.contains("/api/cluster"));
+  }
+
+  @Test
   void ifKubernetesDoesNotTellNothingIsRemoved() throws IOException {
     answers.put("GET /api/cluster", () -> cluster(true, log("d0", 0L)));
     assertThat(preStop(onKubernetes("evenkeel-3"))).isZero();

@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -38,6 +39,7 @@ class CompressionIT extends OneNode {
   }
 
   @ParameterizedTest
+  @Tag("full")
   @ValueSource(strings = {"lz4", "zstd"})
   void aLineOfACompressedTopicBecomesADeadLetter(String compression) throws IOException {
     String topic = "bad-" + compression;

@@ -15,6 +15,7 @@ import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.LongStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -87,6 +88,7 @@ class GroupResetIT extends OneNode {
   }
 
   @Test
+  @Tag("full")
   @Timeout(300)
   void aLostConsumerHasItsCrashLockTimeToComeBack() throws IOException {
     node.createTopic("lost", 1);

@@ -76,6 +76,7 @@ class ReshardIT {
   }
 
   @Test
+  @Tag("full")
   @Timeout(300)
   void everyModeGoesOn() {
     try (Node node = new Node(directory.resolve("node")).with("--data-groups", "3").start()) {

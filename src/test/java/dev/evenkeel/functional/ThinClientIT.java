@@ -15,6 +15,7 @@ import java.util.Map;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** The examples run with the client jar, and need neither Hazelcast nor Ratis nor RocksDB. */
@@ -98,6 +99,7 @@ class ThinClientIT extends OneNode {
   }
 
   @Test
+  @Tag("full")
   void anOwnVertxFindsItsWayBackWhenAllNodesWereGone() {
     node.createTopic("own", 2);
     List<String> classPath = new ArrayList<>(Program.clientClassPath());

@@ -51,6 +51,11 @@ interface Bug {
     return null;
   }
 
+  /** Whether a new copy of a log group takes what came after its snapshot for applied. */
+  default boolean newCopyMissesEntries() {
+    return false;
+  }
+
   /** What an owner is told of failures. */
   default RetryAnswer retries(RetryAnswer answer) {
     return answer;

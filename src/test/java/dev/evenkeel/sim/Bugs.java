@@ -304,6 +304,14 @@ enum Bugs implements Bug {
     }
   },
 
+  /** A copy that moves to another node lacks what was committed while its snapshot was copied. */
+  NEW_COPY_MISSES_ENTRIES {
+    @Override
+    public boolean newCopyMissesEntries() {
+      return true;
+    }
+  },
+
   /** A replica of an older version goes on behind a kind of entry that it cannot read. */
   UNREADABLE_ENTRY_IS_PASSED_OVER {
     @Override

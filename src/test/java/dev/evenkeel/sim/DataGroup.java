@@ -218,12 +218,12 @@ final class DataGroup {
             });
   }
 
-  /** Another leader is chosen, or a node goes down for a while. */
+  /** Another leader is chosen, a node goes down for a while, or a copy moves to another node. */
   void fault() {
-    if (random.nextInt(3) == 0) {
-      log.restartAny();
-    } else {
-      log.changeLeader();
+    switch (random.nextInt(4)) {
+      case 0 -> log.restartAny();
+      case 1 -> log.moveAny();
+      default -> log.changeLeader();
     }
     if (!led()) {
       fetches.leaderChanges();

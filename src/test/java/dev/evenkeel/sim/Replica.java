@@ -136,6 +136,21 @@ final class Replica {
     }
   }
 
+  /** Takes what it has of the log for applied. */
+  void passOver() {
+    applied = last();
+  }
+
+  /** It is no copy any more. */
+  void end() {
+    try {
+      state.close();
+      DurableFiles.deleteTree(directory);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Keeps a snapshot, and none of the log that it stands for. */
   void compact() {
     try {

@@ -24,6 +24,8 @@ import java.util.function.Consumer;
  *            contradicts it
  * restarted  from what was on disk, and entries that it has applied come again
  * behind     of what the leader has no more in its log: it installs the leader's snapshot
+ * moved      a new copy installs the leader's snapshot, gets what was committed meanwhile, and then
+ *            votes in the place of an old one, which goes
  * </pre>
  *
  * What is applied is checked: one entry at each index on all replicas, and the same state after it.
@@ -35,6 +37,11 @@ final class SimLog {
   private static final int TELL_MILLIS = 200;
 
   private static final int COMPARE_MILLIS = 4_000;
+
+  /** Makes an empty copy on a node. */
+  private interface Copies {
+    Replica make(int number, int node);
+  }
 
   /** Who has an entry appended. */
   interface Writer {
@@ -68,13 +75,21 @@ final class SimLog {
 
   private final boolean[] sending;
   private final Runnable elected;
+  private final Copies copies;
   private Replica leader;
+
+  /** A new copy is on its way. */
+  private boolean moving;
+
   private long term = 1;
   private boolean led = true;
   private boolean electing;
 
   /** Nothing gets to it or from it; null: nobody. */
   private Replica cutOff;
+
+  private final Bug bug;
+  private int made;
 
   /**
    * @param opened hears of each state that takes the place of another
@@ -97,9 +112,19 @@ final class SimLog {
     Path directory = directory().resolve(name);
     Map<Integer, Long> digests = new HashMap<>();
     HeapBodies bodies = new HeapBodies();
+    copies =
+        (number, node) ->
+            new Replica(
+                number,
+                around.nodes().get(node),
+                bodies,
+                directory.resolve("r" + number + "-" + made++),
+                opened,
+                bug,
+                digests);
+    this.bug = bug;
     for (int i = 0; i < SimNodes.COUNT; i++) {
-      Path own = directory.resolve("r" + i);
-      replicas.add(new Replica(i, around.nodes().get(i), bodies, own, opened, bug, digests));
+      replicas.add(copies.make(i, i));
     }
     leader = replicas.get(random.nextInt(SimNodes.COUNT));
     time.in(COMPARE_MILLIS, null, null, this::compareAgain);
@@ -193,7 +218,7 @@ final class SimLog {
         null,
         null,
         () -> {
-          if (term == sentTerm && !lost(to)) {
+          if (term == sentTerm && votes(to) && !lost(to)) {
             receive(to, upTo, Math.min(committed, upTo));
             time.in(latency(), null, null, () -> acknowledged(to, upTo, sentTerm));
           } else {
@@ -203,7 +228,7 @@ final class SimLog {
   }
 
   private void again(Replica to, long sentTerm) {
-    if (term == sentTerm) {
+    if (term == sentTerm && votes(to)) {
       send(to);
     }
   }
@@ -230,7 +255,7 @@ final class SimLog {
   }
 
   private void acknowledged(Replica from, int upTo, long sentTerm) {
-    if (term != sentTerm) {
+    if (term != sentTerm || !votes(from)) {
       return;
     }
     match[from.number] = Math.max(match[from.number], upTo);
@@ -357,6 +382,56 @@ final class SimLog {
     replica.restart(random.nextInt(50));
     replica.down = false;
     time.note(() -> replica + " is up again");
+  }
+
+  // ---- Moves
+
+  private boolean votes(Replica replica) {
+    return replicas.get(replica.number) == replica;
+  }
+
+  private boolean mayMove(Replica old) {
+    return led
+        && !electing
+        && cutOff == null
+        && votes(old)
+        && old != leader
+        && replicas.stream().noneMatch(each -> each.down)
+        && leader.applied() >= leader.firstIndex;
+  }
+
+  /** One of the copies moves to another node. */
+  void moveAny() {
+    Replica old = any();
+    if (moving || !mayMove(old)) {
+      return;
+    }
+    moving = true;
+    Replica copy = copies.make(old.number, random.nextInt(SimNodes.COUNT));
+    leader.compact();
+    copy.install(leader);
+    time.note(() -> old + " is to move, " + copy + " has a snapshot of " + leader);
+    time.in(random.nextInt(3_000), null, null, () -> takesThePlaceOf(old, copy));
+  }
+
+  private void takesThePlaceOf(Replica old, Replica copy) {
+    moving = false;
+    if (!mayMove(old) || copy.last() + 1 < leader.firstIndex) {
+      copy.end();
+      return;
+    }
+    copy.log.addAll(leader.log.subList(copy.last() + 1, leader.committed + 1));
+    if (bug.newCopyMissesEntries()) {
+      copy.passOver();
+    }
+    copy.committed = leader.committed;
+    applyAll(copy);
+    replicas.set(old.number, copy);
+    match[old.number] = copy.last();
+    sending[old.number] = false;
+    old.end();
+    time.note(() -> copy + " votes in the place of " + old);
+    sendAll();
   }
 
   // ---- Comparing

@@ -12,9 +12,11 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 import java.util.Random;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** 200 consumers with 2,000 shards, and many groups. */
+@Tag("full")
 class LargePageTest extends PageBase {
   private static final String SHARDS = "events/";
 
