@@ -13,8 +13,13 @@ public final class Readiness {
     return obstacle;
   }
 
-  public void setObstacle(String newObstacle) {
+  public synchronized void setObstacle(String newObstacle) {
     obstacle = newObstacle;
+  }
+
+  /** Nothing keeps the node from serving any more, if that obstacle was what did. */
+  public synchronized void overcome(String former) {
+    obstacle = former.equals(obstacle) ? null : obstacle;
   }
 
   /**

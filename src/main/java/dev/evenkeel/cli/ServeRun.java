@@ -319,14 +319,15 @@ public final class ServeRun {
         .execute(
             () -> {
               if (!member.isDone()) {
-                membership.waitingFor(
+                String reason =
                     "the node at "
                         + seeds
                         + " takes no connection of this one"
                         + (peerTls == null
                             ? ""
-                            : ": let it in with 'evenkeel cluster admit " + config.node() + "'"),
-                    true);
+                            : ": let it in with 'evenkeel cluster admit " + config.node() + "'");
+                membership.waitingFor(reason, true);
+                member.whenComplete((joined, failure) -> membership.waitsNoMore(reason));
               }
             });
   }

@@ -107,7 +107,8 @@ public interface ConsumerHandler {
    * state is lost or counted twice: a handler that keeps state must override it before its topic's
    * number of shards changes.
    *
-   * @param parents states of former shards, at least one, ordered by shard
+   * @param parents states of former shards, at least one, ordered by shard. If two have the same
+   *     key, the later one counts: the other is older
    */
   default Future<Void> onAssignFromParents(ShardContext shard, List<ParentState> parents) {
     return Future.failedFuture(

@@ -55,11 +55,11 @@ public record ShardDecider(DataTables tables) {
     return Decision.of(changes);
   }
 
-  /** Drops sealed shards that nobody needs any more. */
+  /** Drops sealed shards that nobody needs any more; those that are not empty stay. */
   public Decision<Change> dropSealed(DataCommand.DropSealed command) {
     List<Shard> gone =
         tables.shardsOf(command.topicId()).stream()
-            .filter(shard -> shard.shard() < command.below() && tables.shard(shard).sealed())
+            .filter(shard -> shard.shard() < command.below() && mayGo(shard))
             .toList();
     List<Change> changes = new ArrayList<>();
     remove(gone, changes);
@@ -73,6 +73,11 @@ public record ShardDecider(DataTables tables) {
             .toList();
     changes.addAll(new ProducerDecider(tables, 0).forget(publishers));
     return Decision.of(changes);
+  }
+
+  private boolean mayGo(Shard shard) {
+    ShardRecord record = tables.shard(shard);
+    return record.sealed() && record.start() == record.end() && tables.delays().of(shard).isEmpty();
   }
 
   /**

@@ -288,6 +288,11 @@ public final class Membership implements PeerLink {
     }
   }
 
+  /** The node does not wait for this any more; it may wait for something else. */
+  public void waitsNoMore(String reason) {
+    readiness.overcome(reason);
+  }
+
   @Override
   public synchronized Invitation awaitInvitation(long millisMax)
       throws LogStartException, InterruptedException {

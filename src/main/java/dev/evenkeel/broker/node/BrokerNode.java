@@ -2,6 +2,7 @@ package dev.evenkeel.broker.node;
 
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.MetaState;
+import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.broker.machine.StoreOpener;
 import dev.evenkeel.broker.machine.StoredState;
 import dev.evenkeel.log.Eligibility.Reason;
@@ -249,13 +250,14 @@ public final class BrokerNode implements AutoCloseable {
     return data;
   }
 
-  /**
-   * Bytes of this node's copy of the messages of a log group; 0 of meta, and before it is known.
-   */
+  /** Bytes of this node's copy of the messages of a log group; 0 of meta. */
   public long bytes(LogGroup group) {
     int number = logs().indexOf(group) - 1;
-    BodyCleaner.Figures figures = number < 0 ? null : maintenance.cleaner(number).figures();
-    return figures == null ? 0 : figures.liveBytes() + figures.deadBytes();
+    return number >= 0
+            && data.get(number).bodies() instanceof SegmentBodies bodies
+            && bodies.segments() != null
+        ? bodies.segments().bytes()
+        : 0;
   }
 
   /**

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
+import java.util.List;
 import java.util.Map;
 
 /** Whether anybody still needs the sealed shards of a topic's oldest layout. */
@@ -42,13 +43,26 @@ final class SealedNeed {
 
   /** Whether no later owner begins with the state that the group left on this shard. */
   private static boolean livesOn(TopicInfo topic, Lease lease, Map<Shard, ShardStatus> statuses) {
-    return !hasState(lease)
-        || topic.children(lease.shard().shard()).stream()
-            .map(number -> lease(statuses.get(new Shard(topic.id(), number)), lease.group()))
+    return !hasState(lease) || allGoOn(topic, lease.shard(), lease.group(), statuses);
+  }
+
+  /**
+   * Whether every child has gone on from what it took over. One that is finished without a message
+   * has not: its own children take it over from the parents.
+   */
+  private static boolean allGoOn(
+      TopicInfo topic, Shard shard, String group, Map<Shard, ShardStatus> statuses) {
+    List<Integer> children = topic.children(shard.shard());
+    return !children.isEmpty()
+        && children.stream()
+            .map(number -> new Shard(topic.id(), number))
             .allMatch(
-                child ->
-                    child != null
-                        && (hasState(child) ? child.stateOffset() > 0 : child.committed() > 0));
+                child -> {
+                  Lease lease = lease(statuses.get(child), group);
+                  return lease != null
+                      && ((hasState(lease) ? lease.stateOffset() > 0 : lease.committed() > 0)
+                          || lease.finished() && allGoOn(topic, child, group, statuses));
+                });
   }
 
   private static boolean hasState(Lease lease) {

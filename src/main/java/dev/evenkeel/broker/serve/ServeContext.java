@@ -43,15 +43,12 @@ record ServeContext(
   /** The number of the data log group that has the shard. */
   int numberOf(Shard shard) {
     int formed = node.log().formedGroups();
-    if (groups.size() == formed) {
-      return shard.dataGroup(formed);
-    }
     TopicInfo topic = node.meta().tables().topic(shard.topicId());
     if (topic != null && topic.hasEver(shard.shard())) {
       return topic.group(shard.shard(), formed);
     }
     // This node's copy of meta may be behind that of the data log group.
-    for (int i = formed; i < groups.size(); i++) {
+    for (int i = 0; i < groups.size(); i++) {
       if (groups.get(i).state().tables().shard(shard) != null) {
         return i;
       }

@@ -2,9 +2,10 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.TopicRecord;
+import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Entry;
 import java.util.HashMap;
@@ -12,6 +13,7 @@ import java.util.HashSet;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -47,7 +49,8 @@ final class ShardTending {
   /** To be called from time to time. */
   void look() {
     Map<Place, DataCommand> found = new HashMap<>();
-    if (serve.node().log().meta().caughtUp()) {
+    LogGroup meta = serve.node().log().meta();
+    if (meta.caughtUp() && meta.leadership().leader() != null) {
       for (int i = 0; i < serve.openGroups(); i++) {
         int index = i;
         LogGroupServer group = serve.groups().get(i);
@@ -72,18 +75,26 @@ final class ShardTending {
   private static void missing(
       MetaState meta, DataTables tables, BiConsumer<Integer, DataCommand> found) {
     for (TopicInfo topic : meta.tables().topics()) {
-      TopicRecord copy = tables.topic(topic.id());
-      if (topic.state() != TopicInfo.State.ACTIVE || copy == null || copy.dropped()) {
+      if (topic.state() != TopicInfo.State.ACTIVE) {
         continue;
       }
-      int first = topic.layouts().get(0).first();
-      if (!copy.config().equals(topic.config())) {
+      TopicRecord copy = tables.topic(topic.id());
+      boolean has = copy != null && !copy.dropped();
+      if (has && !copy.config().equals(topic.config())) {
         found.accept(topic.id(), new DataCommand.ConfigureShards(topic.id(), topic.config()));
-      } else if (first > 0
-          && tables.shardsOf(topic.id()).stream().mapToInt(Shard::shard).anyMatch(s -> s < first)) {
+      } else if (hasBefore(topic.layouts().get(0).first(), topic.id(), tables)) {
+        int first = topic.layouts().get(0).first();
         found.accept(topic.id(), new DataCommand.DropSealed(topic.id(), first));
       }
     }
+  }
+
+  /** Whether there are shards with lower numbers, or producers of handlers that read such. */
+  private static boolean hasBefore(int first, int topic, DataTables tables) {
+    return first > 0
+        && Stream.concat(
+                tables.shardsOf(topic).stream(), tables.publishers().stream().map(LeaseKey::shard))
+            .anyMatch(shard -> shard.topicId() == topic && shard.shard() < first);
   }
 
   private void submit(Place place, DataCommand command) {

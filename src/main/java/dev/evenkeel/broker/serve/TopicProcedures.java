@@ -146,7 +146,7 @@ final class TopicProcedures {
     int id = topic.id();
     Future<Reply> before = underWay.get(id);
     if (before != null) {
-      return before.transform(any -> drive(topic, what));
+      return before.transform(any -> drive(latest(topic), what));
     }
     changed();
     Future<Reply> now =
@@ -161,6 +161,12 @@ final class TopicProcedures {
       underWay.put(id, now);
     }
     return now;
+  }
+
+  /** The topic as meta has it now; unchanged if it is gone. */
+  private TopicInfo latest(TopicInfo topic) {
+    TopicInfo now = meta.tables().topic(topic.id());
+    return now == null ? topic : now;
   }
 
   private Future<Reply> steps(TopicInfo topic) {
@@ -194,7 +200,12 @@ final class TopicProcedures {
                 each(
                     groupsOf(topic, topic.open().numbers()),
                     group -> new DataCommand.SealShards(topic.id(), topic.next().first())))
-        .compose(done -> submit(new MetaCommand.OpenLayout(topic.id())))
+        .compose(
+            done ->
+                // Others may have gone on meanwhile, up to a later change.
+                topic.next().equals(latest(topic).next())
+                    ? submit(new MetaCommand.OpenLayout(topic.id()))
+                    : Future.succeededFuture(new Reply.OfTopic(latest(topic))))
         .map(reply -> new Reply.OfTopic(topicOf(reply)));
   }
 
@@ -230,14 +241,17 @@ final class TopicProcedures {
     boolean same = topic.equals(meta.tables().topic(topic.id()));
     if (same && !underWay.containsKey(topic.id()) && SealedNeed.isOver(topic, statuses)) {
       int first = topic.layouts().get(0).first();
+      // The dispatcher hears of it before the shards go.
       submit(new MetaCommand.ForgetLayout(topic.id(), first))
+          .onSuccess(forgotten -> changed())
           .onFailure(e -> LOG.warn("topic '{}' waits: {}", topic.name(), e.toString()));
     }
   }
 
-  /** Others than the open ones have no shards yet. */
+  /** Others than the open ones have no shards yet. Some may not be open on this node. */
   private List<Integer> everyGroup() {
-    return IntStream.range(0, serve.openGroups()).boxed().toList();
+    int open = serve.node().log().formedGroups() + meta.tables().openGroups();
+    return IntStream.range(0, open).boxed().toList();
   }
 
   /**

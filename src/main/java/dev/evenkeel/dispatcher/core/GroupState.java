@@ -459,9 +459,14 @@ public final class GroupState {
                 draining,
                 draining ? held.drain().deadlineMillis() : 0,
                 known.committedAtGrant(),
-                topics.origin(shard)));
+                topics.origin(shard, this::leftNothing)));
       }
     }
     return owned;
+  }
+
+  private boolean leftNothing(Shard shard) {
+    Lease lease = shards.get(shard);
+    return lease != null && lease.finished() && lease.committed() == 0 && lease.stateOffset() < 0;
   }
 }

@@ -11,6 +11,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeMap;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
 /** The active topics by name and by number. Immutable. */
@@ -86,17 +88,41 @@ public final class Topics {
         : topic.parents(shard.shard()).stream().map(each -> new Shard(topic.id(), each)).toList();
   }
 
-  /** What its new owner must know of a shard that has parents; else null. */
-  Assignment.Origin origin(Shard shard) {
-    List<Integer> parents = parents(shard).stream().map(Shard::shard).toList();
-    if (parents.isEmpty()) {
+  /**
+   * What its new owner must know of a shard that has parents; else null.
+   *
+   * @param passedOver whether a shard had no message and left no state: then the states of its own
+   *     parents still stand for its keys
+   */
+  Assignment.Origin origin(Shard shard, Predicate<Shard> passedOver) {
+    if (parents(shard).isEmpty()) {
       return null;
     }
     TopicInfo topic = byId.get(shard.topicId());
+    Map<Integer, Boolean> heirOf = new TreeMap<>();
+    addParents(topic, shard, true, passedOver, heirOf);
     TopicInfo.Layout layout = topic.layoutOf(shard.shard());
-    List<Integer> heirOf =
-        parents.stream().filter(each -> topic.children(each).get(0) == shard.shard()).toList();
-    return new Assignment.Origin(parents, heirOf, layout.first(), layout.shards());
+    return new Assignment.Origin(
+        List.copyOf(heirOf.keySet()),
+        heirOf.entrySet().stream().filter(Map.Entry::getValue).map(Map.Entry::getKey).toList(),
+        layout.first(),
+        layout.shards());
+  }
+
+  private void addParents(
+      TopicInfo topic,
+      Shard shard,
+      boolean heir,
+      Predicate<Shard> passedOver,
+      Map<Integer, Boolean> heirOf) {
+    for (Shard parent : parents(shard)) {
+      boolean first = heir && topic.children(parent.shard()).get(0) == shard.shard();
+      if (!parents(parent).isEmpty() && passedOver.test(parent)) {
+        addParents(topic, parent, first, passedOver, heirOf);
+      } else {
+        heirOf.merge(parent.shard(), first, Boolean::logicalOr);
+      }
+    }
   }
 
   /** Whether producers write to the shard no more. */

@@ -292,8 +292,11 @@ final class ShardCommits {
       // state is lost. Without onRelease, state comes with messages, so no state does not mean the
       // empty one.
       boolean byCommits = environment.effectivelyOnce && !environment.handler.givesState();
-      given = EMPTY_STATE;
-      givenOffset = stateMissing || byCommits ? emptyStateOffset : done;
+      // A sealed shard without a message leaves nothing: what it took over stays with its parents.
+      if (!byCommits || done > 0 || !shard.finishes()) {
+        given = EMPTY_STATE;
+        givenOffset = stateMissing || byCommits ? emptyStateOffset : done;
+      }
     }
     if (given == null && !stateMissing && shard.finishes()) {
       givenOffset = DataCommand.Release.FINISHED;
