@@ -107,4 +107,19 @@ class SealedNeedTest {
     statuses.remove(shard(1));
     assertThat(isOver()).as("the leader of a child does not tell").isFalse();
   }
+
+  @Test
+  void aChildThatFinishedWithoutAMessageLeavesItToItsOwnChildren() {
+    TopicInfo twice = topic.opening(2, List.of()).opened(3);
+    empty(0, finished(9));
+    empty(1, lease(1, 0, -1, Lease.Stage.FINISHED));
+    empty(2, lease(2, 4, 4, Lease.Stage.FINISHED));
+    empty(3);
+    empty(4);
+    assertThat(SealedNeed.isOver(twice, statuses)).isFalse();
+    empty(3, lease(3, 0, -1, Lease.Stage.CONSUMING));
+    assertThat(SealedNeed.isOver(twice, statuses)).as("nothing yet").isFalse();
+    empty(3, lease(3, 2, 2, Lease.Stage.CONSUMING));
+    assertThat(SealedNeed.isOver(twice, statuses)).isTrue();
+  }
 }

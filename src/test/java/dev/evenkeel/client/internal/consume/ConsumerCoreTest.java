@@ -197,6 +197,26 @@ class ConsumerCoreTest {
   }
 
   @Test
+  void aSealedShardWithoutAMessageLeavesWhatItTookOverToItsParents() {
+    options.setDelivery(ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE);
+    begin(true, false);
+    Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    Lease parent =
+        Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
+            .at(Lease.Stage.FINISHED);
+    take(Wanted.ReadParents.class).owned().parentsRead(List.of(parent), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), sealed(0, FetchAnswer.NONE_WAITS), now);
+    takeAll(Wanted.CallRelease.class).forEach(each -> each.owned().stateGiven(null, null, now));
+    DataCommand.Release release = take(Wanted.Release.class).command();
+    assertThat(release.state()).isNull();
+    assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
+  }
+
+  @Test
   void theFirstOwnerGetsTheStatesOfFormerShardsAndWaitsUntilTheyAreThere() {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
