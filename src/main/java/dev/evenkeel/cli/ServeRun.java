@@ -314,7 +314,7 @@ public final class ServeRun {
   /** Says what to do if the nodes that are there take no connection of this one. */
   private void tellIfKeptOut(CompletableFuture<ClusterMember> member, Membership membership) {
     String seeds = config.join().stream().map(HostPort::toString).collect(Collectors.joining(", "));
-    membership.seeds(seeds);
+    membership.seeds(seeds + " (--join)");
     CompletableFuture.delayedExecutor(KEPT_OUT_MILLIS, TimeUnit.MILLISECONDS)
         .execute(
             () -> {

@@ -250,7 +250,7 @@ public final class Membership implements PeerLink {
                             UNAVAILABLE.error(
                                 "no node answers at "
                                     + seeds
-                                    + ": start one there, or correct --join")))
+                                    + ": start one there, or name another")))
                 .compose(
                     view ->
                         view.metaLeader() == null
