@@ -47,6 +47,11 @@ import org.slf4j.LoggerFactory;
  */
 public final class RaftLogNode implements LogNode {
   private static final Logger LOG = LoggerFactory.getLogger(RaftLogNode.class);
+
+  /** How often a group is tried to be opened again, with pauses between. */
+  private static final int REOPEN_TRIES = 10;
+
+  private static final long REOPEN_PAUSE_MILLIS = 1_000;
   private static final long WATCH_MILLIS = 200;
   private static final long CLOSE_SECONDS_MAX = 30;
 
@@ -388,9 +393,11 @@ public final class RaftLogNode implements LogNode {
             () -> {
               try {
                 LOG.info("log group {}: opening it again", group.name());
-                beginAgain(group, end(group));
-              } catch (IOException | RuntimeException e) {
-                LOG.warn("log group {}: it cannot be opened again", group.name(), e);
+                for (int left = REOPEN_TRIES; !openedAgain(group) && left > 0; left--) {
+                  Thread.sleep(REOPEN_PAUSE_MILLIS);
+                }
+              } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
               } finally {
                 reopening.remove(group);
               }
@@ -398,6 +405,17 @@ public final class RaftLogNode implements LogNode {
             "log-reopen-" + group.name());
     thread.setDaemon(true);
     thread.start();
+  }
+
+  /** The engine may fail in a race of its own as it starts a group: then it is tried again. */
+  private boolean openedAgain(RaftLogGroup group) {
+    try {
+      beginAgain(group, end(group));
+      return true;
+    } catch (IOException | RuntimeException e) {
+      LOG.warn("log group {}: it cannot be opened again", group.name(), e);
+      return false;
+    }
   }
 
   /** Takes a group from the engine, and closes its files. */
