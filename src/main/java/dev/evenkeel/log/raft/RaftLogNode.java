@@ -393,7 +393,8 @@ public final class RaftLogNode implements LogNode {
             () -> {
               try {
                 LOG.info("log group {}: opening it again", group.name());
-                for (int left = REOPEN_TRIES; !openedAgain(group) && left > 0; left--) {
+                int left = REOPEN_TRIES;
+                while (!closing.get() && !openedAgain(group) && --left > 0) {
                   Thread.sleep(REOPEN_PAUSE_MILLIS);
                 }
               } catch (InterruptedException e) {
