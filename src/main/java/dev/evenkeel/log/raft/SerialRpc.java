@@ -90,6 +90,10 @@ public final class SerialRpc implements RpcType {
    *
    * <p>While a follower copies a snapshot, the engine would remind it of that without a pause, as
    * soon as it has answered. So this one waits there, too.
+   *
+   * <p>The engine looks whether one that is to get a vote still answers when it hears from that
+   * one, or when it has nothing else to do. A busy leader would wait for a silent one for ever, and
+   * refuse every other change of voters. So this one makes it look.
    */
   private static final class WatchedAppender extends GrpcLogAppender {
     /** Much less than it takes a follower to miss its leader. */
@@ -101,7 +105,12 @@ public final class SerialRpc implements RpcType {
     /** After so long without one, a failure is the first in a row. */
     private static final long SOUND_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
     private final ReadFailures failures;
+
+    // On the thread of this appender only.
+    private long lookedNanos = System.nanoTime();
 
     WatchedAppender(
         RaftServer.Division server,
@@ -115,6 +124,18 @@ public final class SerialRpc implements RpcType {
     @Override
     public GrpcServicesImpl getServerRpc() {
       return VoteGate.behind(getServer().getRaftServer().getServerRpc());
+    }
+
+    /** The engine asks this each time before it sends. */
+    @Override
+    public boolean shouldSendAppendEntries() {
+      long now = System.nanoTime();
+      if (now - lookedNanos > LOOK_NANOS
+          && getLeaderState().isFollowerBootstrapping(getFollower())) {
+        lookedNanos = now;
+        getLeaderState().onFollowerSuccessAppendEntries(getFollower());
+      }
+      return super.shouldSendAppendEntries();
     }
 
     @Override

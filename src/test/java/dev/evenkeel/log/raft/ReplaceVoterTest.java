@@ -19,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -165,6 +166,35 @@ class ReplaceVoterTest {
     lines.cut(other);
     nodes.remove(other).close();
     leader("meta");
+  }
+
+  @Test
+  void aBusyLeaderGivesUpOneThatIsToGetAVoteAndDoesNotAnswer() throws Exception {
+    String lost =
+        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
+    lines.cut(lost);
+    nodes.remove(lost).close();
+    LogGroup leader = group(leader("d0"), "d0");
+    change("d0", group -> group.removeVoters(lost, null));
+    AtomicBoolean busy = new AtomicBoolean(true);
+    Thread load =
+        new Thread(
+            () -> {
+              while (busy.get()) {
+                appends.append("load");
+              }
+            });
+    load.start();
+    try {
+      CompletableFuture<Void> added = leader.addVoter(lost);
+      await().atMost(TestNode.PATIENCE).until(added::isDone);
+      assertThat(added).isCompletedExceptionally();
+    } finally {
+      busy.set(false);
+      load.join();
+    }
+    // The next change is not refused because of that one.
+    change("d0", group -> group.removeVoters(lost, null));
   }
 
   private void awaitEntries(TestNode node) {
