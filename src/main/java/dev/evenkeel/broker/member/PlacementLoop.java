@@ -37,6 +37,7 @@ import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -69,6 +70,7 @@ final class PlacementLoop {
   private final Map<String, Step> logged = new HashMap<>();
 
   private final Map<String, Pace> paces = new HashMap<>();
+  private Future<Void> lastPut = Future.succeededFuture();
   private boolean looking;
   private volatile boolean stopped;
   private volatile long timer = -1;
@@ -156,9 +158,16 @@ final class PlacementLoop {
       throw UNAVAILABLE.error("node '%s' is leaving the cluster: wait for its end", id);
     }
     ClusterNode joined = place.member(id);
-    return (joined.equals(before) ? Future.<Void>succeededFuture() : put(joined))
+    return recorded()
+        .compose(done -> put(id, known -> joining(known, joined)))
         .onSuccess(done -> LOG.info("node {} joins the cluster from {}", id, place))
         .map(done -> new JsonObject().put("accepted", true));
+  }
+
+  private static ClusterNode joining(ClusterNode known, ClusterNode joined) {
+    boolean waits = known == null || known.state() == State.ADMITTED;
+    ClusterNode changed = waits ? joined : joined.with(known.state());
+    return changed.equals(known) ? null : changed;
   }
 
   /** Whether a directory belongs to a node of the cluster; a removed one does not. */
@@ -181,7 +190,9 @@ final class PlacementLoop {
     if (action.equals("admit")) {
       return known != null || nodes().isEmpty() && log.nodes().contains(id)
           ? Future.succeededFuture(status(id))
-          : put(new ClusterNode(id, "", 0, "", State.ADMITTED)).map(done -> status(id));
+          : recorded()
+              .compose(done -> put(id, before -> before == null ? admitted(id) : null))
+              .map(done -> status(id));
     }
     if (known == null && !(nodes().isEmpty() && log.nodes().contains(id))) {
       if (action.equals("remove") && !nodes().isEmpty()) {
@@ -206,10 +217,7 @@ final class PlacementLoop {
       throw INVALID.error("node '%s' is the only one that keeps data: add another node first", id);
     }
     return recorded()
-        .compose(
-            done ->
-                submit(
-                    new MetaCommand.PutNodes(List.of(node.meta().tables().node(id).with(state)))))
+        .compose(done -> put(id, before -> leaving(before) ? null : before.with(state)))
         .map(
             done -> {
               LOG.info("node {} is {} from now on", id, state);
@@ -218,14 +226,38 @@ final class PlacementLoop {
             });
   }
 
+  private static ClusterNode admitted(String id) {
+    return new ClusterNode(id, "", 0, "", State.ADMITTED);
+  }
+
+  private static boolean leaving(ClusterNode known) {
+    return known == null || known.state() == State.LEAVING;
+  }
+
   private boolean othersTake(String id) {
     return nodes().isEmpty()
         ? log.nodes().size() > 1
         : nodes().stream().anyMatch(each -> each.state() == State.MEMBER && !each.id().equals(id));
   }
 
-  private Future<Void> put(ClusterNode added) {
-    return recorded().compose(done -> submit(new MetaCommand.PutNodes(List.of(added))));
+  /**
+   * Records a change of a node as it is once all changes before this one are recorded: what is
+   * known of a node now may be changed by one that is on its way.
+   *
+   * @param change takes the node, or null if there is none, and returns null to change nothing
+   */
+  private Future<Void> put(String id, UnaryOperator<ClusterNode> change) {
+    lastPut =
+        lastPut
+            .otherwiseEmpty()
+            .compose(
+                done -> {
+                  ClusterNode changed = change.apply(node.meta().tables().node(id));
+                  return changed == null
+                      ? Future.succeededFuture()
+                      : submit(new MetaCommand.PutNodes(List.of(changed)));
+                });
+    return lastPut;
   }
 
   /** Records the nodes that the cluster was formed with, if it has no records yet. */
@@ -412,7 +444,8 @@ final class PlacementLoop {
 
   private Future<?> run(Step step) {
     if (step instanceof Step.Put put) {
-      return submit(new MetaCommand.PutNodes(List.of(put.node())));
+      return put(
+          put.node().id(), before -> before == null ? null : put.node().with(before.state()));
     } else if (step instanceof Step.Invite invite) {
       return calls.ask(
           invite.node(), invitation(log, invite.incarnation(), nodes()), STEP_MILLIS_MAX);

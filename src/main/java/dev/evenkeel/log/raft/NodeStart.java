@@ -230,6 +230,7 @@ final class NodeStart {
     GrpcConfigKeys.Server.setServicesCustomizer(parameters, guard);
     new SerialRpc.Hooks(
             node::refusing,
+            node::isStarting,
             (group, leader) -> node.group(group).adapter().install().notTakenOver(leader),
             group -> node.group(group).readFailures(),
             node::keepsOut)

@@ -99,6 +99,10 @@ final class RaftLogGroup
   private long yieldingSinceNanos;
   private volatile RaftServer server;
   private volatile RaftServer.Division division;
+
+  /** The log on this node has entries, whether they are known to be committed or not. */
+  private volatile boolean holdsEntries;
+
   private volatile RaftClientAsynchronousProtocol target;
   private volatile String stopped;
 
@@ -165,7 +169,11 @@ final class RaftLogGroup
 
   @Override
   public boolean holdsCopy() {
-    return adapter.state().appliedIndex() >= 0;
+    RaftServer.Division running = division;
+    if (running != null) {
+      holdsEntries = running.getRaftLog().getLastEntryTermIndex() != null;
+    }
+    return holdsEntries || adapter.state().appliedIndex() >= 0;
   }
 
   /** The division runs; appends may go to it. */

@@ -76,6 +76,9 @@ public final class RaftLogNode implements LogNode {
   private final CompletableFuture<Void> serverClosed = new CompletableFuture<>();
   private final AtomicBoolean serverClosing = new AtomicBoolean();
 
+  /** Groups that the engine is just starting. */
+  private final Set<RaftGroupId> starting = ConcurrentHashMap.newKeySet();
+
   /** Groups that are taken from the engine and given to it again. */
   private final Set<RaftLogGroup> reopening = ConcurrentHashMap.newKeySet();
 
@@ -384,7 +387,7 @@ public final class RaftLogNode implements LogNode {
    * away, or in which the engine does not know this node's role. It keeps what it has, with the
    * voters that its log knows: whoever gives it a vote finds it open.
    */
-  private void reopen(RaftLogGroup group) {
+  void reopen(RaftLogGroup group) {
     if (!reopening.add(group)) {
       return;
     }
@@ -406,6 +409,10 @@ public final class RaftLogNode implements LogNode {
             "log-reopen-" + group.name());
     thread.setDaemon(true);
     thread.start();
+  }
+
+  boolean isReopening(RaftLogGroup group) {
+    return reopening.contains(group);
   }
 
   /** The engine may fail in a race of its own as it starts a group: then it is tried again. */
@@ -450,10 +457,28 @@ public final class RaftLogNode implements LogNode {
     } catch (LogStartException e) {
       throw new IOException(e);
     }
-    request(
-        GroupManagementRequest.newAdd(
-            ClientId.randomId(), server.getId(), 1, RaftGroup.valueOf(group.id(), voters), false));
+    starting.add(group.id());
+    try {
+      request(
+          GroupManagementRequest.newAdd(
+              ClientId.randomId(),
+              server.getId(),
+              1,
+              RaftGroup.valueOf(group.id(), voters),
+              false));
+    } catch (IOException | RuntimeException e) {
+      // The engine forgets it without closing it.
+      group.adapter().closeDivision();
+      throw e;
+    } finally {
+      starting.remove(group.id());
+    }
     group.started(server, server.getDivision(group.id()));
+  }
+
+  /** Whether the engine is just starting a log group, and must not hear of others meanwhile. */
+  boolean isStarting(RaftGroupId id) {
+    return starting.contains(id);
   }
 
   /** Whether the engine has the group; it has none after a try that failed half way. */

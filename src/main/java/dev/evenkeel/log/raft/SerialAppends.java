@@ -13,6 +13,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
@@ -20,7 +21,9 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
+import org.apache.ratis.protocol.exceptions.ServerNotReadyException;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
@@ -56,6 +59,10 @@ import org.slf4j.LoggerFactory;
  * one. The engine does that only when a leader reminds it of the snapshot; it takes no entries
  * until then, and the new leader need not know of any snapshot.
  *
+ * <p>While the engine starts a log group, requests of others are refused, as they are before it has
+ * the group. One that comes in the middle of it makes the engine a follower twice, and the start
+ * fails.
+ *
  * <p>A follower without room on its disk takes nothing: each request with entries counts as a
  * heartbeat, so that it goes on knowing its leader, and is refused, so that the leader sends it
  * again. When there is room, the follower catches up as any that was away.
@@ -70,11 +77,22 @@ final class SerialAppends implements InvocationHandler {
 
   private final RaftServer server;
 
-  /** Log group → the last request that came. */
-  private final Map<ByteString, AtomicReference<CompletableFuture<?>>> queues =
-      new ConcurrentHashMap<>();
+  private final Map<ByteString, Queue> queues = new ConcurrentHashMap<>();
+
+  /**
+   * The requests to one log group, as long as the engine has it open. Of one that it has closed,
+   * requests may stay without an answer for ever.
+   *
+   * @param last the last request that came
+   */
+  private record Queue(RaftServer.Division division, AtomicReference<CompletableFuture<?>> last) {
+    Queue(RaftServer.Division division) {
+      this(division, new AtomicReference<>(CompletableFuture.completedFuture(null)));
+    }
+  }
 
   private final Supplier<String> refusing;
+  private final Predicate<RaftGroupId> starting;
   private final Copied copied;
 
   /** Knows which snapshots were copied from a former leader, and not taken over. */
@@ -87,25 +105,38 @@ final class SerialAppends implements InvocationHandler {
     TermIndex firstOfFormer(RaftGroupId group, ByteString leader);
   }
 
-  private SerialAppends(RaftServer server, Supplier<String> refusing, Copied copied) {
+  private SerialAppends(
+      RaftServer server,
+      Supplier<String> refusing,
+      Predicate<RaftGroupId> starting,
+      Copied copied) {
     this.server = server;
     this.refusing = refusing;
+    this.starting = starting;
     this.copied = copied;
   }
 
   /** The server that the network sees. */
-  static RaftServer before(RaftServer server, Supplier<String> refusing, Copied copied) {
+  static RaftServer before(
+      RaftServer server,
+      Supplier<String> refusing,
+      Predicate<RaftGroupId> starting,
+      Copied copied) {
     return (RaftServer)
         Proxy.newProxyInstance(
             RaftServer.class.getClassLoader(),
             new Class<?>[] {RaftServer.class},
-            new SerialAppends(server, refusing, copied));
+            new SerialAppends(server, refusing, starting, copied));
   }
 
   @Override
   public Object invoke(Object proxy, Method method, Object[] args) throws Throwable {
     Object request = args == null || args.length != 1 ? null : args[0];
+    if (request instanceof RequestVoteRequestProto vote) {
+      requireStarted(vote.getServerRequest());
+    }
     if (method.getName().equals(APPEND) && request instanceof AppendEntriesRequestProto append) {
+      requireStarted(append.getServerRequest());
       takeCopied(append.getServerRequest(), append.getLeaderTerm());
       AppendEntriesRequestProto bounded = bounded(append);
       return bounded.getEntriesCount() > 0 ? queued(bounded) : server.appendEntriesAsync(bounded);
@@ -118,6 +149,13 @@ final class SerialAppends implements InvocationHandler {
       return method.invoke(server, args);
     } catch (InvocationTargetException e) {
       throw e.getCause();
+    }
+  }
+
+  private void requireStarted(RaftRpcRequestProto request) throws IOException {
+    RaftGroupId group = ProtoUtils.toRaftGroupId(request.getRaftGroupId());
+    if (starting.test(group)) {
+      throw new ServerNotReadyException("log group " + group + " is starting");
     }
   }
 
@@ -156,25 +194,25 @@ final class SerialAppends implements InvocationHandler {
         : request.toBuilder().setLeaderCommit(last).build();
   }
 
-  /** Takes the last place in the queue of a log group. Returns the place before it. */
-  private CompletableFuture<?> place(RaftRpcRequestProto request, CompletableFuture<?> mine) {
-    return queues
-        .computeIfAbsent(
-            request.getRaftGroupId().getId(),
-            group -> new AtomicReference<>(CompletableFuture.completedFuture(null)))
-        .getAndSet(mine);
+  private Queue queue(RaftRpcRequestProto request) throws IOException {
+    RaftServer.Division now = division(request);
+    return queues.compute(
+        request.getRaftGroupId().getId(),
+        (group, known) -> known != null && known.division == now ? known : new Queue(now));
   }
 
-  private CompletableFuture<AppendEntriesReplyProto> queued(AppendEntriesRequestProto request) {
+  private CompletableFuture<AppendEntriesReplyProto> queued(AppendEntriesRequestProto request)
+      throws IOException {
     CompletableFuture<AppendEntriesReplyProto> mine = new CompletableFuture<>();
-    place(request.getServerRequest(), mine).whenComplete((reply, failure) -> append(request, mine));
+    Queue queue = queue(request.getServerRequest());
+    queue.last.getAndSet(mine).whenComplete((reply, failure) -> append(queue, request, mine));
     return mine;
   }
 
   /** Blocks, as the engine does while it installs a snapshot. */
   private InstallSnapshotReplyProto queued(InstallSnapshotRequestProto told) throws IOException {
     CompletableFuture<Void> mine = new CompletableFuture<>();
-    CompletableFuture<?> before = place(told.getServerRequest(), mine);
+    CompletableFuture<?> before = queue(told.getServerRequest()).last.getAndSet(mine);
     try {
       before.handle((reply, failure) -> null).get(SNAPSHOT_WAIT_MILLIS_MAX, TimeUnit.MILLISECONDS);
     } catch (TimeoutException | ExecutionException e) {
@@ -197,13 +235,18 @@ final class SerialAppends implements InvocationHandler {
   }
 
   private void append(
-      AppendEntriesRequestProto request, CompletableFuture<AppendEntriesReplyProto> mine) {
+      Queue queue,
+      AppendEntriesRequestProto request,
+      CompletableFuture<AppendEntriesReplyProto> mine) {
     String reason = refusing.get();
     if (reason != null) {
       refuse(request, mine, reason);
       return;
     }
     try {
+      if (division(request.getServerRequest()) != queue.division) {
+        throw new ServerNotReadyException("the log group was opened again: send the entries again");
+      }
       server
           .appendEntriesAsync(request)
           .whenComplete(
@@ -237,10 +280,11 @@ final class SerialAppends implements InvocationHandler {
   }
 
   private long term(RaftRpcRequestProto request) throws IOException {
-    return server
-        .getDivision(ProtoUtils.toRaftGroupId(request.getRaftGroupId()))
-        .getInfo()
-        .getCurrentTerm();
+    return division(request).getInfo().getCurrentTerm();
+  }
+
+  private RaftServer.Division division(RaftRpcRequestProto request) throws IOException {
+    return server.getDivision(ProtoUtils.toRaftGroupId(request.getRaftGroupId()));
   }
 
   private void refuse(

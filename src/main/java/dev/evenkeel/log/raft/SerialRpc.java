@@ -38,12 +38,14 @@ public final class SerialRpc implements RpcType {
    * What the node adds to the engine's gRPC.
    *
    * @param refusing why entries are not taken now, or null
+   * @param starting tells whether the engine is just starting a log group
    * @param copied which snapshots of former leaders were not taken over
    * @param reading where a leader's failures to read its log are counted, by log group
    * @param voteless tells whether this node has no vote in a log group
    */
   record Hooks(
       Supplier<String> refusing,
+      Predicate<RaftGroupId> starting,
       SerialAppends.Copied copied,
       Function<RaftGroupId, ReadFailures> reading,
       Predicate<RaftGroupId> voteless) {
@@ -64,7 +66,8 @@ public final class SerialRpc implements RpcType {
       public GrpcServices newRaftServerRpc(RaftServer server) {
         Hooks hooks = parameters.get(HOOKS, Hooks.class);
         return VoteGate.before(
-            super.newRaftServerRpc(SerialAppends.before(server, hooks.refusing(), hooks.copied())),
+            super.newRaftServerRpc(
+                SerialAppends.before(server, hooks.refusing(), hooks.starting(), hooks.copied())),
             hooks.voteless());
       }
 

@@ -55,6 +55,7 @@ final class StateAdapter extends BaseStateMachine {
   private final SnapshotInstall install;
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile boolean opened;
+  private volatile RaftServer.Division division;
   private EntryBodies files;
   private volatile LogBodies bodies;
   private final long snapshotEveryBytes;
@@ -141,7 +142,16 @@ final class StateAdapter extends BaseStateMachine {
   public void initialize(RaftServer server, RaftGroupId groupId, RaftStorage storage)
       throws IOException {
     super.initialize(server, groupId, storage);
+    division = server.getDivision(groupId);
     getLifeCycle().startAndTransition(() -> open(storage), IOException.class);
+  }
+
+  /** Ends what the engine has begun for this group, and then could not finish. */
+  void closeDivision() throws IOException {
+    RaftServer.Division begun = division;
+    if (begun != null) {
+      begun.close();
+    }
   }
 
   private void open(RaftStorage storage) throws IOException {

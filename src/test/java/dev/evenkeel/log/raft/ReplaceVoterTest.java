@@ -23,10 +23,14 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Three nodes form together, one loses its directory, and an empty one takes its place. */
 class ReplaceVoterTest {
+  /** Often enough that a request of the leader comes in the middle. */
+  private static final int REOPENED = 15;
+
   @TempDir Path temp;
   private final List<LogSettings.Peer> peers =
       List.of("a", "b", "c").stream().map(id -> TestNode.peer(id, TestNode.freePort())).toList();
@@ -176,6 +180,36 @@ class ReplaceVoterTest {
     nodes.remove(lost).close();
     LogGroup leader = group(leader("d0"), "d0");
     change("d0", group -> group.removeVoters(lost, null));
+    underLoad(
+        () -> {
+          CompletableFuture<Void> added = leader.addVoter(lost);
+          await().atMost(TestNode.PATIENCE).until(added::isDone);
+          assertThat(added).isCompletedExceptionally();
+        });
+    // The next change is not refused because of that one.
+    change("d0", group -> group.removeVoters(lost, null));
+  }
+
+  @Test
+  void aFollowerOpensItsLogAgainWhileTheLeaderIsBusy() throws Exception {
+    String follower =
+        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
+    TestNode opening = nodes.get(follower);
+    RaftLogGroup group = opening.node.groups().get(1);
+    underLoad(
+        () -> {
+          for (int i = 0; i < REOPENED; i++) {
+            opening.node.reopen(group);
+            await()
+                .atMost(TestNode.PATIENCE)
+                .pollInterval(Duration.ofMillis(5))
+                .until(() -> !opening.node.isReopening(group) && group.isAlive());
+          }
+        });
+    awaitEntries(opening);
+  }
+
+  private void underLoad(Executable action) throws Exception {
     AtomicBoolean busy = new AtomicBoolean(true);
     Thread load =
         new Thread(
@@ -186,15 +220,13 @@ class ReplaceVoterTest {
             });
     load.start();
     try {
-      CompletableFuture<Void> added = leader.addVoter(lost);
-      await().atMost(TestNode.PATIENCE).until(added::isDone);
-      assertThat(added).isCompletedExceptionally();
+      action.execute();
+    } catch (Throwable e) {
+      throw new AssertionError(e);
     } finally {
       busy.set(false);
       load.join();
     }
-    // The next change is not refused because of that one.
-    change("d0", group -> group.removeVoters(lost, null));
   }
 
   private void awaitEntries(TestNode node) {

@@ -6,7 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto;
@@ -16,9 +18,11 @@ import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
+import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.proto.RaftProtos.TermIndexProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeerId;
+import org.apache.ratis.protocol.exceptions.ServerNotReadyException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -33,13 +37,15 @@ class SerialAppendsTest {
       AppendEntriesRequestProto request, CompletableFuture<AppendEntriesReplyProto> answer) {}
 
   private final List<Taken> taken = new ArrayList<>();
+  private final Map<RaftGroupId, RaftServer.Division> divisions = new HashMap<>();
   private IOException refusal;
   private long term = 1;
   private int snapshots;
   private String full;
+  private boolean starting;
   private TermIndex former;
   private final RaftServer server =
-      SerialAppends.before(follower(), () -> full, (group, leader) -> former);
+      SerialAppends.before(follower(), () -> full, any -> starting, (group, leader) -> former);
 
   /** A follower that answers when the test says so. */
   private RaftServer follower() {
@@ -57,7 +63,7 @@ class SerialAppendsTest {
                   taken.add(new Taken((AppendEntriesRequestProto) args[0], answer));
                   return answer;
                 case "getDivision":
-                  return division();
+                  return divisions.computeIfAbsent((RaftGroupId) args[0], group -> division());
                 case "installSnapshot":
                   snapshots++;
                   return InstallSnapshotReplyProto.getDefaultInstance();
@@ -80,7 +86,7 @@ class SerialAppendsTest {
         Proxy.newProxyInstance(
             getClass().getClassLoader(),
             new Class<?>[] {RaftServer.Division.class},
-            (proxy, method, args) -> info);
+            (proxy, method, args) -> method.getName().equals("getInfo") ? info : null);
   }
 
   private static AppendEntriesRequestProto request(RaftGroupId group, long first, int count) {
@@ -109,6 +115,45 @@ class SerialAppendsTest {
         .get(index)
         .answer
         .complete(AppendEntriesReplyProto.newBuilder().setResult(AppendResult.SUCCESS).build());
+  }
+
+  @Test
+  void aGroupThatIsOpenedAgainDoesNotWaitForWhatTheFormerOneOwes() throws IOException {
+    CompletableFuture<AppendEntriesReplyProto> running =
+        server.appendEntriesAsync(request(ONE, 10, 1));
+    CompletableFuture<AppendEntriesReplyProto> waiting =
+        server.appendEntriesAsync(request(ONE, 11, 1));
+    divisions.clear();
+    CompletableFuture<AppendEntriesReplyProto> next =
+        server.appendEntriesAsync(request(ONE, 10, 2));
+    assertThat(taken).hasSize(2);
+    answer(1);
+    assertThat(next).isCompleted();
+    assertThat(waiting).isNotDone();
+    answer(0);
+    assertThat(running).isCompleted();
+    assertThat(waiting).isCompletedExceptionally();
+    assertThat(taken).hasSize(2);
+  }
+
+  @Test
+  void aGroupHearsOfNobodyWhileItStarts() throws IOException {
+    starting = true;
+    assertThatThrownBy(() -> server.appendEntriesAsync(request(ONE, 10, 0)))
+        .isInstanceOf(ServerNotReadyException.class);
+    assertThatThrownBy(
+            () ->
+                server.requestVote(
+                    RequestVoteRequestProto.newBuilder()
+                        .setServerRequest(request(ONE, 10, 0).getServerRequest())
+                        .build()))
+        .isInstanceOf(ServerNotReadyException.class);
+    assertThat(taken).isEmpty();
+    starting = false;
+    CompletableFuture<AppendEntriesReplyProto> later =
+        server.appendEntriesAsync(request(ONE, 10, 1));
+    answer(0);
+    assertThat(later).isCompleted();
   }
 
   @Test

@@ -70,7 +70,8 @@ class StaleTailTest {
   @Test
   void isNeverApplied() throws Exception {
     try (RaftServer server = follower()) {
-      RaftServer wire = SerialAppends.before(server, () -> null, (group, leader) -> null);
+      RaftServer wire =
+          SerialAppends.before(server, () -> null, any -> false, (group, leader) -> null);
       Entry committed = new Entry(0, -1);
       for (int round = 0; round < ROUNDS; round++) {
         long staleTerm = 2L * round + 1;
@@ -103,7 +104,8 @@ class StaleTailTest {
   @Test
   void ofOneEntryIsReplacedAlthoughAHeartbeatComesFirst() throws Exception {
     try (RaftServer server = follower()) {
-      RaftServer wire = SerialAppends.before(server, () -> null, (group, leader) -> null);
+      RaftServer wire =
+          SerialAppends.before(server, () -> null, any -> false, (group, leader) -> null);
       Entry none = new Entry(0, -1);
       assertTaken(append(wire, "n2", 1, none, 1, -1));
       heartbeat(wire, new Entry(2, -1), 2).join();
@@ -171,6 +173,7 @@ class StaleTailTest {
     Parameters parameters = new Parameters();
     new SerialRpc.Hooks(
             () -> null,
+            group -> false,
             (group, leader) -> null,
             group -> new ReadFailures(damage -> {}),
             group -> false)
