@@ -34,9 +34,11 @@ public interface LogNode extends AutoCloseable {
    * Deletes this node's copy of a log group in which it has no vote any more, and begins an empty
    * one, which has no vote. The caller knows that the vote was taken away for good.
    *
+   * @param above index of an entry at which the node had no vote: only a vote that was given after
+   *     it counts. At least the last entry of the deleted copy is taken
    * @return fails UNAVAILABLE if the node still follows a leader that may count its vote
    */
-  CompletableFuture<Void> dropCopy(LogGroup group);
+  CompletableFuture<Void> dropCopy(LogGroup group, long above);
 
   /** Ids of the nodes of the cluster, this one included, sorted. */
   default List<String> nodes() {

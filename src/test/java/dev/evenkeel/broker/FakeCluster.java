@@ -301,7 +301,7 @@ public final class FakeCluster implements AutoCloseable {
     }
 
     @Override
-    public CompletableFuture<Void> dropCopy(LogGroup group) {
+    public CompletableFuture<Void> dropCopy(LogGroup group, long above) {
       throw new UnsupportedOperationException();
     }
 

@@ -215,7 +215,7 @@ final class FakeCluster implements ClusterMember {
     }
 
     @Override
-    public CompletableFuture<Void> dropCopy(LogGroup group) {
+    public CompletableFuture<Void> dropCopy(LogGroup group, long above) {
       throw new UnsupportedOperationException();
     }
 

@@ -43,6 +43,7 @@ import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -322,7 +323,9 @@ public final class Membership implements PeerLink {
       case "removeVoters" -> {
         LogGroup group = group(question);
         requireVoters(group, question.getJsonArray("seen"));
-        yield change(group.removeVoters(question.getString("node"), question.getString("voter")));
+        yield change(
+            group.removeVoters(question.getString("node"), question.getString("voter")),
+            () -> group.status().commitIndex());
       }
       case "addVoter" -> {
         placement().requireStays(question.getString("voter"));
@@ -343,7 +346,7 @@ public final class Membership implements PeerLink {
       case "membership" -> Future.succeededFuture(framed(placement().asked(node(question))));
       case "placement" -> Future.succeededFuture(framed(placement().placement()));
       case "removed" -> removed(question);
-      case "dropCopy" -> change(log().dropCopy(group(question)));
+      case "dropCopy" -> change(log().dropCopy(group(question), above(question)));
       default -> throw INVALID.error("unknown action: " + question);
     };
   }
@@ -359,6 +362,12 @@ public final class Membership implements PeerLink {
           "log group %s has the voters %s, and the request is for %s",
           group.name(), group.voters(), seen);
     }
+  }
+
+  /** A leader of an earlier version does not say it. */
+  private static long above(JsonObject question) {
+    Long above = question.getLong("above");
+    return above == null ? -1 : above;
   }
 
   private SnapshotSource snapshots() {
@@ -511,6 +520,13 @@ public final class Membership implements PeerLink {
 
   /** Answers in time even if the change is still running: then the asker asks again. */
   private Future<Buffer> change(CompletableFuture<Void> change) {
+    return change(change, () -> null);
+  }
+
+  /**
+   * @param commit gives the index up to which entries are committed after the change; null: unknown
+   */
+  private Future<Buffer> change(CompletableFuture<Void> change, Supplier<Long> commit) {
     Promise<Boolean> answer = Promise.promise();
     long timer = bus.join().setTimer(ANSWER_MILLIS_MAX, fired -> answer.tryComplete(false));
     Future.<Void>fromCompletionStage(change, context)
@@ -528,7 +544,10 @@ public final class Membership implements PeerLink {
     return answer
         .future()
         .onComplete(any -> bus.join().cancelTimer(timer))
-        .map(finished -> framed(new JsonObject().put("done", finished).toBuffer()));
+        .map(
+            finished ->
+                framed(
+                    new JsonObject().put("done", finished).put("commit", commit.get()).toBuffer()));
   }
 
   private JsonObject replacement() {

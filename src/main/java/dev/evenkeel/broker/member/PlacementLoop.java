@@ -472,7 +472,10 @@ final class PlacementLoop {
                   answer.toJsonObject().getBoolean("done")
                       ? calls.ask(
                           drop.node(),
-                          new JsonObject().put("action", "dropCopy").put("group", drop.group()),
+                          new JsonObject()
+                              .put("action", "dropCopy")
+                              .put("group", drop.group())
+                              .put("above", answer.toJsonObject().getLong("commit")),
                           STEP_MILLIS_MAX)
                       : Future.failedFuture(UNAVAILABLE.error("a change is under way")));
     }

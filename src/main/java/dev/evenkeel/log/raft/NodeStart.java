@@ -41,6 +41,7 @@ import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.storage.RaftStorage;
 import org.apache.ratis.statemachine.SnapshotInfo;
+import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
 import org.apache.ratis.util.LifeCycle;
 
 /** Starts a node, from the checks of its directory to the last log group. */
@@ -192,13 +193,14 @@ final class NodeStart {
     Path log = node.directory(group.id());
     DamagedCopy copy = group.copy();
     copy.read();
-    DroppedCopy dropped = node.dropped(group);
+    DroppedCopy dropped = group.dropped();
+    dropped.read();
     if (dropped.due() || dropped.empty()) {
       forget(group);
       dropped.finish(log, group.adapter().state());
     }
     if (used && !dropped.empty()) {
-      LogGroupFiles.check(group.name(), log, copy.isVoteless());
+      LogGroupFiles.check(group.name(), log, group.isVoteless());
     }
     if (copy.due()) {
       forget(group);
@@ -231,7 +233,17 @@ final class NodeStart {
     new SerialRpc.Hooks(
             node::refusing,
             node::isStarting,
-            (group, leader) -> node.group(group).adapter().install().notTakenOver(leader),
+            new SerialAppends.Copies() {
+              @Override
+              public TermIndex firstOfFormer(RaftGroupId group, ByteString leader) {
+                return node.group(group).adapter().install().notTakenOver(leader);
+              }
+
+              @Override
+              public void acknowledges(RaftGroupId group) throws IOException {
+                node.group(group).acknowledges();
+              }
+            },
             group -> node.group(group).readFailures(),
             node::keepsOut)
         .putInto(parameters);
@@ -258,7 +270,7 @@ final class NodeStart {
     guard.open();
     for (RaftLogGroup group : node.groups()) {
       check(server, node, group);
-      node.dropped(group).opened();
+      group.dropped().opened();
     }
     checkAlive(node);
   }

@@ -50,7 +50,9 @@ import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.DivisionInfo;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.protocol.TermIndex;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -97,6 +99,7 @@ final class RaftLogGroup
   private long yieldingTerm = -1;
 
   private long yieldingSinceNanos;
+  private final DroppedCopy dropped;
   private volatile RaftServer server;
   private volatile RaftServer.Division division;
 
@@ -110,7 +113,13 @@ final class RaftLogGroup
    * @param executor one thread, which calls listeners and sends requests other than appends
    */
   RaftLogGroup(
-      DamagedCopy copy, UUID id, StateAdapter adapter, RaftLogNode node, Executor executor) {
+      DamagedCopy copy,
+      DroppedCopy dropped,
+      UUID id,
+      StateAdapter adapter,
+      RaftLogNode node,
+      Executor executor) {
+    this.dropped = dropped;
     repair = new CopyRepair(copy, eligibility, node, executor);
     name = copy.group();
     this.id = RaftGroupId.valueOf(id);
@@ -129,6 +138,70 @@ final class RaftLogGroup
 
   RaftGroupId id() {
     return id;
+  }
+
+  /** What has become of this node's copy since it lost its vote. */
+  DroppedCopy dropped() {
+    return dropped;
+  }
+
+  @Override
+  public boolean isVoteless() {
+    return dropped.isVoteless() || copy().isVoteless();
+  }
+
+  /**
+   * Whether this node must keep out of an election of which the engine has just asked or been
+   * asked.
+   */
+  boolean keepsOut() {
+    return copy().keepsOut() || dropped.isVoteless();
+  }
+
+  /**
+   * The node is about to acknowledge entries, which are on its disk. If they gave it its vote
+   * again, this must be noted first: from then on, others count what it has acknowledged.
+   */
+  void acknowledges() throws IOException {
+    RaftServer.Division running = division;
+    if (dropped.isVoteless() && running != null) {
+      voteIfGiven(running, Long.MAX_VALUE);
+    }
+  }
+
+  /**
+   * @param known up to here, entries are known to be on the disk
+   */
+  private void voteIfGiven(RaftServer.Division running, long known) throws IOException {
+    RaftConfiguration now = running.getRaftConf();
+    if (dropped.isPassed(now.getLogEntryIndex())
+        && now.getLogEntryIndex() <= known
+        && now.getCurrentPeers().stream().anyMatch(peer -> peer.getId().equals(self))) {
+      dropped.voting();
+      LOG.info("log group {}: this node has its vote again", name);
+    }
+  }
+
+  /** Index of the last entry that this node has; -1: none. */
+  long lastIndex() {
+    RaftServer.Division running = division;
+    TermIndex last = running == null ? null : running.getRaftLog().getLastEntryTermIndex();
+    return last == null ? adapter.state().appliedIndex() : last.getIndex();
+  }
+
+  /** Lets the engine take part in elections again, once nothing speaks against it. */
+  private void lookAtVote(RaftServer.Division running) {
+    if (!adapter.keptOut()) {
+      return;
+    }
+    try {
+      voteIfGiven(running, adapter.state().appliedIndex());
+    } catch (IOException e) {
+      LOG.warn("log group {}: this node still has no vote: {}", name, e.toString());
+    }
+    if (!isVoteless()) {
+      adapter.letIn();
+    }
   }
 
   ReadFailures readFailures() {
@@ -370,6 +443,7 @@ final class RaftLogGroup
     eligibility.set(Eligibility.Reason.FAR_BEHIND, transfer.from() == null ? null : line(transfer));
     if (division != null) {
       repair.look(division, this, System.nanoTime());
+      lookAtVote(division);
     }
     Leadership now = leadershipNow();
     if (now.equals(leadership)) {

@@ -113,7 +113,9 @@ public final class RaftLogNode implements LogNode {
     DamagedCopy copy = damagedCopy(settings, name);
     StateAdapter adapter =
         new StateAdapter(copy, states.apply(name), settings.snapshotEveryBytes(), exchange);
-    return new RaftLogGroup(copy, cluster.groupId(name), adapter, this, thread);
+    DroppedCopy dropped =
+        new DroppedCopy(settings.directory().toAbsolutePath().resolveSibling("dropped"), name);
+    return new RaftLogGroup(copy, dropped, cluster.groupId(name), adapter, this, thread);
   }
 
   /**
@@ -318,7 +320,7 @@ public final class RaftLogNode implements LogNode {
 
   /** Whether this node keeps out of an election of a log group, because it copies it anew. */
   boolean keepsOut(RaftGroupId id) {
-    return groups.stream().anyMatch(group -> group.id().equals(id) && group.copy().keepsOut());
+    return groups.stream().anyMatch(group -> group.id().equals(id) && group.keepsOut());
   }
 
   /** Where the engine keeps a log group. */
@@ -330,21 +332,15 @@ public final class RaftLogNode implements LogNode {
     return groups.stream().filter(group -> group.id().equals(id)).findFirst().orElseThrow();
   }
 
-  /** What is to become of this node's copy of a log group. */
-  DroppedCopy dropped(RaftLogGroup group) {
-    return new DroppedCopy(
-        settings.directory().toAbsolutePath().resolveSibling("dropped"), group.name());
-  }
-
   @Override
-  public CompletableFuture<Void> dropCopy(LogGroup group) {
+  public CompletableFuture<Void> dropCopy(LogGroup group, long above) {
     RaftLogGroup own = (RaftLogGroup) group;
     CompletableFuture<Void> done = new CompletableFuture<>();
     Thread thread =
         new Thread(
             () -> {
               try {
-                drop(own);
+                drop(own, above);
                 done.complete(null);
               } catch (IOException | RuntimeException e) {
                 LOG.warn("log group {}: its copy cannot be deleted: {}", own.name(), e.toString());
@@ -357,7 +353,7 @@ public final class RaftLogNode implements LogNode {
     return done;
   }
 
-  private void drop(RaftLogGroup group) throws IOException {
+  private void drop(RaftLogGroup group, long above) throws IOException {
     if (!reopening.add(group)) {
       throw UNAVAILABLE.error("the copy of log group %s is being opened", group.name());
     }
@@ -366,8 +362,8 @@ public final class RaftLogNode implements LogNode {
         throw UNAVAILABLE.error("this node may still have a vote in log group %s", group.name());
       }
       LOG.info("log group {}: deleting the copy of this node, which has no vote", group.name());
-      DroppedCopy dropped = dropped(group);
-      dropped.begin();
+      DroppedCopy dropped = group.dropped();
+      dropped.begin(Math.max(above, group.lastIndex()));
       StateAdapter former = end(group);
       dropped.finish(directory(group.id()), former.state());
       if (group.copy().detail() != null) {
@@ -466,6 +462,7 @@ public final class RaftLogNode implements LogNode {
               1,
               RaftGroup.valueOf(group.id(), voters),
               false));
+      group.started(server, server.getDivision(group.id()));
     } catch (IOException | RuntimeException e) {
       // The engine forgets it without closing it.
       group.adapter().closeDivision();
@@ -473,7 +470,6 @@ public final class RaftLogNode implements LogNode {
     } finally {
       starting.remove(group.id());
     }
-    group.started(server, server.getDivision(group.id()));
   }
 
   /** Whether the engine is just starting a log group, and must not hear of others meanwhile. */

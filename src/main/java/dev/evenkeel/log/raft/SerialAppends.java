@@ -93,27 +93,30 @@ final class SerialAppends implements InvocationHandler {
 
   private final Supplier<String> refusing;
   private final Predicate<RaftGroupId> starting;
-  private final Copied copied;
+  private final Copies copies;
 
-  /** Knows which snapshots were copied from a former leader, and not taken over. */
-  interface Copied {
+  /** What this node's copies of log groups are good for. */
+  interface Copies {
     /**
      * The entry that the former leader named when it told of the snapshot; null: there is none.
      *
      * @param leader the voter that leads now
      */
     TermIndex firstOfFormer(RaftGroupId group, ByteString leader);
+
+    /** Called before entries of a log group that are on the disk are acknowledged. */
+    default void acknowledges(RaftGroupId group) throws IOException {}
   }
 
   private SerialAppends(
       RaftServer server,
       Supplier<String> refusing,
       Predicate<RaftGroupId> starting,
-      Copied copied) {
+      Copies copies) {
     this.server = server;
     this.refusing = refusing;
     this.starting = starting;
-    this.copied = copied;
+    this.copies = copies;
   }
 
   /** The server that the network sees. */
@@ -121,12 +124,12 @@ final class SerialAppends implements InvocationHandler {
       RaftServer server,
       Supplier<String> refusing,
       Predicate<RaftGroupId> starting,
-      Copied copied) {
+      Copies copies) {
     return (RaftServer)
         Proxy.newProxyInstance(
             RaftServer.class.getClassLoader(),
             new Class<?>[] {RaftServer.class},
-            new SerialAppends(server, refusing, starting, copied));
+            new SerialAppends(server, refusing, starting, copies));
   }
 
   @Override
@@ -162,7 +165,7 @@ final class SerialAppends implements InvocationHandler {
   /** Takes the snapshot of a former leader over, as if the leader had told of it. */
   private void takeCopied(RaftRpcRequestProto request, long leaderTerm) {
     TermIndex first =
-        copied.firstOfFormer(
+        copies.firstOfFormer(
             ProtoUtils.toRaftGroupId(request.getRaftGroupId()), request.getRequestorId());
     if (first == null) {
       return;
@@ -272,6 +275,9 @@ final class SerialAppends implements InvocationHandler {
       if (reply.getResult() == AppendResult.SUCCESS && term > request.getLeaderTerm()) {
         throw new IOException(
             "the term is " + term + " now, and these entries came from " + request.getLeaderTerm());
+      }
+      if (reply.getResult() == AppendResult.SUCCESS) {
+        copies.acknowledges(ProtoUtils.toRaftGroupId(request.getServerRequest().getRaftGroupId()));
       }
       mine.complete(reply);
     } catch (IOException | RuntimeException e) {

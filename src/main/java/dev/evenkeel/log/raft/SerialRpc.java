@@ -39,14 +39,14 @@ public final class SerialRpc implements RpcType {
    *
    * @param refusing why entries are not taken now, or null
    * @param starting tells whether the engine is just starting a log group
-   * @param copied which snapshots of former leaders were not taken over
+   * @param copies what this node's copies are good for
    * @param reading where a leader's failures to read its log are counted, by log group
    * @param voteless tells whether this node has no vote in a log group
    */
   record Hooks(
       Supplier<String> refusing,
       Predicate<RaftGroupId> starting,
-      SerialAppends.Copied copied,
+      SerialAppends.Copies copies,
       Function<RaftGroupId, ReadFailures> reading,
       Predicate<RaftGroupId> voteless) {
     void putInto(Parameters parameters) {
@@ -67,7 +67,7 @@ public final class SerialRpc implements RpcType {
         Hooks hooks = parameters.get(HOOKS, Hooks.class);
         return VoteGate.before(
             super.newRaftServerRpc(
-                SerialAppends.before(server, hooks.refusing(), hooks.starting(), hooks.copied())),
+                SerialAppends.before(server, hooks.refusing(), hooks.starting(), hooks.copies())),
             hooks.voteless());
       }
 

@@ -26,6 +26,7 @@ import org.apache.ratis.protocol.RaftGroupMemberId;
 import org.apache.ratis.protocol.RaftPeer;
 import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.impl.ElectionPause;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.LogProtoUtils;
 import org.apache.ratis.server.storage.RaftStorage;
@@ -56,6 +57,7 @@ final class StateAdapter extends BaseStateMachine {
   private final AtomicBoolean closed = new AtomicBoolean();
   private volatile boolean opened;
   private volatile RaftServer.Division division;
+  private volatile boolean keptOut;
   private EntryBodies files;
   private volatile LogBodies bodies;
   private final long snapshotEveryBytes;
@@ -92,6 +94,9 @@ final class StateAdapter extends BaseStateMachine {
     void giveUpCopy(String damage);
 
     boolean hasFailed();
+
+    /** Whether this node must not vote, nor ask for votes. */
+    boolean isVoteless();
 
     /** A snapshot is due: enough was applied since the last one. */
     void snapshotDue();
@@ -143,7 +148,26 @@ final class StateAdapter extends BaseStateMachine {
       throws IOException {
     super.initialize(server, groupId, storage);
     division = server.getDivision(groupId);
+    if (events.isVoteless()) {
+      keptOut = true;
+      ElectionPause.set(division, true);
+    }
     getLifeCycle().startAndTransition(() -> open(storage), IOException.class);
+  }
+
+  /** What the engine made of this group; null before it has begun. */
+  RaftServer.Division division() {
+    return division;
+  }
+
+  /** Whether the engine keeps out of elections. */
+  boolean keptOut() {
+    return keptOut;
+  }
+
+  void letIn() {
+    keptOut = false;
+    ElectionPause.set(division, false);
   }
 
   /** Ends what the engine has begun for this group, and then could not finish. */

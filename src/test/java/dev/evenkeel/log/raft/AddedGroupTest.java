@@ -104,7 +104,7 @@ class AddedGroupTest {
         .until(
             () -> {
               TestNode node = nodes.running.get(gone);
-              node.node.dropCopy(d1(gone)).get(10, TimeUnit.SECONDS);
+              node.node.dropCopy(d1(gone), -1).get(10, TimeUnit.SECONDS);
               return true;
             });
     nodes.stop(gone);

@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
@@ -41,6 +42,36 @@ class LoneNodeTest {
       assertThat(status.appliedIndex()).isGreaterThanOrEqualTo(index);
       assertThat(status.pendingEntries()).isZero();
       assertThat(status.pendingBytes()).isZero();
+    }
+  }
+
+  /**
+   * The first entries of a log may say that this node is the only voter, and it is not any more.
+   */
+  @Test
+  void aCopyThatIsMadeAnewElectsNobodyByWhatItHasSoFar() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      TestNode.append(node.d0(), "one").get();
+      node.node.setPeers(node.node.peers());
+    }
+    DroppedCopy dropped = new DroppedCopy(home.resolve("dropped"), "d0");
+    dropped.begin(1_000);
+    Path mark = home.resolve("dropped/d0");
+    Files.writeString(mark, Files.readString(mark).replace("drop", "copying"));
+    try (TestNode node = TestNode.alone(home, port)) {
+      RaftLogGroup d0 = node.node.groups().get(1);
+      await()
+          .atMost(TestNode.PATIENCE)
+          .until(() -> !d0.adapter().division().getInfo().isFollower());
+      assertThat(d0.adapter().division().getInfo().isCandidate()).isTrue();
+      await().atMost(TestNode.PATIENCE).until(() -> node.node.meta().leadership().ready());
+      assertThat(d0.leadership().leader()).isNull();
+      assertThat(d0.isVoteless()).isTrue();
+    }
+    dropped.read();
+    dropped.voting();
+    try (TestNode node = TestNode.alone(home, port)) {
+      await().atMost(TestNode.PATIENCE).until(() -> node.d0().leadership().ready());
     }
   }
 

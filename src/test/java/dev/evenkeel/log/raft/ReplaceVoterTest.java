@@ -209,6 +209,58 @@ class ReplaceVoterTest {
     awaitEntries(opening);
   }
 
+  @Test
+  void aNodeWhoseCopyWasDroppedHasNoVoteUntilItHasTheEntryThatGaveIt() throws Exception {
+    String follower =
+        nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
+    String voter = lines.of(follower).info.voter();
+    for (int i = 0; i < 20; i++) {
+      appends.append("early");
+    }
+    change("d0", group -> group.removeVoters(follower, null));
+    appends.append("without it");
+    long above = group(leader("d0"), "d0").status().commitIndex();
+    drop(follower, above);
+    RaftLogGroup dropped = nodes.get(follower).node.groups().get(1);
+    assertThat(dropped.isVoteless()).isTrue();
+    assertThat(dropped.adapter().keptOut()).isTrue();
+
+    // As long as it has no vote, it may be stopped at any time.
+    lines.cut(follower);
+    nodes.remove(follower).close();
+    started(start(follower, "1"));
+    RaftLogGroup again = nodes.get(follower).node.groups().get(1);
+    assertThat(again.isVoteless()).isTrue();
+    change("d0", group -> group.addVoter(voter));
+    await().atMost(TestNode.PATIENCE).until(() -> !again.isVoteless());
+    await().atMost(TestNode.PATIENCE).until(() -> !again.adapter().keptOut());
+    assertThat(temp.resolve("1/" + follower + "/dropped/d0")).doesNotExist();
+
+    // Its vote counts, and stays through a restart.
+    lines.cut(follower);
+    nodes.remove(follower).close();
+    started(start(follower, "1"));
+    String other =
+        nodes.keySet().stream().filter(id -> !id.equals(follower)).findFirst().orElseThrow();
+    lines.cut(other);
+    nodes.remove(other).close();
+    appends.append("after");
+    awaitEntries(nodes.get(follower));
+  }
+
+  private void drop(String node, long above) {
+    await()
+        .atMost(TestNode.PATIENCE)
+        .ignoreExceptions()
+        .until(
+            () -> {
+              TestNode from = nodes.get(node);
+              from.node.setPeers(from.node.peers());
+              from.node.dropCopy(from.d0(), above).get(10, TimeUnit.SECONDS);
+              return true;
+            });
+  }
+
   private void underLoad(Executable action) throws Exception {
     AtomicBoolean busy = new AtomicBoolean(true);
     Thread load =
