@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.plain.PlainClient;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.client.internal.session.SessionLink;
@@ -13,6 +14,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
+import java.util.concurrent.ExecutionException;
 
 /**
  * Connects an application to a cluster.
@@ -62,6 +64,20 @@ public final class Evenkeel {
    */
   public static Future<EvenkeelClient> connect(ClientOptions options) {
     return link(options).map(EvenkeelClientImpl::new);
+  }
+
+  /**
+   * As {@link #connect}, for code without Vert.x. Waits until one node has answered.
+   *
+   * @throws RefusedException as {@link #connect} fails
+   * @throws InterruptedException if the thread is interrupted meanwhile
+   */
+  public static PlainClient connectAndWait(ClientOptions options) throws InterruptedException {
+    try {
+      return PlainClient.of(connect(options).toCompletionStage().toCompletableFuture().get());
+    } catch (ExecutionException e) {
+      throw RefusedException.of(e.getCause());
+    }
   }
 
   /**

@@ -89,7 +89,10 @@ public final class VertxLink implements Link {
                   + " is not there: it is stopped, starting, or cut off from this part of the"
                   + " cluster");
         case RECIPIENT_FAILURE:
-          return new RefusedException(Refusal.UNAVAILABLE, reply.getMessage());
+          RefusedException refused = RefusedException.parse(reply.getMessage());
+          return refused != null
+              ? refused
+              : new RefusedException(Refusal.UNAVAILABLE, reply.getMessage());
         default:
           break;
       }

@@ -10,15 +10,12 @@ import java.util.List;
  * #handle(Delivery)}; the other methods have defaults.
  *
  * <p>All methods are called on the consumer's context, so never two at the same time, and must not
- * block. A method that returns a future has ended when the future completes, on any thread. Hand
- * blocking work to {@code vertx.executeBlocking}:
+ * block. A method that returns a future has ended when the future completes, on any thread.
  *
- * <pre>{@code
- * delivery -> vertx.executeBlocking(() -> {
- *   database.store(delivery.message().payload());
- *   return null;
- * })
- * }</pre>
+ * <p>Code that blocks, such as JDBC, needs {@link ConsumerOptions#setWorker} or a {@link
+ * BlockingHandler}. Then the methods that return futures are called on worker threads and may
+ * block, and several of them may run at the same time. The other methods stay on the consumer's
+ * context.
  *
  * <p>Many messages may be at work at once, as the options order and parallel say. If a method
  * without a future throws, this is only logged, unless the method says otherwise.
@@ -48,6 +45,14 @@ public interface ConsumerHandler {
    * #handle(Delivery)}. By default false.
    */
   default boolean usesContext() {
+    return false;
+  }
+
+  /**
+   * Whether the methods that return futures may block, and are called on worker threads even
+   * without {@link ConsumerOptions#setWorker}. By default false.
+   */
+  default boolean blocks() {
     return false;
   }
 

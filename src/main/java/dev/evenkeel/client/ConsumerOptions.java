@@ -72,6 +72,19 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     PAYLOAD
   }
 
+  /** Which threads {@link #setWorker} uses. */
+  public enum WorkerThreads {
+    /** Virtual threads on Java 24 or later, else platform threads. */
+    AUTO,
+    /** Platform threads, at most as many as {@link #setParallel} says, twice. */
+    PLATFORM,
+    /**
+     * Virtual threads, which need Java 21. Before Java 24, one that blocks in synchronized code
+     * keeps a processor to itself.
+     */
+    VIRTUAL
+  }
+
   /** Which messages share the rate of {@link #setKeyRate}. */
   public enum RateBy {
     /** Messages with the same key. Messages without a key have no such rate. */
@@ -160,6 +173,9 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
       SCHEMA.constant("overRate", OverRate.class, null);
   private static final Option<Order> ORDER = SCHEMA.constant("order", Order.class, null);
   private static final Option<Integer> PARALLEL = SCHEMA.integer("parallel", 16, 1);
+  private static final Option<Boolean> WORKER = SCHEMA.flag("worker", false);
+  private static final Option<WorkerThreads> WORKER_THREADS =
+      SCHEMA.constant("workerThreads", WorkerThreads.class, WorkerThreads.AUTO);
   private static final Option<StartAt.Kind> START_KIND =
       SCHEMA.of(
           "startKind",
@@ -429,6 +445,34 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   /** Most handlers that run at once, over all shards, by default 16. At least 1. */
   public ConsumerOptions setParallel(int parallel) {
     return set(PARALLEL, parallel);
+  }
+
+  /** Whether the handler runs on worker threads, by default false. */
+  public boolean isWorker() {
+    return get(WORKER);
+  }
+
+  /**
+   * Whether the handler runs on worker threads, where it may block: by default false. It means
+   * those methods of {@link ConsumerHandler} and {@link LeaderCareer} that return futures. Order,
+   * limits and fencing stay the same; at most {@link #setParallel} messages run at a time. A {@link
+   * BlockingHandler} needs no such option. Streams cannot have it.
+   */
+  public ConsumerOptions setWorker(boolean worker) {
+    return set(WORKER, worker);
+  }
+
+  /** Which threads a handler on worker threads has, by default AUTO. */
+  public WorkerThreads getWorkerThreads() {
+    return get(WORKER_THREADS);
+  }
+
+  /**
+   * Which threads {@link #setWorker} and a {@link BlockingHandler} use, by default AUTO. VIRTUAL is
+   * refused where Java has no virtual threads.
+   */
+  public ConsumerOptions setWorkerThreads(WorkerThreads workerThreads) {
+    return set(WORKER_THREADS, workerThreads);
   }
 
   /** Where a new group begins, by default at the earliest message. */

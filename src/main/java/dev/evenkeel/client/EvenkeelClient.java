@@ -87,6 +87,9 @@ public interface EvenkeelClient {
       ConsumerStream.Finishing finishing,
       Function<Message, byte[]> dedupKey);
 
+  /** Administers the cluster over this connection. It need not be closed. */
+  Admin admin();
+
   /**
    * The Vert.x whose contexts and timers this client uses. It stays the same while the client is
    * open. {@link #close} closes it, unless it was given to {@code Evenkeel.with}.

@@ -8,7 +8,8 @@ import io.vertx.core.Future;
  * to take its place. Pass a career to {@link EvenkeelClient#leader}.
  *
  * <p>All methods are called on the consumer's context and must not block. Each call has ended when
- * its future completes, on any thread.
+ * its future completes, on any thread. With {@link ConsumerOptions#setWorker}, the methods that
+ * return futures are called on worker threads and may block.
  *
  * <pre>
  *   elected          all shards granted           another is elected, close, or a reset of all

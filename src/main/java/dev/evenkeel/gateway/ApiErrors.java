@@ -19,20 +19,6 @@ public final class ApiErrors {
     message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.words());
   }
 
-  /** The refusal in the text of a failed message; null if it has another form. */
-  public static RefusedException received(String text) {
-    int colon = text == null ? -1 : text.indexOf(": ");
-    if (colon > 0) {
-      try {
-        return Refusal.valueOf(text.substring(0, colon)).error(text.substring(colon + 2));
-      } catch (IllegalArgumentException e) {
-        // Some other text with a colon.
-        return null;
-      }
-    }
-    return null;
-  }
-
   static JsonObject json(Throwable failure) {
     RefusedException refused = refused(failure);
     return new JsonObject().put("error", refused.refusal().name()).put("message", refused.words());

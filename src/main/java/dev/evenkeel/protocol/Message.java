@@ -5,6 +5,8 @@ import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
+import java.util.Collections;
+import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
@@ -62,6 +64,71 @@ public sealed class Message permits MessageView {
     return new Message(bytes, Map.of(), timestampMillis, payload);
   }
 
+  /**
+   * Begins a message with a text as its payload, sent as UTF-8.
+   *
+   * <pre>{@code
+   * Message.builder("hello").key("customer-7").header("trace", "4711").build()
+   * }</pre>
+   */
+  public static Builder builder(String payload) {
+    return builder(payload.getBytes(StandardCharsets.UTF_8));
+  }
+
+  /** Begins a message with bytes as its payload, which are not copied. */
+  public static Builder builder(byte[] payload) {
+    return new Builder(payload);
+  }
+
+  /** A message in the making. Its timestamp is the time when it is built, unless it is set. */
+  public static final class Builder {
+    private final byte[] payload;
+    private final Map<String, byte[]> headers = new LinkedHashMap<>();
+    private byte[] key;
+    private Long timestampMillis;
+
+    private Builder(byte[] payload) {
+      this.payload = payload;
+    }
+
+    /** The key as text, sent as UTF-8; null for none. */
+    public Builder key(String key) {
+      return key(key == null ? null : key.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** The key, which is not copied; null for none. */
+    public Builder key(byte[] key) {
+      this.key = key;
+      return this;
+    }
+
+    /** Adds a header with a text, sent as UTF-8. A second one of the same name replaces it. */
+    public Builder header(String name, String value) {
+      return header(name, value.getBytes(StandardCharsets.UTF_8));
+    }
+
+    /** Adds a header with bytes, which are not copied. */
+    public Builder header(String name, byte[] value) {
+      headers.put(name, value);
+      return this;
+    }
+
+    /** Time of the message, in milliseconds since 1970. */
+    public Builder timestampMillis(long timestampMillis) {
+      this.timestampMillis = timestampMillis;
+      return this;
+    }
+
+    /** The message. Its limits are checked when it is sent. */
+    public Message build() {
+      return new Message(
+          key,
+          Collections.unmodifiableMap(new LinkedHashMap<>(headers)),
+          timestampMillis == null ? System.currentTimeMillis() : timestampMillis,
+          payload);
+    }
+  }
+
   /** The key, or null if there is none. */
   public byte[] key() {
     return key;
@@ -83,6 +150,17 @@ public sealed class Message permits MessageView {
     return headers;
   }
 
+  /** The value of a header, or null if there is none of this name. */
+  public final byte[] header(String name) {
+    return headers().get(name);
+  }
+
+  /** The value of a header as UTF-8 text, or null if there is none of this name. */
+  public final String headerText(String name) {
+    byte[] value = header(name);
+    return value == null ? null : new String(value, StandardCharsets.UTF_8);
+  }
+
   /** Time of the message, in milliseconds since 1970. */
   public long timestampMillis() {
     return timestampMillis;
@@ -91,6 +169,11 @@ public sealed class Message permits MessageView {
   /** The content. */
   public byte[] payload() {
     return payload;
+  }
+
+  /** The content as UTF-8 text. */
+  public final String payloadText() {
+    return new String(payload(), StandardCharsets.UTF_8);
   }
 
   /** Bytes of the content. */

@@ -186,6 +186,23 @@ public class RefusedException extends RuntimeException {
         : new RefusedException(refusal, detail);
   }
 
+  /**
+   * The refusal in a text of the form {@code REFUSAL: what was wrong}; null if the text has another
+   * form.
+   */
+  public static RefusedException parse(String text) {
+    int colon = text == null ? -1 : text.indexOf(": ");
+    if (colon > 0) {
+      try {
+        return Refusal.valueOf(text.substring(0, colon)).error(text.substring(colon + 2));
+      } catch (IllegalArgumentException e) {
+        // Some other text with a colon.
+        return null;
+      }
+    }
+    return null;
+  }
+
   /** The refusal that {@code failure} is; anything else is an unknown outcome. */
   public static RefusedException of(Throwable failure) {
     return failure instanceof RefusedException refused

@@ -318,8 +318,12 @@ public final class Node implements AutoCloseable {
 
   /** Waits until the group has consumed {@code messages} messages, and there are no more. */
   public void awaitConsumed(String group, long messages) {
+    awaitConsumed(group, messages, Duration.ofMinutes(3));
+  }
+
+  void awaitConsumed(String group, long messages, Duration patience) {
     Awaitility.await(group + " has consumed " + messages)
-        .atMost(Duration.ofMinutes(3))
+        .atMost(patience)
         .pollInterval(Duration.ofMillis(100))
         .until(
             () -> {

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.ConnectionState;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
@@ -134,6 +135,11 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
 
   private synchronized boolean isClosing() {
     return closing != null;
+  }
+
+  @Override
+  public Admin admin() {
+    return new AdminCalls(link);
   }
 
   @Override

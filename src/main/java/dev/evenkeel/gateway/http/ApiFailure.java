@@ -1,7 +1,6 @@
 package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.bus.UnexpectedErrors;
-import dev.evenkeel.gateway.ApiErrors;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.eventbus.ReplyException;
@@ -74,7 +73,7 @@ final class ApiFailure extends RuntimeException {
           "no answer within 30 s: the request may have had an effect, so check before you repeat"
               + " it");
     }
-    RefusedException refused = ApiErrors.received(reply.getMessage());
+    RefusedException refused = RefusedException.parse(reply.getMessage());
     return refused == null
         ? new ApiFailure(500, UnexpectedErrors.report(reply))
         : new ApiFailure(status(refused.refusal()), refused.refusal().name(), refused.getMessage());

@@ -40,8 +40,6 @@ final class SessionAddresses {
   enum Answerer {
     /** This node. */
     HERE,
-    /** The gateway of this node, whose failures have the form of {@code ApiErrors}. */
-    GATEWAY,
     /** Another node. */
     ELSEWHERE
   }
@@ -60,7 +58,7 @@ final class SessionAddresses {
       if (principal.bound()) {
         SessionRules.api(principal, address, body);
       }
-      return Answerer.GATEWAY;
+      return Answerer.HERE;
     }
     switch (address) {
       case Addresses.VIEW -> {}

@@ -8,7 +8,6 @@ import dev.evenkeel.bus.frame.FrameKind;
 import dev.evenkeel.bus.frame.FrameSocket;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
-import dev.evenkeel.gateway.ApiErrors;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
@@ -23,8 +22,6 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
-import io.vertx.core.eventbus.ReplyException;
-import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
@@ -217,7 +214,6 @@ final class SessionConnection {
                 answer(
                     correlation,
                     address,
-                    answerer,
                     done,
                     given -> visible(principal, address, body, given));
               }
@@ -277,11 +273,10 @@ final class SessionConnection {
   private void answer(
       int correlation,
       String address,
-      Answerer answerer,
       AsyncResult<Message<Object>> done,
       UnaryOperator<Buffer> visible) {
     if (done.failed()) {
-      refuse(correlation, refusal(address, answerer, done.cause()));
+      refuse(correlation, VertxLink.refusal(address, done.cause()));
       return;
     }
     Buffer answer = visible.apply(VertxLink.buffer(done.result().body()));
@@ -312,18 +307,6 @@ final class SessionConnection {
       return;
     }
     send(FrameKind.ANSWER, correlation, answer).onComplete(sent -> session.give(bytes));
-  }
-
-  private static RefusedException refusal(String address, Answerer answerer, Throwable failure) {
-    if (answerer == Answerer.GATEWAY
-        && failure instanceof ReplyException reply
-        && reply.failureType() == ReplyFailure.RECIPIENT_FAILURE) {
-      RefusedException refused = ApiErrors.received(reply.getMessage());
-      if (refused != null) {
-        return refused;
-      }
-    }
-    return VertxLink.refusal(address, failure);
   }
 
   private void refuse(int correlation, RefusedException refused) {

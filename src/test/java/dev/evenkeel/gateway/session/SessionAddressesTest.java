@@ -81,7 +81,7 @@ class SessionAddressesTest {
         Addresses.API_CLUSTER
       })
   void theGatewayOfThisNodeAnswersJson(String address) {
-    assertThat(answerer(address, NO_BODY)).isEqualTo(Answerer.GATEWAY);
+    assertThat(answerer(address, NO_BODY)).isEqualTo(Answerer.HERE);
   }
 
   @ParameterizedTest

@@ -84,8 +84,13 @@ final class ConsumerShell implements Consumer {
 
   private final String host;
   private final boolean keepsState;
+
+  /** Null: the handler runs on the context. */
+  private final Workers workers;
+
   private final long bornMillis = System.currentTimeMillis();
   final HeartbeatLoop heartbeats;
+  private final BlockedLoopWatch blockedLoop;
   private final MessageLoop<?> messages;
 
   /** Where the messages come from: the core, or in mode level the level dispatcher. */
@@ -146,7 +151,11 @@ final class ConsumerShell implements Consumer {
     this.link = link;
     this.directory = directory;
     this.options = options;
-    this.handler = handler;
+    workers =
+        options.isWorker() || handler.blocks()
+            ? new Workers(options, "evenkeel-" + options.getGroup() + "/" + options.getMember())
+            : null;
+    this.handler = workers == null ? handler : workers.running(handler);
     this.instance = instance;
     this.host = host;
     keepsState = handler.keepsState() && positions == null;
@@ -205,6 +214,7 @@ final class ConsumerShell implements Consumer {
     }
     leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
     heartbeats = new HeartbeatLoop(this, random);
+    blockedLoop = new BlockedLoopWatch(this, handler.getClass());
   }
 
   private Future<Void> handle(MessageSource.Handed task, Delivery delivery) {
@@ -251,6 +261,7 @@ final class ConsumerShell implements Consumer {
           pushes = link.listen(Addresses.member(instance), body -> context.run(() -> pushed(body)));
           ticker =
               link.vertx().setPeriodic(ConsumerCore.TICK_MILLIS, id -> context.run(this::tick));
+          blockedLoop.start();
           Future<Void> warm =
               link.vertx().executeBlocking(() -> WarmUp.once(options.getOrder(), keepsState));
           List<Future<Void>> reachable = new ArrayList<>(List.of(pushes.registered()));
@@ -476,6 +487,7 @@ final class ConsumerShell implements Consumer {
       return;
     }
     long now = Clock.millis();
+    blockedLoop.works(now);
     if (!started.future().isComplete() && now >= startDeadlineMillis) {
       endBecause(
           new RefusedException(
@@ -592,6 +604,10 @@ final class ConsumerShell implements Consumer {
     owned = 0;
     features.forEach(feature -> feature.end(Clock.millis()));
     linked.set(null);
+    blockedLoop.end();
+    if (workers != null) {
+      workers.close();
+    }
     if (ticker >= 0) {
       link.vertx().cancelTimer(ticker);
     }

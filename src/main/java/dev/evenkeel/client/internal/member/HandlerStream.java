@@ -10,6 +10,7 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -84,6 +85,11 @@ public final class HandlerStream implements ConsumerStream {
       ConsumerOptions options,
       Finishing finishing,
       Function<Message, byte[]> dedupKey) {
+    if (options.isWorker()) {
+      return Future.failedFuture(
+          Refusal.INVALID.error(
+              "worker is set for a stream: leave it out, and hand messages to threads of your own"));
+    }
     return start(
         handler -> Consumers.start(link, directory, options, handler), finishing, dedupKey);
   }

@@ -10,7 +10,9 @@ import dev.evenkeel.client.internal.consume.Backoff;
 import dev.evenkeel.client.internal.consume.HeartbeatPlan;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
 import java.util.random.RandomGenerator;
 
 /** Sends heartbeats to the dispatcher, and passes its answers to the consumer. */
@@ -28,6 +30,9 @@ final class HeartbeatLoop {
   private final long timeoutMillis;
   private final long intervalMillis;
   private final RandomGenerator random;
+
+  /** The last heartbeat that was sent; null before the first one, and after the last one. */
+  private volatile Buffer last;
 
   HeartbeatLoop(ConsumerShell consumer, RandomGenerator random) {
     this.consumer = consumer;
@@ -81,19 +86,33 @@ final class HeartbeatLoop {
     return send(true, LEAVE).otherwiseEmpty().mapEmpty();
   }
 
+  private Buffer next(boolean leaving) {
+    Buffer heartbeat = consumer.heartbeat(leaving).toJson().toBuffer();
+    last = leaving ? null : heartbeat;
+    return heartbeat;
+  }
+
+  private Future<ByteBuffer> to(String dispatcher, Buffer heartbeat) {
+    return consumer
+        .link
+        .request(Addresses.dispatcher(dispatcher), heartbeat, timeoutMillis)
+        .map(Frames::answerBody);
+  }
+
+  /**
+   * Sends the last heartbeat again, unless the member has left. May be called from any thread.
+   * Nobody waits for the answer.
+   */
+  void again() {
+    Buffer heartbeat = last;
+    if (heartbeat != null) {
+      leaders.ask(ClusterView.META, Retry.NONE, (meta, dispatcher) -> to(dispatcher, heartbeat));
+    }
+  }
+
   private Future<Assignment> send(boolean leaving, Retry retry) {
     return leaders
-        .ask(
-            ClusterView.META,
-            retry,
-            (meta, dispatcher) ->
-                consumer
-                    .link
-                    .request(
-                        Addresses.dispatcher(dispatcher),
-                        consumer.heartbeat(leaving).toJson().toBuffer(),
-                        timeoutMillis)
-                    .map(Frames::answerBody))
+        .ask(ClusterView.META, retry, (meta, dispatcher) -> to(dispatcher, next(leaving)))
         .map(body -> Assignment.fromJson(new JsonObject(Frames.copy(body))));
   }
 }

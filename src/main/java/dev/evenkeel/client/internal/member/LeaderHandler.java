@@ -77,6 +77,11 @@ public final class LeaderHandler implements ConsumerHandler {
     this.career = career;
   }
 
+  /** The same career on worker threads. This object must not have been used. */
+  LeaderHandler on(Workers workers) {
+    return new LeaderHandler(new WorkerCareer(career, workers));
+  }
+
   @Override
   public boolean keepsState() {
     return false;

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.dedup.Claim;
@@ -19,7 +20,6 @@ import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
-import io.vertx.core.internal.VertxInternal;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -61,7 +61,7 @@ final class LinkAutomata implements SharedAutomata {
   private LinkAutomata(Link link, String session) {
     this.link = link;
     this.session = session;
-    Context context = ((VertxInternal) link.vertx()).createEventLoopContext();
+    Context context = EventLoops.forConnections(link.vertx());
     batches =
         new StepBatches(StepBatches.BUCKETS, this::carry, new Home(context), this::callersHome);
     messages = link.listen(Addresses.dedup(session), this::headChanged);

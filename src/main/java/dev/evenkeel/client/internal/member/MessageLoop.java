@@ -155,7 +155,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
     return taken < batchMessagesMax ? source.nextWith(first, clock.millis()) : null;
   }
 
-  private static Future<Void> notNull(Future<Void> result) {
+  static Future<Void> notNull(Future<Void> result) {
     if (result == null) {
       throw new NullPointerException("the handler returned null instead of a future");
     }

@@ -9,6 +9,7 @@ import dev.evenkeel.client.ConsumerOptions.OnFailure;
 import dev.evenkeel.client.ConsumerOptions.Order;
 import dev.evenkeel.client.ConsumerOptions.OverRate;
 import dev.evenkeel.client.ConsumerOptions.RateBy;
+import dev.evenkeel.client.ConsumerOptions.WorkerThreads;
 import dev.evenkeel.client.internal.consume.SelfFence;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Names;
@@ -49,6 +50,13 @@ public final class OptionsCheck {
     if (options.getAssignor() != null) {
       Names.check("assignor", options.getAssignor());
     }
+    refuseIf(
+        options.getWorkerThreads() == WorkerThreads.VIRTUAL
+            && Runtime.version().feature() < Workers.VIRTUAL_FEATURE_MIN,
+        "workerThreads is virtual: Java %d has no virtual threads, use Java %d or later, or leave"
+            + " it out",
+        Runtime.version().feature(),
+        Workers.VIRTUAL_FEATURE_MIN);
     failures(options);
     rates(options);
     delivery(options);

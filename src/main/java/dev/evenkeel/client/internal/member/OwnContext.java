@@ -1,9 +1,9 @@
 package dev.evenkeel.client.internal.member;
 
+import dev.evenkeel.bus.EventLoops;
 import io.vertx.core.Context;
 import io.vertx.core.Vertx;
 import io.vertx.core.internal.ContextInternal;
-import io.vertx.core.internal.VertxInternal;
 
 /** The one context on which everything of a consumer happens. */
 final class OwnContext {
@@ -15,7 +15,7 @@ final class OwnContext {
     context =
         current != null && current.isEventLoopContext() && current.owner() == vertx
             ? ((ContextInternal) current).unwrap()
-            : ((VertxInternal) vertx).createEventLoopContext();
+            : EventLoops.forHandlers(vertx);
   }
 
   /** Runs {@code action} on the context: now if this is it. */

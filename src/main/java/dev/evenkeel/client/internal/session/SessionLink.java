@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.VertxLink;
@@ -154,7 +155,7 @@ public final class SessionLink implements Link {
     this.credentials = credentials;
     this.vertx = (VertxInternal) vertx;
     this.clusterName = clusterName;
-    control = this.vertx.createEventLoopContext();
+    control = EventLoops.forConnections(vertx);
     NetClientOptions options =
         new NetClientOptions()
             .setConnectTimeout(CONNECT_MILLIS_MAX)
@@ -371,7 +372,7 @@ public final class SessionLink implements Link {
             token ->
                 NodeConnection.open(
                     netClient,
-                    vertx.createEventLoopContext(),
+                    EventLoops.forConnections(vertx),
                     address,
                     new Hello(List.of(SessionFrame.VERSION), of, clusterName, CLIENT, token),
                     HANDSHAKE_MILLIS_MAX,

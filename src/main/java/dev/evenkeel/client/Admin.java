@@ -1,0 +1,229 @@
+package dev.evenkeel.client;
+
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+
+/**
+ * Administers topics, groups, dead letters and nodes; see {@link EvenkeelClient#admin}. It asks what
+ * the HTTP API and the command line ask, with the same permissions, refusals and audit log. Its
+ * methods may be called from any thread.
+ *
+ * <p>Each future completes within about 30 s. It fails with {@code RefusedException}: FORBIDDEN if
+ * the user of the connection may not do that; INVALID if something is wrong with the request;
+ * UNAVAILABLE if the cluster does not answer; INDETERMINATE if it is not known whether a change
+ * happened; and as each method says.
+ *
+ * <p>A record has the fields that most programs need. Its {@code json} has all of them, as the HTTP
+ * API gives them. A figure that is not known at the moment is null.
+ */
+public interface Admin {
+  /**
+   * A topic.
+   *
+   * @param shards number of shards that take messages
+   * @param settings all of them are set
+   * @param messages how many messages it keeps; null also right after a change of the topic
+   * @param bytes their size
+   * @param json as {@code GET /api/topics/{topic}} gives it
+   */
+  record Topic(
+      String name, int shards, TopicSettings settings, Long messages, Long bytes, JsonObject json) {}
+
+  /**
+   * A group.
+   *
+   * @param mode sharded, level, singleton or broadcast
+   * @param status OK, or one word for what is wrong with the assignment
+   * @param lag messages of all shards that are not finished; null if that of a shard is unknown
+   * @param members empty in {@link #groups}
+   * @param shards empty in {@link #groups}
+   * @param json as {@code GET /api/groups/{group}} gives it
+   */
+  record Group(
+      String name,
+      String mode,
+      String status,
+      Long lag,
+      List<Member> members,
+      List<Shard> shards,
+      JsonObject json) {}
+
+  /**
+   * A live member of a group.
+   *
+   * @param shards what it owns, as {@code topic/shard}
+   */
+  record Member(String name, String host, Long consumed, List<String> shards, JsonObject json) {}
+
+  /**
+   * A shard of a topic that a group reads.
+   *
+   * @param owner null if nobody owns it
+   * @param state OWNED, DRAINING or FREE
+   * @param epoch number that grows with each owner
+   * @param committed where the next owner begins
+   * @param end the next offset that a message will get
+   */
+  record Shard(
+      String topic,
+      int shard,
+      String owner,
+      String state,
+      Long epoch,
+      Long committed,
+      Long end,
+      Long lag,
+      JsonObject json) {}
+
+  /**
+   * A message that a group has given up.
+   *
+   * @param name names it in other methods, such as {@code orders/2/17}
+   * @param attempts how often it was tried
+   * @param error why the last attempt failed
+   * @param json with the key and the payload, as the HTTP API gives it
+   */
+  record DeadLetter(
+      String name,
+      String topic,
+      int shard,
+      long offset,
+      int attempts,
+      String error,
+      JsonObject json) {}
+
+  // Topics
+
+  /** Creates a topic. Fails with TOPIC_EXISTS if there is one. */
+  default Future<Topic> createTopic(String name, int shards) {
+    return createTopic(name, shards, new TopicSettings());
+  }
+
+  /**
+   * Creates a topic. Fails with TOPIC_EXISTS if there is one.
+   *
+   * @param shards 1 to 10,000
+   */
+  Future<Topic> createTopic(String name, int shards, TopicSettings settings);
+
+  /** All topics that the user may see, by name. */
+  Future<List<Topic>> topics();
+
+  /** Describes a topic. Fails with UNKNOWN_TOPIC if there is none. */
+  Future<Topic> topic(String name);
+
+  /** Changes those settings of a topic that are set. Fails with UNKNOWN_TOPIC. */
+  Future<Topic> changeTopic(String name, TopicSettings changes);
+
+  /**
+   * Changes the number of shards of a topic in use. Completes when producers write to the new ones.
+   * Fails with UNKNOWN_TOPIC.
+   *
+   * @param shards 1 to 10,000
+   */
+  Future<Topic> reshard(String name, int shards);
+
+  /** Deletes a topic with its messages. Fails with UNKNOWN_TOPIC. */
+  Future<Void> deleteTopic(String name);
+
+  // Groups
+
+  /** All groups that the user may see. */
+  Future<List<Group>> groups();
+
+  /** Describes a group. Fails with UNKNOWN_GROUP if there is none. */
+  Future<Group> group(String name);
+
+  /**
+   * Resets the committed offsets of a group, or says what that would do.
+   *
+   * @param reset which shards, and to what
+   * @return as {@code POST /api/groups/{group}/offsets} answers: {@code shards} has an entry for each
+   *     shard
+   */
+  Future<JsonObject> resetOffsets(String group, OffsetReset reset);
+
+  /**
+   * Which offsets {@link #resetOffsets} resets.
+   *
+   * @param to {@code earliest}, {@code latest}, an offset, or a time in ISO form
+   * @param topic null: all topics of the group
+   * @param shard null: all shards; needs a topic
+   * @param force whether also shards that a member owns are reset: their owners lose them for a
+   *     moment
+   * @param dryRun whether nothing is changed
+   */
+  record OffsetReset(String to, String topic, Integer shard, boolean force, boolean dryRun) {
+    /** All shards that nobody owns. */
+    public static OffsetReset to(String to) {
+      return new OffsetReset(to, null, null, false, false);
+    }
+
+    /** All shards of a topic, or all topics if it is null. */
+    public OffsetReset ofTopic(String newTopic) {
+      return new OffsetReset(to, newTopic, shard, force, dryRun);
+    }
+
+    /** One shard of the topic. */
+    public OffsetReset ofShard(int newShard) {
+      return new OffsetReset(to, topic, newShard, force, dryRun);
+    }
+
+    /** Also shards that a member owns. */
+    public OffsetReset forced() {
+      return new OffsetReset(to, topic, shard, true, dryRun);
+    }
+
+    /** Only says what would be done. */
+    public OffsetReset dry() {
+      return new OffsetReset(to, topic, shard, force, true);
+    }
+  }
+
+  /**
+   * Deletes a group without members, with its offsets, states, retries and dead letters. Fails with
+   * GROUP_ACTIVE if it has a member, and with UNKNOWN_GROUP.
+   *
+   * @param dryRun whether it only says what would be deleted
+   * @return as {@code DELETE /api/groups/{group}} answers
+   */
+  default Future<JsonObject> deleteGroup(String group, boolean dryRun) {
+    return deleteGroup(group, null, dryRun);
+  }
+
+  /**
+   * As {@link #deleteGroup(String, boolean)}, for one topic of a group that no member reads.
+   *
+   * @param topic null: the whole group
+   */
+  Future<JsonObject> deleteGroup(String group, String topic, boolean dryRun);
+
+  // Dead letters
+
+  /**
+   * Dead letters of a group, by topic, shard and offset.
+   *
+   * @param after name of the last one of the answer before; null: from the first
+   * @param limit 1 to 1,000; the answer may have fewer although there are more. It is empty when
+   *     there are no more
+   */
+  Future<List<DeadLetter>> deadLetters(String group, String after, int limit);
+
+  /** Gives dead letters to their group again. Returns how many they were. */
+  Future<Long> replay(String group, List<String> names);
+
+  /** Gives all dead letters to their group again. Returns how many they were. */
+  Future<Long> replayAll(String group);
+
+  /** Deletes dead letters. Returns how many they were. */
+  Future<Long> drop(String group, List<String> names);
+
+  /** Deletes all dead letters of a group. Returns how many they were. */
+  Future<Long> dropAll(String group);
+
+  // The cluster
+
+  /** The nodes and log groups, as {@code GET /api/cluster} gives them. */
+  Future<JsonObject> cluster();
+}

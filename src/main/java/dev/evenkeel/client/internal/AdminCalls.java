@@ -1,0 +1,229 @@
+package dev.evenkeel.client.internal;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.client.Admin;
+import dev.evenkeel.client.TopicSettings;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Function;
+
+/** Asks the {@code evenkeel.api} addresses, as HTTP does. */
+final class AdminCalls implements Admin {
+  /** Longer than any wait behind the addresses. */
+  private static final long TIMEOUT_MILLIS = 30_000;
+
+  private final Link link;
+
+  AdminCalls(Link link) {
+    this.link = link;
+  }
+
+  private Future<Buffer> ask(String address, JsonObject question) {
+    return link.request(address, question.toBuffer(), TIMEOUT_MILLIS);
+  }
+
+  private Future<JsonObject> topics(JsonObject question) {
+    return ask(Addresses.API_TOPICS, question).map(JsonObject::new);
+  }
+
+  private Future<JsonObject> groups(JsonObject question) {
+    return ask(Addresses.API_GROUPS, question).map(JsonObject::new);
+  }
+
+  private static JsonObject action(String action) {
+    return new JsonObject().put("action", action);
+  }
+
+  private static <T> List<T> list(Buffer answer, Function<JsonObject, T> each) {
+    return list(new JsonArray(answer), each);
+  }
+
+  private static <T> List<T> list(JsonArray array, Function<JsonObject, T> each) {
+    return array.stream().map(JsonObject.class::cast).map(each).toList();
+  }
+
+  @Override
+  public Future<Topic> createTopic(String name, int shards, TopicSettings settings) {
+    JsonObject question = action("create").put("name", name).put("shards", shards);
+    return topics(question.mergeIn(settings.toJson())).map(AdminCalls::topic);
+  }
+
+  @Override
+  public Future<List<Topic>> topics() {
+    return ask(Addresses.API_TOPICS, action("list")).map(all -> list(all, AdminCalls::topic));
+  }
+
+  @Override
+  public Future<Topic> topic(String name) {
+    return topics(action("get").put("name", name)).map(AdminCalls::topic);
+  }
+
+  @Override
+  public Future<Topic> changeTopic(String name, TopicSettings changes) {
+    JsonObject question = action("configure").put("name", name);
+    return topics(question.mergeIn(changes.toJson())).map(AdminCalls::topic);
+  }
+
+  @Override
+  public Future<Topic> reshard(String name, int shards) {
+    return topics(action("reshard").put("name", name).put("shards", shards))
+        .map(AdminCalls::topic);
+  }
+
+  @Override
+  public Future<Void> deleteTopic(String name) {
+    return topics(action("delete").put("name", name)).mapEmpty();
+  }
+
+  private static Topic topic(JsonObject json) {
+    TopicSettings settings =
+        new TopicSettings()
+            .setRetentionMillis(json.getLong("retentionMillis"))
+            .setAgeMillisMax(json.getLong("ageMillisMax"))
+            .setShardBytesMax(json.getLong("shardBytesMax"));
+    return new Topic(
+        json.getString("name"),
+        json.getInteger("shards"),
+        settings,
+        json.getLong("messages"),
+        json.getLong("bytes"),
+        json);
+  }
+
+  @Override
+  public Future<List<Group>> groups() {
+    return ask(Addresses.API_GROUPS, action("list")).map(all -> list(all, AdminCalls::summary));
+  }
+
+  @Override
+  public Future<Group> group(String name) {
+    return groups(action("get").put("group", name)).map(AdminCalls::group);
+  }
+
+  private static Group summary(JsonObject json) {
+    return new Group(
+        json.getString("group"),
+        json.getString("mode"),
+        json.getString("status"),
+        json.getLong("lag"),
+        List.of(),
+        List.of(),
+        json);
+  }
+
+  private static Group group(JsonObject json) {
+    List<Shard> shards = list(json.getJsonArray("shards"), AdminCalls::shard);
+    boolean known = shards.stream().map(Shard::lag).noneMatch(Objects::isNull);
+    return new Group(
+        json.getString("group"),
+        json.getString("mode"),
+        json.getString("status"),
+        known ? (Long) shards.stream().mapToLong(Shard::lag).sum() : null,
+        list(json.getJsonArray("members"), AdminCalls::member),
+        shards,
+        json);
+  }
+
+  private static Member member(JsonObject json) {
+    return new Member(
+        json.getString("member"),
+        json.getString("host"),
+        json.getLong("consumed"),
+        json.getJsonArray("shards").stream().map(String.class::cast).toList(),
+        json);
+  }
+
+  private static Shard shard(JsonObject json) {
+    return new Shard(
+        json.getString("topic"),
+        json.getInteger("shard"),
+        json.getString("owner"),
+        json.getString("state"),
+        json.getLong("epoch"),
+        json.getLong("committed"),
+        json.getLong("end"),
+        json.getLong("lag"),
+        json);
+  }
+
+  @Override
+  public Future<JsonObject> resetOffsets(String group, OffsetReset reset) {
+    return groups(
+        action("reset")
+            .put("group", group)
+            .put("to", reset.to())
+            .put("topic", reset.topic())
+            .put("shard", reset.shard())
+            .put("force", reset.force())
+            .put("dryRun", reset.dryRun()));
+  }
+
+  @Override
+  public Future<JsonObject> deleteGroup(String group, String topic, boolean dryRun) {
+    return groups(
+        action("delete").put("group", group).put("topic", topic).put("dryRun", dryRun));
+  }
+
+  @Override
+  public Future<List<DeadLetter>> deadLetters(String group, String after, int limit) {
+    JsonObject question =
+        action("dead-letters").put("group", group).put("after", after).put("limit", limit);
+    return ask(Addresses.API_GROUPS, question).map(all -> list(all, AdminCalls::deadLetter));
+  }
+
+  private static DeadLetter deadLetter(JsonObject json) {
+    String topic = json.getString("topic");
+    int shard = json.getInteger("shard");
+    long offset = json.getLong("offset");
+    return new DeadLetter(
+        topic + "/" + shard + "/" + offset,
+        topic,
+        shard,
+        offset,
+        json.getInteger("attempts"),
+        json.getString("error"),
+        json);
+  }
+
+  @Override
+  public Future<Long> replay(String group, List<String> names) {
+    return some("replay", group, names);
+  }
+
+  @Override
+  public Future<Long> replayAll(String group) {
+    return all("replay", group);
+  }
+
+  @Override
+  public Future<Long> drop(String group, List<String> names) {
+    return some("drop", group, names);
+  }
+
+  @Override
+  public Future<Long> dropAll(String group) {
+    return all("drop", group);
+  }
+
+  private Future<Long> some(String action, String group, List<String> names) {
+    JsonArray array = new JsonArray(new ArrayList<>(names));
+    return groups(action(action).put("group", group).put("deadLetters", array))
+        .map(answer -> answer.getLong("count"));
+  }
+
+  private Future<Long> all(String action, String group) {
+    return groups(action(action).put("group", group).put("all", true))
+        .map(answer -> answer.getLong("count"));
+  }
+
+  @Override
+  public Future<JsonObject> cluster() {
+    return ask(Addresses.API_CLUSTER, action("status")).map(JsonObject::new);
+  }
+}

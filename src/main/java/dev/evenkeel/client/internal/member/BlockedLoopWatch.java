@@ -1,0 +1,96 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.EventLoops;
+import dev.evenkeel.client.Consumer;
+import io.vertx.core.Context;
+import java.util.Arrays;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Watches the event loop of a consumer from another one. If a handler blocks it, the watch says so
+ * once, and sends the member's last heartbeat again, so that the member does not drop out of its
+ * group.
+ */
+final class BlockedLoopWatch {
+  private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
+
+  private final ConsumerShell consumer;
+  private final String handler;
+  private final Context context;
+  private final BlockedLoop loop;
+  private volatile long workedMillis = Clock.millis();
+  private volatile Thread thread;
+  private volatile boolean ended;
+
+  /**
+   * @param handler class of the handler, for people
+   */
+  BlockedLoopWatch(ConsumerShell consumer, Class<?> handler) {
+    this.consumer = consumer;
+    this.handler = handler.getName();
+    context = EventLoops.forConnections(consumer.link.vertx());
+    loop = new BlockedLoop(consumer.options.getHeartbeatMillis(), Clock.millis());
+  }
+
+  void start() {
+    context.runOnContext(
+        none -> consumer.link.vertx().setPeriodic(BlockedLoop.LOOK_MILLIS, this::look));
+  }
+
+  /** The event loop of the consumer is at work. */
+  void works(long now) {
+    workedMillis = now;
+    if (thread == null) {
+      thread = Thread.currentThread();
+    }
+  }
+
+  void end() {
+    ended = true;
+  }
+
+  private void look(long id) {
+    if (ended) {
+      consumer.link.vertx().cancelTimer(id);
+      return;
+    }
+    BlockedLoop.Verdict verdict = loop.look(Clock.millis(), workedMillis);
+    if (verdict.heartbeat()) {
+      consumer.heartbeats.again();
+    }
+    if (verdict.warn()) {
+      LOG.warn(
+          "{}: its handler {} has blocked the event loop for {} ms{}. Let it run on threads of its"
+              + " own: set ConsumerOptions.setWorker(true), or use a BlockingHandler. Until then"
+              + " the member begins no other message meanwhile, and stays in its group for {} min",
+          consumer,
+          handler,
+          verdict.blockedMillis(),
+          place(),
+          BlockedLoop.KEPT_MILLIS_MAX / 60_000);
+    }
+  }
+
+  /** Where in the application's code the event loop is, or an empty text. */
+  private String place() {
+    Thread blocked = thread;
+    return blocked == null
+        ? ""
+        : Arrays.stream(blocked.getStackTrace())
+            .filter(frame -> !ofPlatform(frame.getClassName()))
+            .findFirst()
+            .map(frame -> ", at " + frame)
+            .orElse("");
+  }
+
+  private static boolean ofPlatform(String name) {
+    return name.startsWith("java.")
+        || name.startsWith("javax.")
+        || name.startsWith("jdk.")
+        || name.startsWith("sun.")
+        || name.startsWith("io.netty.")
+        || name.startsWith("io.vertx.")
+        || name.startsWith("dev.evenkeel.client.");
+  }
+}

@@ -1,0 +1,45 @@
+package dev.evenkeel.functional;
+
+import dev.evenkeel.client.BlockingHandler;
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
+import io.vertx.core.Future;
+import java.nio.channels.FileChannel;
+import java.util.List;
+
+/**
+ * A consumer in a process of its own whose handler sleeps: {@code BlockingMember HOST:PORT TOPIC
+ * GROUP MILLIS FILE worker|event-loop}. It appends the shard and the offset of each message to FILE
+ * when it has handled it.
+ */
+public final class BlockingMember {
+  private BlockingMember() {}
+
+  public static void main(String[] args) throws Exception {
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setTopics(List.of(args[1]))
+            .setGroup(args[2])
+            .setMember("m")
+            .setOrder(ConsumerOptions.Order.NONE)
+            .setParallel(16);
+    long millis = Long.parseLong(args[3]);
+    FileChannel file = ConsumerProcess.appending(args[4]);
+    BlockingHandler blocks =
+        delivery -> {
+          Thread.sleep(millis);
+          ConsumerProcess.append(file, delivery.shard() + " " + delivery.offset());
+        };
+    ConsumerHandler handler = args[5].equals("worker") ? blocks : new OnTheEventLoop(blocks);
+    ConsumerProcess.run(args[0], options, vertx -> handler);
+  }
+
+  /** Does what it should not. */
+  private record OnTheEventLoop(ConsumerHandler slow) implements ConsumerHandler {
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      return slow.handle(delivery);
+    }
+  }
+}
