@@ -5,9 +5,9 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * Administers topics, groups, dead letters and nodes; see {@link EvenkeelClient#admin}. It asks what
- * the HTTP API and the command line ask, with the same permissions, refusals and audit log. Its
- * methods may be called from any thread.
+ * Administers topics, groups, dead letters and nodes; see {@link EvenkeelClient#admin}. It asks
+ * what the HTTP API and the command line ask, with the same permissions, refusals and audit log.
+ * Its methods may be called from any thread.
  *
  * <p>Each future completes within about 30 s. It fails with {@code RefusedException}: FORBIDDEN if
  * the user of the connection may not do that; INVALID if something is wrong with the request;
@@ -28,7 +28,12 @@ public interface Admin {
    * @param json as {@code GET /api/topics/{topic}} gives it
    */
   record Topic(
-      String name, int shards, TopicSettings settings, Long messages, Long bytes, JsonObject json) {}
+      String name,
+      int shards,
+      TopicSettings settings,
+      Long messages,
+      Long bytes,
+      JsonObject json) {}
 
   /**
    * A group.
@@ -139,8 +144,8 @@ public interface Admin {
    * Resets the committed offsets of a group, or says what that would do.
    *
    * @param reset which shards, and to what
-   * @return as {@code POST /api/groups/{group}/offsets} answers: {@code shards} has an entry for each
-   *     shard
+   * @return as {@code POST /api/groups/{group}/offsets} answers: {@code shards} has an entry for
+   *     each shard
    */
   Future<JsonObject> resetOffsets(String group, OffsetReset reset);
 

@@ -56,7 +56,7 @@ class BlockingIT {
       assertThat(eventLoop.err())
           .containsOnlyOnce("has blocked the event loop")
           .contains("BlockingMember.java")
-          .contains("ConsumerOptions.setWorker(true)");
+          .contains("option worker");
       assertThat(workers.stop().status()).isZero();
       assertThat(eventLoop.stop().status()).isZero();
     }

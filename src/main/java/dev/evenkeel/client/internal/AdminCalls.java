@@ -72,8 +72,7 @@ final class AdminCalls implements Admin {
 
   @Override
   public Future<Topic> reshard(String name, int shards) {
-    return topics(action("reshard").put("name", name).put("shards", shards))
-        .map(AdminCalls::topic);
+    return topics(action("reshard").put("name", name).put("shards", shards)).map(AdminCalls::topic);
   }
 
   @Override
@@ -166,8 +165,7 @@ final class AdminCalls implements Admin {
 
   @Override
   public Future<JsonObject> deleteGroup(String group, String topic, boolean dryRun) {
-    return groups(
-        action("delete").put("group", group).put("topic", topic).put("dryRun", dryRun));
+    return groups(action("delete").put("group", group).put("topic", topic).put("dryRun", dryRun));
   }
 
   @Override

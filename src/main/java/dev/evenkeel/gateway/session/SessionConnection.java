@@ -212,10 +212,7 @@ final class SessionConnection {
               audit(principal, address, body, done);
               if (state == State.OPEN) {
                 answer(
-                    correlation,
-                    address,
-                    done,
-                    given -> visible(principal, address, body, given));
+                    correlation, address, done, given -> visible(principal, address, body, given));
               }
             });
   }

@@ -62,8 +62,8 @@ final class BlockedLoopWatch {
     if (verdict.warn()) {
       LOG.warn(
           "{}: its handler {} has blocked the event loop for {} ms{}. Let it run on threads of its"
-              + " own: set ConsumerOptions.setWorker(true), or use a BlockingHandler. Until then"
-              + " the member begins no other message meanwhile, and stays in its group for {} min",
+              + " own: set the consumer's option worker, or use a BlockingHandler. Meanwhile the"
+              + " member begins no other message, and stays in its group for {} min",
           consumer,
           handler,
           verdict.blockedMillis(),
