@@ -54,6 +54,8 @@ public final class Addresses {
   public static final String API_GROUPS = "evenkeel.api.groups";
   public static final String API_CLUSTER = "evenkeel.api.cluster";
 
+  public static final String API_SESSIONS = "evenkeel.api.sessions";
+
   /** Says in words who answers at an address. */
   public static String who(String address) {
     String node = nodeOf(address);
@@ -141,6 +143,15 @@ public final class Addresses {
    */
   public static String dedup(String member) {
     return "evenkeel.dedup." + member;
+  }
+
+  /**
+   * Where a gateway answers for the sessions that it has opened.
+   *
+   * @param gateway unique for ever
+   */
+  public static String gateway(String gateway) {
+    return "evenkeel.gateway." + gateway;
   }
 
   /** One run of a member takes each {@link Assignment} that the dispatcher pushes here. */

@@ -70,6 +70,13 @@ import java.util.function.Function;
  *   {"action":"replace","node":"n2"}    → {"node":"n2","state":"RUNNING|DONE|FAILED",
  *                                          "groups":{"meta":"WAITING|REMOVED|ADDED"},"message":null}
  *   {"action":"replacement","node":"n2"}  the state of the last replacement; NONE if there was none
+ *
+ * evenkeel.api.sessions: members of groups, see {@link SessionsApi}
+ *   {"action":"open","group":"g","topics":["orders"]}     → {"session","member","expiresMs"}
+ *   {"action":"messages","group":"g","session":"...","max":32,"waitMs":15000} → {"messages":[...]}
+ *   {"action":"results","group":"g","session":"...","done":[{"topic","shard","offset","epoch"}],
+ *       "failed":[{..., "error"}]}                        → {"refused":[{..., "reason"}]}
+ *   {"action":"extend",...}  {"action":"close",...}
  * </pre>
  *
  * Keys and payloads that are not UTF-8 are in {@code keyBase64} and {@code payloadBase64}; a header
@@ -98,6 +105,7 @@ public final class GatewayVerticle extends VerticleBase {
   private EvenkeelClient ownClient;
   private volatile ProducerPool producers;
   private ClusterCalls calls;
+  private SessionsApi sessions;
 
   /** Null if the client is no member of the cluster. */
   private SessionDedup dedup;
@@ -119,6 +127,7 @@ public final class GatewayVerticle extends VerticleBase {
     Link link = EvenkeelClientImpl.linkOf(client);
     producers = new ProducerPool((topic, acks) -> client.producer(gatewayOptions(topic, acks)));
     calls = new ClusterCalls(link);
+    sessions = new SessionsApi(vertx, client);
     ProduceApi produce = new ProduceApi(producers, calls.majority(), System::currentTimeMillis);
     String member = link.clusterMember();
     SharedAutomata automata = member == null ? null : ClusterMembers.shared(member);
@@ -133,13 +142,18 @@ public final class GatewayVerticle extends VerticleBase {
             serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
             serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
-            serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer)));
+            serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),
+            serve(Addresses.API_SESSIONS, sessions::answer),
+            sessions.start()));
   }
 
   @Override
   public Future<?> stop() {
     List<Future<Void>> ended = new ArrayList<>();
     consumers.forEach(consumer -> ended.add(consumer.unregister()));
+    if (sessions != null) {
+      ended.add(sessions.stop());
+    }
     if (dedup != null) {
       ended.add(dedup.stop());
     }

@@ -66,7 +66,9 @@ public enum Refusal {
   /** The user may not do this. */
   FORBIDDEN(false, "a permission is missing: ask the cluster's administrator for it"),
   /** The topic has other shards now, and this one takes no more messages. */
-  SEALED(false, "the topic has other shards now: send the message to one of those");
+  SEALED(false, "the topic has other shards now: send the message to one of those"),
+  /** There is no such session of a consumer over HTTP: it has ended, or never was. */
+  UNKNOWN_SESSION(false, "there is no such session: it has ended, open another one");
 
   private static final Refusal[] VALUES = values();
 

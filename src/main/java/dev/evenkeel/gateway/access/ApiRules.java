@@ -47,6 +47,7 @@ public final class ApiRules {
       case Addresses.API_MESSAGES -> principal.require(Kind.CONSUME, text(question, "topic"));
       case Addresses.API_TOPICS -> topics(principal, action, question);
       case Addresses.API_GROUPS -> groups(principal, action, question);
+      case Addresses.API_SESSIONS -> sessions(principal, action, question);
       case Addresses.API_CLUSTER -> {
         if (!action.equals("status")) {
           principal.require(Kind.ADMIN, NO_NAME);
@@ -92,9 +93,30 @@ public final class ApiRules {
     }
   }
 
-  /** The part of an answer that the principal may see. */
+  private static void sessions(Principal principal, String action, JsonObject question) {
+    principal.require(Kind.GROUP, text(question, "group"));
+    if (action.equals("open") && question.getValue("topics") instanceof JsonArray topics) {
+      topics.forEach(
+          topic ->
+              principal.require(Kind.CONSUME, topic instanceof String name ? name : NO_NAME));
+    }
+  }
+
+  /**
+   * The part of an answer that the principal may see.
+   *
+   * @throws RefusedException FORBIDDEN if it may not see a message in it any more
+   */
   public static Object visible(
       Principal principal, String address, JsonObject question, Object answer) {
+    if (address.equals(Addresses.API_SESSIONS) && principal.bound()) {
+      // The permission may have been taken away since the session was opened.
+      if (((JsonObject) answer).getValue("messages") instanceof JsonArray messages) {
+        messages.forEach(
+            each -> principal.require(Kind.CONSUME, text((JsonObject) each, "topic")));
+      }
+      return answer;
+    }
     if (principal.seesAll()) {
       return answer;
     }

@@ -84,7 +84,7 @@ final class ApiFailure extends RuntimeException {
       case INVALID, WRONG_VERSION, OFFSET_OUT_OF_RANGE -> 400;
       case UNAUTHENTICATED -> 401;
       case FORBIDDEN -> 403;
-      case UNKNOWN_TOPIC, UNKNOWN_SHARD, UNKNOWN_GROUP -> 404;
+      case UNKNOWN_TOPIC, UNKNOWN_SHARD, UNKNOWN_GROUP, UNKNOWN_SESSION -> 404;
       case TOPIC_EXISTS,
           FENCED,
           PRODUCER_FENCED,

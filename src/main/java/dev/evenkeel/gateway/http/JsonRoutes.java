@@ -77,6 +77,19 @@ final class JsonRoutes {
         .get("/api/rebalances")
         .handler(withoutBody(groups, "rebalances", text("group"), number("limit")));
 
+    String sessions = Addresses.API_SESSIONS;
+    String session = "/api/groups/:group/sessions/:session";
+    router
+        .post("/api/groups/:group/sessions")
+        .handler(settings)
+        .handler(withBody(sessions, "open", 201));
+    router
+        .get(session + "/messages")
+        .handler(withoutBody(sessions, "messages", number("max"), number("waitMs"), flag("again")));
+    router.post(session + "/results").handler(names).handler(withBody(sessions, "results", 200));
+    router.post(session + "/extend").handler(withoutBody(sessions, "extend"));
+    router.delete(session).handler(this::closeSession);
+
     String cluster = Addresses.API_CLUSTER;
     String replace = "/api/cluster/nodes/:node/replace";
     router.get("/api/cluster").handler(withoutBody(cluster, "status"));
@@ -113,7 +126,29 @@ final class JsonRoutes {
       boolean ofTopic = address.equals(Addresses.API_TOPICS) && name.equals("topic");
       Requests.ofPath(context, question, name, ofTopic ? "name" : name);
     }
+    if (address.equals(Addresses.API_SESSIONS)) {
+      ofCaller(context, question);
+    }
     api.answer(context, done, api.ask(context, address, question));
+  }
+
+  /** A session belongs to the user who opened it. */
+  static void ofCaller(RoutingContext context, JsonObject question) {
+    if (question.containsKey("user")) {
+      throw ApiFailure.invalid("unknown field 'user': it is whoever sends the request");
+    }
+    question.put("user", Callers.principal(context).name());
+  }
+
+  private void closeSession(RoutingContext context) {
+    JsonObject question = new JsonObject().put("action", "close");
+    Requests.readQuery(context, new JsonObject());
+    Requests.ofPath(context, question, "group", "group");
+    Requests.ofPath(context, question, "session", "session");
+    ofCaller(context, question);
+    api.ask(context, Addresses.API_SESSIONS, question)
+        .onSuccess(closed -> context.response().setStatusCode(204).end())
+        .onFailure(failure -> Api.fail(context, failure));
   }
 
   private static void refuseNewName(RoutingContext context) {

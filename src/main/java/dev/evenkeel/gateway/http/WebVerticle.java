@@ -115,7 +115,9 @@ public final class WebVerticle extends VerticleBase {
               LiveRoutes liveRoutes = new LiveRoutes(live, connections, callers);
               Guard guard =
                   new Guard(
-                      names, connections, router(vertx, api, callers, node, bodies, liveRoutes));
+                      names,
+                      connections,
+                      router(vertx, api, callers, node, bodies, liveRoutes, connections));
               server =
                   vertx
                       .createHttpServer(options)
@@ -160,12 +162,19 @@ public final class WebVerticle extends VerticleBase {
   }
 
   static Router router(
-      Vertx vertx, Api api, Callers callers, String node, Bodies bodies, LiveRoutes live) {
+      Vertx vertx,
+      Api api,
+      Callers callers,
+      String node,
+      Bodies bodies,
+      LiveRoutes live,
+      Connections connections) {
     Router router = Router.router(vertx);
     callers.mount(router);
     new JsonRoutes(api, bodies).mount(router);
     new ProduceRoute(api, callers, bodies).mount(router);
     live.mount(router);
+    new SessionEvents(api, connections).mount(router);
     new NodeRoutes(api, callers, node).mount(router);
     new PageRoutes(vertx).mount(router);
     router.route().failureHandler(context -> failed(router, context));

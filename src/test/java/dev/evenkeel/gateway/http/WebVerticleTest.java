@@ -491,9 +491,10 @@ class WebVerticleTest {
     Callers callers =
         new Callers(
             Access.of(vertx, "n1", null).toCompletionStage().toCompletableFuture().get(), bodies);
-    LiveRoutes live = new LiveRoutes(hub, new Connections(HttpLimits.DEFAULT, 0), callers);
-    Router router =
-        WebVerticle.router(vertx, new Api(vertx, callers, false), callers, "n1", bodies, live);
+    Connections connections = new Connections(HttpLimits.DEFAULT, 0);
+    LiveRoutes live = new LiveRoutes(hub, connections, callers);
+    Api api = new Api(vertx, callers, false);
+    Router router = WebVerticle.router(vertx, api, callers, "n1", bodies, live, connections);
     router
         .getRoutes()
         .forEach(

@@ -47,7 +47,7 @@ public final class HandlerStream implements ConsumerStream {
   /**
    * Messages that the handler got and the application has not finished. At most {@code parallel}.
    */
-  private final Map<MessageId, Promise<Void>> unfinished = new HashMap<>();
+  private final Map<MessageId, Waiting> unfinished = new HashMap<>();
 
   /** Shards that are being given away. */
   private final Set<LeasedShard> draining = new HashSet<>();
@@ -202,7 +202,8 @@ public final class HandlerStream implements ConsumerStream {
       if (alsoUnfinished) {
         unfinished
             .entrySet()
-            .removeIf(each -> shard.equals(each.getKey().shard()) && ends.add(each.getValue()));
+            .removeIf(each ->
+                    shard.equals(each.getKey().shard()) && ends.add(each.getValue().end()));
       }
     }
     GivenBackException cause = new GivenBackException("the shard goes to another owner");
@@ -225,7 +226,7 @@ public final class HandlerStream implements ConsumerStream {
           demand--;
         }
         if (finishing == Finishing.MANUAL) {
-          unfinished.put(MessageId.of(next.delivery()), next.end());
+          unfinished.put(MessageId.of(next.delivery()), next);
         }
       }
       try {
@@ -258,22 +259,40 @@ public final class HandlerStream implements ConsumerStream {
 
   @Override
   public void finish(Delivery delivery) {
-    Promise<Void> end = settled(delivery);
-    if (end != null) {
-      end.tryComplete();
+    Waiting ended = settled(delivery);
+    if (ended != null) {
+      ended.end().tryComplete();
     }
   }
 
   @Override
   public void fail(Delivery delivery, Throwable cause) {
-    Promise<Void> end = settled(delivery);
-    if (end != null) {
-      end.tryFail(cause);
+    Waiting ended = settled(delivery);
+    if (ended != null) {
+      ended.end().tryFail(cause);
     }
   }
 
-  private synchronized Promise<Void> settled(Delivery delivery) {
+  private synchronized Waiting settled(Delivery delivery) {
     return unfinished.remove(MessageId.of(delivery));
+  }
+
+  /** The messages that the application has got and not ended. */
+  public synchronized List<Delivery> unfinished() {
+    return unfinished.values().stream().map(Waiting::delivery).toList();
+  }
+
+  /** As {@link #close}, and gives all messages back that are not finished. */
+  public Future<Void> giveBackAndClose() {
+    List<Waiting> ends;
+    synchronized (this) {
+      ends = List.copyOf(unfinished.values());
+      unfinished.clear();
+    }
+    Future<Void> closed = close();
+    GivenBackException cause = new GivenBackException("the consumer leaves the group");
+    ends.forEach(each -> each.end().tryFail(cause));
+    return closed;
   }
 
   private void failed(Throwable cause) {

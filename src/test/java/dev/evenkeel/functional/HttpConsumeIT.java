@@ -1,0 +1,222 @@
+package dev.evenkeel.functional;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Test;
+
+/** Members of groups over HTTP, at a real node. */
+class HttpConsumeIT extends OneNode {
+  /** A session of a group. */
+  private static final class Session {
+    final String group;
+    final String path;
+
+    Session(String group, JsonObject options) {
+      this.group = group;
+      HttpResponse<String> opened =
+          node.post("/api/groups/" + group + "/sessions", options.encode());
+      assertThat(opened.statusCode()).as(opened.body()).isEqualTo(201);
+      JsonObject answer = new JsonObject(opened.body());
+      assertThat(answer.fieldNames()).containsExactly("session", "member", "expiresMs");
+      path = "/api/groups/" + group + "/sessions/" + answer.getString("session");
+    }
+
+    List<JsonObject> poll(String query) {
+      HttpResponse<String> answer = node.get(path + "/messages?" + query);
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+      return objects(new JsonObject(answer.body()).getJsonArray("messages"));
+    }
+
+    /** Returns what was refused. */
+    List<JsonObject> results(List<JsonObject> done, List<JsonObject> failed) {
+      JsonObject body = new JsonObject().put("done", names(done)).put("failed", names(failed));
+      HttpResponse<String> answer = node.post(path + "/results", body.encode());
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+      return objects(new JsonObject(answer.body()).getJsonArray("refused"));
+    }
+
+    void close() {
+      assertThat(node.delete(path).statusCode()).isEqualTo(204);
+    }
+  }
+
+  private static List<JsonObject> objects(JsonArray array) {
+    return array.stream().map(JsonObject.class::cast).toList();
+  }
+
+  private static JsonArray names(List<JsonObject> messages) {
+    JsonArray names = new JsonArray();
+    for (JsonObject message : messages) {
+      JsonObject name = new JsonObject();
+      for (String field : List.of("topic", "shard", "offset", "epoch", "error")) {
+        if (message.containsKey(field)) {
+          name.put(field, message.getValue(field));
+        }
+      }
+      names.add(name);
+    }
+    return names;
+  }
+
+  private static JsonObject of(String topic) {
+    return new JsonObject().put("topics", new JsonArray().add(topic));
+  }
+
+  @Test
+  void messagesComeInOrderFailAndComeAgain() {
+    node.createTopic("http", 1);
+    node.send("http", IntStream.range(0, 20).mapToObj(String::valueOf).toList());
+    Session session = new Session("http", of("http").put("retryDelaysMillis", new JsonArray().add(1)));
+    List<String> got = new ArrayList<>();
+    List<Integer> attempts = new ArrayList<>();
+    while (got.size() < 20) {
+      for (JsonObject message : session.poll("max=10&waitMs=5000")) {
+        assertThat(message.getLong("epoch")).isEqualTo(1);
+        if (message.getLong("offset") == 7 && message.getInteger("attempt") == 1) {
+          attempts.add(1);
+          message.put("error", "not yet");
+          assertThat(session.results(List.of(), List.of(message))).isEmpty();
+        } else {
+          got.add(message.getString("payload"));
+          assertThat(session.results(List.of(message), List.of())).isEmpty();
+          List<JsonObject> again = session.results(List.of(message), List.of());
+          assertThat(again).as("it has ended").hasSize(1);
+          assertThat(again.get(0).getString("reason")).isEqualTo("FENCED");
+        }
+      }
+    }
+    assertThat(got)
+        .containsExactlyElementsOf(IntStream.range(0, 20).mapToObj(String::valueOf).toList());
+    assertThat(attempts).containsExactly(1);
+    node.awaitConsumed("http", 20);
+    session.close();
+    assertThat(node.get(session.path + "/messages").statusCode()).isEqualTo(404);
+  }
+
+  @Test
+  void whoLostAnAnswerAsksAgain() {
+    node.createTopic("again", 1);
+    node.send("again", List.of("a", "b", "c"));
+    Session session = new Session("again", of("again").put("order", "none"));
+    List<JsonObject> first = session.poll("waitMs=5000");
+    while (first.size() < 3) {
+      first = session.poll("again=true");
+    }
+    assertThat(session.poll("again=true&max=2")).isEqualTo(first.subList(0, 2));
+    assertThat(session.poll("waitMs=0")).isEqualTo(first.subList(2, 3));
+    assertThat(session.results(first, List.of())).isEmpty();
+    assertThat(session.poll("again=true&waitMs=0")).isEmpty();
+    session.close();
+  }
+
+  @Test
+  void aSessionThatIsNotUsedEndsAndItsMessagesGoToAnother() {
+    node.createTopic("left", 2);
+    node.sendByKey("left", List.of("a", "b", "c", "d"));
+    Session left = new Session("left", of("left").put("expiresMs", 5_000).put("member", "left"));
+    List<JsonObject> held = left.poll("waitMs=5000");
+    assertThat(held).isNotEmpty();
+
+    Session other = new Session("left", of("left").put("member", "other"));
+    List<JsonObject> got = new ArrayList<>();
+    Awaitility.await("the other session gets all")
+        .atMost(Duration.ofSeconds(60))
+        .until(
+            () -> {
+              List<JsonObject> some = other.poll("waitMs=1000");
+              other.results(some, List.of());
+              got.addAll(some);
+              return got.size() == 4;
+            });
+    JsonObject first = held.get(0);
+    assertThat(got)
+        .filteredOn(each -> each.getString("payload").equals(first.getString("payload")))
+        .singleElement()
+        .satisfies(
+            again -> assertThat(again.getLong("epoch")).isGreaterThan(first.getLong("epoch")));
+    assertThat(node.post(left.path + "/extend", "").statusCode()).isEqualTo(404);
+    other.close();
+  }
+
+  @Test
+  void eventsFlowAsLongAsTheyAreReadAndEnded() throws IOException, InterruptedException {
+    node.createTopic("events", 2);
+    Session session = new Session("events", of("events"));
+    HttpResponse<java.io.InputStream> stream =
+        HttpClient.newHttpClient()
+            .send(
+                HttpRequest.newBuilder(URI.create(node.url() + session.path + "/events")).build(),
+                HttpResponse.BodyHandlers.ofInputStream());
+    assertThat(stream.headers().firstValue("content-type")).contains("text/event-stream");
+    node.sendByKey("events", IntStream.range(0, 30).mapToObj(String::valueOf).toList());
+    try (BufferedReader lines =
+        new BufferedReader(new InputStreamReader(stream.body(), StandardCharsets.UTF_8))) {
+      List<String> got = new ArrayList<>();
+      while (got.size() < 30) {
+        String line = lines.readLine();
+        if (line.startsWith("data: ")) {
+          JsonObject message = new JsonObject(line.substring(6));
+          got.add(message.getString("payload"));
+          assertThat(session.results(List.of(message), List.of())).isEmpty();
+        }
+      }
+      assertThat(got).doesNotHaveDuplicates();
+      session.close();
+      String line = lines.readLine();
+      while (line != null && !line.startsWith("event: end")) {
+        line = lines.readLine();
+      }
+      assertThat(line).isEqualTo("event: end");
+      assertThat(lines.readLine()).contains("UNKNOWN_SESSION");
+    }
+  }
+
+  @Test
+  void badRequestsSayWhatWouldBeRight() {
+    node.createTopic("strict", 1);
+    refused(of("nowhere"), 404, "UNKNOWN_TOPIC");
+    refused(new JsonObject(), 400, "the field 'topics' must be an array of names");
+    refused(of("strict").put("ordr", "key"), 400, "did you mean 'order'");
+    refused(of("strict").put("order", "odd"), 400, "odd");
+    refused(of("strict").put("mode", "broadcast"), 400, "mode broadcast");
+    refused(of("strict").put("expiresMs", 1), 400, "5000");
+    refused(of("strict").put("user", "root"), 400, "unknown field 'user'");
+    Session session = new Session("strict", of("strict"));
+    assertThat(node.get(session.path + "/messages?max=0").statusCode()).isEqualTo(400);
+    assertThat(node.get(session.path + "/messages?waitMs=15001").statusCode()).isEqualTo(400);
+    assertThat(node.post(session.path + "/results", "{}").statusCode()).isEqualTo(400);
+    assertThat(node.post(session.path + "/results", "{\"done\":[1]}").statusCode()).isEqualTo(400);
+    assertThat(node.post(session.path + "/results", "{\"done\":[{\"payload\":1}]}").body())
+        .contains("unknown field 'payload'");
+    assertThat(node.get("/api/groups/other/sessions/" + id(session) + "/messages").statusCode())
+        .as("a session of another group")
+        .isEqualTo(404);
+    assertThat(node.get("/api/groups/strict/sessions/odd/messages").statusCode()).isEqualTo(404);
+    session.close();
+  }
+
+  private static String id(Session session) {
+    return session.path.substring(session.path.lastIndexOf('/') + 1);
+  }
+
+  private static void refused(JsonObject options, int status, String words) {
+    HttpResponse<String> answer = node.post("/api/groups/strict/sessions", options.encode());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
+    assertThat(answer.body()).contains(words);
+  }
+}
