@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.util.Map;
 import java.util.Set;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Four shards and consumers that come and go: everybody has an even share at each step. */
+@Tag("full")
 class ArticleWalkIT {
   @TempDir Path directory;
 

@@ -15,6 +15,7 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,6 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
  * what fits into its spool and refuses the rest early; killed and started again it loses nothing
  * that it accepted.
  */
+@Tag("full")
 class ForwardIT {
   private static final long SPOOL_BYTES = 32 << 20;
   private static final int ORDER_BYTES = 256 << 10;

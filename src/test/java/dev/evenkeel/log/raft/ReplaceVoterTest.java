@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.io.TempDir;
 /** Three nodes form together, one loses its directory, and an empty one takes its place. */
 class ReplaceVoterTest {
   /** Often enough that a request of the leader comes in the middle. */
-  private static final int REOPENED = 15;
+  private static final int REOPENED = 40;
 
   @TempDir Path temp;
   private final List<LogSettings.Peer> peers =
@@ -191,6 +192,7 @@ class ReplaceVoterTest {
   }
 
   @Test
+  @Tag("full")
   void aFollowerOpensItsLogAgainWhileTheLeaderIsBusy() throws Exception {
     String follower =
         nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
