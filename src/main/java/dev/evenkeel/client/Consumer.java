@@ -31,10 +31,19 @@ public interface Consumer {
   void resume();
 
   /**
+   * Also reads a topic, or all topics that fit a pattern, from now on; see {@link
+   * ConsumerOptions#setTopics}. The dispatcher plans who gets the shards. Fails with {@code
+   * RefusedException} INVALID if the consumer reads that already, or is closed, with UNKNOWN_TOPIC
+   * if there is no such topic, and with UNAVAILABLE if the cluster does not answer.
+   */
+  Future<Void> subscribe(String topic);
+
+  /**
    * Stops reading a topic and releases its shards, as in a handover. If no other member of the
    * group reads the topic, the group forgets it: its committed offsets, state, retries and dead
    * letters are deleted, and retention no longer waits for this group. A consumer that subscribes
-   * to the topic again begins as in a new group.
+   * to the topic again begins as in a new group. Of a pattern that the options name, it stops reading
+   * the topics, which keep what the group knows of them.
    *
    * <p>Completes with true if the group has forgotten the topic, with false if another member reads
    * it. It takes up to the lock time and 30 s more. Fails with {@code RefusedException}:

@@ -258,7 +258,11 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
     return get(TOPICS);
   }
 
-  /** Names of the topics to subscribe to, at least one. */
+  /**
+   * Names of the topics to subscribe to, at least one. A name with {@code *} is a pattern: {@code *}
+   * stands for any number of characters. {@code orders.*} takes in every topic whose name begins
+   * with {@code orders.}, also those that are created later.
+   */
   public ConsumerOptions setTopics(List<String> topics) {
     return set(TOPICS, topics);
   }

@@ -143,6 +143,51 @@ class DailyApiIT extends OneNode {
   }
 
   @Test
+  void aPatternTakesInTopicsAsTheyAppearAndSubscriptionsChange() {
+    EvenkeelClient client = await(Evenkeel.connect(options()));
+    try {
+      List<String> got = new CopyOnWriteArrayList<>();
+      Consumer consumer =
+          await(
+              client.consumer(
+                  consumer("patterns", "eu.*"),
+                  Serde.TEXT.handler(
+                      (text, delivery) -> {
+                        got.add(delivery.topic() + " " + text);
+                        return Future.succeededFuture();
+                      })));
+      assertThat(consumer.ownedShards()).as("there is no such topic yet").isZero();
+      for (String topic : List.of("eu.orders", "eu.visits", "us.orders")) {
+        node.createTopic(topic, 2);
+        node.send(topic, List.of("1"));
+      }
+      Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.size() == 2);
+      assertThat(got).containsExactlyInAnyOrder("eu.orders 1", "eu.visits 1");
+
+      await(consumer.subscribe("us.orders"));
+      Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.size() == 3);
+      refused(consumer.subscribe("us.orders"), Refusal.INVALID);
+      refused(consumer.subscribe("nowhere"), Refusal.UNKNOWN_TOPIC);
+      assertThat(await(consumer.unsubscribe("eu.*"))).isFalse();
+      Awaitility.await().until(() -> consumer.ownedShards() == 2);
+      node.send("eu.orders", List.of("2"));
+      node.send("us.orders", List.of("2"));
+      Awaitility.await().until(() -> got.contains("us.orders 2"));
+      assertThat(got).doesNotContain("eu.orders 2");
+
+      // The group knows how far it was.
+      await(consumer.subscribe("eu.*"));
+      Awaitility.await().until(() -> got.contains("eu.orders 2"));
+      assertThat(got).hasSize(5);
+      await(client.admin().deleteTopic("eu.visits"));
+      node.send("eu.orders", List.of("3"));
+      Awaitility.await().until(() -> got.contains("eu.orders 3"));
+    } finally {
+      await(client.close());
+    }
+  }
+
+  @Test
   void codeWithoutVertxSendsAndPolls() throws InterruptedException {
     node.createTopic("plain", 3);
     try (PlainClient client = Evenkeel.connectAndWait(options());

@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
@@ -30,6 +31,7 @@ import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -115,6 +117,11 @@ final class ConsumerShell implements Consumer {
    */
   private final AtomicReference<ConsumerShell> linked = new AtomicReference<>(this);
 
+  private Subscription subscription;
+
+  /** The view in which the topics were looked up last. */
+  private ClusterView seen;
+
   private Link.Listening pushes;
   private long ticker = -1;
   private long startDeadlineMillis;
@@ -151,6 +158,10 @@ final class ConsumerShell implements Consumer {
     this.link = link;
     this.directory = directory;
     this.options = options;
+    subscription = new Subscription(options.getTopics());
+    if (subscription.hasPatterns()) {
+      options.setTopics(subscription.topics(List.of()));
+    }
     workers =
         options.isWorker() || handler.blocks()
             ? new Workers(options, "evenkeel-" + options.getGroup() + "/" + options.getMember())
@@ -276,9 +287,15 @@ final class ConsumerShell implements Consumer {
   }
 
   private void begin() {
-    begun = true;
     if (!ended) {
-      heartbeats.hurry();
+      lookAtTopics();
+      begun = true;
+      if (options.getTopics().isEmpty()) {
+        // It joins when the first topic appears.
+        started.tryComplete(this);
+      } else {
+        heartbeats.hurry();
+      }
     }
   }
 
@@ -337,7 +354,7 @@ final class ConsumerShell implements Consumer {
 
   void heartbeatNow() {
     // After the last heartbeat, another one would bring the member back.
-    if (!leaving) {
+    if (!leaving && !options.getTopics().isEmpty()) {
       heartbeats.hurry();
     }
   }
@@ -500,7 +517,12 @@ final class ConsumerShell implements Consumer {
     core.shardGroups(directory.shardGroups());
     core.tick(now);
     if (begun && !linkLost && !leaving) {
-      heartbeats.tick();
+      if (subscription.hasPatterns()) {
+        lookAtTopics();
+      }
+      if (!options.getTopics().isEmpty()) {
+        heartbeats.tick();
+      }
     }
     turn();
   }
@@ -649,6 +671,67 @@ final class ConsumerShell implements Consumer {
   }
 
   @Override
+  public Future<Void> subscribe(String topic) {
+    Promise<Void> done = Promise.promise();
+    context.run(
+        () -> {
+          try {
+            if (ended || closing) {
+              throw new RefusedException(
+                  Refusal.INVALID, this + " is closed: it reads nothing any more");
+            }
+            Subscription more = subscription.with(topic, toString());
+            directory
+                .view()
+                .onComplete(
+                    view ->
+                        context.run(
+                            () -> {
+                              if (view.failed()) {
+                                done.fail(view.cause());
+                              } else if (!Subscription.isPattern(topic)
+                                  && view.result().topic(topic) == null) {
+                                done.fail(view.result().missing(topic));
+                              } else {
+                                subscribed(more);
+                                done.complete();
+                              }
+                            }));
+          } catch (RefusedException e) {
+            done.fail(e);
+          }
+        });
+    return done.future();
+  }
+
+  private void subscribed(Subscription next) {
+    subscription = next;
+    seen = null;
+    lookAtTopics();
+  }
+
+  /** Finds out which topics there are to read, if that may have changed. */
+  private void lookAtTopics() {
+    ClusterView view = directory.current();
+    if (view == seen || view == null && subscription.hasPatterns()) {
+      return;
+    }
+    seen = view;
+    List<String> existing =
+        view == null ? List.of() : view.topics().stream().map(TopicInfo::name).toList();
+    List<String> topics = subscription.topics(existing);
+    if (!topics.equals(options.getTopics())) {
+      options.setTopics(topics);
+      if (broadcast != null) {
+        broadcast.topicsChanged();
+      }
+      if (begun) {
+        heartbeatNow();
+      }
+    }
+  }
+
+  @Override
   public Future<Boolean> unsubscribe(String topic) {
     Promise<Boolean> done = Promise.promise();
     context.run(
@@ -660,15 +743,16 @@ final class ConsumerShell implements Consumer {
             return;
           }
           try {
-            options.setTopics(Unsubscribing.topicsWithout(topic, options.getTopics(), toString()));
+            subscribed(subscription.without(topic, toString()));
           } catch (RefusedException e) {
             done.fail(e);
             return;
           }
-          if (broadcast != null) {
-            broadcast.topicsChanged();
+          if (Subscription.isPattern(topic)) {
+            // The topics keep what the group knows of them: they may come back.
+            done.complete(false);
+            return;
           }
-          heartbeatNow();
           Unsubscribing.ask(link, directory, options, topic)
               .onComplete(asked -> context.run(() -> done.handle(asked)));
         });

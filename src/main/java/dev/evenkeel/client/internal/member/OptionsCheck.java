@@ -33,7 +33,7 @@ public final class OptionsCheck {
     refuseIf(
         options.getTopics() == null || options.getTopics().isEmpty(),
         "a consumer needs at least one topic");
-    options.getTopics().forEach(topic -> Names.check("topic", topic));
+    options.getTopics().forEach(Subscription::check);
     refuseIf(
         options.getMode() == null || options.getDedup() == null,
         "a consumer needs a mode and a dedup");

@@ -29,29 +29,6 @@ final class Unsubscribing {
   private Unsubscribing() {}
 
   /**
-   * The topics that are left.
-   *
-   * @param consumer for people
-   * @throws RefusedException INVALID if the consumer cannot unsubscribe from {@code topic}
-   */
-  static List<String> topicsWithout(String topic, List<String> topics, String consumer) {
-    List<String> others = topics.stream().filter(each -> !each.equals(topic)).toList();
-    if (others.size() == topics.size()) {
-      throw new RefusedException(
-          Refusal.INVALID,
-          "%s does not read topic '%s': it reads %s",
-          consumer,
-          topic,
-          String.join(", ", topics));
-    }
-    if (others.isEmpty()) {
-      throw new RefusedException(
-          Refusal.INVALID, "%s reads no other topic than '%s': close it instead", consumer, topic);
-    }
-    return others;
-  }
-
-  /**
    * Asks the dispatcher until the result is known, or for the lock time and 30 seconds.
    *
    * @return whether the group has forgotten the topic; false if another member reads it
