@@ -159,6 +159,16 @@ class OpenApiTest {
         });
   }
 
+  /** {@code JsonApiIT} compares what a node answers. */
+  @Test
+  void anAnswerIsComparedWithTheDocument() {
+    String good = "{\"error\":\"UNKNOWN_TOPIC\",\"message\":\"there is no topic 'x'\"}";
+    assertThat(DescribedApi.problems("GET", "/api/topics/x?a=b", 404, good)).isEmpty();
+    assertThat(DescribedApi.problems("GET", "/api/topics/x", 200, good)).isNotEmpty();
+    String bad = "[{\"name\":\"x\",\"shards\":\"1\"}]";
+    assertThat(DescribedApi.problems("GET", "/api/topics", 200, bad)).hasSize(1);
+  }
+
   // ---- Errors
 
   private static String errorsOf(int status) {
