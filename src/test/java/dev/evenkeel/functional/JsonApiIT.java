@@ -9,6 +9,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.LiteMember;
+import dev.evenkeel.gateway.http.DescribedApi;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -222,6 +223,7 @@ class JsonApiIT {
     HttpResponse<String> response = http(method, path, "application/json", body);
     assertThat(response.statusCode()).as(response.body()).isEqualTo(status);
     assertThat(response.headers().firstValue("content-type")).contains("application/json");
+    assertThat(DescribedApi.problems(method, path, status, response.body())).isEmpty();
     return response.body().strip();
   }
 
