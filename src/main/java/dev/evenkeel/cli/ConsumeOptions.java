@@ -15,7 +15,6 @@ import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashMap;

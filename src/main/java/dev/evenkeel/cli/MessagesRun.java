@@ -24,8 +24,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 
 /**
- * One run of {@code topic messages}: reads the shards of a topic over the HTTP API, and prints their
- * messages.
+ * One run of {@code topic messages}: reads the shards of a topic over the HTTP API, and prints
+ * their messages.
  *
  * <p>It works in rounds. A round asks where the shards end, and reads each of them up to there. Of
  * the messages that it has read ahead, one for each shard at least, it prints the one with the
@@ -67,7 +67,7 @@ final class MessagesRun {
     /** The next offset to read; -1: not known. */
     long next = -1;
 
-    /** Where the shard ended at the begin of the round; -1: not known. */
+    /** Where the shard ended when the round began; -1: not known. */
     long end = -1;
 
     /** Messages that were read and not printed. */
@@ -236,7 +236,9 @@ final class MessagesRun {
       if (!dropped || cursor.next < 0) {
         throw e;
       }
-      show("shard %s: %s; goes on at the first message kept".formatted(cursor.shard, e.getMessage()));
+      show(
+          "shard %s: %s; goes on at the first message kept"
+              .formatted(cursor.shard, e.getMessage()));
       cursor.next = -1;
       return true;
     }
@@ -263,7 +265,10 @@ final class MessagesRun {
       query.append("&offset=").append(cursor.next);
     } else if (cursor.start != null) {
       boolean time = cursor.start.kind() == StartAt.Kind.TIMESTAMP;
-      query.append("&at=").append(time ? cursor.start.value() : cursor.start.kind().name().toLowerCase(Locale.ROOT));
+      query
+          .append("&at=")
+          .append(
+              time ? cursor.start.value() : cursor.start.kind().name().toLowerCase(Locale.ROOT));
     }
     if (settings.key() != null) {
       query.append("&key=").append(HttpApi.segment(settings.key()));
@@ -271,7 +276,9 @@ final class MessagesRun {
     return query.toString();
   }
 
-  /** Asks the node. Once it has answered, {@code --follow} rides out that it is away for a while. */
+  /**
+   * Asks the node. Once it has answered, {@code --follow} rides out that it is away for a while.
+   */
   private <T> T ask(Supplier<T> question) {
     flush();
     while (true) {
@@ -318,7 +325,13 @@ final class MessagesRun {
     }
     String unreadable = message.getString("unreadable");
     if (unreadable != null) {
-      show("%s/%s offset %s cannot be read: %s".formatted(settings.topic(), message.getInteger("shard"), message.getLong("offset"), unreadable));
+      show(
+          "%s/%s offset %s cannot be read: %s"
+              .formatted(
+                  settings.topic(),
+                  message.getInteger("shard"),
+                  message.getLong("offset"),
+                  unreadable));
       return;
     }
     String coded = message.getString("payloadBase64");

@@ -73,7 +73,10 @@ final class TopicSettings {
   }
 
   boolean areGiven() {
-    return copyFrom != null || retentionMillis != null || ageMillisMax != null || shardBytesMax != null;
+    return copyFrom != null
+        || retentionMillis != null
+        || ageMillisMax != null
+        || shardBytesMax != null;
   }
 
   /** The topic that {@code --copy-from} names; null: none. */
@@ -124,7 +127,6 @@ final class TopicSettings {
   static String line(JsonObject topic) {
     String bytes = maxBytes(topic);
     return "retention %s, max age %s, max bytes %s%s"
-        .formatted(
-            retention(topic), maxAge(topic), bytes, bytes.equals(OFF) ? "" : " a shard");
+        .formatted(retention(topic), maxAge(topic), bytes, bytes.equals(OFF) ? "" : " a shard");
   }
 }

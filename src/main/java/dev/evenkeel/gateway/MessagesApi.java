@@ -118,10 +118,7 @@ final class MessagesApi {
               FetchAnswer fetched = FetchAnswer.decode(answer);
               long next = take(page, shard, key, fetched, offset);
               boolean done =
-                  page.full()
-                      || next <= offset
-                      || next >= fetched.endOffset()
-                      || !all && left <= 0;
+                  page.full() || next <= offset || next >= fetched.endOffset() || !all && left <= 0;
               return done ? Future.succeededFuture(next) : read(page, shard, key, next, left);
             });
   }

@@ -59,7 +59,8 @@ class ExecRunnerTest {
     timers.shutdownNow();
   }
 
-  private String print(String command, Map<String, String> environment, Map<String, byte[]> bytes, String input) {
+  private String print(
+      String command, Map<String, String> environment, Map<String, byte[]> bytes, String input) {
     byte[] output =
         runner
             .capture(
@@ -71,7 +72,9 @@ class ExecRunnerTest {
 
   private void run(String command, String input) {
     runner
-        .run(new ExecRunner.Call(command, Map.of(), Map.of(), input.getBytes(StandardCharsets.UTF_8)))
+        .run(
+            new ExecRunner.Call(
+                command, Map.of(), Map.of(), input.getBytes(StandardCharsets.UTF_8)))
         .join();
   }
 

@@ -201,7 +201,12 @@ class UsageTest {
         List.of("--shards 0", "topic", "create", "t", "--shards", "0"),
         List.of("--retention 'x'", "topic", "create", "t", "--shards=1", "--retention=x"),
         List.of("or --copy-from TOPIC", "topic", "create", "t"),
-        List.of("--max-age 'x': write 200ms, 5s, 2m or 1h; or off", "topic", "create", "t", "--max-age=x"),
+        List.of(
+            "--max-age 'x': write 200ms, 5s, 2m or 1h; or off",
+            "topic",
+            "create",
+            "t",
+            "--max-age=x"),
         List.of("give --retention, --max-age", "topic", "configure", "t"),
         List.of("--retention 'off'", "topic", "configure", "t", "--retention=off"),
         List.of("1GiB; or off", "topic", "configure", "t", "--max-shard-bytes=1GB"),
