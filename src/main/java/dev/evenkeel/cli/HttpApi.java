@@ -27,6 +27,39 @@ public final class HttpApi {
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
+  /**
+   * The answer to a request.
+   *
+   * @param json an object, an array, or null if there is none
+   */
+  record Answer(Object json, HttpHeaders headers) {}
+
+  /** That a node refused a request, in place of not answering it: the cause of the failure. */
+  static final class Refused extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final int status;
+    private final String error;
+
+    /**
+     * @param error the word of the API for it; null: the answer has none
+     */
+    Refused(int status, String error) {
+      super("HTTP status " + status + (error == null ? "" : ", " + error));
+      this.status = status;
+      this.error = error;
+    }
+
+    String error() {
+      return error;
+    }
+
+    /** Whether the same request may succeed later. */
+    boolean mayPass() {
+      return status == 429 || status >= 500;
+    }
+  }
+
   private final String url;
   private final HttpClient client;
 
@@ -97,39 +130,7 @@ public final class HttpApi {
     return (T) answer(method, path, body).json();
   }
 
-  /**
-   * The answer to a request.
-   *
-   * @param json an object, an array, or null if there is none
-   */
-  record Answer(Object json, HttpHeaders headers) {}
-
-  /** That a node refused a request, in place of not answering it: the cause of the failure. */
-  static final class Refused extends Exception {
-    private static final long serialVersionUID = 1L;
-
-    private final int status;
-    private final String error;
-
-    /**
-     * @param error the word of the API for it; null: the answer has none
-     */
-    Refused(int status, String error) {
-      super("HTTP status " + status + (error == null ? "" : ", " + error));
-      this.status = status;
-      this.error = error;
-    }
-
-    String error() {
-      return error;
-    }
-
-    /** Whether the same request may succeed later. */
-    boolean mayPass() {
-      return status == 429 || status >= 500;
-    }
-  }
-
+  /** As {@link #call}, with the headers. */
   Answer answer(String method, String path, JsonObject body) {
     HttpRequest.Builder request =
         to(path)

@@ -18,6 +18,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 import java.util.PriorityQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -104,7 +105,11 @@ final class MessagesRun {
   private final Thread thread = Thread.currentThread();
   private final CountDownLatch stop = new CountDownLatch(1);
 
-  private Map<Integer, Cursor> cursors = new HashMap<>();
+  private Map<Integer, Cursor> cursors = Map.of();
+
+  /** When the topic was created; null: not known. */
+  private Long created;
+
   private boolean firstRound = true;
   private boolean answered;
   private boolean away;
@@ -164,6 +169,11 @@ final class MessagesRun {
   /** Asks for the shards and their ends. */
   private List<Cursor> look() {
     JsonObject topic = ask(() -> api.get(path));
+    if (!Objects.equals(created, topic.getLong("createdMillis"))) {
+      // At first, or another topic has the name now: its offsets are others.
+      created = topic.getLong("createdMillis");
+      cursors = Map.of();
+    }
     JsonArray shards = topic.getJsonArray("shardList");
     Map<Integer, Cursor> now = new HashMap<>();
     List<Cursor> wanted = new ArrayList<>();
@@ -191,7 +201,7 @@ final class MessagesRun {
     return wanted;
   }
 
-  /** A shard that is new to this run. After the first round, it is new to the topic. */
+  /** A shard that is new to this run. After the first round, it is new in the topic. */
   private Cursor begin(int shard, long start, long end, boolean alone) {
     Cursor cursor = new Cursor(shard, firstRound ? settings.start() : null);
     if (firstRound && settings.offset() != null) {

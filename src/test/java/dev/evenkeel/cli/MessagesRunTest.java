@@ -36,6 +36,7 @@ class MessagesRunTest {
   private final ByteArrayOutputStream out = new ByteArrayOutputStream();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();
   private volatile long start;
+  private volatile long created = 1;
   private volatile int status = 200;
   private volatile boolean endsKnown = true;
   private volatile MessagesRun run;
@@ -83,7 +84,10 @@ class MessagesRunTest {
               .put("start", endsKnown ? start : null)
               .put("end", endsKnown ? shards.get(i).size() : null));
     }
-    return new JsonObject().put("name", "t").put("shardList", list);
+    return new JsonObject()
+        .put("name", "t")
+        .put("createdMillis", created)
+        .put("shardList", list);
   }
 
   private Object page(HttpExchange exchange, String query) {
@@ -252,7 +256,7 @@ class MessagesRunTest {
   }
 
   @Test
-  void followingGoesOnAfterAnOutageAndFindsNewShards() {
+  void followingGoesOnAfterAnOutageAndInNewShardsAndTopics() {
     add(0, 1, 2);
     MessagesRun.Settings follow =
         new MessagesRun.Settings("t", null, null, null, null, Long.MAX_VALUE, true, false);
@@ -264,8 +268,14 @@ class MessagesRunTest {
     add(0, 4);
     status = 200;
     await().until(() -> out.toString(StandardCharsets.UTF_8).endsWith("1/0\n0/2\n"));
+    synchronized (shards) {
+      created = 2;
+      shards.clear();
+      add(0, 5);
+    }
+    await().until(() -> out.toString(StandardCharsets.UTF_8).endsWith("0/2\n0/0\n"));
     run.stop();
-    assertThat(printed.join()).containsExactly("0/0", "0/1", "1/0", "0/2");
+    assertThat(printed.join()).containsExactly("0/0", "0/1", "1/0", "0/2", "0/0");
     assertThat(err.toString(StandardCharsets.UTF_8))
         .isEqualTo("evenkeel topic messages: no leader; tries again until the node answers\n");
   }
