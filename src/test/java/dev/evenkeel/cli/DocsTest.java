@@ -81,7 +81,8 @@ class DocsTest {
       command.getCommandSpec().options().stream()
           .map(option -> option.longestName())
           .filter(name -> !name.equals("--version"))
-          .forEach(name -> assertThat(text).as("option of %s", command.getCommandName()).contains(name));
+          .forEach(
+              name -> assertThat(text).as("option of %s", command.getCommandName()).contains(name));
     }
   }
 

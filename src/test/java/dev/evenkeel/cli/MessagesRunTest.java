@@ -84,10 +84,7 @@ class MessagesRunTest {
               .put("start", endsKnown ? start : null)
               .put("end", endsKnown ? shards.get(i).size() : null));
     }
-    return new JsonObject()
-        .put("name", "t")
-        .put("createdMillis", created)
-        .put("shardList", list);
+    return new JsonObject().put("name", "t").put("createdMillis", created).put("shardList", list);
   }
 
   private Object page(HttpExchange exchange, String query) {
