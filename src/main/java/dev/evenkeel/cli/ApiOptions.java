@@ -19,12 +19,7 @@ final class ApiOptions {
   @Spec(Spec.Target.MIXEE)
   private CommandSpec spec;
 
-  @Option(
-      names = "--http",
-      paramLabel = "URL",
-      defaultValue = HttpApi.DEFAULT_URL,
-      description = "HTTP address of a node (default: ${DEFAULT-VALUE}).")
-  private String url;
+  @Mixin private HttpOption http;
 
   @Option(
       names = "--format",
@@ -33,10 +28,8 @@ final class ApiOptions {
       description = "text for people, json for programs (default: ${DEFAULT-VALUE}).")
   private Format format;
 
-  @Mixin private CredentialOptions credentials;
-
   HttpApi api() {
-    return new HttpApi(url, credentials.read());
+    return http.api();
   }
 
   /** Gets a path and prints the answer; gives the exit status. */

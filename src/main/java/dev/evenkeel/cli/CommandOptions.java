@@ -55,6 +55,11 @@ public final class CommandOptions {
     return list(name, label, String.class, null, unset, help);
   }
 
+  /** An option that may be given several times; null: it is not given. */
+  Supplier<List<String>> repeated(String name, String label, String help) {
+    return add(option(name, label, List.class, null, help).auxiliaryTypes(String.class));
+  }
+
   public Supplier<Path> directory(String name, String help) {
     return add(option(name, "DIR", Path.class, null, help));
   }

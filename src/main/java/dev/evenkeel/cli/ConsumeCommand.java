@@ -61,7 +61,10 @@ final class ConsumeCommand implements Callable<Integer> {
           "--exec",
           "CMD",
           "Run by sh -c for each message, payload on stdin, and EVENKEEL_TOPIC, _SHARD, _OFFSET,"
-              + " _KEY, _ATTEMPT, _EPOCH, _MEMBER, in mode singleton _TERM, in the environment.");
+              + " _KEY, _LENGTH, _ATTEMPT, _EPOCH, _MEMBER, in mode singleton _TERM, in the"
+              + " environment. _LENGTH is the bytes of the payload. A header is in"
+              + " EVENKEEL_HEADER_NAME, with capital letters, and _ for what is no letter or"
+              + " digit.");
 
   private final Supplier<Long> execTimeoutMillis =
       flags.time(

@@ -15,14 +15,8 @@ import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.time.DateTimeException;
-import java.time.Instant;
-import java.time.LocalDate;
-import java.time.OffsetDateTime;
-import java.time.ZoneOffset;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -258,7 +252,7 @@ final class ConsumeOptions {
         .put("retryDelaysMillis", retryDelaysMillis());
     ConsumerOptions options =
         new ConsumerOptions(json)
-            .setStart(start(from.get()))
+            .setStart(OptionFormats.start("--from", from.get()))
             .setRate(rate.get())
             .setKeyRate(keyRate.get());
     OptionFormats.checked(
@@ -329,36 +323,5 @@ final class ConsumeOptions {
       }
     }
     return millis;
-  }
-
-  /**
-   * {@code earliest}, {@code latest}, milliseconds since 1970, or ISO-8601 (UTC if it says none).
-   */
-  static StartAt start(String text) {
-    if (text.equals("earliest")) {
-      return StartAt.EARLIEST;
-    }
-    if (text.equals("latest")) {
-      return StartAt.LATEST;
-    }
-    try {
-      if (text.matches("\\d{1,18}")) {
-        return StartAt.timestamp(Long.parseLong(text));
-      }
-      if (text.matches("\\d{4}-\\d{2}-\\d{2}")) {
-        return at(LocalDate.parse(text).atStartOfDay().toInstant(ZoneOffset.UTC));
-      }
-      boolean zoned = text.matches(".*T.*([zZ]|[+-]\\d{2}(:?\\d{2})?)");
-      return at(OffsetDateTime.parse(zoned ? text : text + "Z").toInstant());
-    } catch (DateTimeException e) {
-      throw CommandFailure.usage(
-          "--from '"
-              + text
-              + "': write earliest, latest, milliseconds since 1970, or 2026-01-31T12:00:00Z");
-    }
-  }
-
-  private static StartAt at(Instant instant) {
-    return StartAt.timestamp(Math.max(0, instant.toEpochMilli()));
   }
 }

@@ -38,17 +38,18 @@ final class ExecRunner implements AutoCloseable {
    * A command.
    *
    * @param environment variables to set; a null value removes the variable
+   * @param bytes variables to set whose values may be any bytes, except zero
    * @param timeoutMillis the command is killed and fails after this time; 0: never
    */
   record Call(
       String command,
       Map<String, String> environment,
-      byte[] key,
+      Map<String, byte[]> bytes,
       byte[] input,
       long timeoutMillis) {
     /** A command without a timeout. */
-    Call(String command, Map<String, String> environment, byte[] key, byte[] input) {
-      this(command, environment, key, input, 0);
+    Call(String command, Map<String, String> environment, Map<String, byte[]> bytes, byte[] input) {
+      this(command, environment, bytes, input, 0);
     }
   }
 
@@ -222,16 +223,15 @@ final class ExecRunner implements AutoCloseable {
   }
 
   private static ProcessBuilder builder(Call call, boolean capture) {
-    ProcessBuilder builder =
-        new ProcessBuilder("sh", "-c", keyScript(call.key()) + call.command())
-            .redirectError(Redirect.INHERIT);
+    ProcessBuilder builder = new ProcessBuilder().redirectError(Redirect.INHERIT);
     if (!capture) {
       builder.redirectOutput(Redirect.INHERIT);
     }
     Map<String, String> environment = builder.environment();
     // Commands have nothing to show to the cluster.
     environment.keySet().removeAll(CredentialOptions.VARIABLES);
-    environment.remove("EVENKEEL_KEY");
+    // They get the key and the headers of their own message only.
+    environment.keySet().removeIf(MessageVariables::isOfOneMessage);
     call.environment()
         .forEach(
             (name, value) -> {
@@ -241,28 +241,30 @@ final class ExecRunner implements AutoCloseable {
                 environment.put(name, value);
               }
             });
-    if (call.key() != null && ascii(call.key())) {
-      environment.put("EVENKEEL_KEY", new String(call.key(), StandardCharsets.US_ASCII));
-    }
-    return builder;
+    StringBuilder script = new StringBuilder();
+    call.bytes().forEach((name, value) -> put(environment, script, name, value));
+    return builder.command("sh", "-c", script.append(call.command()).toString());
   }
 
   /**
-   * Sets a key that is not ASCII in the shell, because Java would write it to the environment in
-   * the locale's encoding. The x keeps line ends at the end of the key.
+   * Sets a variable. The shell decodes what is not ASCII, because Java would write it to the
+   * environment in the locale's encoding. The x keeps line ends at the end of the value.
    */
-  private static String keyScript(byte[] key) {
-    if (key == null || ascii(key)) {
-      return "";
+  private static void put(
+      Map<String, String> environment, StringBuilder script, String name, byte[] value) {
+    if (ascii(value)) {
+      environment.put(name, new String(value, StandardCharsets.US_ASCII));
+      return;
     }
-    StringBuilder script = new StringBuilder("EVENKEEL_KEY=$(printf '");
-    for (byte b : key) {
+    StringBuilder escaped = new StringBuilder();
+    for (byte b : value) {
       // A variable cannot hold a zero byte.
       if (b != 0) {
-        script.append(String.format("\\%03o", b & 0xFF));
+        escaped.append(String.format("\\%03o", b & 0xFF));
       }
     }
-    return script.append("x'); export EVENKEEL_KEY=\"${EVENKEEL_KEY%x}\"\n").toString();
+    environment.put(name, escaped.toString());
+    script.append("%1$s=$(printf \"${%1$s}x\"); export %1$s=\"${%1$s%%x}\"\n".formatted(name));
   }
 
   private static boolean ascii(byte[] bytes) {

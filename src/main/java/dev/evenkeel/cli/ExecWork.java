@@ -97,12 +97,13 @@ final class ExecWork {
             delivery.member(),
             delivery.offset());
     environment.put("EVENKEEL_ATTEMPT", Integer.toString(delivery.attempt()));
+    environment.put("EVENKEEL_LENGTH", Integer.toString(delivery.message().payloadLength()));
     CompletableFuture<Void> command =
         runner.run(
             new ExecRunner.Call(
                 settings.execCommand(),
                 environment,
-                delivery.message().key(),
+                MessageVariables.of(delivery.message()),
                 delivery.message().payload(),
                 settings.execTimeoutMillis()));
     working.add(command);
@@ -153,7 +154,7 @@ final class ExecWork {
 
   private ExecRunner.Call call(String command, ShardContext shard, byte[] input) {
     return new ExecRunner.Call(
-        command, environment(shard), null, input, settings.stateTimeoutMillis());
+        command, environment(shard), Map.of(), input, settings.stateTimeoutMillis());
   }
 
   /** Kills the command for the state of a shard that another member owns now. */
@@ -190,6 +191,7 @@ final class ExecWork {
     Map<String, String> environment =
         environment(shard.topic(), shard.shard(), shard.epoch(), shard.member(), shard.offset());
     environment.put("EVENKEEL_ATTEMPT", null);
+    environment.put("EVENKEEL_LENGTH", null);
     return environment;
   }
 

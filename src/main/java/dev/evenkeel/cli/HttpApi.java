@@ -12,6 +12,7 @@ import java.net.ConnectException;
 import java.net.URI;
 import java.net.URLEncoder;
 import java.net.http.HttpClient;
+import java.net.http.HttpHeaders;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.net.http.HttpTimeoutException;
@@ -25,6 +26,39 @@ public final class HttpApi {
   public static final String DEFAULT_URL = "http://127.0.0.1:8080";
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(40);
+
+  /**
+   * The answer to a request.
+   *
+   * @param json an object, an array, or null if there is none
+   */
+  record Answer(Object json, HttpHeaders headers) {}
+
+  /** That a node refused a request, in place of not answering it: the cause of the failure. */
+  static final class Refused extends Exception {
+    private static final long serialVersionUID = 1L;
+
+    private final int status;
+    private final String error;
+
+    /**
+     * @param error the word of the API for it; null: the answer has none
+     */
+    Refused(int status, String error) {
+      super("HTTP status " + status + (error == null ? "" : ", " + error));
+      this.status = status;
+      this.error = error;
+    }
+
+    String error() {
+      return error;
+    }
+
+    /** Whether the same request may succeed later. */
+    boolean mayPass() {
+      return status == 429 || status >= 500;
+    }
+  }
 
   private final String url;
   private final HttpClient client;
@@ -93,6 +127,11 @@ public final class HttpApi {
   /** As {@link #get}, with any method. */
   @SuppressWarnings("unchecked")
   public <T> T call(String method, String path, JsonObject body) {
+    return (T) answer(method, path, body).json();
+  }
+
+  /** As {@link #call}, with the headers. */
+  Answer answer(String method, String path, JsonObject body) {
     HttpRequest.Builder request =
         to(path)
             .method(
@@ -105,15 +144,17 @@ public final class HttpApi {
     }
     HttpResponse<byte[]> response = send(request.build());
     Object json = decode(response);
-    if (response.statusCode() / 100 == 2) {
-      return (T) json;
+    int status = response.statusCode();
+    if (status / 100 == 2) {
+      return new Answer(json, response.headers());
     }
     String message = json instanceof JsonObject error ? error.getString("message") : null;
     if (message == null) {
       throw badStatus(response);
     }
     throw CommandFailure.failed(
-        response.statusCode() == 401 ? message + " (--token-file FILE)" : message);
+        status == 401 ? message + " (--token-file FILE)" : message,
+        new Refused(status, ((JsonObject) json).getString("error")));
   }
 
   private HttpRequest.Builder to(String path) {
@@ -131,7 +172,9 @@ public final class HttpApi {
   }
 
   private CommandFailure badStatus(HttpResponse<byte[]> response) {
-    return CommandFailure.failed(url + " answered with HTTP status " + response.statusCode());
+    int status = response.statusCode();
+    return CommandFailure.failed(
+        url + " answered with HTTP status " + status, new Refused(status, null));
   }
 
   private HttpResponse<byte[]> send(HttpRequest request) {

@@ -5,6 +5,7 @@ import dev.evenkeel.gateway.TextOrBase64;
 import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.Map;
 
 /** Writes a message as one line: a JSON object, or the payload alone. */
 final class JsonLine {
@@ -14,7 +15,7 @@ final class JsonLine {
 
   /**
    * Writes an object with the keys topic, shard, offset, key, payload, timestamp, member, epoch,
-   * attempt, in this order.
+   * attempt, headers, in this order.
    */
   static void json(Bytes out, Delivery delivery) {
     ascii(out, "{\"topic\":");
@@ -24,7 +25,9 @@ final class JsonLine {
     field(out, "payload", delivery.message().payload());
     ascii(out, ",\"timestamp\":" + delivery.message().timestampMillis() + ",\"member\":");
     value(out, delivery.member());
-    ascii(out, ",\"epoch\":" + delivery.epoch() + ",\"attempt\":" + delivery.attempt() + "}\n");
+    ascii(out, ",\"epoch\":" + delivery.epoch() + ",\"attempt\":" + delivery.attempt());
+    headers(out, delivery.message().headers());
+    ascii(out, "}\n");
   }
 
   /** Writes the payload and a line end. */
@@ -37,18 +40,45 @@ final class JsonLine {
     if (bytes == null) {
       ascii(out, "\":null");
     } else if (plain(bytes)) {
-      ascii(out, "\":\"");
-      out.raw(bytes).u8('"');
+      ascii(out, "\":");
+      quoted(out, bytes);
     } else {
       String text = TextOrBase64.textOrNull(bytes);
       if (text == null) {
-        ascii(out, "Base64\":\"");
-        out.raw(Base64.getEncoder().encode(bytes)).u8('"');
+        ascii(out, "Base64\":");
+        quoted(out, Base64.getEncoder().encode(bytes));
       } else {
         ascii(out, "\":");
         value(out, text);
       }
     }
+  }
+
+  /** Each value as text, or as an object with the key base64 if it is not UTF-8. */
+  private static void headers(Bytes out, Map<String, byte[]> headers) {
+    ascii(out, ",\"headers\":{");
+    boolean first = true;
+    for (Map.Entry<String, byte[]> header : headers.entrySet()) {
+      if (!first) {
+        out.u8(',');
+      }
+      first = false;
+      value(out, header.getKey());
+      out.u8(':');
+      String text = TextOrBase64.textOrNull(header.getValue());
+      if (text == null) {
+        ascii(out, "{\"base64\":");
+        quoted(out, Base64.getEncoder().encode(header.getValue()));
+        out.u8('}');
+      } else {
+        value(out, text);
+      }
+    }
+    out.u8('}');
+  }
+
+  private static void quoted(Bytes out, byte[] plain) {
+    out.u8('"').raw(plain).u8('"');
   }
 
   /** Whether the bytes are printable ASCII that needs no escape. */

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StartAt;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
@@ -55,6 +56,18 @@ public final class OptionFormats {
       return Rate.parse(text);
     } catch (RefusedException e) {
       throw CommandFailure.usage(e.getMessage());
+    }
+  }
+
+  /**
+   * Parses {@code earliest}, {@code latest}, milliseconds since 1970, or a time of ISO-8601, which
+   * is of UTC if it says no other.
+   */
+  static StartAt start(String option, String text) {
+    try {
+      return StartAt.parseTime(text);
+    } catch (RefusedException e) {
+      throw CommandFailure.usage(option + " '" + text + "': " + e.getMessage());
     }
   }
 

@@ -7,15 +7,20 @@ import dev.evenkeel.client.Source;
 import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
 import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.CommandLine;
@@ -40,6 +45,7 @@ import picocli.CommandLine.Parameters;
       "  seq 1 1000 | evenkeel produce orders",
       "  evenkeel produce orders --key-regex '^(\\w+)' orders.txt",
       "  evenkeel produce orders --key-json customer --rate 500 orders.jsonl",
+      "  evenkeel produce orders --header source=import --header run=7 orders.txt",
       "  evenkeel produce reminders --deliver-after 2h reminders.txt",
       "  evenkeel produce orders --spool /var/spool/orders orders.jsonl",
       "  tail -f app.log | evenkeel produce logs --cluster 10.0.0.1:5701,10.0.0.2:5701"
@@ -101,6 +107,12 @@ final class ProduceCommand implements Callable<Integer> {
           "PRODUCER",
           "Name of this producer. A later producer with the same name replaces it.");
 
+  private final Supplier<List<String>> headers =
+      flags.repeated(
+          "--header",
+          "NAME=VALUE",
+          "A header that each message gets. May be given several times, with another name each.");
+
   @Mixin private ClusterOption cluster;
 
   /** The command with all its options. */
@@ -119,6 +131,7 @@ final class ProduceCommand implements Callable<Integer> {
     ProduceRun.Settings settings =
         new ProduceRun.Settings(
             keys(),
+            headers(),
             rate.get() == null ? null : new Pace(rate.get()),
             Duration.ofMillis(deliverAfterMillis.get()));
     ProducerOptions options =
@@ -218,6 +231,28 @@ final class ProduceCommand implements Callable<Integer> {
     try (InputStream head = new FileInputStream(path.toFile())) {
       return new Source(path.toRealPath().toString(), head.readNBytes(Source.HEAD_BYTES_MAX));
     }
+  }
+
+  private Map<String, byte[]> headers() {
+    Map<String, byte[]> values = new LinkedHashMap<>();
+    for (String header : headers.get() == null ? List.<String>of() : headers.get()) {
+      int end = header.indexOf('=');
+      if (end < 1) {
+        throw CommandFailure.usage("--header '" + header + "': write NAME=VALUE");
+      }
+      String name = header.substring(0, end);
+      byte[] value = header.substring(end + 1).getBytes(StandardCharsets.UTF_8);
+      if (values.put(name, value) != null) {
+        throw CommandFailure.usage(
+            "--header '" + name + "' is given twice: a message has one value for each name");
+      }
+    }
+    try {
+      new Message(null, values, 0, new byte[0]).checkLimits();
+    } catch (RefusedException e) {
+      throw CommandFailure.usage("--header: " + e.getMessage());
+    }
+    return values;
   }
 
   private KeyExtractor keys() {

@@ -29,12 +29,21 @@ abstract class ProduceRun {
   /**
    * How the lines of a run become messages.
    *
+   * @param headers of each message
    * @param pace null: as fast as it goes
    * @param deliverAfter from when a line is sent until it is due; zero: at once
    */
-  record Settings(KeyExtractor keys, Pace pace, Duration deliverAfter) {}
+  record Settings(
+      KeyExtractor keys, Map<String, byte[]> headers, Pace pace, Duration deliverAfter) {
+    private int headerBytes() {
+      return headers.entrySet().stream()
+          .mapToInt(each -> each.getKey().length() + each.getValue().length)
+          .sum();
+    }
+  }
 
   private final Settings settings;
+  private final int headerBytes;
   private final PrintStream err;
 
   /** Where reading began; null: the stream cannot be read again. */
@@ -62,6 +71,7 @@ abstract class ProduceRun {
 
   ProduceRun(Settings settings, SourcePosition start, PrintStream err) {
     this.settings = settings;
+    headerBytes = settings.headerBytes();
     this.start = start;
     this.err = err;
     linesRead = start == null ? 0 : start.lines();
@@ -185,8 +195,9 @@ abstract class ProduceRun {
     if (piece.isEmpty()) {
       firstLine = linesRead + 1;
     }
-    piece.add(new Message(settings.keys().keyOf(line), Map.of(), System.currentTimeMillis(), line));
-    pieceBytes += line.length + OVERHEAD_BYTES;
+    byte[] key = settings.keys().keyOf(line);
+    piece.add(new Message(key, settings.headers(), System.currentTimeMillis(), line));
+    pieceBytes += line.length + headerBytes + OVERHEAD_BYTES;
     bytesTaken = lines.lineEnd();
     linesRead = linesRead + 1;
     if (pieceBytes >= 2 * PIECE_BYTES) {

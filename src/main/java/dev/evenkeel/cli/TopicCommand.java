@@ -1,11 +1,9 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
-import java.util.Objects;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
@@ -14,7 +12,9 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel topic}. */
 @Command(
     name = "topic",
-    description = "Creates, lists, describes, reshards and deletes topics, over the HTTP API.",
+    description =
+        "Creates, lists, describes, configures, reads, reshards and deletes topics, over the HTTP"
+            + " API.",
     footer = {
       "",
       "Examples:",
@@ -22,12 +22,15 @@ import picocli.CommandLine.Parameters;
       "  evenkeel topic create audit --shards 1 --retention 7d",
       "  evenkeel topic list",
       "  evenkeel topic describe orders --format json",
+      "  evenkeel topic configure orders --retention 3d",
+      "  evenkeel topic messages orders --key customer-1",
       "  evenkeel topic reshard orders --shards 12",
       "  evenkeel topic delete orders --http http://10.0.0.1:8080"
-    })
+    },
+    subcommands = MessagesCommand.class)
 final class TopicCommand extends CommandGroup {
   TopicCommand() {
-    super("create, list, describe, reshard or delete");
+    super("create, list, describe, configure, messages, reshard or delete");
   }
 
   @Command(
@@ -38,7 +41,8 @@ final class TopicCommand extends CommandGroup {
         "",
         "Examples:",
         "  evenkeel topic create orders --shards 4",
-        "  evenkeel topic create audit --shards 1 --retention 7d --max-shard-bytes 1GiB"
+        "  evenkeel topic create audit --shards 1 --retention 7d --max-shard-bytes 1GiB",
+        "  evenkeel topic create returns --copy-from orders"
       })
   int create(
       @Mixin ApiOptions options,
@@ -46,47 +50,55 @@ final class TopicCommand extends CommandGroup {
       @Option(
               names = "--shards",
               paramLabel = "N",
-              required = true,
               description =
                   "How many shards the topic has, and so how many consumers of a group can share"
-                      + " the work.")
-          int shards,
-      @Option(
-              names = "--retention",
-              paramLabel = "TIME",
-              converter = OptionFormats.Time.class,
-              description =
-                  "How long to keep a message after every group has consumed it (default: 24h).")
-          Long retentionMillis,
-      @Option(
-              names = "--max-age",
-              paramLabel = "TIME",
-              converter = OptionFormats.Time.class,
-              description =
-                  "Delete older messages even if a group has not consumed them (default: off).")
-          Long ageMillisMax,
-      @Option(
-              names = "--max-shard-bytes",
-              paramLabel = "SIZE",
-              converter = OptionFormats.Size.class,
-              description =
-                  "Delete the oldest messages of a larger shard even if a group has not consumed"
-                      + " them (default: off).")
-          Long shardBytesMax) {
-    OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
-    JsonObject body =
-        new JsonObject()
-            .put("name", name)
-            .put("shards", shards)
-            .put("retentionMillis", retentionMillis)
-            .put("ageMillisMax", ageMillisMax)
-            .put("shardBytesMax", shardBytesMax);
-    body.getMap().values().removeIf(Objects::isNull);
-    return options.call(
-        "POST",
-        "/api/topics",
-        body,
-        answer -> "created topic " + name + " with " + shards + " shards\n");
+                      + " the work. Required, unless --copy-from names a topic that has as many.")
+          Integer shards,
+      @Mixin TopicSettings settings) {
+    if (shards != null) {
+      OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
+    }
+    HttpApi api = options.api();
+    JsonObject original = settings.original(api);
+    if (shards == null && original == null) {
+      throw CommandFailure.usage(
+          "Missing required option: '--shards=N', or --copy-from TOPIC to have as many as that");
+    }
+    int count = shards != null ? shards : original.getInteger("shards");
+    JsonObject body = settings.json(original).put("name", name).put("shards", count);
+    return options.print(
+        api.call("POST", "/api/topics", body),
+        answer -> "created topic " + name + " with " + count + " shards\n");
+  }
+
+  @Command(
+      name = "configure",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Changes settings of a topic while it is in use, and prints all that it has now.",
+        "Settings that are not named stay as they are. --copy-from does not change the number of"
+            + " shards."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel topic configure orders --retention 3d",
+        "  evenkeel topic configure orders --max-age 7d --max-shard-bytes off",
+        "  evenkeel topic configure returns --copy-from orders"
+      })
+  int configure(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "NAME", description = "Name of the topic.") String name,
+      @Mixin TopicSettings settings) {
+    if (!settings.areGiven()) {
+      throw CommandFailure.usage(
+          "nothing to change: give --retention, --max-age, --max-shard-bytes or --copy-from");
+    }
+    HttpApi api = options.api();
+    JsonObject body = settings.json(settings.original(api));
+    return options.print(
+        api.call("PATCH", "/api/topics/" + HttpApi.segment(name), body),
+        (JsonObject topic) -> "topic " + name + ": " + TopicSettings.line(topic) + "\n");
   }
 
   @Command(
@@ -99,9 +111,13 @@ final class TopicCommand extends CommandGroup {
         "/api/topics",
         (JsonArray topics) ->
             Table.of(
-                    "TOPIC name, SHARDS shards, MESSAGES messages, BYTES bytes, RETENTION kept",
+                    "TOPIC name, SHARDS shards, MESSAGES messages, BYTES bytes, RETENTION kept,"
+                        + " MAX AGE maxAge, MAX BYTES maxBytes",
                     topics,
-                    each -> each.put("kept", Durations.format(each.getLong("retentionMillis"))))
+                    each ->
+                        each.put("kept", TopicSettings.retention(each))
+                            .put("maxAge", TopicSettings.maxAge(each))
+                            .put("maxBytes", TopicSettings.maxBytes(each)))
                 .text());
   }
 
@@ -184,8 +200,7 @@ final class TopicCommand extends CommandGroup {
   }
 
   private static String heading(JsonObject topic) {
-    long age = topic.getLong("ageMillisMax", -1L);
-    long bytes = topic.getLong("shardBytesMax", -1L);
+    String bytes = TopicSettings.maxBytes(topic);
     return String.format(
         "topic      %s\n"
             + "shards     %s\n"
@@ -200,9 +215,9 @@ final class TopicCommand extends CommandGroup {
         shown(topic.getLong("messages")),
         shown(topic.getLong("bytes")),
         delayed(topic),
-        Durations.format(topic.getLong("retentionMillis")),
-        age < 0 ? "off" : Durations.format(age),
-        bytes < 0 ? "off" : ByteSizes.format(bytes) + " a shard");
+        TopicSettings.retention(topic),
+        TopicSettings.maxAge(topic),
+        bytes.equals("off") ? bytes : bytes + " a shard");
   }
 
   private static String delayed(JsonObject topic) {

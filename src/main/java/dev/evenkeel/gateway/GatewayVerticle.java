@@ -53,6 +53,8 @@ import java.util.function.Function;
  * evenkeel.api.messages
  *   {"topic":"orders","shard":2,"offset":17,"limit":10}
  *       → [{"shard":2,"offset":17,"key":"k1","payload":"hello","timestamp":0,"headers":{}}]
+ *   {"topic":"orders","shard":2,"at":"2026-01-31T12:00:00Z","key":"k1","page":true}
+ *       → {"messages":[...],"nextOffset":40}
  *
  * evenkeel.api.groups
  *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}

@@ -13,11 +13,17 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchReader;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 
 /** Answers {@code evenkeel.api.messages}: reads a shard without owning it. */
 final class MessagesApi {
-  private static final List<String> FIELDS = List.of("topic", "shard", "offset", "limit");
+  private static final List<String> FIELDS =
+      List.of("topic", "shard", "offset", "at", "key", "limit", "page");
+
+  /** With a key, an answer ends after this many bytes, so that no request takes long. */
+  private static final long SEARCH_BYTES_MAX = 16 << 20;
 
   private final ClusterCalls calls;
 
@@ -25,12 +31,20 @@ final class MessagesApi {
     this.calls = calls;
   }
 
+  /** An array of messages; with {@code page}, an object that also says where to read on. */
   Future<Object> answer(JsonObject request) {
     JsonFields.onlyFields(request, FIELDS);
     String topicName = JsonFields.neededText(request, "topic");
     Page page = Page.of(request);
     long offset = JsonFields.number(request, "offset", -1, 0, Long.MAX_VALUE);
+    StartAt start = start(request);
+    if (offset >= 0 && start != null) {
+      throw JsonFields.invalid("give either 'offset' or 'at', not both");
+    }
     int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARD_NUMBERS_MAX);
+    String key = JsonFields.text(request, "key");
+    byte[] keyBytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+    boolean paged = JsonFields.flag(request, "page");
     return calls
         .topicsWith(topicName)
         .compose(
@@ -39,10 +53,27 @@ final class MessagesApi {
               Future<Long> from =
                   offset >= 0
                       ? Future.succeededFuture(offset)
-                      : calls.offset(shard, StartAt.EARLIEST);
-              return from.compose(at -> read(page, shard, at));
+                      : calls.offset(shard, start == null ? StartAt.EARLIEST : start);
+              return from.compose(first -> read(page, shard, keyBytes, first, SEARCH_BYTES_MAX));
             })
-        .map(done -> page.items());
+        .map(
+            next ->
+                paged
+                    ? new JsonObject().put("messages", page.items()).put("nextOffset", next)
+                    : page.items());
+  }
+
+  /** The field {@code at}, which is a text or a number; null: there is none. */
+  private static StartAt start(JsonObject request) {
+    Object at = request.getValue("at");
+    if (at == null) {
+      return null;
+    }
+    try {
+      return StartAt.parseTime(at.toString());
+    } catch (RefusedException e) {
+      throw JsonFields.invalid("the field 'at' is '" + at + "': " + e.getMessage());
+    }
   }
 
   private static Shard shard(TopicInfo topic, int index) {
@@ -57,10 +88,21 @@ final class MessagesApi {
     return new Shard(topic.id(), index < 0 ? topic.open().first() : index);
   }
 
-  /** Fetches until the page is full or the shard ends. */
-  private Future<Void> read(Page page, Shard shard, long offset) {
-    int bytes = Math.min(Limits.FETCH_BYTES_MAX, page.bytesLeft());
-    FetchRequest request = FetchRequest.browse(shard, offset, bytes, page.itemsLeft(), 0);
+  /**
+   * Fetches until the page is full or the shard ends. Completes with the next offset to read.
+   *
+   * @param key null: of any key or none
+   * @param searchBytes with a key, the most bytes that are fetched
+   */
+  private Future<Long> read(Page page, Shard shard, byte[] key, long offset, long searchBytes) {
+    boolean all = key == null;
+    FetchRequest request =
+        FetchRequest.browse(
+            shard,
+            offset,
+            all ? Math.min(Limits.FETCH_BYTES_MAX, page.bytesLeft()) : Limits.FETCH_BYTES_MAX,
+            all ? page.itemsLeft() : Integer.MAX_VALUE,
+            0);
     return calls
         .toLeaderOf(shard, Op.BROWSE, request.encode())
         // This gateway may run in an application, and the nodes in the first version.
@@ -72,10 +114,12 @@ final class MessagesApi {
         .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
         .compose(
             answer -> {
+              long left = searchBytes - answer.remaining();
               FetchAnswer fetched = FetchAnswer.decode(answer);
-              long next = take(page, shard, fetched, offset);
-              boolean done = page.full() || next <= offset || next >= fetched.endOffset();
-              return done ? Future.succeededFuture() : read(page, shard, next);
+              long next = take(page, shard, key, fetched, offset);
+              boolean done =
+                  page.full() || next <= offset || next >= fetched.endOffset() || !all && left <= 0;
+              return done ? Future.succeededFuture(next) : read(page, shard, key, next, left);
             });
   }
 
@@ -89,8 +133,8 @@ final class MessagesApi {
     return failure;
   }
 
-  /** Adds the messages from {@code offset} on. Returns the next offset to read. */
-  static long take(Page page, Shard shard, FetchAnswer fetched, long offset) {
+  /** Adds the messages of a key from {@code offset} on. Returns the next offset to read. */
+  static long take(Page page, Shard shard, byte[] key, FetchAnswer fetched, long offset) {
     long next = offset;
     for (FetchAnswer.Placed placed : fetched.batches()) {
       if (page.full()) {
@@ -100,9 +144,11 @@ final class MessagesApi {
       BatchReader reader = placed.batch().reader(placed.baseOffset());
       while (reader.hasNext() && !page.full()) {
         long at = reader.nextOffset();
-        JsonObject shown = show(page, shard, reader, at, damage);
+        JsonObject shown = show(page, shard, key, reader, at, damage);
         if (at >= offset) {
-          page.add(shown);
+          if (shown != null) {
+            page.add(shown);
+          }
           next = at + 1;
         }
       }
@@ -120,16 +166,30 @@ final class MessagesApi {
     }
   }
 
-  /** Shows an unreadable message as such, so that it does not hide the messages behind it. */
+  /**
+   * Shows an unreadable message as such, so that it does not hide the messages behind it. Null: the
+   * message has another key, or nobody knows its key.
+   */
   private static JsonObject show(
-      Page page, Shard shard, BatchReader reader, long offset, RefusedException damage) {
+      Page page,
+      Shard shard,
+      byte[] key,
+      BatchReader reader,
+      long offset,
+      RefusedException damage) {
     try {
       if (damage != null) {
         throw damage;
       }
-      return json(page, shard, offset, reader.next());
+      Message message = reader.next();
+      return key == null || Arrays.equals(key, message.key())
+          ? json(page, shard, offset, message)
+          : null;
     } catch (RefusedException malformed) {
       reader.giveUp();
+      if (key != null) {
+        return null;
+      }
       page.count(64);
       return new JsonObject()
           .put("shard", shard.shard())

@@ -63,14 +63,39 @@ public record StartAt(Kind kind, long value) {
       return offset(Long.parseLong(text));
     }
     try {
-      boolean zoned = text.matches(".*T.*([zZ]|[+-]\\d{2}(:?\\d{2})?)");
-      long millis = OffsetDateTime.parse(zoned ? text : text + "Z").toInstant().toEpochMilli();
-      return timestamp(Math.max(0, millis));
-    } catch (DateTimeException e) {
+      return time(text);
+    } catch (DateTimeException | ArithmeticException e) {
       throw INVALID.error(
           "'%s' is not a position: write earliest, latest, an offset like 12345, or a time "
               + "like 2026-01-31T12:00:00Z",
           text);
     }
+  }
+
+  /**
+   * A place in time as people write it: {@code earliest}, {@code latest}, milliseconds since 1970,
+   * a day like {@code 2026-01-31}, or a time as in {@link #parse}.
+   *
+   * @throws RefusedException INVALID, saying what would be right
+   */
+  public static StartAt parseTime(String text) {
+    if (text.equals("earliest") || text.equals("latest")) {
+      return parse(text);
+    }
+    try {
+      if (text.matches("\\d{1,18}")) {
+        return timestamp(Long.parseLong(text));
+      }
+      return time(text.matches("\\d{4}-\\d{2}-\\d{2}") ? text + "T00:00:00Z" : text);
+    } catch (DateTimeException | ArithmeticException e) {
+      throw INVALID.error(
+          "write earliest, latest, milliseconds since 1970, or 2026-01-31T12:00:00Z");
+    }
+  }
+
+  private static StartAt time(String text) {
+    boolean zoned = text.matches(".*T.*([zZ]|[+-]\\d{2}(:?\\d{2})?)");
+    long millis = OffsetDateTime.parse(zoned ? text : text + "Z").toInstant().toEpochMilli();
+    return timestamp(Math.max(0, millis));
   }
 }

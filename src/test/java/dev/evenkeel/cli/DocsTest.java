@@ -14,6 +14,7 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.yaml.snakeyaml.Yaml;
+import picocli.CommandLine;
 
 /** The pages for users lead where they say, and leave no setting out. */
 class DocsTest {
@@ -73,11 +74,15 @@ class DocsTest {
         text.append(Files.readString(page));
       }
     }
-    for (String command : List.of("produce", "consume")) {
-      Main.commandLine().getSubcommands().get(command).getCommandSpec().options().stream()
+    Map<String, CommandLine> commands = Main.commandLine().getSubcommands();
+    List<CommandLine> explained = new ArrayList<>(commands.get("topic").getSubcommands().values());
+    explained.addAll(List.of(commands.get("produce"), commands.get("consume")));
+    for (CommandLine command : explained) {
+      command.getCommandSpec().options().stream()
           .map(option -> option.longestName())
           .filter(name -> !name.equals("--version"))
-          .forEach(name -> assertThat(text).as("option of %s", command).contains(name));
+          .forEach(
+              name -> assertThat(text).as("option of %s", command.getCommandName()).contains(name));
     }
   }
 

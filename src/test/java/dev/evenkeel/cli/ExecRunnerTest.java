@@ -3,11 +3,13 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.protocol.Message;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CompletableFuture;
@@ -57,19 +59,22 @@ class ExecRunnerTest {
     timers.shutdownNow();
   }
 
-  private String print(String command, Map<String, String> environment, byte[] key, String input) {
+  private String print(
+      String command, Map<String, String> environment, Map<String, byte[]> bytes, String input) {
     byte[] output =
         runner
             .capture(
                 new ExecRunner.Call(
-                    command, environment, key, input.getBytes(StandardCharsets.UTF_8)))
+                    command, environment, bytes, input.getBytes(StandardCharsets.UTF_8)))
             .join();
     return new String(output, StandardCharsets.UTF_8);
   }
 
   private void run(String command, String input) {
     runner
-        .run(new ExecRunner.Call(command, Map.of(), null, input.getBytes(StandardCharsets.UTF_8)))
+        .run(
+            new ExecRunner.Call(
+                command, Map.of(), Map.of(), input.getBytes(StandardCharsets.UTF_8)))
         .join();
   }
 
@@ -94,7 +99,7 @@ class ExecRunnerTest {
     Map<String, String> environment = new HashMap<>();
     environment.put("EVENKEEL_SHARD", "4");
     environment.put("HOME", null);
-    assertThat(print("echo $EVENKEEL_SHARD-${HOME-none}-$(cat)", environment, null, "in ü"))
+    assertThat(print("echo $EVENKEEL_SHARD-${HOME-none}-$(cat)", environment, Map.of(), "in ü"))
         .isEqualTo("4-none-in ü\n");
   }
 
@@ -103,9 +108,41 @@ class ExecRunnerTest {
     String show = "printf %s \"$EVENKEEL_KEY\"";
     for (String key : new String[] {"plain", "a 'b' \"$c\" \\ `d`", "ü€\n", "%d\\n\nü\n\n"}) {
       byte[] bytes = key.getBytes(StandardCharsets.UTF_8);
-      assertThat(print(show, Map.of(), bytes, "")).isEqualTo(key);
+      assertThat(print(show, Map.of(), Map.of("EVENKEEL_KEY", bytes), "")).isEqualTo(key);
     }
-    assertThat(print("echo ${EVENKEEL_KEY-none}", Map.of(), null, "")).isEqualTo("none\n");
+    assertThat(print("echo ${EVENKEEL_KEY-none}", Map.of(), Map.of(), "")).isEqualTo("none\n");
+  }
+
+  @Test
+  void eachHeaderHasAVariable() {
+    Map<String, byte[]> headers = new LinkedHashMap<>();
+    headers.put("Trace-Id", utf8("%d \\n $x\n"));
+    headers.put("trace_id", utf8("a second one of this name"));
+    headers.put("größe", utf8("zwölf\n\n"));
+    headers.put("no text", new byte[] {(byte) 0xFF});
+    headers.put("zero", new byte[] {'a', 0});
+    headers.put("ascii", utf8("x".repeat(MessageVariables.BYTES_MAX + 700)));
+    headers.put("long", utf8("ü".repeat(MessageVariables.BYTES_MAX / 2)));
+    headers.put("longer", utf8("ü".repeat(MessageVariables.BYTES_MAX / 2) + "x"));
+    Map<String, byte[]> variables =
+        MessageVariables.of(new Message(utf8("k"), headers, 0, new byte[0]));
+    assertThat(variables.keySet())
+        .containsExactly(
+            "EVENKEEL_KEY",
+            "EVENKEEL_HEADER_TRACE_ID",
+            "EVENKEEL_HEADER_GR__E",
+            "EVENKEEL_HEADER_ASCII",
+            "EVENKEEL_HEADER_LONG");
+    String show =
+        "printf '%s|%s|%s|' \"$EVENKEEL_HEADER_TRACE_ID\" \"$EVENKEEL_HEADER_GR__E\""
+            + " ${#EVENKEEL_HEADER_ASCII}; env | grep -c ^EVENKEEL_HEADER; printenv"
+            + " EVENKEEL_HEADER_LONG | wc -c";
+    assertThat(print(show, Map.of(), variables, ""))
+        .isEqualTo("%d \\n $x\n|zwölf\n\n|32700|4\n" + (MessageVariables.BYTES_MAX + 1) + "\n");
+  }
+
+  private static byte[] utf8(String text) {
+    return text.getBytes(StandardCharsets.UTF_8);
   }
 
   @Test
@@ -118,7 +155,7 @@ class ExecRunnerTest {
   void cancellingEndsTheCommandAndWhatItHasStarted(@TempDir Path directory) throws IOException {
     String command = "sleep 600 & " + tell("$!", directory) + "wait";
     CompletableFuture<byte[]> running =
-        runner.capture(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
+        runner.capture(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0]));
     ProcessHandle child = told(directory);
     running.cancel(true);
     Awaitility.await().until(() -> !child.isAlive());
@@ -126,15 +163,15 @@ class ExecRunnerTest {
 
   @Test
   void bigOutputIsTakenUpToTheLimitOfAState() {
-    assertThat(print("head -c 1048576 /dev/zero", Map.of(), null, "")).hasSize(1 << 20);
-    assertThatThrownBy(() -> print("head -c 1048577 /dev/zero", Map.of(), null, ""))
+    assertThat(print("head -c 1048576 /dev/zero", Map.of(), Map.of(), "")).hasSize(1 << 20);
+    assertThatThrownBy(() -> print("head -c 1048577 /dev/zero", Map.of(), Map.of(), ""))
         .hasRootCauseInstanceOf(ExecRunner.ExecFailed.class)
         .hasMessageContaining("more than 1048576 bytes");
   }
 
   private void runFor(long timeoutMillis, String command, String input) {
     byte[] bytes = input.getBytes(StandardCharsets.UTF_8);
-    runner.run(new ExecRunner.Call(command, Map.of(), null, bytes, timeoutMillis)).join();
+    runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), bytes, timeoutMillis)).join();
   }
 
   @Test
@@ -159,7 +196,7 @@ class ExecRunnerTest {
   void oneThatDoesNotWantToEndIsKilled() {
     String command = "trap '' TERM; sleep 600; sleep 600";
     CompletableFuture<Void> running =
-        runner.run(new ExecRunner.Call(command, Map.of(), null, new byte[0], 200));
+        runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0], 200));
     timers.kill();
     assertThatThrownBy(running::join)
         .hasRootCauseMessage("'" + command + "' did not end within 200ms");
@@ -171,7 +208,7 @@ class ExecRunnerTest {
     Path set = directory.resolve("set");
     String command = "trap '" + begin + "' TERM; sleep 600 & echo > " + set + "; wait; wait";
     CompletableFuture<Void> running =
-        runner.run(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
+        runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0]));
     Awaitility.await().until(() -> Files.exists(set));
     running.cancel(true);
     ProcessHandle child = told(directory);
@@ -182,7 +219,7 @@ class ExecRunnerTest {
   @Test
   void closingEndsWhatRunsAndBeginsNoMore() {
     CompletableFuture<Void> first =
-        runner.run(new ExecRunner.Call("sleep 600", Map.of(), null, new byte[0]));
+        runner.run(new ExecRunner.Call("sleep 600", Map.of(), Map.of(), new byte[0]));
     Awaitility.await().until(() -> runner.running() == 1);
     runner.closed().join();
     assertThatThrownBy(first::join).hasRootCauseInstanceOf(ExecRunner.ExecFailed.class);
@@ -193,7 +230,7 @@ class ExecRunnerTest {
   void closingWaitsForWhatCommandsHaveStarted(@TempDir Path directory) throws IOException {
     String child = "trap '' TERM; " + tell("\\$\\$", directory) + "sleep 600; sleep 600";
     String command = "sh -c \"" + child + "\" & wait";
-    runner.run(new ExecRunner.Call(command, Map.of(), null, new byte[0]));
+    runner.run(new ExecRunner.Call(command, Map.of(), Map.of(), new byte[0]));
     ProcessHandle deaf = told(directory);
     CompletableFuture<Void> closed = runner.closed();
     assertThat(closed.isDone()).isFalse();

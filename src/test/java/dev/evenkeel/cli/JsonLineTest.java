@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
@@ -21,6 +22,24 @@ class JsonLineTest {
     return new String(out.toArray(), StandardCharsets.UTF_8);
   }
 
+  private static String json(Map<String, byte[]> headers) {
+    Bytes out = new Bytes();
+    Message message = new Message(null, headers, 99, new byte[0]);
+    JsonLine.json(out, new Delivery("t", 2, 17, message, "m", 3, 1));
+    return new String(out.toArray(), StandardCharsets.UTF_8);
+  }
+
+  @Test
+  void headersAreTextOrBase64() {
+    Map<String, byte[]> headers = new LinkedHashMap<>();
+    headers.put("a \"b\"", utf8("ü\n"));
+    headers.put("raw", new byte[] {(byte) 0xFF, 0});
+    headers.put("", utf8(""));
+    assertThat(json(headers))
+        .endsWith(
+            ",\"headers\":{\"a \\\"b\\\"\":\"ü\\n\",\"raw\":{\"base64\":\"/wA=\"},\"\":\"\"}}\n");
+  }
+
   private static byte[] utf8(String text) {
     return text.getBytes(StandardCharsets.UTF_8);
   }
@@ -30,7 +49,7 @@ class JsonLineTest {
     assertThat(json(utf8("k"), utf8("hello")))
         .isEqualTo(
             "{\"topic\":\"t\",\"shard\":2,\"offset\":17,\"key\":\"k\",\"payload\":\"hello\","
-                + "\"timestamp\":99,\"member\":\"m\",\"epoch\":3,\"attempt\":1}\n");
+                + "\"timestamp\":99,\"member\":\"m\",\"epoch\":3,\"attempt\":1,\"headers\":{}}\n");
     assertThat(json(null, utf8(""))).contains("\"key\":null,\"payload\":\"\",");
   }
 

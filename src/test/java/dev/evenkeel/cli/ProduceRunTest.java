@@ -17,13 +17,14 @@ import java.io.PrintStream;
 import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.Map;
 import java.util.function.Function;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
 class ProduceRunTest {
   private static final ProduceRun.Settings SETTINGS =
-      new ProduceRun.Settings(KeyExtractor.NONE, null, Duration.ZERO);
+      new ProduceRun.Settings(KeyExtractor.NONE, Map.of(), null, Duration.ZERO);
 
   private final Vertx vertx = Vertx.vertx();
   private final ByteArrayOutputStream err = new ByteArrayOutputStream();

@@ -35,15 +35,19 @@ class SmallPartsTest {
 
   @Test
   void whereAGroupBegins() {
-    assertThat(ConsumeOptions.start("earliest")).isEqualTo(StartAt.EARLIEST);
-    assertThat(ConsumeOptions.start("latest")).isEqualTo(StartAt.LATEST);
-    assertThat(ConsumeOptions.start("1700000000000")).isEqualTo(StartAt.timestamp(1700000000000L));
+    assertThat(OptionFormats.start("--from", "earliest")).isEqualTo(StartAt.EARLIEST);
+    assertThat(OptionFormats.start("--from", "latest")).isEqualTo(StartAt.LATEST);
+    assertThat(OptionFormats.start("--from", "1700000000000"))
+        .isEqualTo(StartAt.timestamp(1700000000000L));
     StartAt day = StartAt.timestamp(1769817600000L);
-    assertThat(ConsumeOptions.start("2026-01-31")).isEqualTo(day);
-    assertThat(ConsumeOptions.start("2026-01-31T00:00:00Z")).isEqualTo(day);
-    assertThat(ConsumeOptions.start("2026-01-31T00:00")).isEqualTo(day);
-    assertThat(ConsumeOptions.start("2026-01-31T01:00:00+01:00")).isEqualTo(day);
-    assertThatThrownBy(() -> ConsumeOptions.start("yesterday")).hasMessageContaining("earliest");
+    assertThat(OptionFormats.start("--from", "2026-01-31")).isEqualTo(day);
+    assertThat(OptionFormats.start("--from", "2026-01-31T00:00:00Z")).isEqualTo(day);
+    assertThat(OptionFormats.start("--from", "2026-01-31T00:00")).isEqualTo(day);
+    assertThat(OptionFormats.start("--from", "2026-01-31T01:00:00+01:00")).isEqualTo(day);
+    assertThatThrownBy(() -> OptionFormats.start("--from", "yesterday"))
+        .hasMessage(
+            "--from 'yesterday': write earliest, latest, milliseconds since 1970, or"
+                + " 2026-01-31T12:00:00Z");
   }
 
   @Test

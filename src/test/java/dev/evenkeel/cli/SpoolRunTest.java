@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -85,7 +86,7 @@ class SpoolRunTest {
   }
 
   private static ProduceRun.Settings settings(Pace pace) {
-    return new ProduceRun.Settings(KeyExtractor.NONE, pace, Duration.ZERO);
+    return new ProduceRun.Settings(KeyExtractor.NONE, Map.of(), pace, Duration.ZERO);
   }
 
   private PrintStream stream() {

@@ -170,6 +170,18 @@ class JsonApiIT {
             ask("messages", object("{\"topic\":\"bus-messages\",\"offset\":1,\"limit\":1}"));
     assertThat(page).hasSize(1);
     assertThat(page.getJsonObject(0).getLong("offset")).isEqualTo(1);
+    JsonObject found =
+        (JsonObject)
+            ask("messages", object("{\"topic\":\"bus-messages\",\"key\":\"k1\",\"page\":true}"));
+    assertThat(found.getJsonArray("messages"))
+        .isEqualTo(new JsonArray().add(all.getValue(0)).add(all.getValue(1)));
+    assertThat(found.getLong("nextOffset")).isEqualTo(3);
+    assertThat(ask("messages", object("{\"topic\":\"bus-messages\",\"at\":8,\"limit\":1}")))
+        .isEqualTo(page);
+    assertThat(ask("messages", object("{\"topic\":\"bus-messages\",\"at\":\"latest\"}")))
+        .isEqualTo(new JsonArray());
+    String both = "{\"topic\":\"bus-messages\",\"at\":8,\"offset\":1}";
+    assertRefused("messages", both, Refusal.INVALID, "not both");
     // The answer has the form of the question.
     assertThat(ask("produce", "{\"topic\":\"bus-messages\",\"payload\":\"text\"}"))
         .isEqualTo("{\"shard\":0,\"offset\":3}");

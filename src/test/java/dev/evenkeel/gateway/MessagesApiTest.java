@@ -43,7 +43,7 @@ class MessagesApiTest {
                 new FetchAnswer.Placed(4, damaged),
                 new FetchAnswer.Placed(6, batch("g", "h"))));
     Page page = Page.of(new JsonObject());
-    assertThat(MessagesApi.take(page, SHARD, answer, 0)).isEqualTo(8);
+    assertThat(MessagesApi.take(page, SHARD, null, answer, 0)).isEqualTo(8);
     List<JsonObject> items =
         IntStream.range(0, page.items().size()).mapToObj(page.items()::getJsonObject).toList();
     assertThat(items)
@@ -54,6 +54,34 @@ class MessagesApiTest {
       assertThat(each.getString("unreadable")).contains("corrupt batch: CRC-32C is ");
     }
     page = Page.of(new JsonObject().put("limit", 2));
-    assertThat(MessagesApi.take(page, SHARD, answer, 4)).as("the next page").isEqualTo(6);
+    assertThat(MessagesApi.take(page, SHARD, null, answer, 4)).as("the next page").isEqualTo(6);
+    page = Page.of(new JsonObject());
+    byte[] key = "k".getBytes(StandardCharsets.UTF_8);
+    assertThat(MessagesApi.take(page, SHARD, key, answer, 0)).as("its keys").isEqualTo(8);
+    assertThat(page.items()).isEmpty();
+  }
+
+  @Test
+  void onlyMessagesOfTheKeyAreShown() {
+    BatchBuilder builder = new BatchBuilder(256);
+    for (String key : List.of("a", "b", "ab", "a", "b")) {
+      builder.add(Message.of(key, 0, new byte[0]));
+    }
+    builder.add(Message.of(null, 0, new byte[0]));
+    FetchAnswer answer =
+        new FetchAnswer(0, 6, 0, List.of(new FetchAnswer.Placed(0, builder.build(1, 0, 0))));
+    byte[] key = "a".getBytes(StandardCharsets.UTF_8);
+    Page page = Page.of(new JsonObject());
+    assertThat(MessagesApi.take(page, SHARD, key, answer, 0)).isEqualTo(6);
+    assertThat(offsets(page)).containsExactly(0L, 3L);
+    page = Page.of(new JsonObject());
+    assertThat(MessagesApi.take(page, SHARD, key, answer, 1)).isEqualTo(6);
+    assertThat(offsets(page)).containsExactly(3L);
+    page = Page.of(new JsonObject().put("limit", 1));
+    assertThat(MessagesApi.take(page, SHARD, key, answer, 0)).as("full").isEqualTo(1);
+  }
+
+  private static List<Long> offsets(Page page) {
+    return page.items().stream().map(each -> ((JsonObject) each).getLong("offset")).toList();
   }
 }

@@ -22,7 +22,14 @@ class StartAtTest {
   @Test
   void refusesTheRestAndSaysWhatWouldBeRight() {
     for (String text :
-        new String[] {"", "soon", "-1", "2026-13-01T00:00:00Z", "1234567890123456789"}) {
+        new String[] {
+          "",
+          "soon",
+          "-1",
+          "2026-13-01T00:00:00Z",
+          "1234567890123456789",
+          "+999999999-01-01T00:00:00Z"
+        }) {
       assertThatThrownBy(() -> StartAt.parse(text))
           .isInstanceOf(RefusedException.class)
           .hasMessageContaining("write earliest, latest");

@@ -6,6 +6,7 @@ import static dev.evenkeel.gateway.http.Requests.text;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.http.Requests.Query;
+import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
@@ -21,6 +22,9 @@ final class JsonRoutes {
 
   /** Largest body with names of dead letters, in bytes: thousands of names. */
   private static final int NAMES_BYTES_MAX = 1 << 20;
+
+  /** Header of answers to searches: the offset from which to read on. */
+  private static final String NEXT_OFFSET = "evenkeel-next-offset";
 
   private final Api api;
   private final Bodies bodies;
@@ -47,11 +51,7 @@ final class JsonRoutes {
         .handler(settings)
         .handler(withBody(topics, "reshard", 200));
     router.delete("/api/topics/:topic").handler(withoutBody(topics, "delete"));
-    router
-        .get("/api/topics/:topic/messages")
-        .handler(
-            withoutBody(
-                Addresses.API_MESSAGES, null, number("shard"), number("offset"), number("limit")));
+    router.get("/api/topics/:topic/messages").handler(this::browse);
 
     String groups = Addresses.API_GROUPS;
     router.get("/api/groups").handler(withoutBody(groups, "list"));
@@ -149,6 +149,40 @@ final class JsonRoutes {
     api.ask(context, Addresses.API_SESSIONS, question)
         .onSuccess(closed -> context.response().setStatusCode(204).end())
         .onFailure(failure -> Api.fail(context, failure));
+  }
+
+  /**
+   * Answers with an array of messages. If the request is a search, a header says where to read on,
+   * because the last message does not.
+   */
+  private void browse(RoutingContext context) {
+    JsonObject question = new JsonObject();
+    Requests.readQuery(
+        context,
+        question,
+        number("shard"),
+        number("offset"),
+        text("at"),
+        text("key"),
+        number("limit"));
+    boolean search = question.containsKey("at") || question.containsKey("key");
+    if (search) {
+      question.put("page", true);
+    }
+    Requests.ofPath(context, question, "topic", "topic");
+    Future<Object> answer = api.ask(context, Addresses.API_MESSAGES, question);
+    api.answer(
+        context,
+        200,
+        !search
+            ? answer
+            : answer.map(
+                found -> {
+                  JsonObject page = (JsonObject) found;
+                  String next = String.valueOf(page.getLong("nextOffset"));
+                  context.response().putHeader(NEXT_OFFSET, next);
+                  return page.getJsonArray("messages");
+                }));
   }
 
   private static void refuseNewName(RoutingContext context) {

@@ -279,6 +279,21 @@ class WebVerticleTest {
   }
 
   @Test
+  void messagesAreSearched() throws Exception {
+    api(
+        Addresses.API_MESSAGES,
+        question -> new JsonObject("{\"messages\":[{\"offset\":7}],\"nextOffset\":40}"));
+    HttpResponse<Buffer> found = get("/api/topics/t/messages?shard=1&key=k%201&at=2026-01-31");
+    assertThat(found.bodyAsJsonArray()).hasSize(1);
+    assertThat(found.getHeader("Evenkeel-Next-Offset")).isEqualTo("40");
+    assertThat(asked.get(Addresses.API_MESSAGES))
+        .isEqualTo(
+            new JsonObject(
+                "{\"topic\":\"t\",\"shard\":1,\"key\":\"k 1\",\"at\":\"2026-01-31\",\"page\":true}"));
+    assertThat(get("/api/topics/t/messages?page=true").statusCode()).isEqualTo(400);
+  }
+
+  @Test
   void groupsAndRebalances() throws Exception {
     api(Addresses.API_GROUPS, question -> new JsonArray());
     get("/api/groups");

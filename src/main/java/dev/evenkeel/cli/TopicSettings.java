@@ -1,0 +1,132 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.protocol.Durations;
+import io.vertx.core.json.JsonObject;
+import java.util.List;
+import java.util.function.LongFunction;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Option;
+
+/** The settings of a topic: the options that set them, and how they are shown. */
+final class TopicSettings {
+  private static final String RETENTION = "retentionMillis";
+  private static final String AGE = "ageMillisMax";
+  private static final String BYTES = "shardBytesMax";
+  private static final String OFF = "off";
+
+  @Option(
+      names = "--retention",
+      paramLabel = "TIME",
+      converter = OptionFormats.Time.class,
+      description =
+          "How long to keep a message after every group has consumed it. A new topic has 24h.")
+  private Long retentionMillis;
+
+  @Option(
+      names = "--max-age",
+      paramLabel = "TIME|off",
+      converter = TimeOrOff.class,
+      description =
+          "Delete older messages even if a group has not consumed them. A new topic has off.")
+  private Long ageMillisMax;
+
+  @Option(
+      names = "--max-shard-bytes",
+      paramLabel = "SIZE|off",
+      converter = SizeOrOff.class,
+      description =
+          "Delete the oldest messages of a larger shard even if a group has not consumed them. A"
+              + " new topic has off.")
+  private Long shardBytesMax;
+
+  @Option(
+      names = "--copy-from",
+      paramLabel = "TOPIC",
+      description = "Take the settings of this topic. Options beside this one change them.")
+  private String copyFrom;
+
+  static final class TimeOrOff implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      return orOff(text, new OptionFormats.Time());
+    }
+  }
+
+  static final class SizeOrOff implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      return orOff(text, new OptionFormats.Size());
+    }
+  }
+
+  private static Long orOff(String text, ITypeConverter<Long> other) {
+    if (text.equals(OFF)) {
+      return -1L;
+    }
+    try {
+      return other.convert(text);
+    } catch (CommandFailure e) {
+      throw CommandFailure.usage(e.getMessage() + "; or off");
+    } catch (Exception e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  boolean areGiven() {
+    return copyFrom != null
+        || retentionMillis != null
+        || ageMillisMax != null
+        || shardBytesMax != null;
+  }
+
+  /** The topic that {@code --copy-from} names; null: none. */
+  JsonObject original(HttpApi api) {
+    return copyFrom == null ? null : api.get("/api/topics/" + HttpApi.segment(copyFrom));
+  }
+
+  /**
+   * The settings as the API takes them.
+   *
+   * @param original the topic whose settings are copied; null: none
+   */
+  JsonObject json(JsonObject original) {
+    JsonObject settings = new JsonObject();
+    if (original != null) {
+      List.of(RETENTION, AGE, BYTES).forEach(name -> put(settings, name, original.getLong(name)));
+    }
+    put(settings, RETENTION, retentionMillis);
+    put(settings, AGE, ageMillisMax);
+    put(settings, BYTES, shardBytesMax);
+    return settings;
+  }
+
+  private static void put(JsonObject settings, String name, Long value) {
+    if (value != null) {
+      settings.put(name, value);
+    }
+  }
+
+  static String retention(JsonObject topic) {
+    return Durations.format(topic.getLong(RETENTION));
+  }
+
+  static String maxAge(JsonObject topic) {
+    return shown(topic.getLong(AGE), Durations::format);
+  }
+
+  /** Of a shard. */
+  static String maxBytes(JsonObject topic) {
+    return shown(topic.getLong(BYTES), ByteSizes::format);
+  }
+
+  private static String shown(Long limit, LongFunction<String> format) {
+    return limit == null || limit < 0 ? OFF : format.apply(limit);
+  }
+
+  /** All settings in one line. */
+  static String line(JsonObject topic) {
+    String bytes = maxBytes(topic);
+    return "retention %s, max age %s, max bytes %s%s"
+        .formatted(retention(topic), maxAge(topic), bytes, bytes.equals(OFF) ? "" : " a shard");
+  }
+}
