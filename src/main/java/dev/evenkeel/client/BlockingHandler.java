@@ -21,6 +21,7 @@ public interface BlockingHandler extends ConsumerHandler {
   void run(Delivery delivery) throws Exception;
 
   @Override
+  @SuppressWarnings("FunctionalInterfaceMethodChanged")
   default Future<Void> handle(Delivery delivery) {
     try {
       run(delivery);

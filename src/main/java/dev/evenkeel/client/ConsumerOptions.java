@@ -259,8 +259,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   }
 
   /**
-   * Names of the topics to subscribe to, at least one. A name with {@code *} is a pattern: {@code *}
-   * stands for any number of characters. {@code orders.*} takes in every topic whose name begins
+   * Names of the topics to subscribe to, at least one. A name with {@code *} is a pattern: {@code
+   * *} stands for any number of characters. {@code orders.*} takes in every topic whose name begins
    * with {@code orders.}, also those that are created later.
    */
   public ConsumerOptions setTopics(List<String> topics) {

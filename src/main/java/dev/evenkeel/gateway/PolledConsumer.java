@@ -62,8 +62,7 @@ final class PolledConsumer {
     this.expiresMillis = expiresMillis;
     this.onEnd = onEnd;
     stream.pause();
-    stream.exceptionHandler(
-        why -> context.runOnContext(none -> end(RefusedException.of(why))));
+    stream.exceptionHandler(why -> context.runOnContext(none -> end(RefusedException.of(why))));
     stream.handler(
         delivery -> {
           delivery.message().detach();

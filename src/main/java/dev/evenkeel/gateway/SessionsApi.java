@@ -73,9 +73,7 @@ final class SessionsApi {
           "dedupTimeoutMillis");
 
   private static final List<String> OPEN_FIELDS =
-      Stream.concat(
-              Stream.of("action", "user", "group", "from", "expiresMs"),
-              OPTIONS.stream())
+      Stream.concat(Stream.of("action", "user", "group", "from", "expiresMs"), OPTIONS.stream())
           .toList();
 
   private final Vertx vertx;
@@ -130,7 +128,7 @@ final class SessionsApi {
         .eventBus()
         .request(
             Addresses.gateway(other), request, new DeliveryOptions().setSendTimeout(FORWARD_MILLIS))
-        .map(reply -> (Object) reply.body())
+        .map(reply -> reply.body())
         .recover(failure -> Future.failedFuture(elsewhere(session, failure)));
   }
 
@@ -186,10 +184,7 @@ final class SessionsApi {
   private static void onlyFields(JsonObject request, String... more) {
     JsonFields.onlyFields(
         request,
-        Stream.concat(
-                Stream.of("action", "user", "group", "session"),
-                Stream.of(more))
-            .toList());
+        Stream.concat(Stream.of("action", "user", "group", "session"), Stream.of(more)).toList());
   }
 
   private Future<Object> open(JsonObject request) {
@@ -210,8 +205,7 @@ final class SessionsApi {
     EventLoops.forHandlers(vertx)
         .runOnContext(
             none ->
-                client
-                    .stream(options, Finishing.MANUAL)
+                client.stream(options, Finishing.MANUAL)
                     .onComplete(
                         done ->
                             context.runOnContext(
@@ -273,13 +267,12 @@ final class SessionsApi {
         JsonFields.flag(request, "again") && session.hasGiven()
             ? Future.succeededFuture(session.again(max))
             : session.poll(max, wait);
-    return polled
-        .map(
-            given -> {
-              JsonArray messages = new JsonArray();
-              given.forEach(delivery -> messages.add(json(delivery)));
-              return new JsonObject().put("messages", messages);
-            });
+    return polled.map(
+        given -> {
+          JsonArray messages = new JsonArray();
+          given.forEach(delivery -> messages.add(json(delivery)));
+          return new JsonObject().put("messages", messages);
+        });
   }
 
   private static JsonObject json(Delivery delivery) {
@@ -338,10 +331,7 @@ final class SessionsApi {
   }
 
   private static void settle(
-      PolledConsumer session,
-      JsonObject named,
-      JsonArray refused,
-      Consumer<Delivery> end) {
+      PolledConsumer session, JsonObject named, JsonArray refused, Consumer<Delivery> end) {
     try {
       end.accept(
           session.given(

@@ -51,7 +51,9 @@ class LostPartTest {
 
       part.goOn();
       // Hazelcast looks for other parts every 20 s or so, and then merges member by member.
-      await("they are one cluster again").atMost(Duration.ofMinutes(3)).until(() -> all(members, 3, LOST_CLIENTS + 5));
+      await("they are one cluster again")
+          .atMost(Duration.ofMinutes(3))
+          .until(() -> all(members, 3, LOST_CLIENTS + 5));
     } finally {
       for (ClusterMember member : members) {
         result(member.close());

@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -18,6 +19,7 @@ import org.junit.jupiter.api.io.TempDir;
  * A consumer works again after each restart of the only node. Prints how long it took from the
  * node's ready line to the first message; {@code -Pfull} makes it ten restarts.
  */
+@Tag("full")
 class ClientRestartIT {
   private static final int RESTARTS = Integer.getInteger("evenkeel.restarts", 3);
 

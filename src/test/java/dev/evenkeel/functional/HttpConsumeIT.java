@@ -81,7 +81,8 @@ class HttpConsumeIT extends OneNode {
   void messagesComeInOrderFailAndComeAgain() {
     node.createTopic("http", 1);
     node.send("http", IntStream.range(0, 20).mapToObj(String::valueOf).toList());
-    Session session = new Session("http", of("http").put("retryDelaysMillis", new JsonArray().add(1)));
+    Session session =
+        new Session("http", of("http").put("retryDelaysMillis", new JsonArray().add(1)));
     List<String> got = new ArrayList<>();
     List<Integer> attempts = new ArrayList<>();
     while (got.size() < 20) {

@@ -30,7 +30,10 @@ class HttpConsumerKilledIT {
     static Handled of(String line) {
       String[] words = line.split(" ");
       return new Handled(
-          words[0] + "/" + words[1], Long.parseLong(words[2]), words[3], Integer.parseInt(words[4]));
+          words[0] + "/" + words[1],
+          Long.parseLong(words[2]),
+          words[3],
+          Integer.parseInt(words[4]));
     }
   }
 
@@ -52,8 +55,7 @@ class HttpConsumerKilledIT {
       List<String> command = new ArrayList<>(List.of("python3", "-B", EXAMPLE.toString()));
       command.addAll(List.of("g", "orders"));
       trio.nodes.forEach(node -> command.add(node.url()));
-      Jar.Running example =
-          Jar.unfed(Jar.launch(command, Surroundings.NONE, directory, "example"));
+      Jar.Running example = Jar.unfed(Jar.launch(command, Surroundings.NONE, directory, "example"));
       Awaitility.await("a part is handled")
           .atMost(Duration.ofSeconds(60))
           .pollInterval(Duration.ofMillis(5))

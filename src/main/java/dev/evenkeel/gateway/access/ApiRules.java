@@ -97,8 +97,7 @@ public final class ApiRules {
     principal.require(Kind.GROUP, text(question, "group"));
     if (action.equals("open") && question.getValue("topics") instanceof JsonArray topics) {
       topics.forEach(
-          topic ->
-              principal.require(Kind.CONSUME, topic instanceof String name ? name : NO_NAME));
+          topic -> principal.require(Kind.CONSUME, topic instanceof String name ? name : NO_NAME));
     }
   }
 
@@ -112,8 +111,7 @@ public final class ApiRules {
     if (address.equals(Addresses.API_SESSIONS) && principal.bound()) {
       // The permission may have been taken away since the session was opened.
       if (((JsonObject) answer).getValue("messages") instanceof JsonArray messages) {
-        messages.forEach(
-            each -> principal.require(Kind.CONSUME, text((JsonObject) each, "topic")));
+        messages.forEach(each -> principal.require(Kind.CONSUME, text((JsonObject) each, "topic")));
       }
       return answer;
     }

@@ -202,8 +202,8 @@ public final class HandlerStream implements ConsumerStream {
       if (alsoUnfinished) {
         unfinished
             .entrySet()
-            .removeIf(each ->
-                    shard.equals(each.getKey().shard()) && ends.add(each.getValue().end()));
+            .removeIf(
+                each -> shard.equals(each.getKey().shard()) && ends.add(each.getValue().end()));
       }
     }
     GivenBackException cause = new GivenBackException("the shard goes to another owner");

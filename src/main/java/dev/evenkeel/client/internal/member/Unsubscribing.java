@@ -7,11 +7,9 @@ import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import java.util.List;
 
 /**
  * Makes a group forget a topic that a member no longer reads, unless other members read it. The

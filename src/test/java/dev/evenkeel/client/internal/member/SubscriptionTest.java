@@ -26,8 +26,7 @@ class SubscriptionTest {
   }
 
   @Property
-  void aStarStandsForAnything(
-      @ForAll("patterns") String pattern, @ForAll("names") String name) {
+  void aStarStandsForAnything(@ForAll("patterns") String pattern, @ForAll("names") String name) {
     String regex =
         Pattern.compile("\\*").splitAsStream(pattern + "x").map(Pattern::quote).toList().stream()
             .reduce((a, b) -> a + ".*" + b)
