@@ -13,7 +13,9 @@ import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A member of a group that is asked for messages and told how they ended, request by request. It
@@ -125,7 +127,9 @@ final class PolledConsumer {
 
   /** Whether messages were given out that have not ended. */
   boolean hasGiven() {
-    return stream.unfinished().size() > come.size();
+    Set<Delivery> given = new HashSet<>(stream.unfinished());
+    come.forEach(given::remove);
+    return !given.isEmpty();
   }
 
   /**
@@ -163,6 +167,8 @@ final class PolledConsumer {
   }
 
   private List<Delivery> taken(int max) {
+    // A shard may have been lost since its messages came.
+    come.retainAll(Set.copyOf(stream.unfinished()));
     List<Delivery> given = new ArrayList<>();
     long bytes = 0;
     while (!come.isEmpty() && given.size() < max) {
