@@ -16,6 +16,7 @@ import dev.evenkeel.protocol.tls.TlsFiles;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.StringWriter;
@@ -128,6 +129,27 @@ class UsersIT {
   private static void assertRefused(HttpResponse<String> answer, int status, String word) {
     assertThat(answer.statusCode()).as(answer.body()).isEqualTo(status);
     assertThat(new JsonObject(answer.body()).getString("error")).isEqualTo(word);
+  }
+
+  @Test
+  void aSessionOverHttpBelongsToItsUser() throws Exception {
+    String sessions = "/api/groups/billing/sessions";
+    JsonObject orders = new JsonObject().put("topics", new JsonArray().add("orders"));
+    JsonObject secrets = new JsonObject().put("topics", new JsonArray().add("secrets"));
+    JsonObject all = new JsonObject().put("topics", new JsonArray().add("*"));
+    assertRefused(send("shop", "POST", sessions, orders), 403, "FORBIDDEN");
+    assertRefused(send("billing", "POST", "/api/groups/other/sessions", orders), 403, "FORBIDDEN");
+    assertRefused(send("billing", "POST", sessions, secrets), 403, "FORBIDDEN");
+    assertRefused(send("billing", "POST", sessions, all), 403, "FORBIDDEN");
+    HttpResponse<String> opened = send("billing", "POST", sessions, orders);
+    assertThat(opened.statusCode()).as(opened.body()).isEqualTo(201);
+    String session = sessions + "/" + new JsonObject(opened.body()).getString("session");
+    assertThat(get("billing", session + "/messages?waitMs=0").statusCode()).isEqualTo(200);
+    // Whatever else they may.
+    assertRefused(get("operator", session + "/messages?waitMs=0"), 403, "FORBIDDEN");
+    assertRefused(send("operator", "DELETE", session, null), 403, "FORBIDDEN");
+    assertRefused(get("shop", session + "/events"), 403, "FORBIDDEN");
+    assertThat(send("billing", "DELETE", session, null).statusCode()).isEqualTo(204);
   }
 
   @Test
