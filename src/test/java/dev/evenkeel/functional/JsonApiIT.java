@@ -408,6 +408,13 @@ class JsonApiIT {
             "/api/cluster/nodes/{node}/drain",
             "/api/cluster/nodes/{node}/undrain",
             "/api/cluster/nodes/{node}/remove",
+            // See HttpConsumeIT.
+            "/api/groups/{group}/sessions",
+            "/api/groups/{group}/sessions/{session}",
+            "/api/groups/{group}/sessions/{session}/messages",
+            "/api/groups/{group}/sessions/{session}/events",
+            "/api/groups/{group}/sessions/{session}/results",
+            "/api/groups/{group}/sessions/{session}/extend",
             // See UsersIT.
             "/api/session",
             "/ws/live",
