@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.NodePorts;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -26,6 +27,7 @@ class LostPartTest {
   private static final Duration SOON = Duration.ofSeconds(35);
 
   @Test
+  @Tag("full")
   void nodesGoOnWithoutThoseWhoFellSilentAndFindTogetherAgain() throws Exception {
     int lost = TestPorts.take(4);
     List<HostPort> peers = new ArrayList<>();

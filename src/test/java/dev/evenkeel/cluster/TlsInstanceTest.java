@@ -24,6 +24,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class TlsInstanceTest {
@@ -97,6 +98,7 @@ class TlsInstanceTest {
   }
 
   @Test
+  @Tag("full")
   void whoHasNoCertificateOfTheirAuthorityStaysOutside() throws Exception {
     HazelcastInstance ours = start(0, TestCertificates.OURS);
     // Each tries to join, and then ends without having met anybody.

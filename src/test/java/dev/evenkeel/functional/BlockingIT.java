@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
@@ -63,11 +64,13 @@ class BlockingIT {
   }
 
   private Jar.Running start(Node node, String topic, Path file, String how) {
+    List<String> classPath = new ArrayList<>(Program.clientClassPath());
+    classPath.addAll(Program.loggingLibraries());
     Jar.Running running =
         Program.start(
             directory,
             topic,
-            Program.clientClassPath(),
+            classPath,
             BlockingMember.class.getName(),
             node.cluster(),
             topic,

@@ -17,6 +17,7 @@ public final class BlockingMember {
   private BlockingMember() {}
 
   public static void main(String[] args) throws Exception {
+    System.setProperty("evenkeel.test.log", "WARN");
     ConsumerOptions options =
         new ConsumerOptions()
             .setTopics(List.of(args[1]))

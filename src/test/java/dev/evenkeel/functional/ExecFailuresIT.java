@@ -85,6 +85,7 @@ class ExecFailuresIT extends OneNode {
   }
 
   @Test
+  @Tag("full")
   @Timeout(300)
   void aConsumerThatIsToldToStopEndsItsCommands() throws IOException {
     Path pid = directory.resolve("pid-work");

@@ -7,10 +7,12 @@ import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** A file goes in by one process and comes out, every line once, by a group of others. */
+@Tag("full")
 class FirstLightIT {
   private static final int LINES = Integer.getInteger("evenkeel.lines", 200_000);
 

@@ -105,13 +105,29 @@ class GrowthIT {
 
   @Test
   @Timeout(900)
-  void aLoneNodeGrowsToFourAndTheFirstOneLeaves() {
+  void aLoneNodeGrowsToThreeAndTheFirstOneLeaves() {
     try (Growing cluster = new Growing(directory);
         Load load = new Load(cluster)) {
       load.awaitProgress();
       cluster.join("n2");
       assertThat(cluster.node("n1").admin("cluster", "status").out())
           .contains("Two nodes keep the data: one failure still stops the cluster");
+      cluster.join("n3");
+      load.awaitProgress();
+      cluster.remove("n1");
+      load.awaitProgress();
+      load.judge();
+    }
+  }
+
+  @Test
+  @Tag("full")
+  @Timeout(900)
+  void aLoneNodeGrowsToFourAndTheFirstOneLeaves() {
+    try (Growing cluster = new Growing(directory);
+        Load load = new Load(cluster)) {
+      load.awaitProgress();
+      cluster.join("n2");
       cluster.join("n3");
       cluster.join("n4");
       load.awaitProgress();

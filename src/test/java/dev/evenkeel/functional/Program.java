@@ -32,6 +32,13 @@ public final class Program {
     return Stream.concat(Stream.of(CLIENT_JAR.toString()), libraries(CLIENT_LIBRARY)).toList();
   }
 
+  /** A logging backend, which an application adds. */
+  private static final Pattern LOGGING_LIBRARY = Pattern.compile("logback-(classic|core)-\\d.*\\.jar");
+
+  static List<String> loggingLibraries() {
+    return libraries(LOGGING_LIBRARY).toList();
+  }
+
   /** The libraries that it needs besides these with a clustered Vert.x of its own. */
   static List<String> clusteredLibraries() {
     return libraries(CLUSTERED_LIBRARY).toList();

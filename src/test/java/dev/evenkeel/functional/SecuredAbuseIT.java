@@ -38,6 +38,7 @@ import org.junit.jupiter.api.io.TempDir;
  * In a cluster with TLS and users, a user who may do everything with one topic does no harm to
  * another one, and strangers get nowhere.
  */
+@Tag("full")
 @Timeout(1_800)
 class SecuredAbuseIT {
   private static final String HONEST = "honest";

@@ -71,6 +71,7 @@ class SingletonIT {
   }
 
   @Test
+  @Tag("full")
   void aLeaderThatWasStoppedAndGoesOnIsRefused() throws Exception {
     FencedDatabase.Row before = leader();
     Jar.Running stopped = group.member(before.member()).mayPause();

@@ -13,6 +13,7 @@ import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -96,6 +97,7 @@ class TopicMessagesIT {
   }
 
   @Test
+  @Tag("full")
   void whoFollowsSeesWhatComesAlsoAfterARestart() {
     node.createTopic("news", 2);
     node.send("news", List.of("one"));

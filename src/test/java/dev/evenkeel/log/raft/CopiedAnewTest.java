@@ -72,6 +72,7 @@ class CopiedAnewTest {
   }
 
   @Test
+  @Tag("full")
   void aNodeThatStopsWhileItCopiesGoesOnAndHasNoVoteUntilThen() throws Exception {
     nodes.startAll();
     appendSome();

@@ -14,6 +14,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.jar.Attributes;
 import java.util.jar.JarOutputStream;
 import java.util.jar.Manifest;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -26,6 +27,7 @@ class CrashTest {
   private final int port = TestNode.freePort();
 
   @Test
+  @Tag("full")
   void killedUnderLoadItHasEverythingAcknowledgedAfterwards() throws Exception {
     Path home = temp.resolve("home");
     List<String> acknowledged = new ArrayList<>();
