@@ -19,7 +19,8 @@ class SnippetsTest {
   private static final Pattern BLOCK = Pattern.compile("(?s)```(\\w*)\\n(.*?)```");
 
   private static List<Path> pages() throws IOException {
-    List<Path> pages = new ArrayList<>(
+    List<Path> pages =
+        new ArrayList<>(
             List.of(
                 PAGES.resolve("applications/in-one-jvm.md"),
                 PAGES.resolve("applications/tutorial.md")));

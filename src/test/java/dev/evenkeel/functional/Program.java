@@ -33,7 +33,8 @@ public final class Program {
   }
 
   /** A logging backend, which an application adds. */
-  private static final Pattern LOGGING_LIBRARY = Pattern.compile("logback-(classic|core)-\\d.*\\.jar");
+  private static final Pattern LOGGING_LIBRARY =
+      Pattern.compile("logback-(classic|core)-\\d.*\\.jar");
 
   static List<String> loggingLibraries() {
     return libraries(LOGGING_LIBRARY).toList();
