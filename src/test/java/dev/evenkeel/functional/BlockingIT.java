@@ -47,7 +47,7 @@ class BlockingIT {
       Path worked = directory.resolve("worked");
       Path stood = directory.resolve("stood");
       Jar.Running workers = start(node, "work", worked, "worker");
-      Jar.Running eventLoop = start(node, "alone", stood, "event-loop");
+      Jar.Running eventLoop = start(node, "alone", stood, "event-loop").mayPause();
       node.awaitConsumed("of-work", messages, patience);
       node.awaitConsumed("of-alone", alone, patience);
 
