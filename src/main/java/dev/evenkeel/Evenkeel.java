@@ -14,7 +14,6 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
 
 /**
  * Connects an application to a cluster.
@@ -71,13 +70,10 @@ public final class Evenkeel {
    *
    * @throws RefusedException as {@link #connect} fails
    * @throws InterruptedException if the thread is interrupted meanwhile
+   * @throws IllegalStateException on an event loop, which must not wait
    */
   public static PlainClient connectAndWait(ClientOptions options) throws InterruptedException {
-    try {
-      return PlainClient.of(connect(options).toCompletionStage().toCompletableFuture().get());
-    } catch (ExecutionException e) {
-      throw RefusedException.of(e.getCause());
-    }
+    return PlainClient.await(connect(options));
   }
 
   /**

@@ -185,17 +185,13 @@ final class PolledConsumer {
    * The message that a caller means, if it was given out and has not ended.
    *
    * @param epoch under which it was given out
-   * @throws RefusedException FENCED if the shard was lost since then; INVALID if it was not given
-   *     out, or has ended
+   * @throws RefusedException FENCED if the shard was lost since then, or the message was not given
+   *     out or has ended
    */
   Delivery given(String topic, int shard, long offset, long epoch) {
-    for (Delivery each : stream.unfinished()) {
-      if (each.topic().equals(topic) && each.shard() == shard && each.offset() == offset) {
-        if (each.epoch() != epoch) {
-          break;
-        }
-        return each;
-      }
+    Delivery given = stream.unfinished(topic, shard, epoch, offset);
+    if (given != null) {
+      return given;
     }
     throw Refusal.FENCED.error(
         "the message %s/%d/%d is not in the hands of this session under epoch %d: it has ended, or"

@@ -5,6 +5,7 @@ import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
 
 /**
  * A connection to a cluster for code that may wait. One is enough for a program; its methods may be
@@ -32,6 +33,11 @@ public final class PlainClient implements AutoCloseable {
 
   private PlainClient(EvenkeelClient client) {
     this.client = client;
+  }
+
+  /** Waits for a client, and makes one that waits over it. {@link #close} closes both. */
+  public static PlainClient await(Future<EvenkeelClient> connecting) throws InterruptedException {
+    return new PlainClient(Waiting.on(connecting));
   }
 
   /** A client that waits, over one that does not. {@link #close} closes both. */

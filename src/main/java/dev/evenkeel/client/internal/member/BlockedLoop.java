@@ -7,7 +7,7 @@ package dev.evenkeel.client.internal.member;
 final class BlockedLoop {
   static final long LOOK_MILLIS = 500;
 
-  /** After so long, the application is told. */
+  /** A loop that is blocked for this long causes a warning. */
   static final long WARN_MILLIS = 2_000;
 
   /** A member whose event loop is blocked for longer drops out of its group. */
@@ -23,7 +23,7 @@ final class BlockedLoop {
   private boolean warned;
 
   /**
-   * @param warn whether the application is to be told now
+   * @param warn whether to log the warning now
    * @param heartbeat whether a heartbeat is due that the event loop cannot send
    * @param blockedMillis how long it has been blocked
    */

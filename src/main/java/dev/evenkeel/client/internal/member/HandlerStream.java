@@ -282,6 +282,12 @@ public final class HandlerStream implements ConsumerStream {
     return unfinished.values().stream().map(Waiting::delivery).toList();
   }
 
+  /** A message that the application has got and not ended; null: there is no such message. */
+  public synchronized Delivery unfinished(String topic, int shard, long epoch, long offset) {
+    Waiting waiting = unfinished.get(new MessageId(new LeasedShard(topic, shard, epoch), offset));
+    return waiting == null ? null : waiting.delivery();
+  }
+
   /** As {@link #close}, and gives all messages back that are not finished. */
   public Future<Void> giveBackAndClose() {
     List<Waiting> ends;
