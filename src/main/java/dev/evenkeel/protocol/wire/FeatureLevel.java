@@ -14,6 +14,7 @@ package dev.evenkeel.protocol.wire;
  * 6       grants, drains and resets of many shards in one entry
  * 7       nodes that join and leave
  * 8       topics whose number of shards changes
+ * 9       quotas, and delayed messages that are cancelled
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -44,8 +45,14 @@ public final class FeatureLevel {
   /** From here on the number of shards of a topic may change. */
   public static final int RESHARDING = 8;
 
+  /** From here on there are quotas. */
+  public static final int QUOTAS = 9;
+
+  /** From here on delayed messages can be cancelled. */
+  public static final int CANCELLING = 9;
+
   /** The highest level that this build reads. */
-  public static final int NEWEST = 8;
+  public static final int NEWEST = 9;
 
   /**
    * System property that makes a node read less than its build can. The cluster then stays at that
