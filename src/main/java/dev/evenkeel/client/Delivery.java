@@ -13,6 +13,9 @@ import dev.evenkeel.protocol.Message;
  * @param epoch of the shard's lease: a fencing token that grows with each owner of the shard;
  *     always 1 in mode broadcast
  * @param attempt number of this attempt, 1 for the first
+ * @param logIndex index of the log entry that has the message, in the log group of its shard; a
+ *     delayed message keeps the entry that it was sent with. -1 if that is not known: of a message
+ *     that comes back after a failure, in mode level, and from nodes of version 0.1
  */
 public record Delivery(
     String topic,
@@ -21,4 +24,18 @@ public record Delivery(
     Message message,
     String member,
     long epoch,
-    int attempt) {}
+    int attempt,
+    long logIndex) {
+
+  /** A message of which the place in the log is not known. */
+  public Delivery(
+      String topic,
+      int shard,
+      long offset,
+      Message message,
+      String member,
+      long epoch,
+      int attempt) {
+    this(topic, shard, offset, message, member, epoch, attempt, -1);
+  }
+}

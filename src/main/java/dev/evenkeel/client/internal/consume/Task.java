@@ -70,6 +70,9 @@ public final class Task implements MessageSource.Handed {
   /** Its share of the batch that it came in, for the pending limit. */
   final int bytes;
 
+  /** The log entry that has its bytes; -1: unknown. */
+  long logIndex = -1;
+
   /** Whether the log gave it out again; it then has no place in the window. */
   final boolean retry;
 
@@ -230,6 +233,13 @@ public final class Task implements MessageSource.Handed {
   public Delivery delivery(String member) {
     Ownership from = owner.ownership();
     return new Delivery(
-        from.topic(), from.shard().shard(), offset, message, member, from.epoch(), attempt);
+        from.topic(),
+        from.shard().shard(),
+        offset,
+        message,
+        member,
+        from.epoch(),
+        attempt,
+        logIndex);
   }
 }
