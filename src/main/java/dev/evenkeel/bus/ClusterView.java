@@ -115,9 +115,7 @@ public record ClusterView(
           .list("places", Integer.MAX_VALUE, PLACE::write, PLACE::readItem)
           .former("places", List.of())
           .form(
-              "formedGroups",
-              (json, formed) -> {},
-              json -> json.getJsonArray("dataLeaders").size())
+              "formedGroups", (json, formed) -> {}, json -> json.getJsonArray("dataLeaders").size())
           .unless("featureLevel", 0);
 
   /**

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.ByteReader;
@@ -10,16 +11,16 @@ import java.util.List;
 
 /**
  * Batches of a shard: {@code i64 start offset, i64 end offset, i32 failures, (i64 base offset,
- * batch)*}. If the request has a filter, {@code i64 next offset} comes before the batches, and {@code
- * i64 log index} after each base offset; then there may be gaps between the batches, of messages
- * that are not wanted.
+ * batch)*}. If the request has a filter, {@code i64 next offset, i32 log group} come before the
+ * batches, and {@code i64 log index} after each base offset; then there may be gaps between the
+ * batches, of messages that are not wanted.
  *
  * @param startOffset the first offset kept
  * @param endOffset the next offset to be assigned: the high watermark
  * @param failures number of failures that concern the owner, plus {@link #SEALED} if the shard is
  *     sealed, and {@link #NONE_WAITS}; 0: it need not ask for retries
- * @param next messages between the last one here and this offset are not wanted; -1: it is not known
- *     of any
+ * @param next messages between the last one here and this offset are not wanted; -1: it is not
+ *     known of any
  * @param batches in order; empty if nothing came in time
  */
 public record FetchAnswer(
@@ -64,17 +65,17 @@ public record FetchAnswer(
   /**
    * A batch and the offset of its first message.
    *
-   * @param logIndex the log entry that has its bytes; -1: unknown
+   * @param log the place of its bytes in the log; null: unknown
    * @param sound whether its checksum is known to match; else nobody has looked, or it does not
    */
-  public record Placed(long baseOffset, Batch batch, long logIndex, boolean sound) {
+  public record Placed(long baseOffset, Batch batch, LogPosition log, boolean sound) {
     public Placed(long baseOffset, Batch batch) {
-      this(baseOffset, batch, -1, false);
+      this(baseOffset, batch, null, false);
     }
 
     private Placed checked() {
       try {
-        return new Placed(baseOffset, batch.verified(), logIndex, true);
+        return new Placed(baseOffset, batch.verified(), log, true);
       } catch (RefusedException damaged) {
         // Whoever comes to this batch reports it.
         return this;
@@ -131,13 +132,14 @@ public record FetchAnswer(
     long end = in.i64();
     int failures = in.i32();
     long next = placed ? in.i64() : -1;
+    int group = placed ? in.i32() : -1;
     int place = placed ? 2 * Long.BYTES : Long.BYTES;
     ByteBuffer rest = in.slice(in.remaining());
     List<Placed> batches = new ArrayList<>();
     while (rest.remaining() > place) {
       long base = rest.getLong();
-      long index = placed ? rest.getLong() : -1;
-      batches.add(new Placed(base, Batch.next(rest), index, false));
+      LogPosition log = placed ? new LogPosition(group, rest.getLong()) : null;
+      batches.add(new Placed(base, Batch.next(rest), log, false));
     }
     return new FetchAnswer(start, end, failures, next, batches);
   }

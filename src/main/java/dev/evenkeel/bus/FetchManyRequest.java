@@ -16,9 +16,8 @@ import java.util.List;
  * epoch, i64 offset, i32 bytes at most, i32 messages at most, i32 failures known)*}, then the
  * filter of all of them, unless it is null.
  *
- * @param fetches 1 to {@link Limits#FETCHES_A_REQUEST_MAX}, all of one group, or all without one, and
- *     all with the same filter.
- *     The shortest wait among them counts
+ * @param fetches 1 to {@link Limits#FETCHES_A_REQUEST_MAX}, all of one group, or all without one,
+ *     and all with the same filter. The shortest wait among them counts
  */
 public record FetchManyRequest(List<FetchRequest> fetches) {
 

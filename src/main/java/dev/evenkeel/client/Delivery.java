@@ -1,5 +1,6 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 
 /**
@@ -13,9 +14,8 @@ import dev.evenkeel.protocol.Message;
  * @param epoch of the shard's lease: a fencing token that grows with each owner of the shard;
  *     always 1 in mode broadcast
  * @param attempt number of this attempt, 1 for the first
- * @param logIndex index of the log entry that has the message, in the log group of its shard; a
- *     delayed message keeps the entry that it was sent with. -1 if that is not known: of a message
- *     that comes back after a failure, in mode level, and from nodes of version 0.1
+ * @param logPosition its place in the log of the cluster; null if that is not known: of a message
+ *     that another member has tried before, in mode level, and from nodes of version 0.1
  */
 public record Delivery(
     String topic,
@@ -25,7 +25,7 @@ public record Delivery(
     String member,
     long epoch,
     int attempt,
-    long logIndex) {
+    LogPosition logPosition) {
 
   /** A message of which the place in the log is not known. */
   public Delivery(
@@ -36,6 +36,6 @@ public record Delivery(
       String member,
       long epoch,
       int attempt) {
-    this(topic, shard, offset, message, member, epoch, attempt, -1);
+    this(topic, shard, offset, message, member, epoch, attempt, null);
   }
 }

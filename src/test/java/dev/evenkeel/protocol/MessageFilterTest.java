@@ -43,12 +43,14 @@ class MessageFilterTest {
 
   @Test
   void theOrderOfTheConditionsDoesNotCount() {
-    assertThat(MessageFilter.of("key=b", "key=a", "key=b")).isEqualTo(MessageFilter.of("key=a", "key=b"));
+    assertThat(MessageFilter.of("key=b", "key=a", "key=b"))
+        .isEqualTo(MessageFilter.of("key=a", "key=b"));
     assertThat(MessageFilter.of()).isEqualTo(MessageFilter.ALL);
   }
 
   @ParameterizedTest
-  @ValueSource(strings = {"", "key", "keys=a", "header:=a", "header:^=a", "header=a", "a", "=", "payload=x"})
+  @ValueSource(
+      strings = {"", "key", "keys=a", "header:=a", "header:^=a", "header=a", "a", "=", "payload=x"})
   void anythingElseIsRefused(String text) {
     assertThatThrownBy(() -> MessageFilter.of(text))
         .isInstanceOfSatisfying(

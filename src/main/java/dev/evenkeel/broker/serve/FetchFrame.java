@@ -14,27 +14,30 @@ import java.util.List;
 /**
  * Makes the frames of answers to fetches, see {@link dev.evenkeel.bus.FetchAnswer}.
  *
- * @param placed whether the answer has the next offset, and the log index of each batch
+ * @param placed whether the answer has the next offset, the log group, and the log index of each
+ *     batch
+ * @param group number of the log group
  */
-record FetchFrame(boolean placed) {
+record FetchFrame(boolean placed, int group) {
   /** Of an answer to a client that knows feature level 8. */
-  static final FetchFrame FORMER = new FetchFrame(false);
-
-  static final FetchFrame PLACED = new FetchFrame(true);
+  static final FetchFrame FORMER = new FetchFrame(false, 0);
 
   private static final int FAILURES_AT = Frames.HEADER_BYTES + 16;
   private static final int NEXT_AT = FAILURES_AT + Integer.BYTES;
 
+  private static final int GROUP_AT = NEXT_AT + Long.BYTES;
+
   /** Copying batches that are smaller on average costs less than a view of each. */
   static final int VIEW_BYTES_MIN = 4 << 10;
 
-  static FetchFrame of(boolean placed) {
-    return placed ? PLACED : FORMER;
+  /** Of an answer with places in the log. */
+  static FetchFrame placed(int group) {
+    return new FetchFrame(true, group);
   }
 
   /** What a frame begins with. */
   int headBytes() {
-    return placed ? NEXT_AT + Long.BYTES : NEXT_AT;
+    return placed ? GROUP_AT + Integer.BYTES : NEXT_AT;
   }
 
   /** What stands before each batch. */
@@ -133,7 +136,7 @@ record FetchFrame(boolean placed) {
     out.putLong(Frames.HEADER_BYTES, record.start()).putLong(Frames.HEADER_BYTES + 8, end);
     out.putInt(FAILURES_AT, failures);
     if (placed) {
-      out.putLong(NEXT_AT, next);
+      out.putLong(NEXT_AT, next).putInt(GROUP_AT, group);
     }
   }
 }

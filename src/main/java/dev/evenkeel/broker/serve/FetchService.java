@@ -14,7 +14,6 @@ import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
@@ -147,6 +146,12 @@ public final class FetchService {
     return new Place(group, record, offset, failures(group, request));
   }
 
+  private FetchFrame frames(FetchRequest request) {
+    return request.placed()
+        ? FetchFrame.placed(serve.numberOf(request.shard()))
+        : FetchFrame.FORMER;
+  }
+
   private static boolean isConsumer(FetchRequest request) {
     return !request.group().isEmpty() || request.waitMillis() > 0;
   }
@@ -171,7 +176,7 @@ public final class FetchService {
     long startNanos = System.nanoTime();
     int bytesMax = batchBytesMax(bytes);
     int messagesMax = request.messagesMax();
-    FetchFrame frames = FetchFrame.of(request.placed());
+    FetchFrame frames = frames(request);
     List<Cached> cached =
         place
             .group
@@ -229,7 +234,7 @@ public final class FetchService {
                     LOOK_BYTES,
                     Integer.MAX_VALUE,
                     false,
-                    FetchFrame.PLACED)
+                    frames(request))
                 .read(place.offset)
                 .map(DiskReader.Found::batches)
             : Future.succeededFuture(cached);
@@ -244,7 +249,12 @@ public final class FetchService {
               scanner,
               () ->
                   FilteredBatches.of(
-                      found, place.offset, request.filter(), bytesMax, request.messagesMax()));
+                      found,
+                      frames(request),
+                      place.offset,
+                      request.filter(),
+                      bytesMax,
+                      request.messagesMax()));
         });
   }
 
@@ -257,7 +267,7 @@ public final class FetchService {
   Buffer filtered(FetchRequest request, FilteredBatches.Found found, long over) {
     Place place = placeOf(request.from(found.next()));
     meters.filtered(found.messages(), found.bytes(), over);
-    return FetchFrame.PLACED.filled(place.record, place.failures, found.next(), found.frame());
+    return frames(request).filled(place.record, place.failures, found.next(), found.frame());
   }
 
   /**
@@ -336,7 +346,7 @@ public final class FetchService {
     meters.filtered(0, 0, over);
     try {
       return Future.succeededFuture(
-          FetchFrame.of(request.placed())
+          frames(request)
               .nothing(
                   group.shard(request.shard()),
                   failures(group, request),
@@ -416,8 +426,7 @@ public final class FetchService {
     }
   }
 
-  private static <K> void remove(
-      Map<K, Set<WaitingFetch>> from, K key, WaitingFetch request) {
+  private static <K> void remove(Map<K, Set<WaitingFetch>> from, K key, WaitingFetch request) {
     Set<WaitingFetch> of = from.get(key);
     if (of != null) {
       of.remove(request);

@@ -90,15 +90,13 @@ final class FilterIndex<T> {
       }
       for (byte[] prefix : field.prefixes()) {
         if (remove(prefixes, Slice.of(prefix), entry)) {
-          lengths.computeIfPresent(
-              prefix.length, (length, count) -> count == 1 ? null : count - 1);
+          lengths.computeIfPresent(prefix.length, (length, count) -> count == 1 ? null : count - 1);
         }
       }
     }
 
     /** Returns whether it was the last one. */
-    private static <T> boolean remove(
-        Map<Slice, Set<Entry<T>>> from, Slice slice, Entry<T> entry) {
+    private static <T> boolean remove(Map<Slice, Set<Entry<T>>> from, Slice slice, Entry<T> entry) {
       Set<Entry<T>> of = from.get(slice);
       if (of == null || !of.remove(entry) || !of.isEmpty()) {
         return false;

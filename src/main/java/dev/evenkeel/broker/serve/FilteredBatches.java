@@ -51,6 +51,7 @@ final class FilteredBatches {
     }
   }
 
+  private final FetchFrame frames;
   private final long offset;
   private final MessageFilter filter;
   private final int bytesMax;
@@ -64,7 +65,9 @@ final class FilteredBatches {
   private int taken;
   private int runBytes;
 
-  private FilteredBatches(long offset, MessageFilter filter, int bytesMax, int messagesMax) {
+  private FilteredBatches(
+      FetchFrame frames, long offset, MessageFilter filter, int bytesMax, int messagesMax) {
+    this.frames = frames;
     this.offset = offset;
     this.filter = filter;
     this.bytesMax = bytesMax;
@@ -73,13 +76,19 @@ final class FilteredBatches {
 
   /**
    * @param batches at least one
+   * @param frames the form of the answer
    * @param offset the first message wanted
    * @param bytesMax the answer has more than one of the batches only within this size
    * @param messagesMax like bytesMax
    */
   static Found of(
-      List<Cached> batches, long offset, MessageFilter filter, int bytesMax, int messagesMax) {
-    return new FilteredBatches(offset, filter, bytesMax, messagesMax).take(batches);
+      List<Cached> batches,
+      FetchFrame frames,
+      long offset,
+      MessageFilter filter,
+      int bytesMax,
+      int messagesMax) {
+    return new FilteredBatches(frames, offset, filter, bytesMax, messagesMax).take(batches);
   }
 
   private Found take(List<Cached> batches) {
@@ -96,8 +105,8 @@ final class FilteredBatches {
         return found(each.baseOffset(), messages, bytes);
       }
       if (whole) {
-        room(FetchFrame.PLACED.placeBytes() + batch.length());
-        FetchFrame.PLACED.putPlace(out, each.baseOffset(), each.logIndex());
+        room(frames.placeBytes() + batch.length());
+        frames.putPlace(out, each.baseOffset(), each.logIndex());
         out.put(batch.bytes().duplicate().clear());
       } else {
         write(each, walk);
@@ -158,7 +167,7 @@ final class FilteredBatches {
     runs[at + 1] = 1;
     runs[at + 2] = walk.messageFrom();
     runs[at + 3] = walk.messageTo();
-    runBytes += BatchHeader.BYTES + FetchFrame.PLACED.placeBytes();
+    runBytes += BatchHeader.BYTES + frames.placeBytes();
   }
 
   private void write(Cached each, BatchWalk walk) {
@@ -167,14 +176,14 @@ final class FilteredBatches {
     }
     room(runBytes);
     for (int at = 0; at < 4 * runCount; at += 4) {
-      FetchFrame.PLACED.putPlace(out, each.baseOffset() + runs[at], each.logIndex());
+      frames.putPlace(out, each.baseOffset() + runs[at], each.logIndex());
       each.batch().writePart(out, walk, runs[at], runs[at + 1], runs[at + 2], runs[at + 3]);
     }
   }
 
   private void room(int more) {
     if (out == null) {
-      int head = FetchFrame.PLACED.headBytes();
+      int head = frames.headBytes();
       out = ByteBuffer.allocate(head + Math.max(more, 4 << 10)).position(head);
     } else if (out.remaining() < more) {
       int capacity = Math.max(2 * out.capacity(), out.position() + more);

@@ -156,8 +156,7 @@ final class WaitingFetch {
     return null;
   }
 
-  private void looked(
-      int index, FilteredBatches.Found found, Throwable failure, int bytesMax) {
+  private void looked(int index, FilteredBatches.Found found, Throwable failure, int bytesMax) {
     if (failure != null) {
       answers[index] = Future.failedFuture(failure);
       answered(index);
@@ -212,8 +211,7 @@ final class WaitingFetch {
 
   private void wait(int millis) {
     int now = filters() ? Math.min(millis, PROGRESS_MILLIS) : millis;
-    timer =
-        service.vertx().setTimer(Math.max(1, now), id -> waited(millis - now));
+    timer = service.vertx().setTimer(Math.max(1, now), id -> waited(millis - now));
   }
 
   private void waited(int leftMillis) {

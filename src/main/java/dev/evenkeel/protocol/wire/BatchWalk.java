@@ -178,8 +178,7 @@ public final class BatchWalk {
     long found = -1;
     for (int i = 0; i < headers; i++) {
       int name = varint();
-      boolean same =
-          name == header.length && Arrays.equals(bytes, at, at + name, header, 0, name);
+      boolean same = name == header.length && Arrays.equals(bytes, at, at + name, header, 0, name);
       at += name;
       int value = varint();
       found = same ? span(at, value) : found;

@@ -26,18 +26,16 @@ import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 class FiltersTest {
+  private static final FetchFrame FRAMES = FetchFrame.placed(3);
   private static final String[] NAMES = {"region", "kind", "x"};
 
   private static String word(Random random) {
-    return random.nextInt(4) == 0
-        ? ""
-        : "ab".substring(random.nextInt(2), 2) + random.nextInt(6);
+    return random.nextInt(4) == 0 ? "" : "ab".substring(random.nextInt(2), 2) + random.nextInt(6);
   }
 
   private static Message message(Random random) {
     Message.Builder builder =
-        Message.builder(new byte[random.nextInt(60)])
-            .timestampMillis(1_000 + random.nextInt(100));
+        Message.builder(new byte[random.nextInt(60)]).timestampMillis(1_000 + random.nextInt(100));
     if (random.nextInt(5) > 0) {
       builder.key(word(random));
     }
@@ -91,7 +89,7 @@ class FiltersTest {
   private static List<Got> wanted(FetchAnswer answer, MessageFilter filter) {
     List<Got> got = new ArrayList<>();
     for (FetchAnswer.Placed placed : answer.batches()) {
-      assertThat(placed.logIndex()).isGreaterThanOrEqualTo(100);
+      assertThat(placed.log().index()).isGreaterThanOrEqualTo(100);
       BatchReader reader = placed.verified().reader(placed.baseOffset());
       while (reader.hasNext()) {
         long offset = reader.nextOffset();
@@ -118,15 +116,14 @@ class FiltersTest {
     while (from < end) {
       long first = from;
       List<Cached> left = batches.stream().filter(each -> each.endOffset() > first).toList();
-      FilteredBatches.Found found = FilteredBatches.of(left, from, filter, bytesMax, messagesMax);
+      FilteredBatches.Found found =
+          FilteredBatches.of(left, FRAMES, from, filter, bytesMax, messagesMax);
       assertThat(found.next()).isGreaterThan(from);
       if (found.frame() != null) {
         ShardRecord record = new ShardRecord(3, end, 0, 0, 0, 0, 0, false);
         FetchAnswer answer =
             FetchAnswer.decode(
-                Frames.answerBody(
-                    FetchFrame.PLACED.filled(record, 4, found.next(), found.frame())),
-                true);
+                Frames.answerBody(FRAMES.filled(record, 4, found.next(), found.frame())), true);
         assertThat(answer.next()).isEqualTo(found.next());
         assertThat(answer.batches().stream().mapToInt(each -> each.batch().count()).sum())
             .isEqualTo((int) found.messages());
@@ -151,11 +148,13 @@ class FiltersTest {
     }
     List<Cached> batches = List.of(new Cached(0, builder.build(1, 0, 0), 1));
     FilteredBatches.Found found =
-        FilteredBatches.of(batches, 0, MessageFilter.of("key=k7", "key=k8", "key=k500"), 1 << 20, 99);
+        FilteredBatches.of(
+            batches, FRAMES, 0, MessageFilter.of("key=k7", "key=k8", "key=k500"), 1 << 20, 99);
     assertThat(found.messages()).isEqualTo(3);
     assertThat(found.bytes()).isLessThan(600);
     assertThat(
-            FilteredBatches.of(batches, 0, MessageFilter.of("key=other"), 1 << 20, 99).frame())
+            FilteredBatches.of(batches, FRAMES, 0, MessageFilter.of("key=other"), 1 << 20, 99)
+                .frame())
         .isNull();
   }
 

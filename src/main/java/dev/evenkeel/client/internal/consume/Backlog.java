@@ -56,7 +56,7 @@ final class Backlog {
     long offset = reader.nextOffset();
     try {
       Task task = new Task(owner, offset, reader.next(), share);
-      task.logIndex = reading.logIndex();
+      task.logPosition = reading.log();
       return task;
     } catch (RefusedException malformed) {
       reader.giveUp();

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
@@ -70,8 +71,8 @@ public final class Task implements MessageSource.Handed {
   /** Its share of the batch that it came in, for the pending limit. */
   final int bytes;
 
-  /** The log entry that has its bytes; -1: unknown. */
-  long logIndex = -1;
+  /** Its place in the log, or null. */
+  LogPosition logPosition;
 
   /** Whether the log gave it out again; it then has no place in the window. */
   final boolean retry;
@@ -240,6 +241,6 @@ public final class Task implements MessageSource.Handed {
         member,
         from.epoch(),
         attempt,
-        logIndex);
+        logPosition);
   }
 }
