@@ -31,6 +31,7 @@ import picocli.CommandLine.Command;
       "  evenkeel bench level --curve",
       "  evenkeel bench dedup --work 20ms",
       "  evenkeel bench delay --waiting 1000000",
+      "  evenkeel bench filter --shards 2",
       "",
       "Figures of two systems or versions can be compared only if they come from one machine, one",
       "disk and one hour. Repeat a run, and take the median."
@@ -46,7 +47,7 @@ public final class BenchCommand extends CommandGroup implements Subcommands, Tar
   private BenchCommand(Target.Opener opener) {
     super(
         "produce, single, batching, flat, compression, recovery, consume, latency, failover,"
-            + " rebalance, level, dedup or delay");
+            + " rebalance, level, dedup, delay or filter");
     this.opener = opener;
   }
 
@@ -73,7 +74,8 @@ public final class BenchCommand extends CommandGroup implements Subcommands, Tar
         .addSubcommand(new RebalanceMember().line())
         .addSubcommand(new LevelBench().line())
         .addSubcommand(new DedupBench().line())
-        .addSubcommand(new DelayBench().line());
+        .addSubcommand(new DelayBench().line())
+        .addSubcommand(new FilterBench().line());
   }
 
   @Override

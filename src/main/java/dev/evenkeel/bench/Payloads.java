@@ -37,7 +37,7 @@ class Payloads {
     }
     keys = new byte[keyCount][];
     for (int i = 0; i < keyCount; i++) {
-      keys[i] = ("key-" + i).getBytes(StandardCharsets.US_ASCII);
+      keys[i] = keyText(i).getBytes(StandardCharsets.US_ASCII);
     }
   }
 
@@ -55,6 +55,11 @@ class Payloads {
       line.append(",\"path\":\"/orders/").append(random.nextInt(1_000_000)).append("\"}\n");
     }
     return line.substring(0, sizeBytes).getBytes(StandardCharsets.US_ASCII);
+  }
+
+  /** The i-th of the keys. */
+  static String keyText(int i) {
+    return "key-" + i;
   }
 
   /** The payload of the i-th message; do not change it. */

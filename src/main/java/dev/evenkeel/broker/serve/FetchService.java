@@ -24,9 +24,11 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 
 /**
@@ -57,6 +59,7 @@ public final class FetchService {
   /** Looks at the messages for filters: one thread, so that they leave the others to all else. */
   private final ThreadPoolExecutor scanner;
 
+  private final LookQueue looks = new LookQueue();
   private int waitingCount;
 
   FetchService(ServeContext serve) {
@@ -146,7 +149,7 @@ public final class FetchService {
     return new Place(group, record, offset, failures(group, request));
   }
 
-  private FetchFrame frames(FetchRequest request) {
+  FetchFrame frames(FetchRequest request) {
     return request.placed()
         ? FetchFrame.placed(serve.numberOf(request.shard()))
         : FetchFrame.FORMER;
@@ -211,51 +214,47 @@ public final class FetchService {
    * Looks for messages that the filter of a request takes, on another thread; null if there are no
    * messages yet.
    *
-   * @param bytes most bytes of the answer
+   * @param wanted whether anybody still waits for it; if not, the future may never complete
    * @return fails OFFSET_OUT_OF_RANGE if the first messages are lost
    * @throws RefusedException if the request cannot be served here or now
    */
-  Future<FilteredBatches.Found> tryFilter(FetchRequest request, int bytes) {
+  Future<FilteredBatches.Found> tryFilter(FetchRequest request, BooleanSupplier wanted) {
     Place place = placeOf(request);
     if (place == null || place.atEnd()) {
       return null;
     }
+    return looks.run(wanted, () -> filter(request));
+  }
+
+  private Future<FilteredBatches.Found> filter(FetchRequest request) {
+    Place place = placeOf(request);
     long end = place.record.end();
-    Shard shard = request.shard();
-    int bytesMax = batchBytesMax(bytes);
+    return batches(place.group, request.shard(), place.offset, end)
+        .compose(
+            found -> {
+              if (found.get(0).baseOffset() > place.offset) {
+                // The client must not take it for messages that nobody wants.
+                throw new RefusedException.OutOfRange(found.get(0).baseOffset(), end);
+              }
+              return onScanner(() -> FilteredBatches.of(found, frames(request), request));
+            });
+  }
+
+  /** Runs a task on the thread that looks at messages for filters. */
+  <T> Future<T> onScanner(Callable<T> task) {
+    return Answers.on(serve.vertx(), scanner, task);
+  }
+
+  /** Batches from the one that holds an offset on, at least one, from memory or from the disk. */
+  Future<List<Cached>> batches(LogGroupServer group, Shard shard, long offset, long end) {
     List<Cached> cached =
-        place.group.state().tail().read(shard, place.offset, end, LOOK_BYTES, Integer.MAX_VALUE);
-    Future<List<Cached>> batches =
-        cached.isEmpty()
-            ? new DiskReader(
-                    serve,
-                    place.group,
-                    shard,
-                    LOOK_BYTES,
-                    Integer.MAX_VALUE,
-                    false,
-                    frames(request))
-                .read(place.offset)
-                .map(DiskReader.Found::batches)
-            : Future.succeededFuture(cached);
-    return batches.compose(
-        found -> {
-          if (found.get(0).baseOffset() > place.offset) {
-            // The client must not take it for messages that nobody wants.
-            throw new RefusedException.OutOfRange(found.get(0).baseOffset(), end);
-          }
-          return Answers.on(
-              serve.vertx(),
-              scanner,
-              () ->
-                  FilteredBatches.of(
-                      found,
-                      frames(request),
-                      place.offset,
-                      request.filter(),
-                      bytesMax,
-                      request.messagesMax()));
-        });
+        group.state().tail().read(shard, offset, end, LOOK_BYTES, Integer.MAX_VALUE);
+    return cached.isEmpty()
+        ? new DiskReader(
+                serve, group, shard, LOOK_BYTES, Integer.MAX_VALUE, false, FetchFrame.FORMER)
+            .read(offset)
+            .map(DiskReader.Found::batches)
+        : Future.succeededFuture(cached);
   }
 
   /**
@@ -316,7 +315,7 @@ public final class FetchService {
    * A little less than the request asks for: buffers on the way grow by doubling, so a few bytes
    * above a power of two would make each of them twice as large.
    */
-  private static int batchBytesMax(int asked) {
+  static int batchBytesMax(int asked) {
     return asked < 16 * ANSWER_SPARE_BYTES ? asked : asked - ANSWER_SPARE_BYTES;
   }
 
@@ -440,25 +439,23 @@ public final class FetchService {
     return List.copyOf(from.getOrDefault(key, Set.of()));
   }
 
-  /** A fetch with a filter has looked at everything, and waits for more. */
-  void watch(WaitingFetch request, int index) {
-    FetchRequest fetch = request.fetches().get(index);
-    LogGroupServer group = serve.groupOf(fetch.shard());
-    watches
-        .computeIfAbsent(fetch.shard(), shard -> new FilterWatch(serve, shard, scanner))
-        .add(request, index, fetch.filter(), group.shard(fetch.shard()).end());
+  /**
+   * A fetch with a filter has looked at everything, and waits for more.
+   *
+   * @throws RefusedException if the shard is not here any more
+   */
+  void watch(FilterWatch.Member member) {
+    Shard shard = member.wanted.shard();
+    long end = serve.groupOf(shard).shard(shard).end();
+    watches.computeIfAbsent(shard, any -> new FilterWatch(serve, this, any)).add(member, end);
   }
 
-  /** Ends {@link #watch}. Returns the offset up to which the fetch wants nothing, or -1. */
-  long unwatch(WaitingFetch request, int index) {
-    FetchRequest fetch = request.fetches().get(index);
-    FilterWatch watch = watches.get(fetch.shard());
-    if (watch == null) {
-      return -1;
-    }
-    long passed = watch.remove(request, index, fetch.filter());
+  /** Ends {@link #watch}. Returns the offset up to which the fetch wants nothing. */
+  long unwatch(FilterWatch.Member member) {
+    FilterWatch watch = watches.get(member.wanted.shard());
+    long passed = watch.remove(member);
     if (watch.isEmpty()) {
-      watches.remove(fetch.shard());
+      watches.remove(member.wanted.shard());
     }
     return passed;
   }
@@ -482,7 +479,7 @@ public final class FetchService {
     List.copyOf(waiting.keySet()).stream().filter(wanted).forEach(this::shardChanged);
     for (Map.Entry<Shard, FilterWatch> watch : List.copyOf(watches.entrySet())) {
       if (wanted.test(watch.getKey())) {
-        watch.getValue().members().forEach(each -> each.request().again(each.index()));
+        watch.getValue().members().forEach(each -> each.request.again(each.index));
       }
     }
   }
@@ -503,7 +500,7 @@ public final class FetchService {
     Set<WaitingFetch> all = new LinkedHashSet<>();
     waiting.values().forEach(all::addAll);
     byLease.values().forEach(all::addAll);
-    watches.values().forEach(each -> each.members().forEach(one -> all.add(one.request())));
+    watches.values().forEach(each -> each.members().forEach(one -> all.add(one.request)));
     all.forEach(each -> each.refuse(stopping));
     scanner.shutdown();
   }

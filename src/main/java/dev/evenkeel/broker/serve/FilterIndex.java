@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.wire.BatchWalk;
 import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -109,6 +110,12 @@ final class FilterIndex<T> {
       return values.isEmpty() && prefixes.isEmpty();
     }
 
+    void addAll(Set<T> all) {
+      for (Map<Slice, Set<Entry<T>>> each : List.of(values, prefixes)) {
+        each.values().forEach(some -> some.forEach(one -> all.add(one.holder)));
+      }
+    }
+
     void match(BatchWalk walk, Slice slice, Set<T> found) {
       long value = walk.find(header);
       if (value < 0) {
@@ -140,7 +147,7 @@ final class FilterIndex<T> {
   }
 
   private final Map<Slice, Table<T>> byHeader = new HashMap<>();
-  private Table<T> byKey = new Table<>(null);
+  private final Table<T> byKey = new Table<>(null);
   private final Slice slice = new Slice();
 
   /**
@@ -168,10 +175,12 @@ final class FilterIndex<T> {
     }
   }
 
-  /** Removes everything. */
-  synchronized void clear() {
-    byHeader.clear();
-    byKey = new Table<>(null);
+  /** Everybody who was added; a copy. */
+  synchronized Set<T> all() {
+    Set<T> all = new LinkedHashSet<>();
+    byKey.addAll(all);
+    byHeader.values().forEach(each -> each.addAll(all));
+    return all;
   }
 
   /** Adds those whose filters take the message over which the walk has gone last. */

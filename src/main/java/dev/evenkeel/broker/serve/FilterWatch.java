@@ -1,15 +1,16 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.TailCache.Cached;
-import dev.evenkeel.protocol.MessageFilter;
+import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchWalk;
 import io.vertx.core.Future;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.Executor;
 
 /**
  * The fetches with filters that have looked at everything in a shard and wait for more. What comes
@@ -18,19 +19,24 @@ import java.util.concurrent.Executor;
  * <p>Runs on one context.
  */
 final class FilterWatch {
-  /** Bytes that are looked at in one go. */
-  private static final int BYTES_MAX = 1 << 20;
+  /** A fetch that waits. Two of them are never the same. */
+  static final class Member {
+    final WaitingFetch request;
+    final int index;
 
-  /**
-   * One fetch.
-   *
-   * @param index of the fetch in its request
-   */
-  record Member(WaitingFetch request, int index) {}
+    /** The fetch, from where it has not looked yet. */
+    final FetchRequest wanted;
+
+    Member(WaitingFetch request, int index, FetchRequest wanted) {
+      this.request = request;
+      this.index = index;
+      this.wanted = wanted;
+    }
+  }
 
   private final ServeContext serve;
+  private final FetchService service;
   private final Shard shard;
-  private final Executor scanner;
   private final FilterIndex<Member> index = new FilterIndex<>();
   private final Set<Member> members = new LinkedHashSet<>();
 
@@ -39,30 +45,29 @@ final class FilterWatch {
 
   private boolean looking;
 
-  FilterWatch(ServeContext serve, Shard shard, Executor scanner) {
+  FilterWatch(ServeContext serve, FetchService service, Shard shard) {
     this.serve = serve;
+    this.service = service;
     this.shard = shard;
-    this.scanner = scanner;
   }
 
-  /** Adds a fetch that has looked at everything below {@code end}, the end of the shard. */
-  void add(WaitingFetch request, int fetch, MessageFilter filter, long end) {
+  /**
+   * Adds a fetch that has looked at everything.
+   *
+   * @param end of the shard
+   */
+  void add(Member member, long end) {
     if (members.isEmpty() && !looking) {
       passed = end;
     }
-    Member member = new Member(request, fetch);
-    if (members.add(member)) {
-      index.add(member, filter);
-    }
+    members.add(member);
+    index.add(member, member.wanted.filter());
   }
 
-  /** Removes a fetch. Returns the offset up to which it wants nothing; -1: it was not here. */
-  long remove(WaitingFetch request, int fetch, MessageFilter filter) {
-    Member member = new Member(request, fetch);
-    if (!members.remove(member)) {
-      return -1;
-    }
-    index.remove(member, filter);
+  /** Removes a fetch. Returns the offset up to which it wants nothing. */
+  long remove(Member member) {
+    members.remove(member);
+    index.remove(member, member.wanted.filter());
     return passed;
   }
 
@@ -80,7 +85,7 @@ final class FilterWatch {
     if (looking || members.isEmpty()) {
       return;
     }
-    List<Cached> batches;
+    Future<List<Cached>> batches;
     try {
       LogGroupServer group = serve.groupOf(shard);
       group.requireReady();
@@ -88,48 +93,83 @@ final class FilterWatch {
       if (passed >= end) {
         return;
       }
-      batches = group.state().tail().read(shard, passed, end, BYTES_MAX, Integer.MAX_VALUE);
+      batches = service.batches(group, shard, passed, end);
     } catch (RefusedException refused) {
-      members().forEach(each -> each.request.again(each.index));
-      return;
-    }
-    if (batches.isEmpty()) {
-      // It is no longer in memory: each one looks for itself.
-      members().forEach(each -> each.request.found(each.index));
+      eachForItself();
       return;
     }
     looking = true;
-    Future<Set<Member>> looked = Answers.on(serve.vertx(), scanner, () -> match(batches));
-    looked.onComplete(
-        found -> {
-          looking = false;
-          Set<Member> hits = found.result() == null ? members : found.result();
-          // Each of them looks again from here on.
-          List.copyOf(hits).stream()
-              .filter(members::contains)
-              .forEach(each -> each.request.found(each.index));
-          passed = batches.get(batches.size() - 1).endOffset();
-          look();
-        });
+    long from = passed;
+    batches
+        .compose(
+            found ->
+                found.get(0).baseOffset() > from
+                    ? Future.failedFuture("messages are lost")
+                    : service.onScanner(() -> match(found)))
+        .onComplete(
+            matched -> {
+              looking = false;
+              if (matched.failed()) {
+                eachForItself();
+                return;
+              }
+              Round round = matched.result();
+              round.found.forEach(
+                  (member, found) -> {
+                    // If it has left meanwhile, it looks for itself.
+                    if (members.contains(member)) {
+                      member.request.found(member.index, found);
+                    }
+                  });
+              passed = round.end;
+              look();
+            });
   }
 
-  /** Those that want some of it; null: that is not known. */
-  private Set<Member> match(List<Cached> batches) {
-    Set<Member> found = new LinkedHashSet<>();
+  /** Each one looks for itself, and learns what is wrong. */
+  private void eachForItself() {
+    members().forEach(each -> each.request.leave(each.index));
+  }
+
+  /**
+   * What some batches have for the members.
+   *
+   * @param end the offset behind the batches
+   */
+  private record Round(Map<Member, FilteredBatches.Found> found, long end) {}
+
+  private Round match(List<Cached> batches) {
+    Map<Member, FilteredBatches> byMember = new HashMap<>();
+    Set<Member> hits = new LinkedHashSet<>();
     for (Cached each : batches) {
-      BatchWalk walk;
-      try {
-        walk = each.batch().walk();
-      } catch (RefusedException unreadable) {
-        return null;
-      }
+      BatchWalk walk = FilteredBatches.walk(each.batch());
       for (int i = 0; i < each.batch().count(); i++) {
-        if (!walk.overOne()) {
-          return null;
+        if (walk == null || !walk.overOne()) {
+          // Nobody knows who wants it, so everybody gets it.
+          index.all().forEach(member -> of(member, byMember).addWhole(each));
+          break;
         }
-        index.match(walk, found);
+        index.match(walk, hits);
+        if (!hits.isEmpty()) {
+          for (Member member : hits) {
+            of(member, byMember).add(each, walk, i);
+          }
+          hits.clear();
+        }
       }
     }
-    return found;
+    long end = batches.get(batches.size() - 1).endOffset();
+    Map<Member, FilteredBatches.Found> found = new HashMap<>();
+    byMember.forEach((member, its) -> found.put(member, its.end(end)));
+    return new Round(found, end);
+  }
+
+  private FilteredBatches of(Member member, Map<Member, FilteredBatches> byMember) {
+    FilteredBatches its = byMember.get(member);
+    if (its == null) {
+      its = new FilteredBatches(service.frames(member.wanted), member.wanted);
+      byMember.put(member, its);
+    }
+    return its;
   }
 }

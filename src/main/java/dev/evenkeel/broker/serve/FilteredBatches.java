@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Batch;
@@ -11,180 +12,180 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Takes the wanted messages out of batches. Neighbours become a batch of their own. A batch is left
- * whole if it would not become smaller, or cannot be read: the client looks at each message, too.
+ * Collects the messages of a shard that one fetch wants. Neighbours become a batch of their own. A
+ * batch is left whole if it would not become smaller, or cannot be read: the client looks at each
+ * message, too.
  */
 final class FilteredBatches {
-  /** What came of some batches. */
-  static final class Found {
-    /** An answer of which the head is missing; null: no message is wanted. */
-    private final ByteBuffer frame;
+  /**
+   * What came of some batches.
+   *
+   * @param frame an answer of which the head is missing; null: no message is wanted
+   * @param next everything below this offset was looked at
+   * @param messages in the answer
+   * @param bytes of the batches in the answer
+   */
+  record Found(ByteBuffer frame, long next, long messages, long bytes) {}
 
-    private final long next;
-    private final long messages;
-    private final long bytes;
-
-    private Found(ByteBuffer frame, long next, long messages, long bytes) {
-      this.frame = frame;
-      this.next = next;
-      this.messages = messages;
-      this.bytes = bytes;
-    }
-
-    ByteBuffer frame() {
-      return frame;
-    }
-
-    /** Everything below this offset was looked at. */
-    long next() {
-      return next;
-    }
-
-    /** Messages in the answer. */
-    long messages() {
-      return messages;
-    }
-
-    /** Bytes of the batches in the answer. */
-    long bytes() {
-      return bytes;
-    }
-  }
+  /** Integers that describe a run: position, number, begin and end in the bytes of the walk. */
+  private static final int RUN = 4;
 
   private final FetchFrame frames;
-  private final long offset;
-  private final MessageFilter filter;
+  private final FetchRequest request;
   private final int bytesMax;
-  private final int messagesMax;
   private ByteBuffer out;
+  private long messages;
+  private long bytes;
 
-  /** Of the batch at hand: position, count, begin and end in the walk of each run of neighbours. */
-  private int[] runs = new int[4 * 64];
+  /** The first message for which there was no room, or -1. */
+  private long cut = -1;
 
+  // Of the batch at hand
+
+  private Cached batch;
+  private BatchWalk walk;
+  private int[] runs = new int[RUN];
   private int runCount;
   private int taken;
   private int runBytes;
 
-  private FilteredBatches(
-      FetchFrame frames, long offset, MessageFilter filter, int bytesMax, int messagesMax) {
-    this.frames = frames;
-    this.offset = offset;
-    this.filter = filter;
-    this.bytesMax = bytesMax;
-    this.messagesMax = messagesMax;
-  }
-
   /**
-   * @param batches at least one
    * @param frames the form of the answer
-   * @param offset the first message wanted
-   * @param bytesMax the answer has more than one of the batches only within this size
-   * @param messagesMax like bytesMax
+   * @param request has the filter, and where it begins
    */
-  static Found of(
-      List<Cached> batches,
-      FetchFrame frames,
-      long offset,
-      MessageFilter filter,
-      int bytesMax,
-      int messagesMax) {
-    return new FilteredBatches(frames, offset, filter, bytesMax, messagesMax).take(batches);
+  FilteredBatches(FetchFrame frames, FetchRequest request) {
+    this.frames = frames;
+    this.request = request;
+    bytesMax = FetchService.batchBytesMax(request.bytesMax());
   }
 
-  private Found take(List<Cached> batches) {
-    long messages = 0;
-    long bytes = 0;
-    int count = 0;
+  /** Takes what a fetch wants of some batches. */
+  static Found of(List<Cached> batches, FetchFrame frames, FetchRequest request) {
+    FilteredBatches found = new FilteredBatches(frames, request);
+    MessageFilter filter = request.filter();
     for (Cached each : batches) {
-      Batch batch = each.batch();
-      BatchWalk walk = lookAt(batch, (int) Math.max(0, offset - each.baseOffset()));
-      boolean whole = walk == null || taken == batch.count() || runBytes >= batch.length();
-      int more = whole ? batch.length() : runBytes;
-      int moreMessages = whole ? batch.count() : taken;
-      if (count > 0 && (bytes + more > bytesMax || messages + moreMessages > messagesMax)) {
-        return found(each.baseOffset(), messages, bytes);
+      if (found.cut >= 0) {
+        break;
       }
-      if (whole) {
-        room(frames.placeBytes() + batch.length());
-        frames.putPlace(out, each.baseOffset(), each.logIndex());
-        out.put(batch.bytes().duplicate().clear());
-      } else {
-        write(each, walk);
+      BatchWalk walk = walk(each.batch());
+      if (walk == null) {
+        found.addWhole(each);
+        continue;
       }
-      bytes += more;
-      messages += moreMessages;
-      count += moreMessages > 0 ? 1 : 0;
+      for (int i = 0; i < each.batch().count(); i++) {
+        if (!walk.overOne()) {
+          found.addWhole(each);
+          break;
+        }
+        if (walk.isTakenBy(filter)) {
+          found.add(each, walk, i);
+        }
+      }
     }
-    return found(batches.get(batches.size() - 1).endOffset(), messages, bytes);
+    return found.end(batches.get(batches.size() - 1).endOffset());
   }
 
-  private Found found(long next, long messages, long bytes) {
-    return new Found(messages == 0 ? null : out.flip(), next, messages, bytes);
-  }
-
-  /**
-   * Finds the runs of a batch. Returns null if it cannot be read.
-   *
-   * @param from position of the first message wanted
-   */
-  private BatchWalk lookAt(Batch batch, int from) {
-    runCount = 0;
-    taken = 0;
-    runBytes = 0;
-    BatchWalk walk;
+  /** Null if the batch cannot be read. */
+  static BatchWalk walk(Batch batch) {
     try {
-      walk = batch.walk();
+      return batch.walk();
     } catch (RefusedException unreadable) {
       return null;
     }
-    boolean before = false;
-    for (int i = 0; i < batch.count(); i++) {
-      if (!walk.overOne()) {
-        return null;
-      }
-      boolean wanted = i >= from && walk.isTakenBy(filter);
-      if (wanted) {
-        add(i, walk, before);
-      }
-      before = wanted;
-    }
-    return walk;
   }
 
-  private void add(int position, BatchWalk walk, boolean before) {
-    taken++;
-    runBytes += walk.messageTo() - walk.messageFrom();
-    if (before) {
-      runs[4 * runCount - 3]++;
-      runs[4 * runCount - 1] = walk.messageTo();
+  /**
+   * Takes the message over which the walk has gone last, if it is not before the first one wanted.
+   *
+   * @param position in the batch, higher than that of the last one taken
+   */
+  void add(Cached from, BatchWalk over, int position) {
+    if (from.baseOffset() + position < request.offset()) {
       return;
     }
-    if (4 * runCount == runs.length) {
+    if (from != batch) {
+      write();
+      batch = from;
+      walk = over;
+      runCount = 0;
+      taken = 0;
+      runBytes = 0;
+    }
+    taken++;
+    runBytes += over.messageTo() - over.messageFrom();
+    int last = RUN * (runCount - 1);
+    if (runCount > 0 && runs[last] + runs[last + 1] == position) {
+      runs[last + 1]++;
+      runs[last + 3] = over.messageTo();
+      return;
+    }
+    int at = RUN * runCount++;
+    if (at == runs.length) {
       runs = Arrays.copyOf(runs, 2 * runs.length);
     }
-    int at = 4 * runCount++;
     runs[at] = position;
     runs[at + 1] = 1;
-    runs[at + 2] = walk.messageFrom();
-    runs[at + 3] = walk.messageTo();
+    runs[at + 2] = over.messageFrom();
+    runs[at + 3] = over.messageTo();
     runBytes += BatchHeader.BYTES + frames.placeBytes();
   }
 
-  private void write(Cached each, BatchWalk walk) {
-    if (runCount == 0) {
+  /** Takes a batch that cannot be read. */
+  void addWhole(Cached each) {
+    if (batch != each) {
+      write();
+    }
+    batch = each;
+    walk = null;
+    taken = each.batch().count();
+  }
+
+  /**
+   * Ends it.
+   *
+   * @param next everything below this offset was looked at
+   */
+  Found end(long next) {
+    write();
+    long upTo = cut < 0 ? next : cut;
+    return new Found(messages == 0 ? null : out.flip(), upTo, messages, bytes);
+  }
+
+  /** Writes the batch at hand, if there is room for it. */
+  private void write() {
+    if (batch == null || cut >= 0) {
       return;
     }
-    room(runBytes);
-    for (int at = 0; at < 4 * runCount; at += 4) {
-      frames.putPlace(out, each.baseOffset() + runs[at], each.logIndex());
-      each.batch().writePart(out, walk, runs[at], runs[at + 1], runs[at + 2], runs[at + 3]);
+    int length = batch.batch().length();
+    boolean whole = walk == null || taken == batch.batch().count() || runBytes >= length;
+    int more = whole ? length : runBytes;
+    int moreMessages = whole ? batch.batch().count() : taken;
+    if (messages > 0
+        && (bytes + more > bytesMax || messages + moreMessages > request.messagesMax())) {
+      cut = batch.baseOffset();
+      return;
     }
+    bytes += more;
+    messages += moreMessages;
+    if (whole) {
+      room(frames.placeBytes() + length);
+      frames.putPlace(out, batch.baseOffset(), batch.logIndex());
+      out.put(batch.batch().bytes().duplicate().clear());
+    } else {
+      room(runBytes);
+      for (int at = 0; at < RUN * runCount; at += RUN) {
+        frames.putPlace(out, batch.baseOffset() + runs[at], batch.logIndex());
+        batch.batch().writePart(out, walk, runs[at], runs[at + 1], runs[at + 2], runs[at + 3]);
+      }
+    }
+    batch = null;
+    walk = null;
   }
 
   private void room(int more) {
     if (out == null) {
       int head = frames.headBytes();
-      out = ByteBuffer.allocate(head + Math.max(more, 4 << 10)).position(head);
+      out = ByteBuffer.allocate(head + more).position(head);
     } else if (out.remaining() < more) {
       int capacity = Math.max(2 * out.capacity(), out.position() + more);
       out = ByteBuffer.allocate(capacity).put(out.flip());

@@ -22,7 +22,7 @@ public record ServeOptions(
     long procedureMillisMax,
     long reconcileMillis) {
 
-  public static final ServeOptions DEFAULT = new ServeOptions(3, 32L << 20, 20_000, 10_000, 2_000);
+  public static final ServeOptions DEFAULT = new ServeOptions(3, 32L << 20, 100_000, 10_000, 2_000);
 
   /** The records' own names. */
   public static List<String> keys() {

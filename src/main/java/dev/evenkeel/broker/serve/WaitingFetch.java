@@ -20,7 +20,10 @@ import java.util.List;
  * <p>Runs on one context.
  */
 final class WaitingFetch {
-  /** What a filter has passed over counts as consumed after this time, if nothing else comes. */
+  /**
+   * What a filter has passed over counts as consumed after this time, if nothing else comes. Nobody
+   * waits for that if there is no lease.
+   */
   private static final int PROGRESS_MILLIS = 5_000;
 
   private final FetchService service;
@@ -51,6 +54,9 @@ final class WaitingFetch {
 
   private int lookingCount;
 
+  /** Fetches that wait together with those of other requests. */
+  private final FilterWatch.Member[] watched;
+
   /** Whether it has waited long enough: it is answered when nothing is being looked at. */
   private boolean late;
 
@@ -63,6 +69,7 @@ final class WaitingFetch {
     boolean filters = filters();
     passed = new long[filters ? fetches.size() : 0];
     looking = new boolean[passed.length];
+    watched = new FilterWatch.Member[passed.length];
     Arrays.fill(passed, -1);
   }
 
@@ -104,8 +111,7 @@ final class WaitingFetch {
     }
     Future<Buffer> answer;
     try {
-      answer =
-          filters() ? filter(index, bytesMax) : service.tryServe(fetch(index), !many, bytesMax);
+      answer = filters() ? filter(index) : service.tryServe(fetch(index), !many, bytesMax);
     } catch (RefusedException refused) {
       answer = Future.failedFuture(refused);
     }
@@ -130,16 +136,18 @@ final class WaitingFetch {
   // With a filter
 
   /** The answer, if it can be given now. Else what there is is looked at on another thread. */
-  private Future<Buffer> filter(int index, int bytesMax) {
+  private Future<Buffer> filter(int index) {
     if (looking[index]) {
       return null;
     }
     FetchRequest fetch = fetch(index);
-    Future<FilteredBatches.Found> found = service.tryFilter(fetch, bytesMax);
+    Future<FilteredBatches.Found> found =
+        service.tryFilter(fetch, () -> !promise.future().isComplete());
     if (found == null) {
       Future<Buffer> now = service.noticeFor(fetch, passedOver(index));
-      if (now == null) {
-        service.watch(this, index);
+      if (now == null && watched[index] == null) {
+        watched[index] = new FilterWatch.Member(this, index, fetch);
+        service.watch(watched[index]);
       }
       return now;
     }
@@ -150,20 +158,23 @@ final class WaitingFetch {
           looking[index] = false;
           lookingCount--;
           if (open[index]) {
-            looked(index, looked.result(), looked.cause(), bytesMax);
+            looked(index, looked.result(), looked.cause());
           }
         });
     return null;
   }
 
-  private void looked(int index, FilteredBatches.Found found, Throwable failure, int bytesMax) {
+  private void looked(int index, FilteredBatches.Found found, Throwable failure) {
     if (failure != null) {
       answers[index] = Future.failedFuture(failure);
       answered(index);
+    } else if (found.frame() != null && ending && found.bytes() > bytesLeft) {
+      // There is no room for it: it is fetched again.
+      return;
     } else if (found.frame() != null) {
       long over = found.next() - fetches.get(index).offset() - found.messages();
       try {
-        set(index, Future.succeededFuture(service.filtered(fetch(index), found, over)), bytesMax);
+        set(index, Future.succeededFuture(service.filtered(fetch(index), found, over)), 0);
       } catch (RefusedException refused) {
         answers[index] = Future.failedFuture(refused);
       }
@@ -185,18 +196,25 @@ final class WaitingFetch {
     return passed.length == 0 || passed[index] < 0 ? 0 : passed[index] - from;
   }
 
-  /** Something has come that the fetch may want. */
-  void found(int index) {
+  /** Something has come that the fetch wants. */
+  void found(int index, FilteredBatches.Found found) {
+    unwatch(index);
+    if (open[index]) {
+      looked(index, found, null);
+    }
+  }
+
+  /** Looks for itself, and no longer together with others. */
+  void leave(int index) {
     unwatch(index);
     again(index);
   }
 
   private void unwatch(int index) {
-    if (filters()) {
-      long now = service.unwatch(this, index);
-      if (now > fetch(index).offset()) {
-        passed[index] = now;
-      }
+    FilterWatch.Member member = filters() ? watched[index] : null;
+    if (member != null) {
+      watched[index] = null;
+      passed[index] = Math.max(member.wanted.offset(), service.unwatch(member));
     }
   }
 
@@ -210,7 +228,8 @@ final class WaitingFetch {
   }
 
   private void wait(int millis) {
-    int now = filters() ? Math.min(millis, PROGRESS_MILLIS) : millis;
+    boolean counts = filters() && !fetches.get(0).group().isEmpty();
+    int now = counts ? Math.min(millis, PROGRESS_MILLIS) : millis;
     timer = service.vertx().setTimer(Math.max(1, now), id -> waited(millis - now));
   }
 

@@ -5,10 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
 import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MessageFilter;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
@@ -77,6 +79,11 @@ class FiltersTest {
     return batches;
   }
 
+  private static FetchRequest request(
+      MessageFilter filter, long offset, int bytesMax, int messagesMax) {
+    return FetchRequest.browse(new Shard(1, 0), offset, bytesMax, messagesMax, 0).with(filter);
+  }
+
   private record Got(long offset, String message) {}
 
   private static String text(Message message) {
@@ -117,7 +124,7 @@ class FiltersTest {
       long first = from;
       List<Cached> left = batches.stream().filter(each -> each.endOffset() > first).toList();
       FilteredBatches.Found found =
-          FilteredBatches.of(left, FRAMES, from, filter, bytesMax, messagesMax);
+          FilteredBatches.of(left, FRAMES, request(filter, from, bytesMax, messagesMax));
       assertThat(found.next()).isGreaterThan(from);
       if (found.frame() != null) {
         ShardRecord record = new ShardRecord(3, end, 0, 0, 0, 0, 0, false);
@@ -147,15 +154,13 @@ class FiltersTest {
       builder.add(Message.of("k" + i, 5, new byte[100]));
     }
     List<Cached> batches = List.of(new Cached(0, builder.build(1, 0, 0), 1));
+    MessageFilter three = MessageFilter.of("key=k7", "key=k8", "key=k500");
     FilteredBatches.Found found =
-        FilteredBatches.of(
-            batches, FRAMES, 0, MessageFilter.of("key=k7", "key=k8", "key=k500"), 1 << 20, 99);
+        FilteredBatches.of(batches, FRAMES, request(three, 0, 1 << 20, 99));
     assertThat(found.messages()).isEqualTo(3);
     assertThat(found.bytes()).isLessThan(600);
-    assertThat(
-            FilteredBatches.of(batches, FRAMES, 0, MessageFilter.of("key=other"), 1 << 20, 99)
-                .frame())
-        .isNull();
+    FetchRequest other = request(MessageFilter.of("key=other"), 0, 1 << 20, 99);
+    assertThat(FilteredBatches.of(batches, FRAMES, other).frame()).isNull();
   }
 
   /** Whatever was added and removed before, the index finds what each filter says. */
