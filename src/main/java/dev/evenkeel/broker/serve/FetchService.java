@@ -211,18 +211,12 @@ public final class FetchService {
   }
 
   /**
-   * Looks for messages that the filter of a request takes, on another thread; null if there are no
-   * messages yet.
+   * Looks for messages that the filter of a request takes, on another thread.
    *
    * @param wanted whether anybody still waits for it; if not, the future may never complete
-   * @return fails OFFSET_OUT_OF_RANGE if the first messages are lost
-   * @throws RefusedException if the request cannot be served here or now
+   * @return fails OFFSET_OUT_OF_RANGE if the first messages are lost, and with every refusal
    */
-  Future<FilteredBatches.Found> tryFilter(FetchRequest request, BooleanSupplier wanted) {
-    Place place = placeOf(request);
-    if (place == null || place.atEnd()) {
-      return null;
-    }
+  Future<FilteredBatches.Found> filter(FetchRequest request, BooleanSupplier wanted) {
     return looks.run(wanted, () -> filter(request));
   }
 
@@ -440,14 +434,32 @@ public final class FetchService {
   }
 
   /**
-   * A fetch with a filter has looked at everything, and waits for more.
+   * Lets a fetch with a filter wait together with others. Returns whether: else it must look for
+   * itself first.
    *
-   * @throws RefusedException if the shard is not here any more
+   * @throws RefusedException if the request cannot be served here or now
    */
-  void watch(FilterWatch.Member member) {
+  boolean watch(FilterWatch.Member member) {
+    Place place = placeOf(member.wanted);
     Shard shard = member.wanted.shard();
-    long end = serve.groupOf(shard).shard(shard).end();
-    watches.computeIfAbsent(shard, any -> new FilterWatch(serve, this, any)).add(member, end);
+    FilterWatch known = watches.get(shard);
+    if (place == null || known == null && !place.atEnd()) {
+      return false;
+    }
+    FilterWatch watch =
+        watches.computeIfAbsent(shard, any -> new FilterWatch(serve, this, any));
+    if (!watch.add(member, place.record.end())) {
+      return false;
+    }
+    // Not now: the member is not known to its request yet.
+    later(watch::look);
+    return true;
+  }
+
+  /** The fetch of a member, from where the watch is. */
+  FetchRequest now(FilterWatch.Member member) {
+    long passed = watches.get(member.wanted.shard()).passed();
+    return passed > member.wanted.offset() ? member.wanted.from(passed) : member.wanted;
   }
 
   /** Ends {@link #watch}. Returns the offset up to which the fetch wants nothing. */

@@ -13,12 +13,21 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The fetches with filters that have looked at everything in a shard and wait for more. What comes
+ * The fetches with filters that have looked at almost everything in a shard. What comes
  * is looked at once for all of them, so that thousands of such fetches cost little more than one.
  *
  * <p>Runs on one context.
  */
 final class FilterWatch {
+  /**
+   * Time between two looks, unless there is much to look at. A fetch that was answered comes again
+   * meanwhile, and then need not look for itself at what has come since.
+   */
+  private static final long GAP_NANOS = 20_000_000;
+
+  /** As much as this at once is much. */
+  private static final long MUCH_BYTES = 512 << 10;
+
   /** A fetch that waits. Two of them are never the same. */
   static final class Member {
     final WaitingFetch request;
@@ -45,23 +54,39 @@ final class FilterWatch {
 
   private boolean looking;
 
+  /** Nothing from here on is being looked at. */
+  private long lookingTo;
+
+  private long lookedNanos = System.nanoTime() - GAP_NANOS;
+  private boolean scheduled;
+
   FilterWatch(ServeContext serve, FetchService service, Shard shard) {
     this.serve = serve;
     this.service = service;
     this.shard = shard;
   }
 
+  /** Where the fetches that wait here have not looked yet. */
+  long passed() {
+    return passed;
+  }
+
   /**
-   * Adds a fetch that has looked at everything.
+   * Adds a fetch, if it wants nothing in front of the place where the others are. Returns whether.
    *
    * @param end of the shard
    */
-  void add(Member member, long end) {
-    if (members.isEmpty() && !looking) {
+  boolean add(Member member, long end) {
+    if (isEmpty()) {
       passed = end;
+    }
+    long offset = member.wanted.offset();
+    if (offset < (looking ? lookingTo : passed)) {
+      return false;
     }
     members.add(member);
     index.add(member, member.wanted.filter());
+    return true;
   }
 
   /** Removes a fetch. Returns the offset up to which it wants nothing. */
@@ -82,7 +107,20 @@ final class FilterWatch {
 
   /** The shard has changed: looks at what has come. */
   void look() {
-    if (looking || members.isEmpty()) {
+    if (looking || scheduled || members.isEmpty()) {
+      return;
+    }
+    long wait = lookedNanos + GAP_NANOS - System.nanoTime();
+    if (wait > 0) {
+      scheduled = true;
+      service
+          .vertx()
+          .setTimer(
+              Math.max(1, wait / 1_000_000),
+              id -> {
+                scheduled = false;
+                look();
+              });
       return;
     }
     Future<List<Cached>> batches;
@@ -91,14 +129,20 @@ final class FilterWatch {
       group.requireReady();
       long end = group.shard(shard).end();
       if (passed >= end) {
+        if (group.shard(shard).sealed()) {
+          // Owners must learn that nothing comes any more.
+          members().forEach(each -> each.request.again(each.index));
+        }
         return;
       }
+      lookingTo = end;
       batches = service.batches(group, shard, passed, end);
     } catch (RefusedException refused) {
       eachForItself();
       return;
     }
     looking = true;
+    lookedNanos = System.nanoTime();
     long from = passed;
     batches
         .compose(
@@ -122,6 +166,9 @@ final class FilterWatch {
                     }
                   });
               passed = round.end;
+              if (round.bytes >= MUCH_BYTES) {
+                lookedNanos -= GAP_NANOS;
+              }
               look();
             });
   }
@@ -135,13 +182,16 @@ final class FilterWatch {
    * What some batches have for the members.
    *
    * @param end the offset behind the batches
+   * @param bytes of the batches
    */
-  private record Round(Map<Member, FilteredBatches.Found> found, long end) {}
+  private record Round(Map<Member, FilteredBatches.Found> found, long end, long bytes) {}
 
   private Round match(List<Cached> batches) {
     Map<Member, FilteredBatches> byMember = new HashMap<>();
     Set<Member> hits = new LinkedHashSet<>();
+    long bytes = 0;
     for (Cached each : batches) {
+      bytes += each.batch().length();
       BatchWalk walk = FilteredBatches.walk(each.batch());
       for (int i = 0; i < each.batch().count(); i++) {
         if (walk == null || !walk.overOne()) {
@@ -161,7 +211,7 @@ final class FilterWatch {
     long end = batches.get(batches.size() - 1).endOffset();
     Map<Member, FilteredBatches.Found> found = new HashMap<>();
     byMember.forEach((member, its) -> found.put(member, its.end(end)));
-    return new Round(found, end);
+    return new Round(found, end, bytes);
   }
 
   private FilteredBatches of(Member member, Map<Member, FilteredBatches> byMember) {

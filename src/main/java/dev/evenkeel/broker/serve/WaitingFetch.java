@@ -140,17 +140,18 @@ final class WaitingFetch {
     if (looking[index]) {
       return null;
     }
-    FetchRequest fetch = fetch(index);
-    Future<FilteredBatches.Found> found =
-        service.tryFilter(fetch, () -> !promise.future().isComplete());
-    if (found == null) {
-      Future<Buffer> now = service.noticeFor(fetch, passedOver(index));
-      if (now == null && watched[index] == null) {
-        watched[index] = new FilterWatch.Member(this, index, fetch);
-        service.watch(watched[index]);
+    if (watched[index] == null) {
+      FilterWatch.Member member = new FilterWatch.Member(this, index, fetch(index));
+      if (service.watch(member)) {
+        watched[index] = member;
       }
-      return now;
     }
+    if (watched[index] != null) {
+      FetchRequest now = service.now(watched[index]);
+      return service.noticeFor(now, now.offset() - fetches.get(index).offset());
+    }
+    Future<FilteredBatches.Found> found =
+        service.filter(fetch(index), () -> !promise.future().isComplete());
     looking[index] = true;
     lookingCount++;
     found.onComplete(
