@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchHeader;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,12 +26,20 @@ public final class DueDecider {
   private final LogTime time;
   private final long nowMillis;
   private final List<Change> changes = new ArrayList<>();
+
+  /** Whether serials are ids, so that none is given twice. */
+  private final boolean keepSerials;
+
   private int batchesLeft;
   private long bytesLeft;
   private long messages;
 
-  public DueDecider(DataTables tables, Store store, LogTime time) {
+  /**
+   * @param level the feature level of the log group's state
+   */
+  public DueDecider(DataTables tables, Store store, LogTime time, int level) {
     this.tables = tables;
+    keepSerials = level >= FeatureLevel.CANCELLING;
     this.store = store;
     this.time = time;
     nowMillis = time.clockMillis();
@@ -82,11 +91,12 @@ public final class DueDecider {
     return Decision.of(changes);
   }
 
-  private static DelayCounts rest(
+  private DelayCounts rest(
       DelayCounts before, long messages, long batches, long bytes, DelayedKey left) {
-    return left == null
-        ? DelayCounts.NONE
-        : new DelayCounts(
+    if (left == null) {
+      return keepSerials ? before.emptied() : DelayCounts.NONE;
+    }
+    return new DelayCounts(
             before.messages() - messages,
             before.batches() - batches,
             before.bytes() - bytes,

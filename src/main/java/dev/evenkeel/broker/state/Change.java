@@ -141,9 +141,25 @@ public sealed interface Change extends StateChange<DataTables> {
     public void show(DataTables tables) {}
   }
 
+  /** The rest of a delayed batch, of which a message was cancelled, waits in its place. */
+  record KeepRest(DelayedKey key, DelayedBatch rest) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(DELAYED, key.bytes(), rest.encode());
+    }
+
+    @Override
+    public boolean frees() {
+      return true;
+    }
+
+    @Override
+    public void show(DataTables tables) {}
+  }
+
   /** The shard has this many delayed messages now. */
   static Change putDelays(Shard shard, DelayCounts counts) {
-    byte[] value = counts.isEmpty() ? null : DelayCounts.CODEC.encode(counts);
+    byte[] value = counts.equals(DelayCounts.NONE) ? null : DelayCounts.CODEC.encode(counts);
     return new Row(META, Keys.delays(shard), value, all -> all.delays.put(shard, counts));
   }
 

@@ -17,6 +17,11 @@ public record DelayCounts(
 
   public static final DelayCounts NONE = new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, 0);
 
+  /** No batch is left; later ones get serials that no batch had before. */
+  public DelayCounts emptied() {
+    return new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, nextSerial);
+  }
+
   public boolean isEmpty() {
     return batches == 0;
   }
