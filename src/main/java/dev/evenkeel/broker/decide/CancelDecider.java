@@ -76,7 +76,7 @@ public record CancelDecider(DataTables tables, Store store, long index) {
     if (rest == null) {
       return List.of(
           new Change.DropDelayed(key),
-          Change.putDelays(key.shard(), without(key, batch.batch(), before)));
+          without(key, batch.batch(), before));
     }
     DelayedBatch left =
         new DelayedBatch(
@@ -96,19 +96,21 @@ public record CancelDecider(DataTables tables, Store store, long index) {
   }
 
   /** The counts without a batch that has one message. */
-  private DelayCounts without(DelayedKey key, BatchHeader batch, DelayCounts before) {
+  private Change without(DelayedKey key, BatchHeader batch, DelayCounts before) {
     if (before.batches() <= 1) {
-      return before.emptied();
+      return Change.emptyDelays(key.shard(), before.nextSerial());
     }
     boolean first = key.dueMillis() == before.dueMillis() && key.serial() == before.serial();
     DelayedKey next = first ? after(key) : null;
-    return new DelayCounts(
-        before.messages() - 1,
-        before.batches() - 1,
-        before.bytes() - batch.length(),
-        next == null ? before.dueMillis() : next.dueMillis(),
-        next == null ? before.serial() : next.serial(),
-        before.nextSerial());
+    return Change.putDelays(
+        key.shard(),
+        new DelayCounts(
+            before.messages() - 1,
+            before.batches() - 1,
+            before.bytes() - batch.length(),
+            next == null ? before.dueMillis() : next.dueMillis(),
+            next == null ? before.serial() : next.serial(),
+            before.nextSerial()));
   }
 
   private DelayedKey after(DelayedKey key) {

@@ -87,22 +87,31 @@ public final class DueDecider {
         took++;
       }
     }
-    changes.add(Change.putDelays(shard, rest(before, tookMessages, took, tookBytes, left)));
+    changes.add(rest(shard, before, tookMessages, took, tookBytes, left));
     return Decision.of(changes);
   }
 
-  private DelayCounts rest(
-      DelayCounts before, long messages, long batches, long bytes, DelayedKey left) {
+  private Change rest(
+      Shard shard,
+      DelayCounts before,
+      long messages,
+      long batches,
+      long bytes,
+      DelayedKey left) {
     if (left == null) {
-      return keepSerials ? before.emptied() : DelayCounts.NONE;
+      return keepSerials
+          ? Change.emptyDelays(shard, before.nextSerial())
+          : Change.putDelays(shard, DelayCounts.NONE);
     }
-    return new DelayCounts(
+    return Change.putDelays(
+        shard,
+        new DelayCounts(
             before.messages() - messages,
             before.batches() - batches,
             before.bytes() - bytes,
             left.dueMillis(),
             left.serial(),
-            before.nextSerial());
+            before.nextSerial()));
   }
 
   private void deliver(Shard shard) {
@@ -135,6 +144,6 @@ public final class DueDecider {
     }
     messages += tookMessages;
     changes.add(new Change.PutShard(shard, record));
-    changes.add(Change.putDelays(shard, rest(before, tookMessages, tookBatches, tookBytes, left)));
+    changes.add(rest(shard, before, tookMessages, tookBatches, tookBytes, left));
   }
 }

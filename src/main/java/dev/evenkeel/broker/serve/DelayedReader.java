@@ -11,8 +11,6 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
-import dev.evenkeel.protocol.wire.BatchBuilder;
-import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
 import dev.evenkeel.protocol.wire.MessageCodec;
@@ -113,18 +111,7 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
           "the other messages of the batch in %s cannot be read",
           group.state().tables().nameOf(shard));
     }
-    BatchBuilder builder =
-        new BatchBuilder(bytes.unpackedLength(), BatchPacker.of(bytes.compression()));
-    BatchReader reader = bytes.reader(0);
-    for (int at = batch.cancelled().nextAbsent(0);
-        reader.hasNext();
-        at = batch.cancelled().nextAbsent(at + 1)) {
-      Message message = reader.next();
-      if (at != position) {
-        builder.add(message);
-      }
-    }
-    return builder.build(bytes.producerId(), bytes.producerEpoch(), bytes.firstSequence());
+    return batch.without(position, bytes);
   }
 
   /**

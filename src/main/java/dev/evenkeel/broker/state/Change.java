@@ -159,7 +159,18 @@ public sealed interface Change extends StateChange<DataTables> {
 
   /** The shard has this many delayed messages now. */
   static Change putDelays(Shard shard, DelayCounts counts) {
-    byte[] value = counts.equals(DelayCounts.NONE) ? null : DelayCounts.CODEC.encode(counts);
+    byte[] value = counts.isEmpty() ? null : DelayCounts.CODEC.encode(counts);
+    return new Row(META, Keys.delays(shard), value, all -> all.delays.put(shard, counts));
+  }
+
+  /**
+   * The shard has no delayed messages any more.
+   *
+   * @param nextSerial for the next batch that comes
+   */
+  static Change emptyDelays(Shard shard, long nextSerial) {
+    DelayCounts counts = DelayCounts.empty(nextSerial);
+    byte[] value = DelayCounts.CODEC.encode(counts);
     return new Row(META, Keys.delays(shard), value, all -> all.delays.put(shard, counts));
   }
 

@@ -17,8 +17,8 @@ public record DelayCounts(
 
   public static final DelayCounts NONE = new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, 0);
 
-  /** No batch is left; later ones get serials that no batch had before. */
-  public DelayCounts emptied() {
+  /** No batch waits; those that come get serials from {@code nextSerial} on. */
+  static DelayCounts empty(long nextSerial) {
     return new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, nextSerial);
   }
 

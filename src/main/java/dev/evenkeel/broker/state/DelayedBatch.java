@@ -1,8 +1,13 @@
 package dev.evenkeel.broker.state;
 
 import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchHeader;
+import dev.evenkeel.protocol.wire.BatchPacker;
+import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import java.nio.ByteBuffer;
@@ -26,6 +31,27 @@ public record DelayedBatch(BatchHeader batch, BatchPlace place, PositionSet canc
     return position >= 0
         && position < batch.count() + cancelled.size()
         && !cancelled.has(position);
+  }
+
+  /**
+   * A batch with the other messages, compressed as this one is.
+   *
+   * @param position of the message that is left out, which waits; another one waits, too
+   * @param bytes of this batch
+   */
+  public Batch without(int position, Batch bytes) {
+    BatchBuilder rest =
+        new BatchBuilder(bytes.unpackedLength(), BatchPacker.of(bytes.compression()));
+    BatchReader reader = bytes.reader(0);
+    for (int at = cancelled.nextAbsent(0);
+        reader.hasNext();
+        at = cancelled.nextAbsent(at + 1)) {
+      Message message = reader.next();
+      if (at != position) {
+        rest.add(message);
+      }
+    }
+    return rest.build(bytes.producerId(), bytes.producerEpoch(), bytes.firstSequence());
   }
 
   byte[] encode() {

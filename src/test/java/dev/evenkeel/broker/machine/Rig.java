@@ -98,6 +98,18 @@ public final class Rig {
     return ReplyCodec.decode(entry(Entry.of(command, now)));
   }
 
+  /**
+   * Runs a command whose entry has a body.
+   *
+   * @param body null: it has none
+   */
+  public Reply run(DataCommand command, ByteBuffer body) {
+    byte[] entry = Entry.of(command, now);
+    log.add(entry);
+    return ReplyCodec.decode(
+        Entries.apply(data, 1, log.size() - 1, ByteBuffer.wrap(entry), body));
+  }
+
   public Reply run(MetaCommand command) {
     long index = meta.appliedIndex() + 1;
     return ReplyCodec.decode(
