@@ -84,9 +84,7 @@ public class ProducerVerticle extends VerticleBase {
     }
     producer
         .send(message, deliverAfter)
-        .onSuccess(
-            position ->
-                received.reply(json(position, deliverAfter)))
+        .onSuccess(position -> received.reply(json(position, deliverAfter)))
         .onFailure(failure -> fail(received, failure));
   }
 

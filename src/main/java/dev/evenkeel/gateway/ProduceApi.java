@@ -110,10 +110,10 @@ final class ProduceApi {
                 failure instanceof RefusedException.ReplicasMissing missing
                     ? Future.succeededFuture(
                         json(
-                            new Producer.Position(
-                                missing.shard(), missing.offset(), missing.delayedId()),
-                            acks,
-                            due)
+                                new Producer.Position(
+                                    missing.shard(), missing.offset(), missing.delayedId()),
+                                acks,
+                                due)
                             .put("missing", new JsonArray(missing.nodes())))
                     : failure instanceof RefusedException refused
                         ? majority.explain(refused, null).compose(Future::failedFuture)

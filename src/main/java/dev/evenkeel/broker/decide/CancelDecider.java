@@ -48,12 +48,12 @@ public record CancelDecider(DataTables tables, Store store, long index) {
       return Decision.refused(
           UNKNOWN_MESSAGE,
           "no delayed message %s waits: it was delivered or cancelled, or never was",
-          new DelayedId(
-              shard.shard(), command.dueMillis(), command.serial(), command.position()));
+          new DelayedId(shard.shard(), command.dueMillis(), command.serial(), command.position()));
     }
     BatchPlace place = batch.place();
     if (place.index() != command.bodyIndex() || place.at() != command.bodyAt()) {
-      return Decision.refused(UNAVAILABLE, "the batch of the message was changed meanwhile: try again");
+      return Decision.refused(
+          UNAVAILABLE, "the batch of the message was changed meanwhile: try again");
     }
     BatchHeader rest = rest(command);
     int left = rest == null ? 0 : rest.count();
@@ -74,9 +74,7 @@ public record CancelDecider(DataTables tables, Store store, long index) {
   private List<Change> changes(DelayedKey key, DelayedBatch batch, BatchHeader rest, int position) {
     DelayCounts before = tables.delays().of(key.shard());
     if (rest == null) {
-      return List.of(
-          new Change.DropDelayed(key),
-          without(key, batch.batch(), before));
+      return List.of(new Change.DropDelayed(key), without(key, batch.batch(), before));
     }
     DelayedBatch left =
         new DelayedBatch(

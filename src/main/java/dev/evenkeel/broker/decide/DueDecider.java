@@ -92,12 +92,7 @@ public final class DueDecider {
   }
 
   private Change rest(
-      Shard shard,
-      DelayCounts before,
-      long messages,
-      long batches,
-      long bytes,
-      DelayedKey left) {
+      Shard shard, DelayCounts before, long messages, long batches, long bytes, DelayedKey left) {
     if (left == null) {
       return keepSerials
           ? Change.emptyDelays(shard, before.nextSerial())

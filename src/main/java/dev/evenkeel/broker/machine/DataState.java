@@ -228,8 +228,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     return all;
   }
 
-  private Decision<Change> decide(
-      Store store, long index, DataCommand command, LogTime time) {
+  private Decision<Change> decide(Store store, long index, DataCommand command, LogTime time) {
     if (command instanceof DataCommand.Commit c) {
       return new LeaseDecider(tables, store).commit(c);
     } else if (command instanceof DataCommand.CommitMany c) {

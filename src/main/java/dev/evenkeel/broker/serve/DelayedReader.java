@@ -93,8 +93,7 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
   /** The batch, or null if none waits there. */
   DelayedBatch find(DelayedId id) {
     byte[] row =
-        store.get(
-            Store.Table.DELAYED, new DelayedKey(shard, id.dueMillis(), id.serial()).bytes());
+        store.get(Store.Table.DELAYED, new DelayedKey(shard, id.dueMillis(), id.serial()).bytes());
     return row == null ? null : DelayedBatch.decode(row);
   }
 

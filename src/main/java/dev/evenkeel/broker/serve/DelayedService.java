@@ -60,10 +60,7 @@ final class DelayedService {
     int max = Math.max(1, Math.min(in.i32(), MESSAGES_MAX));
     in.end();
     LogGroupServer group = serve.readyGroupOf(shard);
-    return read(
-        group,
-        shard,
-        reader -> Frames.answer(reader.list(from, key, max).encode().view()));
+    return read(group, shard, reader -> Frames.answer(reader.list(from, key, max).encode().view()));
   }
 
   private static DelayedId id(Shard shard, ByteReader in) {
@@ -74,15 +71,11 @@ final class DelayedService {
     return id;
   }
 
-  private <T> Future<T> read(
-      LogGroupServer group, Shard shard, Function<DelayedReader, T> reader) {
+  private <T> Future<T> read(LogGroupServer group, Shard shard, Function<DelayedReader, T> reader) {
     return new MendingRead<>(
             serve,
             group,
-            () ->
-                group
-                    .state()
-                    .read(store -> reader.apply(new DelayedReader(group, store, shard))))
+            () -> group.state().read(store -> reader.apply(new DelayedReader(group, store, shard))))
         .run();
   }
 
@@ -100,8 +93,7 @@ final class DelayedService {
           WAITING_MAX + " cancellations wait for log group " + group.log().name());
     }
     queue.waiting++;
-    Future<Reply> done =
-        queue.last.transform(before -> cancel(group, shard, id, ATTEMPTS));
+    Future<Reply> done = queue.last.transform(before -> cancel(group, shard, id, ATTEMPTS));
     queue.last = done;
     return done.map(reply -> Frames.answer(ReplyCodec.encode(reply)))
         .onComplete(
@@ -109,8 +101,7 @@ final class DelayedService {
               queue.waiting--;
               if (answered.succeeded() && done.result() instanceof Reply.Done) {
                 serve.meters().cancelled();
-              } else if (answered.succeeded()
-                  && done.result() instanceof Reply.Refused refused) {
+              } else if (answered.succeeded() && done.result() instanceof Reply.Refused refused) {
                 serve.meters().refused(refused.refusal());
               }
             });
@@ -142,8 +133,7 @@ final class DelayedService {
   private static Cancellation entry(DelayedReader reader, Shard shard, DelayedId id) {
     DelayedBatch batch = reader.find(id);
     boolean waits = batch != null && batch.has(id.position());
-    Batch rest =
-        waits && batch.batch().count() > 1 ? reader.without(batch, id.position()) : null;
+    Batch rest = waits && batch.batch().count() > 1 ? reader.without(batch, id.position()) : null;
     byte[] header = null;
     if (rest != null) {
       header = new byte[BatchHeader.BYTES];

@@ -28,9 +28,7 @@ public record DelayedBatch(BatchHeader batch, BatchPlace place, PositionSet canc
 
   /** Whether the message with this position waits. */
   public boolean has(int position) {
-    return position >= 0
-        && position < batch.count() + cancelled.size()
-        && !cancelled.has(position);
+    return position >= 0 && position < batch.count() + cancelled.size() && !cancelled.has(position);
   }
 
   /**
@@ -43,9 +41,7 @@ public record DelayedBatch(BatchHeader batch, BatchPlace place, PositionSet canc
     BatchBuilder rest =
         new BatchBuilder(bytes.unpackedLength(), BatchPacker.of(bytes.compression()));
     BatchReader reader = bytes.reader(0);
-    for (int at = cancelled.nextAbsent(0);
-        reader.hasNext();
-        at = cancelled.nextAbsent(at + 1)) {
+    for (int at = cancelled.nextAbsent(0); reader.hasNext(); at = cancelled.nextAbsent(at + 1)) {
       Message message = reader.next();
       if (at != position) {
         rest.add(message);

@@ -17,8 +17,8 @@ public record AppendResults(long logIndex, List<Result> results) {
    * @param refusal null if the batch is in the log
    * @param value the first message's offset ({@link #OFFSET_FORGOTTEN} for a repeat of a batch
    *     older than what is remembered); for a delayed batch its serial, see {@link #delayed}, or
-   *     {@link #OFFSET_FORGOTTEN}; for {@link Refusal#SEQUENCE_GAP} the next expected
-   *     sequence; for {@link Refusal#PRODUCER_FENCED} the epoch known
+   *     {@link #OFFSET_FORGOTTEN}; for {@link Refusal#SEQUENCE_GAP} the next expected sequence; for
+   *     {@link Refusal#PRODUCER_FENCED} the epoch known
    */
   public record Result(Refusal refusal, long value) {
     public static final long OFFSET_FORGOTTEN = -1;

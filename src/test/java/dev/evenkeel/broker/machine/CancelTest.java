@@ -95,8 +95,9 @@ class CancelTest {
     DelayCounts counts = rig.tables().delays().of(SHARD);
     assertThat(counts.messages()).isEqualTo(4);
     assertThat(counts.batches()).isEqualTo(2);
-    assertThat(cancel(key, 3)).as("positions are those of the batch that was sent").isEqualTo(
-        Reply.DONE);
+    assertThat(cancel(key, 3))
+        .as("positions are those of the batch that was sent")
+        .isEqualTo(Reply.DONE);
     assertUnknown(cancel(key, 1));
     assertUnknown(cancel(key, 4));
     assertThat(deliver()).containsExactly("0=7/0/0", "1=7/0/2", "2=7/0/4");
@@ -203,11 +204,9 @@ class CancelTest {
     cancel(key, 0);
     long rest = rig.log.size() - 1;
     assertThat(rig.data.freeingChanges()).isGreaterThan(changes);
-    assertThat(
-            rig.data.read(store -> BodyRefs.of(store, java.util.Set.of(sent, rest))).needs(sent))
+    assertThat(rig.data.read(store -> BodyRefs.of(store, java.util.Set.of(sent, rest))).needs(sent))
         .isFalse();
-    assertThat(
-            rig.data.read(store -> BodyRefs.of(store, java.util.Set.of(sent, rest))).needs(rest))
+    assertThat(rig.data.read(store -> BodyRefs.of(store, java.util.Set.of(sent, rest))).needs(rest))
         .isTrue();
   }
 

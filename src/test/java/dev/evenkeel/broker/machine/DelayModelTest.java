@@ -147,8 +147,7 @@ class DelayModelTest {
       if (left != null) {
         Batch bytes = Cancels.bytes(rig, left);
         assertThat(payloads(bytes)).containsExactlyElementsOf(found.payloads().values());
-        all.add(
-            new Waiting(found.due(), found.sent(), key, found.payloads(), bytes.bytes()));
+        all.add(new Waiting(found.due(), found.sent(), key, found.payloads(), bytes.bytes()));
       }
     }
 
@@ -195,7 +194,8 @@ class DelayModelTest {
         DelayCounts stand = rig.tables().delays().of(shard);
         List<Waiting> all = waiting.get(shard);
         assertThat(stand.batches()).isEqualTo(all.size());
-        assertThat(stand.messages()).isEqualTo(all.stream().mapToLong(w -> w.payloads().size()).sum());
+        assertThat(stand.messages())
+            .isEqualTo(all.stream().mapToLong(w -> w.payloads().size()).sum());
         assertThat(stand.bytes()).isEqualTo(all.stream().mapToLong(w -> w.bytes().limit()).sum());
         long due = all.stream().mapToLong(Waiting::due).min().orElse(Long.MAX_VALUE);
         assertThat(stand.dueMillis()).isEqualTo(due);

@@ -106,8 +106,7 @@ public final class Rig {
   public Reply run(DataCommand command, ByteBuffer body) {
     byte[] entry = Entry.of(command, now);
     log.add(entry);
-    return ReplyCodec.decode(
-        Entries.apply(data, 1, log.size() - 1, ByteBuffer.wrap(entry), body));
+    return ReplyCodec.decode(Entries.apply(data, 1, log.size() - 1, ByteBuffer.wrap(entry), body));
   }
 
   public Reply run(MetaCommand command) {
