@@ -13,17 +13,21 @@ import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.time.Instant;
-import java.util.Comparator;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.function.Function;
 
 /** Answers {@code evenkeel.api.delayed}: lists, shows and cancels delayed messages of a topic. */
 final class DelayedApi {
   private static final List<String> FIELDS =
       List.of("action", "topic", "key", "limit", "from", "id");
+
+  private static final int AT_ONCE_MAX = 16;
 
   private final ClusterCalls calls;
 
@@ -49,58 +53,64 @@ final class DelayedApi {
    * a shard stops its search after some time.
    */
   private Future<Object> list(String topicName, JsonObject request) {
-    Page page = Page.of(request);
+    int limit = Page.limit(request);
     String key = JsonFields.text(request, "key");
     String begin = JsonFields.text(request, "from");
     DelayedId from = begin == null ? DelayedId.first(0) : DelayedId.parse(begin);
     byte[] keyBytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+    DelayedMerge merge = new DelayedMerge(limit, Page.BYTES_MAX);
     return calls
         .topicsWith(topicName)
         .compose(
             view ->
-                ClusterCalls.forEach(
+                read(
                     view.existing(topicName).all(),
-                    shard -> read(shard, from.in(shard.shard()), keyBytes, page.itemsLeft())))
-        .map(answers -> fill(page, answers));
+                    shard ->
+                        read(shard, from.in(shard.shard()), keyBytes, limit).onSuccess(merge::add)))
+        .map(
+            done -> {
+              JsonArray messages = new JsonArray();
+              merge.messages().forEach(each -> messages.add(json(each)));
+              DelayedId next = merge.next();
+              return new JsonObject()
+                  .put("messages", messages)
+                  .put("next", next == null ? null : next.text());
+            });
+  }
+
+  /** Asks a few shards at once: each may answer with a mebibyte. */
+  private static Future<Void> read(List<Shard> shards, Function<Shard, Future<?>> ask) {
+    if (shards.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    int some = Math.min(AT_ONCE_MAX, shards.size());
+    List<Future<?>> asked = new ArrayList<>(some);
+    shards.subList(0, some).forEach(shard -> asked.add(ask.apply(shard)));
+    return Future.all(asked).compose(done -> read(shards.subList(some, shards.size()), ask));
   }
 
   private Future<DelayedAnswer> read(Shard shard, DelayedId from, byte[] key, int max) {
     Bytes body = new Bytes(64);
     write(body, shard, from).blob(key).i32(max);
-    return calls.toLeaderOf(shard, Op.READ_DELAYED, body).map(DelayedAnswer::decode);
+    return ask(shard, Op.READ_DELAYED, body).map(DelayedAnswer::decode);
+  }
+
+  private Future<ByteBuffer> ask(Shard shard, Op op, Bytes body) {
+    return calls.toLeaderOf(shard, op, body).recover(failure -> Future.failedFuture(known(failure)));
+  }
+
+  /** A node of version 0.1 does not know the operation. */
+  private static Throwable known(Throwable failure) {
+    return failure instanceof RefusedException refused
+            && refused.refusal() == Refusal.WRONG_VERSION
+        ? Refusal.UNAVAILABLE.error(
+            "the node that leads the shard runs a former version: upgrade every node first")
+        : failure;
   }
 
   private static Bytes write(Bytes body, Shard shard, DelayedId id) {
     RecordCodec.write(body, shard);
     return body.i64(id.dueMillis()).i64(id.serial()).i32(id.position());
-  }
-
-  /** Shows what lies before the places that the shards have not searched yet. */
-  private static JsonObject fill(Page page, List<DelayedAnswer> answers) {
-    DelayedId searched =
-        answers.stream()
-            .map(DelayedAnswer::next)
-            .filter(Objects::nonNull)
-            .min(Comparator.naturalOrder())
-            .orElse(null);
-    List<DelayedAnswer.Waiting> found =
-        answers.stream()
-            .flatMap(answer -> answer.messages().stream())
-            .filter(each -> searched == null || each.id().compareTo(searched) < 0)
-            .sorted(Comparator.comparing(DelayedAnswer.Waiting::id))
-            .toList();
-    DelayedId next = searched;
-    for (DelayedAnswer.Waiting each : found) {
-      if (page.full()) {
-        next = each.id();
-        break;
-      }
-      page.count(64 + (each.copy() == null ? 0 : each.copy().length));
-      page.add(json(each));
-    }
-    return new JsonObject()
-        .put("messages", page.items())
-        .put("next", next == null ? null : next.text());
   }
 
   private static JsonObject json(DelayedAnswer.Waiting waiting) {
@@ -146,7 +156,7 @@ final class DelayedApi {
             view -> {
               Shard shard = shard(view, topicName, id);
               Bytes body = write(new Bytes(64), shard, id);
-              return calls.toLeaderOf(shard, Op.CANCEL_DELAYED, body);
+              return ask(shard, Op.CANCEL_DELAYED, body);
             })
         .map(
             answer -> {
