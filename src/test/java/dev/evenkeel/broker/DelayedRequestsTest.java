@@ -165,6 +165,27 @@ class DelayedRequestsTest {
   }
 
   @Test
+  void afterAReshardTheOthersHaveNewIds() throws Exception {
+    DelayedId id = send(Rig.batch(7, 0, 0, 3), 60_000);
+    get(cancel(at(id, 1)));
+    Shard former = shard;
+    bench.control(Op.RESHARD_TOPIC, new Bytes().text("later").i32(2));
+    Reply reply = get(cancel(at(id, 0)));
+    assertThat(unknown(reply)).isTrue();
+    assertThat(((Reply.Refused) reply).detail()).contains("list them again");
+    // The last batch of the shard goes to the second of the new ones.
+    shard = new Shard(shard.topicId(), 2);
+    await().until(() -> payloads().size() == 2);
+    assertThat(payloads()).containsExactly("7/0/0", "7/0/2");
+    DelayedId next = list(DelayedId.first(0), null, 1).messages().get(0).id();
+    assertThat(get(cancel(next))).isEqualTo(Reply.DONE);
+    assertThat(payloads()).containsExactly("7/0/2");
+    await()
+        .until(
+            () -> bench.nodes.get("n1").data().get(0).tables().delays().of(former).isEmpty());
+  }
+
+  @Test
   void whatIsNoIdIsRefused() throws Exception {
     assertThat(refusal(cancel(new DelayedId(0, -1, 0, 0))).refusal()).isEqualTo(Refusal.INVALID);
     assertThat(unknown(get(cancel(new DelayedId(0, 1, 2, 3))))).isTrue();

@@ -53,6 +53,10 @@ class DelayModelTest {
 
   private static final class World {
     private final Rig rig = Rig.opened();
+
+    /** A replica that never restarts. */
+    private final Rig other = new Rig();
+
     private final Map<Shard, List<Waiting>> waiting = new HashMap<>();
     private final Map<Shard, List<ByteBuffer>> logs = new HashMap<>();
     private final List<DelayedKey> keys = new ArrayList<>();
@@ -82,6 +86,11 @@ class DelayModelTest {
       deliverSome(Integer.MAX_VALUE);
       check();
       assertThat(waiting.values()).allMatch(List::isEmpty);
+      while (other.log.size() < rig.log.size()) {
+        other.follow(rig);
+      }
+      assertThat(other.dump()).isEqualTo(rig.dump());
+      assertThat(other.data.digest().sum()).isEqualTo(rig.data.digest().sum());
     }
 
     private void append(Dice dice) {
