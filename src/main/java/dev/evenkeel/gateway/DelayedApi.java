@@ -96,13 +96,14 @@ final class DelayedApi {
   }
 
   private Future<ByteBuffer> ask(Shard shard, Op op, Bytes body) {
-    return calls.toLeaderOf(shard, op, body).recover(failure -> Future.failedFuture(known(failure)));
+    return calls
+        .toLeaderOf(shard, op, body)
+        .recover(failure -> Future.failedFuture(known(failure)));
   }
 
   /** A node of version 0.1 does not know the operation. */
   private static Throwable known(Throwable failure) {
-    return failure instanceof RefusedException refused
-            && refused.refusal() == Refusal.WRONG_VERSION
+    return failure instanceof RefusedException refused && refused.refusal() == Refusal.WRONG_VERSION
         ? Refusal.UNAVAILABLE.error(
             "the node that leads the shard runs a former version: upgrade every node first")
         : failure;

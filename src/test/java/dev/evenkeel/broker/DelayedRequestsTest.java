@@ -47,9 +47,7 @@ class DelayedRequestsTest {
   void begin() throws Exception {
     bench = new Bench(1 << 20, new JsonObject(), 1, "n1", "n2");
     shard = new Shard(bench.create("later", 1).id(), 0);
-    await()
-        .until(
-            () -> bench.nodes.get("n1").data().get(0).level() == FeatureLevel.CANCELLING);
+    await().until(() -> bench.nodes.get("n1").data().get(0).level() == FeatureLevel.CANCELLING);
   }
 
   @AfterEach
@@ -118,8 +116,7 @@ class DelayedRequestsTest {
           .isTrue();
     }
     assertThat(payloads()).containsExactly("7/0/7");
-    assertThat(bench.registry.scrape())
-        .contains("evenkeel_delay_cancelled_messages_total 19.0");
+    assertThat(bench.registry.scrape()).contains("evenkeel_delay_cancelled_messages_total 19.0");
 
     bench.cluster.group("d0").lead("n2", true);
     leader = "n2";
@@ -180,9 +177,7 @@ class DelayedRequestsTest {
     DelayedId next = list(DelayedId.first(0), null, 1).messages().get(0).id();
     assertThat(get(cancel(next))).isEqualTo(Reply.DONE);
     assertThat(payloads()).containsExactly("7/0/2");
-    await()
-        .until(
-            () -> bench.nodes.get("n1").data().get(0).tables().delays().of(former).isEmpty());
+    await().until(() -> bench.nodes.get("n1").data().get(0).tables().delays().of(former).isEmpty());
   }
 
   @Test
