@@ -31,6 +31,8 @@ import java.util.List;
  *     or left
  * @param formedGroups how many data groups the cluster was formed with, which are the first ones; 0
  *     stands for all
+ * @param featureLevel what all nodes read, see {@link dev.evenkeel.protocol.wire.FeatureLevel}; 0:
+ *     unknown
  */
 public record ClusterView(
     String cluster,
@@ -44,7 +46,8 @@ public record ClusterView(
     boolean caughtUp,
     long metaIndex,
     List<NodePlace> places,
-    int formedGroups) {
+    int formedGroups,
+    int featureLevel) {
   public ClusterView {
     formedGroups = formedGroups == 0 ? dataLeaders.size() : formedGroups;
   }
@@ -73,6 +76,7 @@ public record ClusterView(
         caughtUp,
         metaIndex,
         List.of(),
+        0,
         0);
   }
 
@@ -111,9 +115,8 @@ public record ClusterView(
           .list("places", Integer.MAX_VALUE, PLACE::write, PLACE::readItem)
           .former("places", List.of())
           .form(
-              "formedGroups",
-              (json, formed) -> {},
-              json -> json.getJsonArray("dataLeaders").size());
+              "formedGroups", (json, formed) -> {}, json -> json.getJsonArray("dataLeaders").size())
+          .unless("featureLevel", 0);
 
   /**
    * Topics with several layouts, or with shards in added log groups, are in a list of their own,

@@ -1,6 +1,7 @@
 package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.ByteReader;
@@ -12,10 +13,11 @@ import java.util.List;
 
 /**
  * Fetches of several shards that wait together: {@code text group, i32 wait, i32 count, (shard, i64
- * epoch, i64 offset, i32 bytes at most, i32 messages at most, i32 failures known)*}.
+ * epoch, i64 offset, i32 bytes at most, i32 messages at most, i32 failures known)*}, then the
+ * filter of all of them, unless it is null.
  *
- * @param fetches 1 to {@link Limits#FETCHES_A_REQUEST_MAX}, all of one group, or all without one.
- *     The shortest wait among them counts
+ * @param fetches 1 to {@link Limits#FETCHES_A_REQUEST_MAX}, all of one group, or all without one,
+ *     and all with the same filter. The shortest wait among them counts
  */
 public record FetchManyRequest(List<FetchRequest> fetches) {
 
@@ -28,6 +30,7 @@ public record FetchManyRequest(List<FetchRequest> fetches) {
       out.i64(each.epoch()).i64(each.offset());
       out.i32(each.bytesMax()).i32(each.messagesMax()).i32(each.failuresKnown());
     }
+    FetchRequest.write(out, fetches.get(0).filter());
     return out;
   }
 
@@ -50,8 +53,17 @@ public record FetchManyRequest(List<FetchRequest> fetches) {
           new FetchRequest(group, shard, in.i64(), in.i64(), in.i32(), in.i32(), in.i32(), wait)
               .checked());
     }
+    MessageFilter filter = FetchRequest.readFilter(in);
     in.end();
+    if (filter != null) {
+      fetches.replaceAll(each -> each.with(filter));
+    }
     return new FetchManyRequest(List.copyOf(fetches));
+  }
+
+  /** See {@link FetchRequest#placed}. */
+  public boolean placed() {
+    return fetches.get(0).placed();
   }
 
   /** How long the answer may take if nothing comes. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -8,6 +9,8 @@ import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.List;
 
 /**
  * Asks for batches of a shard from an offset on.
@@ -23,6 +26,8 @@ import java.nio.ByteBuffer;
  *     case
  * @param waitMillis longest wait if there is no message yet, at most {@link
  *     Limits#FETCH_WAIT_MILLIS_MAX}
+ * @param filter the messages wanted; others may come, too. Null: all of them, in an answer without
+ *     their places in the log, as nodes up to feature level 8 give it
  */
 public record FetchRequest(
     String group,
@@ -32,7 +37,21 @@ public record FetchRequest(
     int bytesMax,
     int messagesMax,
     int failuresKnown,
-    int waitMillis) {
+    int waitMillis,
+    MessageFilter filter) {
+
+  /** A request of the form of feature level 8. */
+  public FetchRequest(
+      String group,
+      Shard shard,
+      long epoch,
+      long offset,
+      int bytesMax,
+      int messagesMax,
+      int failuresKnown,
+      int waitMillis) {
+    this(group, shard, epoch, offset, bytesMax, messagesMax, failuresKnown, waitMillis, null);
+  }
 
   /**
    * In place of the offset: the sender gets the lease when its owner releases it, and begins at the
@@ -57,11 +76,57 @@ public record FetchRequest(
   /** The same request without a lease. */
   public FetchRequest browse() {
     int sealedKnown = failuresKnown & (FetchAnswer.SEALED | FetchAnswer.NONE_WAITS);
-    return new FetchRequest("", shard, -1, offset, bytesMax, messagesMax, sealedKnown, waitMillis);
+    return new FetchRequest(
+        "", shard, -1, offset, bytesMax, messagesMax, sealedKnown, waitMillis, filter);
+  }
+
+  /** The same request for other messages, or in another form. */
+  public FetchRequest with(MessageFilter other) {
+    return new FetchRequest(
+        group, shard, epoch, offset, bytesMax, messagesMax, failuresKnown, waitMillis, other);
+  }
+
+  /** The same request from another offset on. */
+  public FetchRequest from(long other) {
+    return new FetchRequest(
+        group, shard, epoch, other, bytesMax, messagesMax, failuresKnown, waitMillis, filter);
+  }
+
+  /** Whether the answer says where its batches are in the log, and may leave out messages. */
+  public boolean placed() {
+    return filter != null;
+  }
+
+  /** Whether some messages are not wanted. */
+  public boolean filters() {
+    return filter != null && !filter.isAll();
   }
 
   public Bytes encode() {
-    return encodeFormer().i32(messagesMax).i32(failuresKnown);
+    Bytes out = encodeFormer().i32(messagesMax).i32(failuresKnown);
+    write(out, filter);
+    return out;
+  }
+
+  /** Writes a filter at the end of a request; nothing for null. */
+  static void write(Bytes out, MessageFilter filter) {
+    if (filter != null) {
+      out.i32(filter.texts().size());
+      filter.texts().forEach(out::text);
+    }
+  }
+
+  /** Reads a filter at the end of a request; null if there is none. */
+  static MessageFilter readFilter(ByteReader in) {
+    if (in.remaining() == 0) {
+      return null;
+    }
+    int count = in.count();
+    List<String> texts = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      texts.add(in.text());
+    }
+    return MessageFilter.of(texts);
   }
 
   /**
@@ -85,9 +150,10 @@ public record FetchRequest(
     boolean former = in.remaining() == 0;
     int messagesMax = former ? Integer.MAX_VALUE : in.i32();
     int failuresKnown = former ? FAILURES_UNKNOWN : in.i32();
+    MessageFilter filter = readFilter(in);
     in.end();
     return new FetchRequest(
-            group, shard, epoch, offset, bytesMax, messagesMax, failuresKnown, waitMillis)
+            group, shard, epoch, offset, bytesMax, messagesMax, failuresKnown, waitMillis, filter)
         .checked();
   }
 
@@ -100,6 +166,9 @@ public record FetchRequest(
     if (group == null || offset < (group.isEmpty() ? 0 : AS_GRANTED)) {
       throw new RefusedException(Refusal.INVALID, "a fetch needs a group and an offset from 0");
     }
+    if (isAhead() && filters()) {
+      throw new RefusedException(Refusal.INVALID, "a fetch ahead of its lease has no filter");
+    }
     return new FetchRequest(
         group,
         shard,
@@ -108,6 +177,7 @@ public record FetchRequest(
         Math.max(1, Math.min(bytesMax, Limits.FETCH_BYTES_MAX)),
         Math.max(1, messagesMax),
         failuresKnown,
-        Math.max(0, Math.min(waitMillis, Limits.FETCH_WAIT_MILLIS_MAX)));
+        Math.max(0, Math.min(waitMillis, Limits.FETCH_WAIT_MILLIS_MAX)),
+        filter);
   }
 }

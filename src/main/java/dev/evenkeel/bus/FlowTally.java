@@ -8,8 +8,14 @@ import io.vertx.core.json.JsonObject;
  * @param rates what its rate limits have done in this run: {@link GroupFigure.Section#RATES}; none
  *     if it has no limits
  * @param broadcast its progress in mode broadcast; null in other modes
+ * @param filtered messages that its filter passed over in this run; null if it has no filter
  */
-public record FlowTally(Figures rates, Broadcast broadcast) {
+public record FlowTally(Figures rates, Broadcast broadcast, Long filtered) {
+  /** Of a member without a filter. */
+  public FlowTally(Figures rates, Broadcast broadcast) {
+    this(rates, broadcast, null);
+  }
+
   /**
    * The progress of a member in mode broadcast.
    *
@@ -24,7 +30,7 @@ public record FlowTally(Figures rates, Broadcast broadcast) {
     if (broadcast != null) {
       json.put("passedOver", broadcast.passedOver).put("lag", broadcast.lag);
     }
-    return json;
+    return filtered == null ? json : json.put("filtered", filtered);
   }
 
   /** Of {@link #toJson}; null if {@code json} is. */
@@ -35,6 +41,7 @@ public record FlowTally(Figures rates, Broadcast broadcast) {
     Long passedOver = json.getLong("passedOver");
     return new FlowTally(
         Figures.read(GroupFigure.Section.RATES, json),
-        passedOver == null ? null : new Broadcast(json.getLong("lag"), passedOver));
+        passedOver == null ? null : new Broadcast(json.getLong("lag"), passedOver),
+        json.getLong("filtered"));
   }
 }

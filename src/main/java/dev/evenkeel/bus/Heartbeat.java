@@ -2,6 +2,7 @@ package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -132,6 +133,8 @@ public record Heartbeat(
    *     does not lead at that term again if there is another member; null: it has not resigned
    * @param graceMillis mode sharded: for how long nobody else gets its shards after it has ended,
    *     so that a later run of its name gets them back; 0: not at all
+   * @param filter {@code MessageFilter.texts} of the messages it wants; null: all of them. Members
+   *     of a group have the same, but in mode broadcast
    */
   public record Wishes(
       String assignor,
@@ -141,7 +144,8 @@ public record Heartbeat(
       String order,
       List<Long> retryDelaysMillis,
       Long resignedTerm,
-      long graceMillis) {
+      long graceMillis,
+      List<String> filter) {
     /** No wishes. */
     public static final Wishes NONE = new Wishes(null, null, 0, null, null, null, null);
 
@@ -162,7 +166,8 @@ public record Heartbeat(
           order,
           retryDelaysMillis,
           resignedTerm,
-          0);
+          0,
+          null);
     }
 
     private static final RecordJson<Wishes> JSON =
@@ -174,7 +179,13 @@ public record Heartbeat(
             .list("retryDelaysMillis", Limits.RETRY_DELAYS_MAX + 1, delay -> delay, Wishes::delay)
             .unless("retryDelaysMillis", null)
             .unless("resignedTerm", null)
-            .unless("graceMillis", 0L);
+            .unless("graceMillis", 0L)
+            .list(
+                "filter",
+                MessageFilter.CONDITIONS_MAX + 1,
+                condition -> condition,
+                (array, i) -> Objects.requireNonNull(array.getString(i)))
+            .unless("filter", null);
 
     /** Fails for null, as for anything that is not a number. */
     private static Long delay(JsonArray delays, int index) {

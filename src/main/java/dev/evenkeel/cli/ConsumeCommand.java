@@ -34,6 +34,7 @@ import picocli.CommandLine.Parameters;
       "  evenkeel consume refreshes --group cache --dedup payload --order none --exec ./refresh.sh",
       "  evenkeel consume mails --group smtp --order key --rate 100/s --key-rate 1/10s --exec"
           + " ./send.sh",
+      "  evenkeel consume orders --group eu --filter header:region=eu --filter header:region=uk",
       "  evenkeel consume orders --group late --from 2026-01-31T12:00:00Z --idle-exit 10s",
       "  evenkeel consume orders --group sums --exec ./add.sh \\",
       "      --on-assign 'cat > sum.$EVENKEEL_SHARD' --on-release 'cat sum.$EVENKEEL_SHARD'"

@@ -13,6 +13,7 @@ import dev.evenkeel.client.ConsumerOptions.Strategy;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
@@ -134,6 +135,15 @@ final class ConsumeOptions {
             "Mode broadcast: what to do if the file of offsets is damaged: refuse to start, or move"
                 + " it aside and begin at the earliest or latest message (default: refuse)."));
     values.put(
+        "filter",
+        flags.repeated(
+            "--filter",
+            "CONDITION",
+            "Consume only messages whose key or header fits: key=VALUE, key^=PREFIX,"
+                + " header:NAME=VALUE or header:NAME^=PREFIX; may be repeated. Of several conditions"
+                + " on the key, or on one header, one must hold. Nodes leave out the others, which"
+                + " count as consumed. All members must agree on it, but not in mode broadcast."));
+    values.put(
         "dedup",
         flags.constant(
             "--dedup",
@@ -237,6 +247,11 @@ final class ConsumeOptions {
     JsonObject json = new JsonObject().put("topics", List.of(topic));
     values.forEach((key, value) -> json.put(key, value.get()));
     checkModes(json, given);
+    JsonArray filter = json.getJsonArray("filter");
+    if (filter != null) {
+      OptionFormats.checked(
+          () -> MessageFilter.of(filter.stream().map(String.class::cast).toList()));
+    }
     OptionFormats.timeRange("--lock-time", json.getLong("lockTimeMillis"), 0, LOCK_TIME_MILLIS_MAX);
     boolean keyRated = keyRate.get() != null;
     if (!keyRated && (json.getValue("rateBy") != null || json.getValue("overRate") != null)) {

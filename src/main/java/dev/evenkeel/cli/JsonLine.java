@@ -15,7 +15,7 @@ final class JsonLine {
 
   /**
    * Writes an object with the keys topic, shard, offset, key, payload, timestamp, member, epoch,
-   * attempt, headers, in this order.
+   * attempt, headers, logGroup, logIndex, in this order; the last two only if they are known.
    */
   static void json(Bytes out, Delivery delivery) {
     ascii(out, "{\"topic\":");
@@ -27,6 +27,10 @@ final class JsonLine {
     value(out, delivery.member());
     ascii(out, ",\"epoch\":" + delivery.epoch() + ",\"attempt\":" + delivery.attempt());
     headers(out, delivery.message().headers());
+    if (delivery.logPosition() != null) {
+      ascii(out, ",\"logGroup\":\"" + delivery.logPosition().groupName());
+      ascii(out, "\",\"logIndex\":" + delivery.logPosition().index());
+    }
     ascii(out, "}\n");
   }
 

@@ -363,8 +363,10 @@ final class MessagesRun {
     // Nobody consumes it.
     line.putNull("member").putNull("epoch").putNull("attempt");
     line.put("headers", message.getValue("headers"));
-    if (message.containsKey("unreadable")) {
-      line.put("unreadable", message.getValue("unreadable"));
+    for (String key : List.of("logGroup", "logIndex", "unreadable")) {
+      if (message.containsKey(key)) {
+        line.put(key, message.getValue(key));
+      }
     }
     return line;
   }

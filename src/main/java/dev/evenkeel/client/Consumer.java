@@ -21,6 +21,12 @@ public interface Consumer {
   long consumed();
 
   /**
+   * How many messages the filter of this member has passed over since it was started. They count as
+   * consumed by the group. In mode level always 0, because the filter works in the dispatcher.
+   */
+  long filtered();
+
+  /**
    * Stops fetching until {@link #resume}. What was fetched is still handled, and the member keeps
    * its shards. In mode level the member begins no message, so the group waits for it until it is
    * set aside.

@@ -2,7 +2,9 @@ package dev.evenkeel.client;
 
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.StartAt;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 
@@ -171,6 +173,12 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   private static final Option<RateBy> RATE_BY = SCHEMA.constant("rateBy", RateBy.class, null);
   private static final Option<OverRate> OVER_RATE =
       SCHEMA.constant("overRate", OverRate.class, null);
+  private static final Option<MessageFilter> FILTER =
+      SCHEMA.of(
+          "filter",
+          MessageFilter.ALL,
+          json -> MessageFilter.of(((JsonArray) json).stream().map(String.class::cast).toList()),
+          filter -> new JsonArray(filter.texts()));
   private static final Option<Order> ORDER = SCHEMA.constant("order", Order.class, null);
   private static final Option<Integer> PARALLEL = SCHEMA.integer("parallel", 16, 1);
   private static final Option<Boolean> WORKER = SCHEMA.flag("worker", false);
@@ -429,6 +437,21 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
    */
   public ConsumerOptions setOverRate(OverRate overRate) {
     return set(OVER_RATE, overRate);
+  }
+
+  /** Which messages the consumer wants, by default all of them. */
+  public MessageFilter getFilter() {
+    return get(FILTER);
+  }
+
+  /**
+   * Which messages the consumer wants, by default {@link MessageFilter#ALL}. In JSON it is an array
+   * of conditions, such as {@code ["key=a", "header:region^=eu-"]}. Nodes leave out the other
+   * messages, which count as consumed. All members of a group need the same filter, but in mode
+   * BROADCAST. A member with another filter than the others fails with GROUP_MISMATCH.
+   */
+  public ConsumerOptions setFilter(MessageFilter filter) {
+    return set(FILTER, filter);
   }
 
   /** What is kept in order, by default SHARD, in mode LEVEL NONE. */

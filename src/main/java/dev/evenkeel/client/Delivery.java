@@ -1,5 +1,6 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 
 /**
@@ -13,6 +14,8 @@ import dev.evenkeel.protocol.Message;
  * @param epoch of the shard's lease: a fencing token that grows with each owner of the shard;
  *     always 1 in mode broadcast
  * @param attempt number of this attempt, 1 for the first
+ * @param logPosition its place in the log of the cluster; null if that is not known: of a message
+ *     that another member has tried before, in mode level, and from nodes of version 0.1
  */
 public record Delivery(
     String topic,
@@ -21,4 +24,18 @@ public record Delivery(
     Message message,
     String member,
     long epoch,
-    int attempt) {}
+    int attempt,
+    LogPosition logPosition) {
+
+  /** A message of which the place in the log is not known. */
+  public Delivery(
+      String topic,
+      int shard,
+      long offset,
+      Message message,
+      String member,
+      long epoch,
+      int attempt) {
+    this(topic, shard, offset, message, member, epoch, attempt, null);
+  }
+}

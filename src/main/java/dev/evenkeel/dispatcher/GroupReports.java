@@ -168,6 +168,10 @@ final class GroupReports {
       if (member.beat().version() != null) {
         json.put("version", member.beat().version());
       }
+      if (member.beat().wishes().filter() != null) {
+        json.put("filter", new JsonArray(member.beat().wishes().filter()))
+            .put("filtered", member.beat().flow() == null ? null : member.beat().flow().filtered());
+      }
       members.add(
           json.put("node", member.beat().clusterMember())
               .put("host", member.beat().host())

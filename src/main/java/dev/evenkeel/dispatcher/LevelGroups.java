@@ -231,6 +231,7 @@ final class LevelGroups {
   private static Wanted wanted(GroupState group) {
     String strictest = ORDERS.get(0);
     List<Long> longest = null;
+    List<String> filter = null;
     for (Heartbeat.Wishes wishes : wishes(group)) {
       String order = wishes.order();
       if (order != null && ORDERS.indexOf(order) > ORDERS.indexOf(strictest)) {
@@ -240,8 +241,10 @@ final class LevelGroups {
       if (delays != null && (longest == null || DELAYS.compare(delays, longest) > 0)) {
         longest = delays;
       }
+      filter = wishes.filter() == null ? filter : wishes.filter();
     }
-    return new Wanted(Set.copyOf(group.info().topics()), group.info().policy(), strictest, longest);
+    return new Wanted(
+        Set.copyOf(group.info().topics()), group.info().policy(), strictest, longest, filter);
   }
 
   /**

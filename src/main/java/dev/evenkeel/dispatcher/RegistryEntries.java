@@ -83,6 +83,7 @@ final class RegistryEntries {
 
   private static Heartbeat.Wishes wishes(JsonObject entry) {
     JsonArray delays = entry.getJsonArray("retryDelaysMillis");
+    JsonArray filter = entry.getJsonArray("filter");
     return new Heartbeat.Wishes(
         null,
         null,
@@ -91,6 +92,7 @@ final class RegistryEntries {
         entry.getString("order"),
         delays == null ? null : delays.stream().map(delay -> ((Number) delay).longValue()).toList(),
         null,
-        entry.getLong("graceMillis", 0L));
+        entry.getLong("graceMillis", 0L),
+        filter == null ? null : filter.stream().map(String.class::cast).toList());
   }
 }

@@ -4,13 +4,16 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
@@ -54,7 +57,9 @@ final class MessagesApi {
                   offset >= 0
                       ? Future.succeededFuture(offset)
                       : calls.offset(shard, start == null ? StartAt.EARLIEST : start);
-              return from.compose(first -> read(page, shard, keyBytes, first, SEARCH_BYTES_MAX));
+              boolean placed = view.featureLevel() >= FeatureLevel.PLACED_FETCHES;
+              return from.compose(
+                  first -> read(page, shard, keyBytes, first, SEARCH_BYTES_MAX, placed));
             })
         .map(
             next ->
@@ -93,33 +98,40 @@ final class MessagesApi {
    *
    * @param key null: of any key or none
    * @param searchBytes with a key, the most bytes that are fetched
+   * @param placed whether all nodes say where messages are in the log
    */
-  private Future<Long> read(Page page, Shard shard, byte[] key, long offset, long searchBytes) {
+  private Future<Long> read(
+      Page page, Shard shard, byte[] key, long offset, long searchBytes, boolean placed) {
     boolean all = key == null;
     FetchRequest request =
         FetchRequest.browse(
-            shard,
-            offset,
-            all ? Math.min(Limits.FETCH_BYTES_MAX, page.bytesLeft()) : Limits.FETCH_BYTES_MAX,
-            all ? page.itemsLeft() : Integer.MAX_VALUE,
-            0);
+                shard,
+                offset,
+                all ? Math.min(Limits.FETCH_BYTES_MAX, page.bytesLeft()) : Limits.FETCH_BYTES_MAX,
+                all ? page.itemsLeft() : Integer.MAX_VALUE,
+                0)
+            .with(placed ? MessageFilter.ALL : null);
     return calls
         .toLeaderOf(shard, Op.BROWSE, request.encode())
         // This gateway may run in an application, and the nodes in the first version.
         .recover(
             failure ->
-                failure instanceof RefusedException refused && refused.refusal() == Refusal.INVALID
+                !placed
+                        && failure instanceof RefusedException refused
+                        && refused.refusal() == Refusal.INVALID
                     ? calls.toLeaderOf(shard, Op.BROWSE, request.encodeFormer())
                     : Future.failedFuture(failure))
         .recover(failure -> Future.failedFuture(outOfRange(offset, failure)))
         .compose(
             answer -> {
               long left = searchBytes - answer.remaining();
-              FetchAnswer fetched = FetchAnswer.decode(answer);
+              FetchAnswer fetched = FetchAnswer.decode(answer, placed);
               long next = take(page, shard, key, fetched, offset);
               boolean done =
                   page.full() || next <= offset || next >= fetched.endOffset() || !all && left <= 0;
-              return done ? Future.succeededFuture(next) : read(page, shard, key, next, left);
+              return done
+                  ? Future.succeededFuture(next)
+                  : read(page, shard, key, next, left, placed);
             });
   }
 
@@ -147,6 +159,7 @@ final class MessagesApi {
         JsonObject shown = show(page, shard, key, reader, at, damage);
         if (at >= offset) {
           if (shown != null) {
+            put(shown, placed.log());
             page.add(shown);
           }
           next = at + 1;
@@ -199,6 +212,13 @@ final class MessagesApi {
           .putNull("timestamp")
           .put("headers", new JsonObject())
           .put("unreadable", malformed.getMessage());
+    }
+  }
+
+  /** Adds the place of a message in the log; nothing if it is not known. */
+  static void put(JsonObject json, LogPosition log) {
+    if (log != null) {
+      json.put("logGroup", log.groupName()).put("logIndex", log.index());
     }
   }
 

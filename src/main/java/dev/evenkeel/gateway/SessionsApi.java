@@ -65,6 +65,7 @@ final class SessionsApi {
           "order",
           "parallel",
           "range",
+          "filter",
           "dedup",
           "retryDelaysMillis",
           "onFailure",
@@ -288,7 +289,9 @@ final class SessionsApi {
     message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.value(value)));
     json.put("headers", headers);
     TextOrBase64.put(json, "payload", message.payload());
-    return json.put("attempt", delivery.attempt()).put("timestamp", message.timestampMillis());
+    json.put("attempt", delivery.attempt()).put("timestamp", message.timestampMillis());
+    MessagesApi.put(json, delivery.logPosition());
+    return json;
   }
 
   private static Future<Object> results(PolledConsumer session, JsonObject request) {

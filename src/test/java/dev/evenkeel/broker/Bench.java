@@ -174,7 +174,7 @@ final class Bench implements AutoCloseable {
 
   Future<FetchAnswer> fetch(FetchRequest request) {
     return send(Addresses.data("n1"), Frames.request(Op.FETCH, request.encode()))
-        .map(FetchAnswer::decode);
+        .map(answer -> FetchAnswer.decode(answer, request.placed()));
   }
 
   /** Fetches that wait together. */

@@ -68,7 +68,8 @@ class ClusterViewTest {
             true,
             12,
             List.of(),
-            3);
+            3,
+            9);
     JsonObject json = view.toJson();
     assertThat(json.getJsonArray("dataLeaders")).hasSize(3);
     assertThat(json.getJsonArray("topics")).hasSize(1);
@@ -103,7 +104,8 @@ class ClusterViewTest {
         true,
         index,
         List.of(),
-        formed);
+        formed,
+        9);
   }
 
   private static TopicInfo topic(int id, String name, List<Integer> groups) {

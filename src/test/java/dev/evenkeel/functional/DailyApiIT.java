@@ -1,10 +1,12 @@
 package dev.evenkeel.functional;
 
 import static dev.evenkeel.Futures.await;
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.PrometheusText;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Admin.OffsetReset;
 import dev.evenkeel.client.ClientOptions;
@@ -21,6 +23,7 @@ import dev.evenkeel.client.plain.PlainClient;
 import dev.evenkeel.client.plain.PlainConsumer;
 import dev.evenkeel.client.plain.PlainProducer;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -28,6 +31,7 @@ import io.vertx.core.json.JsonObject;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -210,6 +214,75 @@ class DailyApiIT extends OneNode {
 
   private static Message message(String key, String payload) {
     return Message.builder(payload).key(key).build();
+  }
+
+  @Test
+  void aFilterLeavesOutMessagesWhichCountAsConsumed() {
+    node.createTopic("filtered", 3);
+    EvenkeelClient client = await(Evenkeel.connect(options()));
+    try {
+      Producer producer = await(client.producer(new ProducerOptions().setTopic("filtered")));
+      List<Future<?>> sent = new ArrayList<>();
+      for (int i = 0; i < 3_000; i++) {
+        Message.Builder message = Message.builder("m" + i).key("k" + i % 100);
+        sent.add(producer.send(message.header("region", i % 2 == 0 ? "eu-1" : "us-1").build()));
+      }
+      await(Future.all(sent));
+      List<Delivery> got = new CopyOnWriteArrayList<>();
+      // From 8 to 98, and even.
+      MessageFilter filter = MessageFilter.of("key^=k8", "key=k97", "key=k98", "header:region^=eu");
+      ConsumerOptions wanted = consumer("some", "filtered").setFilter(filter);
+      Consumer consumer =
+          await(
+              client.consumer(
+                  wanted,
+                  delivery -> {
+                    got.add(delivery);
+                    return Future.succeededFuture();
+                  }));
+      node.awaitConsumed("some", 3_000);
+      assertThat(got).hasSize(30 * 7);
+      assertThat(got).extracting(each -> each.message().keyText()).doesNotContain("k97", "k81");
+      assertThat(consumer.filtered()).isEqualTo(3_000 - got.size());
+      JsonObject member =
+          new JsonObject(node.read("/api/groups/some")).getJsonArray("members").getJsonObject(0);
+      assertThat(member.getJsonArray("filter")).containsExactlyElementsOf(filter.texts());
+      assertThat(got).allMatch(each -> each.logPosition() != null);
+      assertThat(ordered(got)).isTrue();
+
+      ConsumerOptions another = consumer("some", "filtered").setFilter(MessageFilter.of("key=k1"));
+      refused(client.consumer(another, delivery -> null), Refusal.GROUP_MISMATCH);
+      await(consumer.close());
+
+      // A few to come, behind many that nobody wants.
+      Jar.Running cli =
+          node.consume(
+              "few", "filtered", "few", "--filter", "key=rare", "--format", "json", "--max", "1");
+      node.awaitConsumed("few", 3_000);
+      await(producer.send("rare", "treasure".getBytes(UTF_8)));
+      assertThat(cli.await().status()).isZero();
+      JsonObject line = new JsonObject(cli.out().strip());
+      assertThat(line.getString("payload")).isEqualTo("treasure");
+      assertThat(line.getString("logGroup")).startsWith("d");
+      assertThat(line.getLong("logIndex")).isPositive();
+      assertThat(
+              PrometheusText.parse(node.read("/metrics"))
+                  .value("evenkeel_fetch_filtered_messages_total"))
+          .isGreaterThanOrEqualTo(2_790 + 3_000);
+    } finally {
+      await(client.close());
+    }
+  }
+
+  /** In each shard, later messages are not in earlier entries of the log. */
+  private static boolean ordered(List<Delivery> all) {
+    Map<Integer, Long> last = new HashMap<>();
+    return all.stream()
+        .allMatch(
+            each -> {
+              Long before = last.put(each.shard(), each.logPosition().index());
+              return before == null || before <= each.logPosition().index();
+            });
   }
 
   @Test

@@ -118,7 +118,8 @@ final class LongPolls {
   private static TailCache.Cached stored(DataState state, Store store, Shard shard, long offset) {
     IndexEntry entry = BatchIndex.at(store, shard, offset);
     byte[] bytes = state.bytes(entry);
-    return new TailCache.Cached(entry.base(), Batch.next(ByteBuffer.wrap(bytes)).verified());
+    return new TailCache.Cached(
+        entry.base(), Batch.next(ByteBuffer.wrap(bytes)).verified(), entry.place().index());
   }
 
   private static int failures(DataState state, FetchRequest request) {

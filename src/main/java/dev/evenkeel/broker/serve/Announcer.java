@@ -84,6 +84,7 @@ final class Announcer implements DataListener {
     serve.run(
         () -> {
           fetches.shardChanged(shard);
+          fetches.leaseChanged(new LeaseKey(shard, change.group()));
           if (group.nodeId().equals(group.log().leadership().leader())) {
             serve.vertx().eventBus().publish(Addresses.LEASE_CHANGES, change.toJson());
           }

@@ -33,11 +33,12 @@ final class DiskReader {
   private final int bytesMax;
   private final int messagesMax;
   private final boolean forSocket;
+  private final FetchFrame frames;
 
   /**
    * Batches that were read.
    *
-   * @param frame an answer with all of them, whose first {@link FetchFrame#HEAD_BYTES} are free
+   * @param frame an answer with all of them, whose first {@link FetchFrame#headBytes} are free
    * @param batches views of the frame, at least one
    */
   record Found(ByteBuffer frame, List<Cached> batches) {}
@@ -51,6 +52,7 @@ final class DiskReader {
 
   /**
    * @param forSocket whether the answer is sent as it is, and only once
+   * @param frames the form of the answer
    */
   DiskReader(
       ServeContext serve,
@@ -58,13 +60,15 @@ final class DiskReader {
       Shard shard,
       int bytesMax,
       int messagesMax,
-      boolean forSocket) {
+      boolean forSocket,
+      FetchFrame frames) {
     this.serve = serve;
     this.group = group;
     this.shard = shard;
     this.bytesMax = bytesMax;
     this.messagesMax = messagesMax;
     this.forSocket = forSocket;
+    this.frames = frames;
   }
 
   /**
@@ -152,31 +156,31 @@ final class DiskReader {
 
   /** Reads them into one buffer, each behind its offset; null if the first one is gone. */
   private Found fill(List<IndexEntry> entries) {
-    int bytes = FetchFrame.HEAD_BYTES;
+    int bytes = frames.headBytes();
     for (IndexEntry entry : entries) {
-      bytes += FetchFrame.OFFSET_BYTES + entry.bytes();
+      bytes += frames.placeBytes() + entry.bytes();
     }
     ByteBuffer frame = forSocket ? DirectAnswers.memory(bytes) : ByteBuffer.allocate(bytes);
     List<ByteBuffer> slices = new ArrayList<>(entries.size());
-    int at = FetchFrame.HEAD_BYTES;
+    int at = frames.headBytes();
     for (IndexEntry entry : entries) {
-      frame.putLong(at, entry.base());
-      slices.add(frame.slice(at + FetchFrame.OFFSET_BYTES, entry.bytes()));
-      at += FetchFrame.OFFSET_BYTES + entry.bytes();
+      frames.putPlace(frame.position(at), entry.base(), entry.place().index());
+      slices.add(frame.slice(at + frames.placeBytes(), entry.bytes()));
+      at += frames.placeBytes() + entry.bytes();
     }
     int there = group.state().read(entries, slices);
     List<Cached> found = new ArrayList<>(there);
-    at = FetchFrame.HEAD_BYTES;
+    at = frames.headBytes();
     for (int i = 0; i < entries.size(); i++) {
       ByteBuffer slice = i < there ? slices.get(i).flip() : null;
       Batch batch = whole(entries.get(i), slice, i == 0);
       if (batch == null) {
         break;
       }
-      found.add(new Cached(entries.get(i).base(), batch));
-      at += FetchFrame.OFFSET_BYTES + entries.get(i).bytes();
+      found.add(new Cached(entries.get(i).base(), batch, entries.get(i).place().index()));
+      at += frames.placeBytes() + entries.get(i).bytes();
     }
-    return found.isEmpty() ? null : new Found(frame.limit(at), found);
+    return found.isEmpty() ? null : new Found(frame.clear().limit(at), found);
   }
 
   /**

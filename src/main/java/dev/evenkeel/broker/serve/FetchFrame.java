@@ -11,21 +11,50 @@ import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
 import java.util.List;
 
-/** Makes the frames of answers to fetches, see {@link dev.evenkeel.bus.FetchAnswer}. */
-final class FetchFrame {
-  /** What a frame begins with. */
-  static final int HEAD_BYTES = Frames.HEADER_BYTES + 20;
+/**
+ * Makes the frames of answers to fetches, see {@link dev.evenkeel.bus.FetchAnswer}.
+ *
+ * @param placed whether the answer has the next offset, the log group, and the log index of each
+ *     batch
+ * @param group number of the log group
+ */
+record FetchFrame(boolean placed, int group) {
+  /** Of an answer to a client that knows feature level 8. */
+  static final FetchFrame FORMER = new FetchFrame(false, 0);
 
-  /** The offset before each batch. */
-  static final int OFFSET_BYTES = 8;
+  private static final int FAILURES_AT = Frames.HEADER_BYTES + 16;
+  private static final int NEXT_AT = FAILURES_AT + Integer.BYTES;
+
+  private static final int GROUP_AT = NEXT_AT + Long.BYTES;
 
   /** Copying batches that are smaller on average costs less than a view of each. */
   static final int VIEW_BYTES_MIN = 4 << 10;
 
-  private FetchFrame() {}
+  /** Of an answer with places in the log. */
+  static FetchFrame placed(int group) {
+    return new FetchFrame(true, group);
+  }
+
+  /** What a frame begins with. */
+  int headBytes() {
+    return placed ? GROUP_AT + Integer.BYTES : NEXT_AT;
+  }
+
+  /** What stands before each batch. */
+  int placeBytes() {
+    return placed ? 2 * Long.BYTES : Long.BYTES;
+  }
+
+  /** Writes what stands before a batch. */
+  void putPlace(ByteBuffer out, long baseOffset, long logIndex) {
+    out.putLong(baseOffset);
+    if (placed) {
+      out.putLong(logIndex);
+    }
+  }
 
   /** A frame with batches that are in memory. Large ones are views: they are copied when sent. */
-  static Buffer of(ShardRecord record, int failures, List<Cached> batches) {
+  Buffer of(ShardRecord record, int failures, List<Cached> batches) {
     int bytes = 0;
     for (Cached each : batches) {
       bytes += each.batch().length();
@@ -35,26 +64,32 @@ final class FetchFrame {
         : viewed(record, failures, batches);
   }
 
-  private static Buffer copied(
-      ShardRecord record, int failures, List<Cached> batches, int batchBytes) {
+  /** A frame without batches. */
+  Buffer nothing(ShardRecord record, int failures, long next) {
+    ByteBuffer head = ByteBuffer.allocate(headBytes());
+    putHead(head, record, failures, next, record.end());
+    return whole(head.limit(headBytes()));
+  }
+
+  private Buffer copied(ShardRecord record, int failures, List<Cached> batches, int batchBytes) {
     ByteBuffer out =
-        ByteBuffer.allocate(HEAD_BYTES + OFFSET_BYTES * batches.size() + batchBytes)
-            .position(HEAD_BYTES);
+        ByteBuffer.allocate(headBytes() + placeBytes() * batches.size() + batchBytes)
+            .position(headBytes());
     for (Cached each : batches) {
-      out.putLong(each.baseOffset());
+      putPlace(out, each.baseOffset(), each.logIndex());
       out.put(each.batch().bytes().duplicate());
     }
     return filled(record, failures, batches, out.flip());
   }
 
-  private static Buffer viewed(ShardRecord record, int failures, List<Cached> batches) {
-    ByteBuffer heads = ByteBuffer.allocate(HEAD_BYTES + OFFSET_BYTES * batches.size());
+  private Buffer viewed(ShardRecord record, int failures, List<Cached> batches) {
+    ByteBuffer heads = ByteBuffer.allocate(headBytes() + placeBytes() * batches.size());
     putHead(heads, record, failures, batches);
-    heads.position(HEAD_BYTES);
+    heads.position(headBytes());
     ByteBuf[] parts = new ByteBuf[2 * batches.size()];
     for (int i = 0; i < batches.size(); i++) {
       int from = i == 0 ? 0 : heads.position();
-      heads.putLong(batches.get(i).baseOffset());
+      putPlace(heads, batches.get(i).baseOffset(), batches.get(i).logIndex());
       parts[2 * i] = Unpooled.wrappedBuffer(heads.array(), from, heads.position() - from);
       parts[2 * i + 1] = Unpooled.wrappedBuffer(batches.get(i).batch().bytes().duplicate());
     }
@@ -64,25 +99,44 @@ final class FetchFrame {
   /**
    * A frame that is made already.
    *
-   * @param frame has the batches behind {@link #HEAD_BYTES}, up to its limit, each behind its
-   *     offset
+   * @param frame has the batches behind {@link #headBytes}, up to its limit, each behind its place
    */
-  static Buffer filled(ShardRecord record, int failures, List<Cached> batches, ByteBuffer frame) {
+  Buffer filled(ShardRecord record, int failures, List<Cached> batches, ByteBuffer frame) {
     putHead(frame, record, failures, batches);
+    return whole(frame);
+  }
+
+  /**
+   * A frame that is made already.
+   *
+   * @param next messages up to there that it does not have are not wanted
+   */
+  Buffer filled(ShardRecord record, int failures, long next, ByteBuffer frame) {
+    putHead(frame, record, failures, next, Math.max(record.end(), next));
+    return whole(frame);
+  }
+
+  private static Buffer whole(ByteBuffer frame) {
     return frame.hasArray()
         ? BufferInternal.buffer(Unpooled.wrappedBuffer(frame.array(), 0, frame.limit()))
         : DirectAnswers.answer(frame);
   }
 
-  private static void putHead(
-      ByteBuffer out, ShardRecord record, int failures, List<Cached> batches) {
+  private void putHead(ByteBuffer out, ShardRecord record, int failures, List<Cached> batches) {
     // The disk may have been read after the shard had grown.
     long end =
         batches.isEmpty()
             ? record.end()
             : Math.max(record.end(), batches.get(batches.size() - 1).endOffset());
+    putHead(out, record, failures, -1, end);
+  }
+
+  private void putHead(ByteBuffer out, ShardRecord record, int failures, long next, long end) {
     out.put(0, (byte) Frames.VERSION).put(1, (byte) 0);
     out.putLong(Frames.HEADER_BYTES, record.start()).putLong(Frames.HEADER_BYTES + 8, end);
-    out.putInt(Frames.HEADER_BYTES + 16, failures);
+    out.putInt(FAILURES_AT, failures);
+    if (placed) {
+      out.putLong(NEXT_AT, next).putInt(GROUP_AT, group);
+    }
   }
 }

@@ -10,218 +10,71 @@ import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
 import dev.evenkeel.bus.FetchAnswer;
-import dev.evenkeel.bus.FetchManyAnswer;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 
 /**
  * Answers fetches, and keeps those for which there are no messages yet. Runs on one context.
  *
  * <p>A waiting fetch is looked at again whenever its shard, its lease or the leadership changes,
- * with the same checks as when it came. Fetches of one FETCH_MANY wait together: once there is
- * something for one of them, all that came in the same turn of the event loop is sent.
+ * with the same checks as when it came. One with a filter is looked at again when a message comes
+ * that it may want, see {@link FilterWatch}.
  */
 public final class FetchService {
   /** Room for the bytes around the batches of an answer. */
   private static final int ANSWER_SPARE_BYTES = 4_096;
 
+  /** What a filter looks at in one go. */
+  private static final int LOOK_BYTES = 1 << 20;
+
   private final ServeContext serve;
   private final RequestMetrics meters;
-  private final Map<Shard, Set<Waiting>> waiting = new HashMap<>();
+
+  /** Those without a filter; the others are in {@link #watches}. */
+  private final Map<Shard, Set<WaitingFetch>> waiting = new HashMap<>();
+
+  /** Those that have a lease. */
+  private final Map<LeaseKey, Set<WaitingFetch>> byLease = new HashMap<>();
+
+  private final Map<Shard, FilterWatch> watches = new HashMap<>();
+
+  /** Looks at the messages for filters: one thread, so that they leave the others to all else. */
+  private final ThreadPoolExecutor scanner;
+
   private int waitingCount;
-
-  /** A request that has not been answered, with one fetch or many. */
-  private final class Waiting {
-    final List<FetchRequest> fetches;
-    final boolean many;
-    final Promise<Buffer> promise = Promise.promise();
-
-    /** Answers by the indices of the fetches; null: none yet. */
-    final Future<?>[] answers;
-
-    /** Fetches for which this request still waits. */
-    final boolean[] open;
-
-    int openCount;
-    int bytesLeft = Limits.FETCH_MANY_BYTES_MAX;
-    long timer = -1;
-
-    /** The answer is sent in a moment. */
-    boolean ending;
-
-    Waiting(List<FetchRequest> fetches, boolean many) {
-      this.fetches = fetches;
-      this.many = many;
-      answers = new Future<?>[fetches.size()];
-      open = new boolean[fetches.size()];
-    }
-
-    /** Looks whether there is something for a fetch. Returns whether there is. */
-    boolean look(int index) {
-      FetchRequest request = fetches.get(index);
-      int bytesMax = many ? Math.min(request.bytesMax(), bytesLeft) : request.bytesMax();
-      if (bytesMax <= 0) {
-        return false;
-      }
-      Future<Buffer> answer;
-      try {
-        answer = tryServe(request, !many, bytesMax);
-      } catch (RefusedException refused) {
-        answer = Future.failedFuture(refused);
-      }
-      if (answer == null) {
-        return false;
-      }
-      bytesLeft -= answer.succeeded() ? answer.result().length() : bytesMax;
-      answers[index] = answer;
-      return true;
-    }
-
-    void await() {
-      Arrays.fill(open, true);
-      openCount = open.length;
-      waitingCount += openCount;
-      for (FetchRequest each : fetches) {
-        waiting.computeIfAbsent(each.shard(), any -> new LinkedHashSet<>(2)).add(this);
-      }
-      timer = serve.vertx().setTimer(fetches.get(0).waitMillis(), id -> endInVain());
-    }
-
-    private void endInVain() {
-      if (!ending) {
-        meters.fetchedNothing();
-      }
-      end();
-    }
-
-    /** Looks again at the fetches of a shard. */
-    void again(Shard shard) {
-      for (int i = 0; i < open.length; i++) {
-        if (open[i] && fetches.get(i).shard().equals(shard) && look(i)) {
-          answered(i);
-        }
-      }
-    }
-
-    /** A fetch of the group for this shard, if there is one, gets an answer without messages. */
-    void answerNothing(Shard shard, String group) {
-      for (int i = 0; i < open.length; i++) {
-        FetchRequest each = fetches.get(i);
-        if (open[i] && each.shard().equals(shard) && each.group().equals(group)) {
-          answers[i] = nothing(each);
-          answered(i);
-        }
-      }
-    }
-
-    /** A fetch of the same owner for this shard, if there is one, is no longer awaited. */
-    void giveUp(FetchRequest later) {
-      for (int i = 0; i < open.length; i++) {
-        FetchRequest each = fetches.get(i);
-        boolean same =
-            each.shard().equals(later.shard())
-                && each.group().equals(later.group())
-                && each.epoch() == later.epoch();
-        if (open[i] && same && !many) {
-          answers[i] = nothing(each);
-          answered(i);
-        } else if (open[i] && same) {
-          close(i);
-        }
-      }
-      if (openCount == 0) {
-        end();
-      }
-    }
-
-    private void answered(int index) {
-      close(index);
-      if (!many) {
-        end();
-      } else if (!ending) {
-        ending = true;
-        serve.run(this::end);
-      }
-    }
-
-    private void close(int index) {
-      open[index] = false;
-      openCount--;
-      waitingCount--;
-      Shard shard = fetches.get(index).shard();
-      for (int i = 0; i < open.length; i++) {
-        if (open[i] && fetches.get(i).shard().equals(shard)) {
-          return;
-        }
-      }
-      Set<Waiting> of = waiting.get(shard);
-      of.remove(this);
-      if (of.isEmpty()) {
-        waiting.remove(shard);
-      }
-    }
-
-    /** No longer waits for anything. */
-    void stop() {
-      serve.vertx().cancelTimer(timer);
-      for (int i = 0; i < open.length; i++) {
-        if (open[i]) {
-          close(i);
-        }
-      }
-    }
-
-    /** Sends what there is. */
-    void end() {
-      if (promise.future().isComplete()) {
-        return;
-      }
-      stop();
-      answer().onComplete(promise::tryComplete, promise::tryFail);
-    }
-
-    @SuppressWarnings("unchecked")
-    Future<Buffer> answer() {
-      if (!many) {
-        return answers[0] == null ? nothing(fetches.get(0)) : (Future<Buffer>) answers[0];
-      }
-      List<Future<?>> there = Arrays.stream(answers).filter(each -> each != null).toList();
-      return Future.join(there).transform(done -> Future.succeededFuture(joined()));
-    }
-
-    private Buffer joined() {
-      List<FetchManyAnswer.Part> parts = new ArrayList<>();
-      for (int i = 0; i < answers.length; i++) {
-        Future<?> answer = answers[i];
-        if (answer != null) {
-          Buffer frame =
-              answer.succeeded() ? (Buffer) answer.result() : Frames.refusal(answer.cause());
-          parts.add(new FetchManyAnswer.Part(i, frame));
-        }
-      }
-      return new FetchManyAnswer(parts).encode();
-    }
-  }
 
   FetchService(ServeContext serve) {
     this.serve = serve;
     meters = serve.meters();
+    scanner =
+        new ThreadPoolExecutor(
+            1,
+            1,
+            10,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            task -> {
+              Thread thread = new Thread(task, "evenkeel-filters-" + serve.node().nodeId());
+              thread.setDaemon(true);
+              return thread;
+            });
+    scanner.allowCoreThreadTimeOut(true);
   }
 
   /** Answers a FETCH request, perhaps later. */
@@ -231,14 +84,14 @@ public final class FetchService {
       throw INVALID.error("a fetch needs a group; to look around, browse");
     }
     meters.fetchCame();
-    return answer(new Waiting(List.of(request), false));
+    return new WaitingFetch(this, List.of(request), false).begin();
   }
 
   /** Answers a FETCH_MANY request, perhaps later. */
   Future<Buffer> fetchMany(Buffer body) {
     FetchManyRequest request = FetchManyRequest.decode(Frames.body(body));
     meters.fetchCame();
-    return answer(new Waiting(request.fetches(), true));
+    return new WaitingFetch(this, request.fetches(), true).begin();
   }
 
   /**
@@ -250,25 +103,57 @@ public final class FetchService {
     if (request.waitMillis() > 0) {
       meters.fetchCame();
     }
-    return answer(new Waiting(List.of(request), false));
+    return new WaitingFetch(this, List.of(request), false).begin();
   }
 
-  private Future<Buffer> answer(Waiting request) {
-    boolean any = false;
-    for (int i = 0; i < request.fetches.size(); i++) {
-      any |= request.look(i);
+  /**
+   * Where a fetch reads.
+   *
+   * @param failures what its owner is told of failures
+   */
+  private record Place(LogGroupServer group, ShardRecord record, long offset, int failures) {
+    boolean atEnd() {
+      return offset == record.end();
     }
-    FetchRequest first = request.fetches.get(0);
-    if (any) {
-      return request.answer();
+
+    /** Whether the owner must learn of retries now, not only when the next message arrives. */
+    boolean hasNews(FetchRequest request) {
+      return atEnd()
+          && failures != request.failuresKnown()
+          && request.failuresKnown() != FetchRequest.FAILURES_UNKNOWN;
     }
-    if (first.waitMillis() > 0) {
-      return await(request);
+  }
+
+  /**
+   * Null: the fetch comes ahead of its lease.
+   *
+   * @throws RefusedException if the request cannot be served here or now
+   */
+  private Place placeOf(FetchRequest request) {
+    boolean owner = !request.group().isEmpty();
+    Shard shard = request.shard();
+    LogGroupServer group = serve.groupOf(shard);
+    group.requireReady();
+    ShardRecord record = group.shard(shard);
+    Lease lease = owner ? leaseOf(group, request) : null;
+    if (owner && lease == null) {
+      return null;
     }
-    if (!first.group().isEmpty()) {
-      meters.fetchedNothing();
+    long offset = request.isAhead() ? lease.committed() : request.offset();
+    if (offset < record.start() || offset > record.end()) {
+      throw outOfRange(record);
     }
-    return request.answer();
+    return new Place(group, record, offset, failures(group, request));
+  }
+
+  private FetchFrame frames(FetchRequest request) {
+    return request.placed()
+        ? FetchFrame.placed(serve.numberOf(request.shard()))
+        : FetchFrame.FORMER;
+  }
+
+  private static boolean isConsumer(FetchRequest request) {
+    return !request.group().isEmpty() || request.waitMillis() > 0;
   }
 
   /**
@@ -278,56 +163,125 @@ public final class FetchService {
    * @param bytes most bytes of the answer
    * @throws RefusedException if the request cannot be served here or now
    */
-  private Future<Buffer> tryServe(FetchRequest request, boolean alone, int bytes) {
-    boolean owner = !request.group().isEmpty();
-    Shard shard = request.shard();
-    LogGroupServer group = serve.groupOf(shard);
-    group.requireReady();
-    ShardRecord record = group.shard(shard);
-    boolean consumer = owner || request.waitMillis() > 0;
-    Lease lease = owner ? leaseOf(group, request) : null;
-    if (owner && lease == null) {
+  Future<Buffer> tryServe(FetchRequest request, boolean alone, int bytes) {
+    Place place = placeOf(request);
+    if (place == null) {
       return null;
     }
-    long offset = request.isAhead() ? lease.committed() : request.offset();
-    if (offset < record.start() || offset > record.end()) {
-      throw outOfRange(record);
+    if (place.atEnd()) {
+      return place.hasNews(request) ? noticeFor(request, 0) : null;
     }
-    int failures = failures(group, request);
-    if (offset == record.end()) {
-      if (failures == request.failuresKnown()
-          || request.failuresKnown() == FetchRequest.FAILURES_UNKNOWN) {
-        return null;
-      }
-      // The owner must learn of retries now, not only when the next message arrives.
-      meters.fetchedNothing();
-      return nothing(request);
-    }
+    boolean consumer = isConsumer(request);
+    ShardRecord record = place.record;
     long startNanos = System.nanoTime();
     int bytesMax = batchBytesMax(bytes);
     int messagesMax = request.messagesMax();
+    FetchFrame frames = frames(request);
     List<Cached> cached =
-        group.state().tail().read(shard, offset, record.end(), bytesMax, messagesMax);
+        place
+            .group
+            .state()
+            .tail()
+            .read(request.shard(), place.offset, record.end(), bytesMax, messagesMax);
     if (!cached.isEmpty()) {
       if (consumer) {
         meters.fetched(cached, startNanos, false);
       }
-      return Future.succeededFuture(FetchFrame.of(record, failures, cached));
+      return Future.succeededFuture(frames.of(record, place.failures, cached));
     }
-    return new DiskReader(serve, group, shard, bytesMax, messagesMax, owner && alone)
-        .read(offset)
+    boolean forSocket = !request.group().isEmpty() && alone;
+    return new DiskReader(
+            serve, place.group, request.shard(), bytesMax, messagesMax, forSocket, frames)
+        .read(place.offset)
         .map(
             found -> {
               if (consumer) {
                 meters.fetched(found.batches(), startNanos, true);
               }
-              return FetchFrame.filled(record, failures, found.batches(), found.frame());
+              return frames.filled(record, place.failures, found.batches(), found.frame());
             })
         .recover(
             failure ->
-                !consumer && isLostToItsEnd(failure, record, offset)
-                    ? Future.succeededFuture(FetchFrame.of(record, failures, List.of()))
+                !consumer && isLostToItsEnd(failure, record, place.offset)
+                    ? Future.succeededFuture(frames.of(record, place.failures, List.of()))
                     : Future.failedFuture(failure));
+  }
+
+  /**
+   * Looks for messages that the filter of a request takes, on another thread; null if there are no
+   * messages yet.
+   *
+   * @param bytes most bytes of the answer
+   * @return fails OFFSET_OUT_OF_RANGE if the first messages are lost
+   * @throws RefusedException if the request cannot be served here or now
+   */
+  Future<FilteredBatches.Found> tryFilter(FetchRequest request, int bytes) {
+    Place place = placeOf(request);
+    if (place == null || place.atEnd()) {
+      return null;
+    }
+    long end = place.record.end();
+    Shard shard = request.shard();
+    int bytesMax = batchBytesMax(bytes);
+    List<Cached> cached =
+        place.group.state().tail().read(shard, place.offset, end, LOOK_BYTES, Integer.MAX_VALUE);
+    Future<List<Cached>> batches =
+        cached.isEmpty()
+            ? new DiskReader(
+                    serve,
+                    place.group,
+                    shard,
+                    LOOK_BYTES,
+                    Integer.MAX_VALUE,
+                    false,
+                    frames(request))
+                .read(place.offset)
+                .map(DiskReader.Found::batches)
+            : Future.succeededFuture(cached);
+    return batches.compose(
+        found -> {
+          if (found.get(0).baseOffset() > place.offset) {
+            // The client must not take it for messages that nobody wants.
+            throw new RefusedException.OutOfRange(found.get(0).baseOffset(), end);
+          }
+          return Answers.on(
+              serve.vertx(),
+              scanner,
+              () ->
+                  FilteredBatches.of(
+                      found,
+                      frames(request),
+                      place.offset,
+                      request.filter(),
+                      bytesMax,
+                      request.messagesMax()));
+        });
+  }
+
+  /**
+   * The answer with messages that a filter has let through.
+   *
+   * @param over how many messages it has passed over
+   * @throws RefusedException if the shard is not served here any more
+   */
+  Buffer filtered(FetchRequest request, FilteredBatches.Found found, long over) {
+    Place place = placeOf(request.from(found.next()));
+    meters.filtered(found.messages(), found.bytes(), over);
+    return frames(request).filled(place.record, place.failures, found.next(), found.frame());
+  }
+
+  /**
+   * An answer without messages, if the owner must learn of something else now; else null.
+   *
+   * @param over how many messages the filter of the request has passed over
+   */
+  Future<Buffer> noticeFor(FetchRequest request, long over) {
+    Place place = placeOf(request);
+    if (place == null || !place.hasNews(request)) {
+      return null;
+    }
+    meters.fetchedNothing();
+    return nothing(request, over);
   }
 
   /**
@@ -382,12 +336,21 @@ public final class FetchService {
     return new RefusedException.OutOfRange(record.start(), record.end());
   }
 
-  /** How the shard is. */
-  private Future<Buffer> nothing(FetchRequest request) {
+  /**
+   * How the shard is.
+   *
+   * @param over how many messages the filter of the request has passed over
+   */
+  Future<Buffer> nothing(FetchRequest request, long over) {
     LogGroupServer group = serve.groupOf(request.shard());
+    meters.filtered(0, 0, over);
     try {
       return Future.succeededFuture(
-          FetchFrame.of(group.shard(request.shard()), failures(group, request), List.of()));
+          frames(request)
+              .nothing(
+                  group.shard(request.shard()),
+                  failures(group, request),
+                  over > 0 ? request.offset() : -1));
     } catch (RefusedException refused) {
       return Future.failedFuture(refused);
     }
@@ -400,42 +363,133 @@ public final class FetchService {
         failures.concerningOwner(), group.shard(request.shard()).sealed(), failures.anyMoved());
   }
 
-  private Future<Buffer> await(Waiting request) {
-    if (waitingCount + request.fetches.size() > serve.options().fetchesWaitingMax()) {
-      throw OVERLOADED.error(waitingCount + " fetches wait already");
-    }
-    for (FetchRequest each : request.fetches) {
-      // An owner that asks again has given up its former fetch: nobody waits for that answer.
-      // Whoever
-      // gets the shard next asks at another epoch.
-      if (!each.group().isEmpty()) {
-        waitingFor(each.shard()).forEach(former -> former.giveUp(each));
-      }
-    }
-    request.await();
-    // An entry applied between the look and the wait has been announced already, or will be.
-    return request.promise.future();
+  // Requests that wait
+
+  RequestMetrics meters() {
+    return meters;
   }
 
-  /** A copy. */
-  private List<Waiting> waitingFor(Shard shard) {
-    return List.copyOf(waiting.getOrDefault(shard, Set.of()));
+  Vertx vertx() {
+    return serve.vertx();
+  }
+
+  void later(Runnable task) {
+    serve.run(task);
+  }
+
+  /**
+   * @throws RefusedException OVERLOADED if so many more fetches cannot wait
+   */
+  void requireRoom(int more) {
+    if (waitingCount + more > serve.options().fetchesWaitingMax()) {
+      throw OVERLOADED.error(waitingCount + " fetches wait already");
+    }
+  }
+
+  private static LeaseKey leaseKey(FetchRequest request) {
+    return new LeaseKey(request.shard(), request.group());
+  }
+
+  /** A request waits from now on, until {@link #gone} has been called for each of its shards. */
+  void wait(WaitingFetch request) {
+    List<FetchRequest> fetches = request.fetches();
+    for (FetchRequest each : fetches) {
+      if (!each.group().isEmpty()) {
+        // An owner that asks again has given up its former fetch: nobody waits for that answer.
+        // Whoever gets the shard next asks at another epoch.
+        copy(byLease, leaseKey(each)).forEach(former -> former.giveUp(each));
+      }
+    }
+    waitingCount += fetches.size();
+    for (FetchRequest each : fetches) {
+      if (!each.group().isEmpty()) {
+        byLease.computeIfAbsent(leaseKey(each), any -> new LinkedHashSet<>(2)).add(request);
+      }
+      if (!each.filters()) {
+        waiting.computeIfAbsent(each.shard(), any -> new LinkedHashSet<>(2)).add(request);
+      }
+    }
+    // An entry applied between the look and the wait has been announced already, or will be.
+  }
+
+  /** A fetch is no longer awaited. */
+  void closed() {
+    waitingCount--;
+  }
+
+  /** A request has no fetch of that shard any more. */
+  void gone(WaitingFetch request, Shard shard) {
+    remove(waiting, shard, request);
+    String group = request.fetches().get(0).group();
+    if (!group.isEmpty()) {
+      remove(byLease, new LeaseKey(shard, group), request);
+    }
+  }
+
+  private static <K> void remove(Map<K, Set<WaitingFetch>> from, K key, WaitingFetch request) {
+    Set<WaitingFetch> of = from.get(key);
+    if (of != null) {
+      of.remove(request);
+      if (of.isEmpty()) {
+        from.remove(key);
+      }
+    }
+  }
+
+  private static <K> List<WaitingFetch> copy(Map<K, Set<WaitingFetch>> from, K key) {
+    return List.copyOf(from.getOrDefault(key, Set.of()));
+  }
+
+  /** A fetch with a filter has looked at everything, and waits for more. */
+  void watch(WaitingFetch request, int index) {
+    FetchRequest fetch = request.fetches().get(index);
+    LogGroupServer group = serve.groupOf(fetch.shard());
+    watches
+        .computeIfAbsent(fetch.shard(), shard -> new FilterWatch(serve, shard, scanner))
+        .add(request, index, fetch.filter(), group.shard(fetch.shard()).end());
+  }
+
+  /** Ends {@link #watch}. Returns the offset up to which the fetch wants nothing, or -1. */
+  long unwatch(WaitingFetch request, int index) {
+    FetchRequest fetch = request.fetches().get(index);
+    FilterWatch watch = watches.get(fetch.shard());
+    if (watch == null) {
+      return -1;
+    }
+    long passed = watch.remove(request, index, fetch.filter());
+    if (watch.isEmpty()) {
+      watches.remove(fetch.shard());
+    }
+    return passed;
   }
 
   /** Looks again at the fetches that wait for a shard. */
   void shardChanged(Shard shard) {
-    waitingFor(shard).forEach(each -> each.again(shard));
+    copy(waiting, shard).forEach(each -> each.again(shard));
+    FilterWatch watch = watches.get(shard);
+    if (watch != null) {
+      watch.look();
+    }
+  }
+
+  /** Looks again at the fetches of a group that wait for a shard. */
+  void leaseChanged(LeaseKey key) {
+    copy(byLease, key).forEach(each -> each.again(key.shard()));
   }
 
   /** Looks again at every waiting fetch of the shards wanted. */
   void changed(Predicate<Shard> wanted) {
-    List<Shard> shards = new ArrayList<>(waiting.keySet());
-    shards.stream().filter(wanted).forEach(this::shardChanged);
+    List.copyOf(waiting.keySet()).stream().filter(wanted).forEach(this::shardChanged);
+    for (Map.Entry<Shard, FilterWatch> watch : List.copyOf(watches.entrySet())) {
+      if (wanted.test(watch.getKey())) {
+        watch.getValue().members().forEach(each -> each.request().again(each.index()));
+      }
+    }
   }
 
   /** Answers waiting fetches of a group: the shard has retries that its owner did not add. */
   void retriesAdded(LeaseKey key) {
-    waitingFor(key.shard()).forEach(each -> each.answerNothing(key.shard(), key.group()));
+    copy(byLease, key).forEach(each -> each.answerNothing(key.shard(), key.group()));
   }
 
   /** Shards for which fetches wait now. */
@@ -446,11 +500,11 @@ public final class FetchService {
   /** Answers all waiting fetches: this node stops. */
   void close() {
     RefusedException stopping = UNAVAILABLE.error("this node is stopping");
-    for (Set<Waiting> of : List.copyOf(waiting.values())) {
-      for (Waiting each : List.copyOf(of)) {
-        each.stop();
-        each.promise.tryFail(stopping);
-      }
-    }
+    Set<WaitingFetch> all = new LinkedHashSet<>();
+    waiting.values().forEach(all::addAll);
+    byLease.values().forEach(all::addAll);
+    watches.values().forEach(each -> each.members().forEach(one -> all.add(one.request())));
+    all.forEach(each -> each.refuse(stopping));
+    scanner.shutdown();
   }
 }

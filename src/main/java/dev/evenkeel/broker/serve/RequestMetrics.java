@@ -51,6 +51,7 @@ public final class RequestMetrics {
   private final LongAdder fetchMessages;
   private final LongAdder fetchBytes;
   private final LongAdder fetchEmpty;
+  private final LongAdder filteredMessages;
   private final Timer fetchFromMemory;
   private final Timer fetchFromDisk;
   private final Map<String, Timer> commands = new HashMap<>();
@@ -83,6 +84,10 @@ public final class RequestMetrics {
     fetchMessages = scope.counter("evenkeel.fetch.messages", "Messages handed to consumers");
     fetchBytes = scope.counter("evenkeel.fetch.bytes", "Bytes of the batches handed to consumers");
     fetchEmpty = scope.counter("evenkeel.fetch.empty", "Fetches answered without a message");
+    filteredMessages =
+        scope.counter(
+            "evenkeel.fetch.filtered.messages",
+            "Messages that filters of consumers passed over: they count as consumed");
     String fetchHelp = "Time from finding messages to read until the answer";
     fetchFromMemory = scope.timer("evenkeel.fetch", fetchHelp, "source", "memory");
     fetchFromDisk = scope.timer("evenkeel.fetch", fetchHelp, "source", "disk");
@@ -167,6 +172,19 @@ public final class RequestMetrics {
 
   void fetchedNothing() {
     fetchEmpty.increment();
+  }
+
+  /**
+   * The filter of a consumer has looked at messages.
+   *
+   * @param messages that go to the consumer
+   * @param bytes of their batches
+   * @param over how many the filter has passed over
+   */
+  void filtered(long messages, long bytes, long over) {
+    fetchMessages.add(messages);
+    fetchBytes.add(bytes);
+    filteredMessages.add(over);
   }
 
   /** Batches go to a consumer. */

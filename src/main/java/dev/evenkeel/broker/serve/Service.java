@@ -229,7 +229,8 @@ public final class Service {
         caughtUp,
         metaIndex,
         places(),
-        log.formedGroups());
+        log.formedGroups(),
+        node.meta().tables().featureLevel());
   }
 
   private List<NodePlace> places() {

@@ -18,8 +18,9 @@ import java.util.concurrent.ConcurrentSkipListMap;
 public final class TailCache {
   /**
    * @param baseOffset offset of the batch's first message
+   * @param logIndex the log entry that has its bytes
    */
-  public record Cached(long baseOffset, Batch batch) {
+  public record Cached(long baseOffset, Batch batch, long logIndex) {
     public long endOffset() {
       return baseOffset + batch.count();
     }
@@ -42,13 +43,13 @@ public final class TailCache {
     this.bytesMax = bytesMax;
   }
 
-  void add(Shard shard, long baseOffset, Batch batch) {
+  void add(Shard shard, long baseOffset, Batch batch, long logIndex) {
     if (batch.length() > bytesMax) {
       return;
     }
     shards
         .computeIfAbsent(shard, any -> new ConcurrentSkipListMap<>())
-        .put(baseOffset, new Cached(baseOffset, batch));
+        .put(baseOffset, new Cached(baseOffset, batch, logIndex));
     oldestFirst.add(new Place(shard, baseOffset, batch.length()));
     bytes += batch.length();
     while (bytes > bytesMax) {
@@ -72,7 +73,7 @@ public final class TailCache {
         IndexEntry entry = put.entry();
         if (body.inMemory() && entry.place().index() == index) {
           Batch batch = new Batch(body.slice(entry.place().at(), entry.bytes()));
-          add(put.shard(), entry.base(), batch);
+          add(put.shard(), entry.base(), batch, index);
         }
       } else if (change instanceof Change.RemoveShard removed) {
         shards.remove(removed.shard());

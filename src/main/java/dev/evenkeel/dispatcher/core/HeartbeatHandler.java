@@ -4,9 +4,11 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeSet;
 
@@ -169,8 +171,32 @@ final class HeartbeatHandler {
         || records.mustBeSeen(group, beat.topics())) {
       declare(arrival, false);
     } else {
+      checkFilter(group, beat);
       take(group, request, beat, nowMillis);
     }
+  }
+
+  /** With different filters, nobody would know which messages the group has consumed. */
+  private static void checkFilter(GroupState group, Heartbeat beat) {
+    if (beat.policy().isBroadcast()) {
+      return;
+    }
+    for (Member other : group.members().live()) {
+      List<String> its = other.beat().wishes().filter();
+      if (!other.name().equals(beat.member()) && !Objects.equals(its, beat.wishes().filter())) {
+        throw new RefusedException(
+            Refusal.GROUP_MISMATCH,
+            "group %s takes %s, not %s: give all its members the same filter, or stop the others"
+                + " first",
+            beat.group(),
+            filter(its),
+            filter(beat.wishes().filter()));
+      }
+    }
+  }
+
+  private static MessageFilter filter(List<String> texts) {
+    return texts == null ? MessageFilter.ALL : MessageFilter.of(texts);
   }
 
   private static boolean asksForAnother(Heartbeat beat, GroupInfo info) {

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -91,6 +92,9 @@ final class HeartbeatRules {
           "retryDelaysMillis: at most " + Limits.RETRY_DELAYS_MAX + ", in mode level only");
     }
     delays.forEach(delay -> between("retryDelaysMillis", delay, 0, Limits.RETRY_DELAY_MILLIS_MAX));
+    if (wishes.filter() != null) {
+      MessageFilter.of(wishes.filter());
+    }
     Long term = wishes.resignedTerm();
     if (term != null && (term < 0 || !beat.policy().isSingleton())) {
       throw invalid("resignedTerm " + term + ": a term from 0, in mode singleton only");

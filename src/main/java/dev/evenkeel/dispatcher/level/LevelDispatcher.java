@@ -23,6 +23,7 @@ import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.dispatcher.level.core.LevelPolicy;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
 import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -69,9 +70,14 @@ public final class LevelDispatcher implements ConsumerHandler {
    * @param order what is kept in order: none, key or shard
    * @param retryDelaysMillis pauses before the second and all further attempts of a message; null:
    *     the default, if no member asks for any
+   * @param filter of the messages that the members want; null: all of them
    */
   public record Wanted(
-      Set<String> topics, GroupPolicy policy, String order, List<Long> retryDelaysMillis) {}
+      Set<String> topics,
+      GroupPolicy policy,
+      String order,
+      List<Long> retryDelaysMillis,
+      List<String> filter) {}
 
   /** A member's handler failed with this error text. */
   private static final class HandlerFailure extends RuntimeException {
@@ -135,6 +141,8 @@ public final class LevelDispatcher implements ConsumerHandler {
             .setTopics(List.copyOf(wanted.topics()))
             .setOrder(ConsumerOptions.Order.valueOf(wanted.order().toUpperCase(Locale.ROOT)))
             .setRetryDelaysMillis(wanted.retryDelaysMillis())
+            .setFilter(
+                wanted.filter() == null ? MessageFilter.ALL : MessageFilter.of(wanted.filter()))
             .setParallel(MESSAGES_MAX)
             .setHandOutMessages(MESSAGES_MAX)
             .setPendingMessagesMax(MESSAGES_MAX)

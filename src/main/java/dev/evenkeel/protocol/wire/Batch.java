@@ -237,6 +237,36 @@ public record Batch(ByteBuffer bytes) implements BatchHeader {
   }
 
   /**
+   * Walks over the messages, of which it makes no objects. A compressed batch is unpacked for that.
+   *
+   * @throws MalformedException INVALID if they cannot be unpacked
+   * @throws RefusedException INVALID as {@link #requireLibrary}
+   */
+  public BatchWalk walk() {
+    return new BatchWalk(messages(), 0);
+  }
+
+  /**
+   * Writes some messages of this batch, one behind the other, as a batch of their own that is not
+   * compressed. Their timestamps stay the same.
+   *
+   * @param walk has walked over this batch
+   * @param first position of the first of them
+   * @param count how many they are
+   * @param from where they begin in the bytes of the walk
+   * @param to where they end there
+   */
+  public void writePart(ByteBuffer out, BatchWalk walk, int first, int count, int from, int to) {
+    int at = out.position();
+    int length = HEADER_BYTES + to - from;
+    out.put(bytes.slice(0, HEADER_BYTES)).put(walk.bytes(), from, to - from);
+    ByteBuffer part = out.slice(at, length);
+    part.put(FLAGS_AT, (byte) 0).putInt(4, length);
+    part.putLong(24, firstSequence() + first).putInt(32, count);
+    part.putInt(CRC_AT, crc(part));
+  }
+
+  /**
    * Reads the messages one after another, and unpacks them first if they are compressed. Call
    * {@link #verified()} once before.
    *

@@ -3,15 +3,18 @@ package dev.evenkeel.protocol.wire;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.MessageView;
 import java.nio.ByteBuffer;
+import java.util.Arrays;
+import java.util.List;
 
 /**
  * Walks over the messages of a batch by their lengths, and makes no objects for that. A broker
  * checks every batch that it receives in this way, and a reader finds the messages in it: both use
  * the same walk, so a reader can read whatever a broker took.
  */
-final class BatchWalk {
+public final class BatchWalk {
   private final byte[] bytes;
   private final int end;
   private int at;
@@ -19,7 +22,10 @@ final class BatchWalk {
   // Where the last message and its payload lie.
 
   private int messageAt;
+  private int keyAt;
   private int keyLength;
+  private boolean hasKey;
+  private int headersAt;
   private int headers;
   private long headersLength;
   private int payloadAt;
@@ -97,9 +103,11 @@ final class BatchWalk {
   }
 
   /** Walks over the next message. False: the bytes end before it does. */
-  boolean overOne() {
+  public boolean overOne() {
     messageAt = at;
     int key = varint();
+    hasKey = key > 0;
+    keyAt = at;
     keyLength = Math.max(0, key - 1);
     if (key < 0 || !over(keyLength) || !overLater()) {
       return false;
@@ -108,6 +116,7 @@ final class BatchWalk {
     if (headers < 0) {
       return false;
     }
+    headersAt = at;
     headersLength = 0;
     for (int i = 0; i < headers; i++) {
       int name = varint();
@@ -123,6 +132,74 @@ final class BatchWalk {
     payloadLength = varint();
     payloadAt = at;
     return over(payloadLength);
+  }
+
+  /** Where the message over which it has walked last begins in {@link #bytes}. */
+  public int messageFrom() {
+    return messageAt;
+  }
+
+  /** Where that message ends. */
+  public int messageTo() {
+    return payloadAt + payloadLength;
+  }
+
+  /** The memory that it walks over. */
+  public byte[] bytes() {
+    return bytes;
+  }
+
+  /** Whether a filter takes the message over which it has walked last. */
+  public boolean isTakenBy(MessageFilter filter) {
+    List<MessageFilter.Field> fields = filter.fields();
+    for (int i = 0; i < fields.size(); i++) {
+      MessageFilter.Field field = fields.get(i);
+      long found = find(field.header());
+      if (found < 0 || !field.matches(bytes, from(found), to(found))) {
+        return false;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Finds the key or a header of the message over which it has walked last. Of two headers with the
+   * same name, the last one counts.
+   *
+   * @param header its name as UTF-8; null: the key
+   * @return for {@link #from} and {@link #to}; -1: the message has none
+   */
+  public long find(byte[] header) {
+    if (header == null) {
+      return hasKey ? span(keyAt, keyLength) : -1;
+    }
+    int behind = at;
+    at = headersAt;
+    long found = -1;
+    for (int i = 0; i < headers; i++) {
+      int name = varint();
+      boolean same = name == header.length && Arrays.equals(bytes, at, at + name, header, 0, name);
+      at += name;
+      int value = varint();
+      found = same ? span(at, value) : found;
+      at += value;
+    }
+    at = behind;
+    return found;
+  }
+
+  private static long span(int from, int length) {
+    return (long) from << 32 | length;
+  }
+
+  /** Where the bytes that {@link #find} has found begin. */
+  public static int from(long found) {
+    return (int) (found >>> 32);
+  }
+
+  /** Where they end. */
+  public static int to(long found) {
+    return from(found) + (int) found;
   }
 
   /** The message over which it has walked last. */

@@ -14,7 +14,7 @@ package dev.evenkeel.protocol.wire;
  * 6       grants, drains and resets of many shards in one entry
  * 7       nodes that join and leave
  * 8       topics whose number of shards changes
- * 9       quotas, and delayed messages that are cancelled
+ * 9       quotas, delayed messages that are cancelled, and fetches with filters
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -44,6 +44,9 @@ public final class FeatureLevel {
 
   /** From here on the number of shards of a topic may change. */
   public static final int RESHARDING = 8;
+
+  /** From here on fetches may have filters, and their answers say where messages are in the log. */
+  public static final int PLACED_FETCHES = 9;
 
   /** From here on there are quotas. */
   public static final int QUOTAS = 9;

@@ -51,10 +51,10 @@ class FetchFrameTest {
     List<Cached> batches = new ArrayList<>();
     long offset = 10;
     for (int size : sizes) {
-      batches.add(new Cached(offset, batch(size, readOnly)));
+      batches.add(new Cached(offset, batch(size, readOnly), 7));
       offset += 1;
     }
-    Buffer frame = FetchFrame.of(shard(3, 15), 4, batches);
+    Buffer frame = FetchFrame.FORMER.of(shard(3, 15), 4, batches);
     for (Buffer each : List.of(frame, sent(frame), sent(frame))) {
       FetchAnswer answer = FetchAnswer.decode(Frames.answerBody(each));
       assertThat(answer.startOffset()).isEqualTo(3);
@@ -72,7 +72,7 @@ class FetchFrameTest {
   @Test
   void largeBatchesAreNotCopied() {
     Batch batch = batch(LARGE, false);
-    Buffer frame = FetchFrame.of(shard(0, 1), 0, List.of(new Cached(0, batch)));
+    Buffer frame = FetchFrame.FORMER.of(shard(0, 1), 0, List.of(new Cached(0, batch, 7)));
     ByteBuffer bytes = ((BufferInternal) frame).getByteBuf().nioBuffers()[1];
     assertThat(bytes.array()).isSameAs(batch.bytes().array());
   }

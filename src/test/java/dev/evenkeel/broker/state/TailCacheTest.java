@@ -21,8 +21,8 @@ class TailCacheTest {
 
   @Test
   void readsFromTheMiddleOfABatchAndWithinTheBytesAskedFor() {
-    cache.add(SHARD, 0, batch);
-    cache.add(SHARD, 2, batch);
+    cache.add(SHARD, 0, batch, 1);
+    cache.add(SHARD, 2, batch, 1);
     assertThat(read(1, 1 << 20)).containsExactly(0L, 2L);
     assertThat(read(1, 1)).containsExactly(0L);
     assertThat(read(3, 2 * batch.length())).containsExactly(2L);
@@ -32,8 +32,8 @@ class TailCacheTest {
 
   @Test
   void whatIsAboveTheShownEndIsNotReadYet() {
-    cache.add(SHARD, 0, batch);
-    cache.add(SHARD, 2, batch);
+    cache.add(SHARD, 0, batch, 1);
+    cache.add(SHARD, 2, batch, 1);
     assertThat(cache.read(SHARD, 0, 2, 1 << 20, 1_000))
         .extracting(TailCache.Cached::endOffset)
         .containsExactly(2L);
@@ -42,10 +42,10 @@ class TailCacheTest {
 
   @Test
   void staysWithinItsBytesOverAllShards() {
-    cache.add(SHARD, 0, batch);
-    cache.add(OTHER, 0, batch);
-    cache.add(SHARD, 2, batch);
-    cache.add(SHARD, 4, batch);
+    cache.add(SHARD, 0, batch, 1);
+    cache.add(OTHER, 0, batch, 1);
+    cache.add(SHARD, 2, batch, 1);
+    cache.add(SHARD, 4, batch, 1);
     assertThat(cache.bytes()).isEqualTo(3L * batch.length());
     assertThat(read(0, 1 << 20)).isEmpty();
     assertThat(read(2, 1 << 20)).containsExactly(2L, 4L);
@@ -55,8 +55,8 @@ class TailCacheTest {
 
   @Test
   void neverReadsAcrossAGap() {
-    cache.add(SHARD, 0, batch);
-    cache.add(SHARD, 4, batch);
+    cache.add(SHARD, 0, batch, 1);
+    cache.add(SHARD, 4, batch, 1);
     assertThat(read(0, 1 << 20)).containsExactly(0L);
     assertThat(read(3, 1 << 20)).isEmpty();
   }

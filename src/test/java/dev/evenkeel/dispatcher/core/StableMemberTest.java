@@ -29,7 +29,7 @@ class StableMemberTest {
 
   private static Heartbeat stable(Heartbeat beat) {
     return beat.withWishes(
-        new Heartbeat.Wishes(null, null, 0, null, null, null, null, GRACE_MILLIS));
+        new Heartbeat.Wishes(null, null, 0, null, null, null, null, GRACE_MILLIS, null));
   }
 
   private void twoEach() {
@@ -167,7 +167,7 @@ class StableMemberTest {
                     .beat("x")
                     .withWishes(
                         new Heartbeat.Wishes(
-                            null, null, 0, null, null, null, null, 24 * 3_600_000L + 1))))
+                            null, null, 0, null, null, null, null, 24 * 3_600_000L + 1, null))))
         .isEqualTo(Refusal.INVALID);
   }
 

@@ -55,7 +55,9 @@ final class Backlog {
     }
     long offset = reader.nextOffset();
     try {
-      return new Task(owner, offset, reader.next(), share);
+      Task task = new Task(owner, offset, reader.next(), share);
+      task.logPosition = reading.log();
+      return task;
     } catch (RefusedException malformed) {
       reader.giveUp();
       Task task =

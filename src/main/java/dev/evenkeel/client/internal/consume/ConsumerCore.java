@@ -133,6 +133,11 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     return consumed;
   }
 
+  /** How many messages the filter has passed over. */
+  public long filtered() {
+    return environment.filtered();
+  }
+
   @Override
   public int running() {
     return running;

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.protocol.MessageFilter;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.Consumer;
@@ -47,6 +48,8 @@ final class Environment {
   /** Watched messages behind which others have come to wait. */
   final ArrayDeque<Task> crowded = new ArrayDeque<>();
 
+  private final MessageFilter filter;
+  private long filtered;
   private int drops;
   private final Consumer<ConsumerAction> out;
   private final IntSupplier shards;
@@ -68,6 +71,7 @@ final class Environment {
       IntSupplier shards,
       LongConsumer resumed) {
     this.options = options;
+    filter = options.getFilter().isAll() ? null : options.getFilter();
     this.instance = instance;
     this.handler = handler;
     this.random = random;
@@ -100,6 +104,21 @@ final class Environment {
 
   int shards() {
     return shards.getAsInt();
+  }
+
+  /** Whether the consumer wants a message. Nodes may have sent others, too. */
+  boolean wants(Task task) {
+    return filter == null || task.unreadable != null || filter.matches(task.message);
+  }
+
+  /** The filter has passed over messages. */
+  void filtered(long messages) {
+    filtered += messages;
+  }
+
+  /** How many messages the filter has passed over. */
+  long filtered() {
+    return filtered;
   }
 
   /** How often the consumer dropped messages that admission steps had taken. */

@@ -119,7 +119,8 @@ final class ShardFetch {
                 environment.options.getFetchBytesMax(), environment.shards()),
             environment.flow.fetchMessages(environment.shards()),
             failuresSeen,
-            waitMillis);
+            waitMillis,
+            environment.options.getFilter());
     request = next;
     environment.act(by -> by.fetch(shard, next));
     if (firstMillis < 0) {
@@ -166,6 +167,7 @@ final class ShardFetch {
     noneWaits = answer.noneWaits();
     retries.hinted(answer.failureCount(), quiet && now - askedMillis < waitMillis, now);
     long taken = 0;
+    boolean all = true;
     for (FetchAnswer.Placed placed : answer.batches()) {
       long from = messages.fetchOffset();
       if (placed.endOffset() <= from) {
@@ -174,20 +176,28 @@ final class ShardFetch {
       long wanted = placed.endOffset() - Math.max(placed.baseOffset(), from);
       if (taken > 0 && !environment.flow.takes(wanted, placed.batch().unpackedLength())) {
         // It is fetched again once there is room for it.
+        all = false;
         break;
       }
       try {
         placed.verified().requireLibrary();
       } catch (RefusedException e) {
         unreadable(placed, e, now);
+        all = false;
         break;
       }
-      if (placed.baseOffset() > from) {
+      if (placed.baseOffset() > from && answer.next() >= 0) {
+        environment.filtered(placed.baseOffset() - from);
+      } else if (placed.baseOffset() > from) {
         skipped(from, placed.baseOffset());
       }
       messages.add(placed);
       shard.forgetReported();
       taken += wanted;
+    }
+    if (all && answer.next() > messages.fetchOffset()) {
+      environment.filtered(answer.next() - messages.fetchOffset());
+      messages.skipTo(answer.next());
     }
     lastMessages = taken > 0 ? taken : lastMessages;
     return taken > 0;

@@ -232,9 +232,11 @@ final class ShardMessages {
         window.handOut(task.offset);
       }
       passSkipped();
-      if (!finished && !retries.hasLeft(task.offset)) {
+      boolean left = !finished && retries.hasLeft(task.offset);
+      if (!finished && !left && environment.wants(task)) {
         return task;
       }
+      environment.filtered(finished || left ? 0 : 1);
       window.leave(task.offset);
       passedMessages++;
       passedBytes += task.bytes;

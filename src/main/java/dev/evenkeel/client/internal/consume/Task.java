@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
@@ -69,6 +70,9 @@ public final class Task implements MessageSource.Handed {
 
   /** Its share of the batch that it came in, for the pending limit. */
   final int bytes;
+
+  /** Its place in the log, or null. */
+  LogPosition logPosition;
 
   /** Whether the log gave it out again; it then has no place in the window. */
   final boolean retry;
@@ -230,6 +234,13 @@ public final class Task implements MessageSource.Handed {
   public Delivery delivery(String member) {
     Ownership from = owner.ownership();
     return new Delivery(
-        from.topic(), from.shard().shard(), offset, message, member, from.epoch(), attempt);
+        from.topic(),
+        from.shard().shard(),
+        offset,
+        message,
+        member,
+        from.epoch(),
+        attempt,
+        logPosition);
   }
 }

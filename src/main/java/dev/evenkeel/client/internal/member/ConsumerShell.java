@@ -139,6 +139,7 @@ final class ConsumerShell implements Consumer {
   private volatile int owned;
 
   private volatile long consumed;
+  private volatile long filtered;
 
   /**
    * @param instance this run of the member
@@ -319,6 +320,7 @@ final class ConsumerShell implements Consumer {
     try {
       messages.run(this::act);
       consumed = source.consumed();
+      filtered = core.filtered();
       if (!ended) {
         features.forEach(Feature::turned);
       }
@@ -396,7 +398,8 @@ final class ConsumerShell implements Consumer {
             level ? options.getOrder().name().toLowerCase(Locale.ROOT) : null,
             level ? options.getRetryDelaysMillis() : null,
             leaderships.resignedTerm(),
-            options.getGraceMillis()),
+            options.getGraceMillis(),
+            options.getFilter().isAll() ? null : options.getFilter().texts()),
         broadcast == null ? core.progress(Clock.millis()) : List.of(),
         tally(),
         core.breakerOpen(),
@@ -407,11 +410,13 @@ final class ConsumerShell implements Consumer {
   }
 
   private FlowTally flow() {
-    return rates == null && broadcast == null
+    boolean filters = !options.getFilter().isAll();
+    return rates == null && broadcast == null && !filters
         ? null
         : new FlowTally(
             rates == null ? Figures.NONE : rates.rates(),
-            broadcast == null ? null : new FlowTally.Broadcast(core.lag(), broadcast.givenUp()));
+            broadcast == null ? null : new FlowTally.Broadcast(core.lag(), broadcast.givenUp()),
+            filters ? core.filtered() : null);
   }
 
   private DedupTally tally() {
@@ -648,6 +653,11 @@ final class ConsumerShell implements Consumer {
   @Override
   public int ownedShards() {
     return owned;
+  }
+
+  @Override
+  public long filtered() {
+    return filtered;
   }
 
   @Override

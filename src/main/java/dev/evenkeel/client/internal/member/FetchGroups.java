@@ -25,6 +25,7 @@ import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
 
 /**
  * Fetches shards to which little comes with one request for many of them, so that thousands of idle
@@ -81,6 +82,7 @@ final class FetchGroups {
   private final Link link;
   private final OwnContext context;
   private final Function<Shard, String> leaders;
+  private final UnaryOperator<FetchRequest> known;
   private final BiFunction<FetchRequest, Consumer<String>, Future<FetchAnswer>> alone;
 
   /** Fetches that are sent at the end of this turn. */
@@ -94,16 +96,19 @@ final class FetchGroups {
 
   /**
    * @param leaders gives the node that leads a shard, or null
+   * @param known gives a request the form that the nodes know
    * @param alone fetches one shard
    */
   FetchGroups(
       Link link,
       OwnContext context,
       Function<Shard, String> leaders,
+      UnaryOperator<FetchRequest> known,
       BiFunction<FetchRequest, Consumer<String>, Future<FetchAnswer>> alone) {
     this.link = link;
     this.context = context;
     this.leaders = leaders;
+    this.known = known;
     this.alone = alone;
   }
 
@@ -172,7 +177,7 @@ final class FetchGroups {
     of.add(group);
     fetches.forEach(each -> each.asked.accept(node));
     FetchManyRequest request =
-        new FetchManyRequest(fetches.stream().map(each -> each.request).toList());
+        new FetchManyRequest(fetches.stream().map(each -> known.apply(each.request)).toList());
     Buffer frame = Frames.request(Op.FETCH_MANY, request.encode());
     link.request(Addresses.data(node), frame, request.waitMillis() + GRACE_MILLIS)
         .map(answer -> FetchManyAnswer.decode(Frames.answerBody(answer)))
@@ -182,17 +187,17 @@ final class FetchGroups {
                     () -> {
                       of.remove(group);
                       if (answer.succeeded()) {
-                        answered(group, answer.result());
+                        answered(group, request.placed(), answer.result());
                       } else {
                         failed(node, group, RefusedException.of(answer.cause()));
                       }
                     }));
   }
 
-  private void answered(Group group, FetchManyAnswer answer) {
+  private void answered(Group group, boolean placed, FetchManyAnswer answer) {
     for (FetchManyAnswer.Part part : answer.parts()) {
       if (part.index() >= 0 && part.index() < group.fetches.size()) {
-        answered(group.fetches.get(part.index()), part.frame());
+        answered(group.fetches.get(part.index()), placed, part.frame());
       }
     }
     List<Fetch> own = group.own();
@@ -210,13 +215,13 @@ final class FetchGroups {
   /**
    * Takes the answer to one fetch. Some refusals are left to the way in which one shard is fetched.
    */
-  private void answered(Fetch fetch, Buffer frame) {
+  private void answered(Fetch fetch, boolean placed, Buffer frame) {
     if (fetch.group == null || fetch.promise.future().isComplete()) {
       return;
     }
     FetchAnswer answer;
     try {
-      answer = FetchAnswer.decode(Frames.answerBody(frame));
+      answer = FetchAnswer.decode(Frames.answerBody(frame), placed);
     } catch (RefusedException refused) {
       if (refused.refusal() == Refusal.FENCED || passes(refused)) {
         fetch.promise.fail(refused);

@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
 import java.util.HashMap;
@@ -65,7 +66,8 @@ final class FetchesAhead {
             BYTES_MAX,
             MESSAGES_MAX,
             0,
-            Limits.FETCH_WAIT_MILLIS_MAX);
+            Limits.FETCH_WAIT_MILLIS_MAX,
+            MessageFilter.ALL);
     AtomicReference<String> node = new AtomicReference<>();
     return new Ahead(calls.fetchAhead(request, node::set), node);
   }

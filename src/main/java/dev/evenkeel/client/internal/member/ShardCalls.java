@@ -20,6 +20,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -56,7 +57,7 @@ final class ShardCalls implements LogCalls, PublishLog {
     this.directory = directory;
     leaders = new LeaderClient(link, directory);
     this.group = group;
-    groups = new FetchGroups(link, context, directory::leaderOf, this::read);
+    groups = new FetchGroups(link, context, directory::leaderOf, this::known, this::read);
   }
 
   @Override
@@ -66,8 +67,9 @@ final class ShardCalls implements LogCalls, PublishLog {
 
   @Override
   public Future<FetchAnswer> fetchAhead(FetchRequest request, Consumer<String> asked) {
-    return read(request, Frames.request(Op.FETCH, request.encode()), asked)
-        .map(answer -> FetchAnswer.decode(answer).checked());
+    FetchRequest known = known(request);
+    return read(known, Frames.request(Op.FETCH, known.encode()), asked)
+        .map(answer -> FetchAnswer.decode(answer, known.placed()).checked());
   }
 
   /** Reads without owning the shard; waits for messages as a fetch does. */
@@ -75,7 +77,15 @@ final class ShardCalls implements LogCalls, PublishLog {
     return fetch(request.browse(), quiet, asked);
   }
 
-  private Future<FetchAnswer> read(FetchRequest request, Consumer<String> asked) {
+  /** The request in the form that the nodes know. */
+  private FetchRequest known(FetchRequest request) {
+    ClusterView view = directory.current();
+    boolean placed = view != null && view.featureLevel() >= FeatureLevel.PLACED_FETCHES;
+    return placed ? request : request.with(null);
+  }
+
+  private Future<FetchAnswer> read(FetchRequest wanted, Consumer<String> asked) {
+    FetchRequest request = known(wanted);
     Op op = request.group().isEmpty() ? Op.BROWSE : Op.FETCH;
     return read(request, Frames.request(op, request.encode()), asked)
         .recover(
@@ -83,7 +93,7 @@ final class ShardCalls implements LogCalls, PublishLog {
                 RefusedException.of(failure).refusal() == Refusal.INVALID
                     ? read(request, Frames.request(op, request.encodeFormer()), asked)
                     : Future.failedFuture(failure))
-        .map(answer -> FetchAnswer.decode(answer).checked());
+        .map(answer -> FetchAnswer.decode(answer, request.placed()).checked());
   }
 
   private Future<ByteBuffer> read(FetchRequest request, Buffer frame, Consumer<String> asked) {

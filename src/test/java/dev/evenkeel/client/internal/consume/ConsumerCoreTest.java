@@ -16,6 +16,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -242,6 +243,36 @@ class ConsumerCoreTest {
         .extracting(ConsumerAction.Parent::shard, ConsumerAction.Parent::heir)
         .containsExactly(tuple(3, false), tuple(4, true));
     assertThat(call.shard().firstShard()).isEqualTo(6);
+  }
+
+  @Test
+  void whatAFilterLeavesOutCountsAsConsumed() {
+    options.setFilter(MessageFilter.of("key=a"));
+    begin(false, false);
+    assign(owned(S0, 5, false));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    assertThat(fetch.request().filter()).isEqualTo(MessageFilter.of("key=a"));
+    FetchAnswer answer =
+        new FetchAnswer(0, 20, 0, 9, List.of(new FetchAnswer.Placed(3, batch("a", "b", "a"))));
+    fetch.owned().fetched(fetch.request(), answer, now);
+    Task first = next(3);
+    fetch = take(Wanted.Fetch.class);
+    assertThat(fetch.request().offset()).isEqualTo(9);
+    core.finished(first, now);
+    core.finished(next(5), now);
+    assertThat(core.next(now)).isNull();
+    assertThat(core.consumed()).isEqualTo(2);
+    assertThat(core.filtered()).isEqualTo(3 + 1 + 3);
+    tick(1_000);
+    assertThat(commit().offset()).isEqualTo(9);
+    sent.answered(Reply.DONE, now);
+
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 20, 0, 20, List.of()), now);
+    assertThat(core.filtered()).isEqualTo(18);
+    tick(1_000);
+    assertThat(commit().offset()).as("without any message").isEqualTo(20);
   }
 
   /** With a right checksum, {@code count} in its header and three messages. */

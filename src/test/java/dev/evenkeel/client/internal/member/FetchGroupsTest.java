@@ -34,7 +34,8 @@ class FetchGroupsTest {
   private final List<Asked> asked = new CopyOnWriteArrayList<>();
   private final List<Integer> alone = new CopyOnWriteArrayList<>();
   private final FetchGroups groups =
-      new FetchGroups(new Asks(), context, shard -> "n" + shard.topicId(), this::alone);
+      new FetchGroups(
+          new Asks(), context, shard -> "n" + shard.topicId(), known -> known, this::alone);
 
   @AfterEach
   void close() {

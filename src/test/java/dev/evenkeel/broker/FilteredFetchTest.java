@@ -1,0 +1,164 @@
+package dev.evenkeel.broker;
+
+import static dev.evenkeel.broker.Bench.get;
+import static dev.evenkeel.broker.Bench.refusal;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.FetchManyAnswer;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.LogPosition;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MessageFilter;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+
+class FilteredFetchTest {
+  private Bench bench;
+  private Shard shard;
+
+  private void begin(Bench made) throws Exception {
+    bench = made;
+    shard = new Shard(bench.create("orders", 2).id(), 0);
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    bench.close();
+  }
+
+  private static Batch batch(String... keys) {
+    BatchBuilder builder = new BatchBuilder(64);
+    for (String key : keys) {
+      builder.add(Message.of(key, 1, new byte[100]));
+    }
+    return builder.build(0, 0, 0);
+  }
+
+  private FetchRequest fetch(String group, long epoch, long offset, int wait, String... filter) {
+    return new FetchRequest(
+        group, shard, epoch, offset, 1 << 20, 1 << 20, 0, wait, MessageFilter.of(filter));
+  }
+
+  private static List<Long> bases(FetchAnswer answer) {
+    return answer.batches().stream().map(FetchAnswer.Placed::baseOffset).toList();
+  }
+
+  @Test
+  void aFetchThatWaitsEndsWithTheFirstMessageThatItWants() throws Exception {
+    begin(Bench.one());
+    bench.grant("g", shard, "a", 0);
+    Future<FetchAnswer> waiting = bench.fetch(fetch("g", 1, 0, 15_000, "key=a"));
+    get(bench.append(shard, batch("b", "c")));
+    get(bench.append(shard, batch("d")));
+    Future<FetchAnswer> plain = bench.fetch(fetch("g2", 1, 0, 0));
+    assertThat(refusal(plain).refusal()).isEqualTo(Refusal.FENCED);
+    assertThat(waiting.isComplete()).as("by what it does not want").isFalse();
+    AppendResults last = get(bench.append(shard, batch("e", "a", "a", "f", "a")));
+    FetchAnswer answer = get(waiting);
+    assertThat(bases(answer)).containsExactly(4L, 7L);
+    assertThat(answer.next()).isEqualTo(8);
+    assertThat(answer.endOffset()).isEqualTo(8);
+    assertThat(answer.batches())
+        .allMatch(
+            each -> each.log().equals(new LogPosition(bench.groupOf(shard), last.logIndex())));
+  }
+
+  @Test
+  void whatIsNotWantedIsPassedOverAtTheEndOfTheWait() throws Exception {
+    begin(Bench.one());
+    bench.grant("g", shard, "a", 0);
+    get(bench.append(shard, batch("b", "c")));
+    for (int wait : new int[] {0, 50}) {
+      // The wait may end before anything was looked at.
+      await()
+          .untilAsserted(
+              () -> {
+                FetchAnswer answer = get(bench.fetch(fetch("g", 1, 0, wait, "key=a")));
+                assertThat(answer.batches()).isEmpty();
+                assertThat(answer.next()).isEqualTo(2);
+              });
+    }
+    FetchAnswer nothing = get(bench.fetch(fetch("g", 1, 2, 50, "key=a")));
+    assertThat(nothing.next()).isEqualTo(-1);
+    FetchAnswer everything = get(bench.fetch(fetch("g", 1, 0, 50)));
+    assertThat(bases(everything)).containsExactly(0L);
+    assertThat(everything.next()).isEqualTo(-1);
+  }
+
+  @Test
+  void messagesThatAreOnTheDiskAreFilteredToo() throws Exception {
+    begin(new Bench(batch("a", "b").length(), new JsonObject(), 1, "n1"));
+    bench.grant("g", shard, "a", 0);
+    for (int i = 0; i < 10; i++) {
+      get(bench.append(shard, batch("b" + i, "c")));
+    }
+    FetchAnswer answer = get(bench.fetch(fetch("g", 1, 3, 15_000, "key=b3", "key=b7", "key=b1")));
+    assertThat(bases(answer)).containsExactly(6L, 14L);
+    assertThat(answer.next()).isEqualTo(20);
+  }
+
+  @Test
+  void aFetchIsRefusedWhenItsLeaseGoes() throws Exception {
+    begin(Bench.one());
+    bench.grant("g", shard, "a", 0);
+    Future<FetchAnswer> waiting = bench.fetch(fetch("g", 1, 0, 15_000, "key=a"));
+    bench.grant("g", shard, "b", 1);
+    assertThat(refusal(waiting).refusal()).isEqualTo(Refusal.FENCED);
+    Future<FetchAnswer> later = bench.fetch(fetch("g", 2, 0, 15_000, "key=a"));
+    Future<FetchAnswer> again = bench.fetch(fetch("g", 2, 0, 15_000, "key=a"));
+    assertThat(get(later).batches()).as("given up").isEmpty();
+    bench.cluster.group("d" + bench.groupOf(shard)).lead("n2", true);
+    assertThat(refusal(again).refusal()).isEqualTo(Refusal.NOT_LEADER);
+  }
+
+  @Test
+  void manyFetchesWithAFilterWaitTogether() throws Exception {
+    begin(Bench.one());
+    Shard other = new Shard(shard.topicId(), 1);
+    bench.grant("g", shard, "a", 0);
+    bench.grant("g", other, "a", 0);
+    MessageFilter filter = MessageFilter.of("key=a");
+    FetchRequest first = fetch("g", 1, 0, 15_000, "key=a");
+    FetchRequest second = new FetchRequest("g", other, 1, 0, 1 << 20, 1 << 20, 0, 15_000, filter);
+    Future<FetchManyAnswer> waiting = bench.fetchMany(first, second);
+    get(bench.append(shard, batch("b")));
+    get(bench.append(other, batch("b", "a")));
+    List<FetchManyAnswer.Part> parts = get(waiting).parts();
+    FetchAnswer found =
+        FetchAnswer.decode(Frames.answerBody(parts.get(parts.size() - 1).frame()), true);
+    assertThat(bases(found)).containsExactly(1L);
+  }
+
+  @Test
+  void thousandsWaitAndEachGetsItsOwn() throws Exception {
+    begin(Bench.one());
+    int consumers = 3_000;
+    List<Future<FetchAnswer>> waiting = new ArrayList<>();
+    for (int i = 0; i < consumers; i++) {
+      FetchRequest request = fetch("", -1, 0, 15_000, "key=k" + i);
+      waiting.add(
+          bench
+              .send(Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()))
+              .map(answer -> FetchAnswer.decode(answer, true)));
+    }
+    get(bench.append(shard, batch("other", "k17", "k2999", "k0")));
+    assertThat(bases(get(waiting.get(17)))).containsExactly(1L);
+    assertThat(bases(get(waiting.get(2_999)))).containsExactly(2L);
+    assertThat(bases(get(waiting.get(0)))).containsExactly(3L);
+    assertThat(waiting.stream().filter(Future::isComplete)).hasSize(3);
+  }
+}
