@@ -366,8 +366,7 @@ class JsonApiIT {
     assertThat(sent.getValue("offset")).isNull();
     String id = sent.getString("delayedId");
 
-    JsonObject first =
-        object(json("GET", "/api/topics/later/delayed?key=k&limit=1", null, 200));
+    JsonObject first = object(json("GET", "/api/topics/later/delayed?key=k&limit=1", null, 200));
     assertThat(first.getJsonArray("messages")).hasSize(1);
     String rest = "/api/topics/later/delayed?key=k&from=" + first.getString("next");
     JsonObject page = object(json("GET", rest, null, 200));
