@@ -84,12 +84,7 @@ public class ProducerVerticle extends VerticleBase {
     }
     producer
         .send(message, deliverAfter)
-        .onSuccess(
-            position ->
-                received.reply(
-                    new JsonObject()
-                        .put("shard", position.shard())
-                        .put("offset", offset(position, deliverAfter))))
+        .onSuccess(position -> received.reply(json(position, deliverAfter)))
         .onFailure(failure -> fail(received, failure));
   }
 
@@ -101,9 +96,12 @@ public class ProducerVerticle extends VerticleBase {
         failure.toString());
   }
 
-  /** The offset for the answer; null for a delayed message, which has none yet. */
-  private static Long offset(Producer.Position position, Duration deliverAfter) {
-    return position.offset() < 0 && !deliverAfter.isZero() ? null : (Long) position.offset();
+  /** A delayed message has no offset yet. */
+  private static JsonObject json(Producer.Position position, Duration deliverAfter) {
+    JsonObject json = new JsonObject().put("shard", position.shard());
+    boolean none = position.offset() < 0 && !deliverAfter.isZero();
+    json.put("offset", none ? null : (Long) position.offset());
+    return position.isDelayed() ? json.put("delayedId", position.delayedId()) : json;
   }
 
   private static Duration deliverAfter(JsonObject body) {

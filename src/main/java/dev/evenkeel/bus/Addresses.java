@@ -51,6 +51,7 @@ public final class Addresses {
   public static final String API_PRODUCE = "evenkeel.api.produce";
   public static final String API_TOPICS = "evenkeel.api.topics";
   public static final String API_MESSAGES = "evenkeel.api.messages";
+  public static final String API_DELAYED = "evenkeel.api.delayed";
   public static final String API_GROUPS = "evenkeel.api.groups";
   public static final String API_CLUSTER = "evenkeel.api.cluster";
 

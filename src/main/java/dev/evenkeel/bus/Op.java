@@ -99,7 +99,17 @@ public enum Op {
    * Body: text name, i32 shards. Gives a topic another number of shards. Answer: Reply.OfTopic. To
    * the leader of the meta group.
    */
-  RESHARD_TOPIC;
+  RESHARD_TOPIC,
+  /**
+   * Body: shard, i64 due time, i64 serial, i32 position from which to read, blob key or null for
+   * any, i32 messages at most. Answer: {@code wire.DelayedAnswer}. To the shard's leader.
+   */
+  READ_DELAYED,
+  /**
+   * Body: shard, i64 due time, i64 serial, i32 position of the delayed message. Answer: {@code
+   * wire.ReplyCodec}. To the shard's leader.
+   */
+  CANCEL_DELAYED;
 
   private static final Op[] VALUES = values();
 

@@ -40,6 +40,7 @@ public final class Main implements Runnable {
           "produce",
           "consume",
           "topic",
+          "delayed",
           "group",
           "cluster",
           "certs",
@@ -72,6 +73,7 @@ public final class Main implements Runnable {
     for (Object own :
         List.of(
             new TopicCommand(),
+            new DelayedCommand(),
             new GroupCommand(),
             new ClusterCommand(),
             new CertsCommand(),

@@ -2,6 +2,7 @@ package dev.evenkeel.client;
 
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.List;
 
 /**
@@ -98,6 +99,25 @@ public interface Admin {
       String error,
       JsonObject json) {}
 
+  /**
+   * A message that waits until it is due.
+   *
+   * @param id names it until it is delivered
+   * @param shard index of its shard
+   * @param due when it is due
+   * @param json with the key, the headers and the payload, as {@code GET
+   *     /api/topics/{topic}/delayed/{id}} gives it
+   */
+  record DelayedMessage(String id, int shard, Instant due, JsonObject json) {}
+
+  /**
+   * Some delayed messages of a topic.
+   *
+   * @param messages by due time
+   * @param next where the next page begins; null: this is the last one
+   */
+  record DelayedPage(List<DelayedMessage> messages, String next) {}
+
   // Topics
 
   /** Creates a topic. Fails with TOPIC_EXISTS if there is one. */
@@ -131,6 +151,35 @@ public interface Admin {
 
   /** Deletes a topic with its messages. Fails with UNKNOWN_TOPIC. */
   Future<Void> deleteTopic(String name);
+
+  // Delayed messages
+
+  /**
+   * Delayed messages of a topic that are not due yet, the first due first. Fails with
+   * UNKNOWN_TOPIC.
+   *
+   * @param key only messages with this key; null: with any key or none
+   * @param from {@code next} of the page before; null: from the first
+   * @param limit 1 to 1,000; a page may have fewer messages, or none, although there are more
+   */
+  Future<DelayedPage> delayedMessages(String topic, String key, String from, int limit);
+
+  /**
+   * A delayed message. Fails with UNKNOWN_MESSAGE if it was delivered or cancelled, or never was.
+   *
+   * @param id as {@link Producer.Position#delayedId} or a page gives it
+   */
+  Future<DelayedMessage> delayedMessage(String topic, String id);
+
+  /**
+   * Cancels a delayed message: nobody gets it. Fails with UNKNOWN_MESSAGE if it does not wait any
+   * more: it was delivered or cancelled, or never was, or the topic was resharded and its delayed
+   * messages have other ids. With INDETERMINATE it may be cancelled, and a repeat then fails with
+   * UNKNOWN_MESSAGE. Fails with UNAVAILABLE until every node runs version 0.2 or later.
+   *
+   * @param id as {@link Producer.Position#delayedId} or a page gives it
+   */
+  Future<Void> cancelDelayed(String topic, String id);
 
   // Groups
 

@@ -69,8 +69,21 @@ public interface Producer extends WriteStream<Message> {
    * @param shard index of the shard, from 0
    * @param offset place in the shard; -1 if the log has the message but does not remember where, if
    *     the message is delayed and has no place yet, or with {@link Acks#NONE}
+   * @param delayedId names a delayed message until it is delivered, for {@link
+   *     Admin#cancelDelayed}; null if the message is not delayed, with {@link Acks#NONE}, if the
+   *     log does not remember it, or while a node runs version 0.1
    */
-  record Position(int shard, long offset) {}
+  record Position(int shard, long offset, String delayedId) {
+    /** Where a message is that is not delayed. */
+    public Position(int shard, long offset) {
+      this(shard, offset, null);
+    }
+
+    /** Whether the message is delayed, and can be cancelled. */
+    public boolean isDelayed() {
+      return delayedId != null;
+    }
+  }
 
   /**
    * Sends a message. Completes when it is acknowledged, on the caller's Vert.x context if there is
@@ -120,8 +133,9 @@ public interface Producer extends WriteStream<Message> {
   /**
    * Sends a message that consumers get when it is due, and not before. Completes and fails as
    * {@link #send(Message)} does. The message gets its offset when it is due, so the offset in the
-   * result is -1. Among the messages of a shard, the one that is due first comes first; messages
-   * that are due at the same time come in the order in which they were sent.
+   * result is -1, and {@link Position#delayedId} names the message until then. Among the messages
+   * of a shard, the one that is due first comes first; messages that are due at the same time come
+   * in the order in which they were sent.
    *
    * <p>The clock of the node that leads the shard decides, in steps of 10 ms, rounded up. So the
    * clocks of all machines must agree. A message that is due already is sent at once. In addition

@@ -262,6 +262,7 @@ final class ClusterCalls {
           READ_MOVES,
           READ_DEAD_LETTERS,
           READ_FAILURES,
+          READ_DELAYED,
           BROWSE,
           FIND_OFFSET,
           READ_BYTES,

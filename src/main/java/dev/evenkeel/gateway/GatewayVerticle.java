@@ -34,7 +34,7 @@ import java.util.function.Function;
  *   {"topic":"orders","key":"k1","payload":"hello"}       → {"shard":2,"offset":17}
  *   {"topic":"orders","payloadBase64":"/wA=","headers":{"h":"v"}}
  *   {"topic":"orders","payload":"later","deliverAfterMs":5000}
- *       → {"shard":2,"offset":null,"deliverAt":1795187621828}
+ *       → {"shard":2,"offset":null,"deliverAt":1795187621828,"delayedId":"2-1795187621830-17-0"}
  *   {"topic":"orders","messages":[{"key":"k1","payload":"a"},{"payload":"b"}]}
  *       → {"results":[{"shard":2,"offset":18},{"error":"OVERLOADED","message":"..."}]}
  *   {"topic":"orders","payload":"hello","acks":"all"}     → {"shard":2,"offset":19}, or if after 5 s
@@ -55,6 +55,12 @@ import java.util.function.Function;
  *       → [{"shard":2,"offset":17,"key":"k1","payload":"hello","timestamp":0,"headers":{}}]
  *   {"topic":"orders","shard":2,"at":"2026-01-31T12:00:00Z","key":"k1","page":true}
  *       → {"messages":[...],"nextOffset":40}
+ *
+ * evenkeel.api.delayed: delayed messages of a topic
+ *   {"action":"list","topic":"orders","key":"k1","limit":100}
+ *       → {"messages":[{"id":"2-1795187621830-17-0","shard":2,"due":...,"payload":...}],"next":null}
+ *   {"action":"get","topic":"orders","id":"2-1795187621830-17-0"}
+ *   {"action":"cancel","topic":"orders","id":"2-1795187621830-17-0"} → {"id":...,"cancelled":true}
  *
  * evenkeel.api.groups
  *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}
@@ -143,6 +149,7 @@ public final class GatewayVerticle extends VerticleBase {
             serve(Addresses.API_PRODUCE, produce::answer),
             serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
+            serve(Addresses.API_DELAYED, new DelayedApi(calls)::answer),
             serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
             serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),
             serve(Addresses.API_SESSIONS, sessions::answer),

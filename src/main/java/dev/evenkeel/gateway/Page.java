@@ -9,7 +9,7 @@ final class Page {
   static final int LIMIT_MAX = 1_000;
 
   /** An answer ends at this size, however few items it has: 2 MiB. */
-  private static final int BYTES_MAX = 2 << 20;
+  static final int BYTES_MAX = 2 << 20;
 
   private final int limit;
   private final JsonArray items = new JsonArray();
@@ -21,7 +21,12 @@ final class Page {
 
   /** A page for as many items as the field {@code limit} of the request says. */
   static Page of(JsonObject request) {
-    return new Page((int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX));
+    return new Page(limit(request));
+  }
+
+  /** The field {@code limit} of a request. */
+  static int limit(JsonObject request) {
+    return (int) JsonFields.number(request, "limit", LIMIT_DEFAULT, 1, LIMIT_MAX);
   }
 
   JsonArray items() {

@@ -109,7 +109,11 @@ final class ProduceApi {
             failure ->
                 failure instanceof RefusedException.ReplicasMissing missing
                     ? Future.succeededFuture(
-                        json(new Producer.Position(missing.shard(), missing.offset()), acks, due)
+                        json(
+                                new Producer.Position(
+                                    missing.shard(), missing.offset(), missing.delayedId()),
+                                acks,
+                                due)
                             .put("missing", new JsonArray(missing.nodes())))
                     : failure instanceof RefusedException refused
                         ? majority.explain(refused, null).compose(Future::failedFuture)
@@ -120,7 +124,8 @@ final class ProduceApi {
   private static JsonObject json(Producer.Position position, Acks acks, Instant due) {
     JsonObject json = new JsonObject().put("shard", position.shard());
     if (due != null && position.offset() < 0) {
-      return json.putNull("offset").put("deliverAt", due.toEpochMilli());
+      json.putNull("offset").put("deliverAt", due.toEpochMilli());
+      return position.isDelayed() ? json.put("delayedId", position.delayedId()) : json;
     }
     return json.put("offset", acks == Acks.NONE ? null : position.offset());
   }

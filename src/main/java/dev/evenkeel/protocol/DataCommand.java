@@ -430,6 +430,39 @@ public sealed interface DataCommand {
   record DeliverDue(int batchesMax, int bytesMax) implements DataCommand {}
 
   /**
+   * Cancels one delayed message. If others of its batch wait, the body of the entry is a batch with
+   * them, which takes the place of the former one. The leader writes it; it has read the batch.
+   * Refuses UNKNOWN_MESSAGE if the message does not wait in the shard, or if the shard is sealed,
+   * and UNAVAILABLE if the bytes of the batch are not where the command says. Answers {@link
+   * Reply.Done}.
+   *
+   * @param position of the message in the batch as it was sent, from 0
+   * @param bodyIndex index of the log entry that has the bytes of the batch; -1: there was none
+   * @param bodyAt where they begin in the body of that entry
+   * @param rest header of the batch that is the body of this entry; null: this entry has no body,
+   *     and no other message of the batch waits
+   */
+  record CancelDelayed(
+      Shard shard,
+      long dueMillis,
+      long serial,
+      int position,
+      long bodyIndex,
+      int bodyAt,
+      byte[] rest)
+      implements DataCommand {
+    @Override
+    public void check() {
+      shard.check();
+      if (dueMillis < 0 || serial < 0 || position < 0) {
+        throw invalid(
+            "due %s, serial %s, position %s: none can be negative"
+                .formatted(dueMillis, serial, position));
+      }
+    }
+  }
+
+  /**
    * Brings the log group to the feature level of the cluster: later entries have the outcomes of
    * that level. The entry itself has this level, and does nothing else.
    */

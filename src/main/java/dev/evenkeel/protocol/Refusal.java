@@ -68,7 +68,12 @@ public enum Refusal {
   /** The topic has other shards now, and this one takes no more messages. */
   SEALED(false, "the topic has other shards now: send the message to one of those"),
   /** There is no such session of a consumer over HTTP: it has ended, or never was. */
-  UNKNOWN_SESSION(false, "there is no such session: it has ended, open another one");
+  UNKNOWN_SESSION(false, "there is no such session: it has ended, open another one"),
+  /** No delayed message with this id waits: it was delivered or cancelled, or never was. */
+  UNKNOWN_MESSAGE(
+      false,
+      "no delayed message with this id waits: it was delivered or cancelled, or never was; list "
+          + "the delayed messages of the topic");
 
   private static final Refusal[] VALUES = values();
 

@@ -137,13 +137,16 @@ public class RefusedException extends RuntimeException {
 
     private final int shard;
     private final long offset;
+    private final String delayedId;
     private final transient List<String> nodes;
 
     /**
      * @param offset -1 if nobody remembers it
+     * @param delayedId of a delayed message, or null
      * @param nodes nodes that are not known to have it; empty if none could be asked
      */
-    public ReplicasMissing(int shard, long offset, List<String> nodes, long waitedMillis) {
+    public ReplicasMissing(
+        int shard, long offset, String delayedId, List<String> nodes, long waitedMillis) {
       super(
           Refusal.REPLICAS_MISSING,
           "it is in the log at shard %d%s, but after %d ms not known to be on %s",
@@ -155,6 +158,7 @@ public class RefusedException extends RuntimeException {
               : "the disk of " + String.join(", ", nodes));
       this.shard = shard;
       this.offset = offset;
+      this.delayedId = delayedId;
       this.nodes = List.copyOf(nodes);
     }
 
@@ -166,6 +170,11 @@ public class RefusedException extends RuntimeException {
     /** Its place in the shard, or -1 if nobody remembers it. */
     public long offset() {
       return offset;
+    }
+
+    /** The id of a delayed message, with which it can be cancelled; else null. */
+    public String delayedId() {
+      return delayedId;
     }
 
     /** The nodes that are not known to have it; empty if none could be asked. */

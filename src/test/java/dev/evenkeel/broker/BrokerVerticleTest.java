@@ -119,13 +119,14 @@ class BrokerVerticleTest {
   @Test
   void aDelayedBatchComesWhenTheLeadersClockSaysSoAndWakesALongPoll() throws Exception {
     begin(Bench.one());
+    awaitLevel();
     bench.grant("g", shard, "a", 0);
     Bytes body = new Bytes();
     AppendBody.write(body, new AppendBody.Item(shard, batch(7, 0, 0, 3), bench.now.get() + 500));
     Buffer request = Frames.request(Op.APPEND, body);
     ByteBuffer answer = get(bench.send(Addresses.data("n1"), request));
     assertThat(AppendResults.decode(answer).results())
-        .containsExactly(new AppendResults.Result(null, AppendResults.Result.OFFSET_FORGOTTEN));
+        .containsExactly(new AppendResults.Result(null, AppendResults.Result.delayed(0)));
     Bytes wanted = new Bytes().i32(bench.groupOf(shard)).text(null);
     ShardStatus.Delayed delayed =
         ShardStatus.LIST.read(new ByteReader(bench.control(Op.READ_SHARDS, wanted))).stream()

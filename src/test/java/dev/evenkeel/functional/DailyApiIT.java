@@ -29,6 +29,7 @@ import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -145,6 +146,74 @@ class DailyApiIT extends OneNode {
     assertThatThrownBy(() -> await(future))
         .isInstanceOfSatisfying(
             RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(refusal));
+  }
+
+  @Test
+  void aDelayedMessageIsListedAndCancelledAndTheOthersCome() {
+    EvenkeelClient client = await(Evenkeel.connect(options()));
+    try {
+      Admin admin = client.admin();
+      await(admin.createTopic("later", 2));
+      Producer producer =
+          await(client.producer(new ProducerOptions().setTopic("later").setLingerMillis(50)));
+      Instant tomorrow = Instant.now().plus(Duration.ofDays(1));
+      // The node has just started, and knows a moment later that all nodes read this.
+      Awaitility.await()
+          .until(() -> await(producer.sendAt(message("old", "first"), tomorrow)).isDelayed());
+
+      List<Future<Producer.Position>> sent = new ArrayList<>();
+      for (String payload : List.of("a", "b", "c")) {
+        sent.add(producer.sendAt(message("k", payload), tomorrow));
+      }
+      List<String> ids = sent.stream().map(each -> await(each).delayedId()).toList();
+      assertThat(ids).doesNotHaveDuplicates();
+      Admin.DelayedPage page = await(admin.delayedMessages("later", "k", null, 2));
+      assertThat(page.messages()).extracting(Admin.DelayedMessage::id).isEqualTo(ids.subList(0, 2));
+      assertThat(page.messages().get(0).json().getString("payload")).isEqualTo("a");
+      page = await(admin.delayedMessages("later", "k", page.next(), 2));
+      assertThat(page.messages()).extracting(Admin.DelayedMessage::id).containsExactly(ids.get(2));
+      assertThat(page.next()).isNull();
+
+      await(admin.cancelDelayed("later", ids.get(1)));
+      refused(admin.cancelDelayed("later", ids.get(1)), Refusal.UNKNOWN_MESSAGE);
+      refused(admin.delayedMessage("later", ids.get(1)), Refusal.UNKNOWN_MESSAGE);
+      refused(admin.cancelDelayed("later", "1-2"), Refusal.INVALID);
+      assertThat(node.admin("delayed", "cancel", "later", ids.get(0)).out())
+          .contains("cancelled " + ids.get(0));
+      assertThat(node.admin("delayed", "list", "later", "--key=k").out())
+          .contains(ids.get(2))
+          .doesNotContain(ids.get(0), ids.get(1));
+      assertThat(node.delete("/api/topics/later/delayed/" + ids.get(0)).statusCode())
+          .isEqualTo(404);
+      assertThat(await(admin.delayedMessage("later", ids.get(2))).due().toEpochMilli() / 10)
+          .isBetween(tomorrow.toEpochMilli() / 10, tomorrow.toEpochMilli() / 10 + 1);
+
+      List<String> got = new CopyOnWriteArrayList<>();
+      await(
+          client.consumer(
+              consumer("later", "later"),
+              Serde.TEXT.handler(
+                  (text, delivery) -> {
+                    got.add(text);
+                    return Future.succeededFuture();
+                  })));
+      Instant soon = Instant.now().plusMillis(1_500);
+      List<Future<Producer.Position>> next = new ArrayList<>();
+      for (String payload : List.of("1", "2", "3")) {
+        next.add(producer.sendAt(message("k", payload), soon));
+      }
+      await(admin.cancelDelayed("later", await(next.get(1)).delayedId()));
+      Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.contains("3"));
+      assertThat(got).containsExactly("1", "3");
+      refused(
+          admin.cancelDelayed("later", await(next.get(0)).delayedId()), Refusal.UNKNOWN_MESSAGE);
+    } finally {
+      await(client.close());
+    }
+  }
+
+  private static Message message(String key, String payload) {
+    return Message.builder(payload).key(key).build();
   }
 
   @Test

@@ -88,6 +88,77 @@ class DelayIT {
     }
   }
 
+  /** Of batches with many messages, and while the leader of a shard is killed. */
+  @Tag("full")
+  @Test
+  @Timeout(600)
+  void whatWasCancelledNeverComesAndTheOthersDo() throws Exception {
+    try (Trio trio = new Trio(directory).start()) {
+      trio.node(1).createTopic(TOPIC, 3);
+      eventually("all nodes read cancellations")
+          .until(() -> !sendFor(trio.node(1), "probe", 1, 86_400_000).get(0).isEmpty());
+      long due = System.currentTimeMillis() + 40_000;
+      List<String> ids = new ArrayList<>();
+      for (int i = 0; i < 10; i++) {
+        ids.addAll(sendFor(trio.node(1), "batch" + i, 40, due - System.currentTimeMillis()));
+      }
+      Node leader = trio.node(shards(trio.node(1)).get(0).getString("leader"));
+      Node other = trio.others(leader).get(0);
+      Set<Integer> cancelled = new TreeSet<>();
+      Set<Integer> unsure = new TreeSet<>();
+      for (int i = 0; i < ids.size(); i += 2) {
+        if (i == 100) {
+          leader.kill();
+        }
+        (cancel(other, ids.get(i)) ? cancelled : unsure).add(i);
+      }
+      assertThat(System.currentTimeMillis()).as("cancelled before they are due").isLessThan(due);
+      assertThat(cancelled.size() + unsure.size()).isEqualTo(200);
+      assertThat(unsure).as("one was on its way").hasSizeLessThan(3);
+      eventually("the others have their offsets")
+          .until(() -> sum(other, "end") >= 200 && topic(other).getLong("delayed") == 1);
+      Map<String, Integer> stored = stored(other);
+      for (int i = 0; i < ids.size(); i++) {
+        Integer times = stored.get("batch" + i / 40 + " " + i % 40);
+        if (!unsure.contains(i)) {
+          assertThat(times).as("message %s", i).isEqualTo(cancelled.contains(i) ? null : 1);
+        }
+      }
+    }
+  }
+
+  /** Sends messages of one key, which are due together. Returns their ids; "" for none. */
+  private static List<String> sendFor(Node node, String key, int count, long delay) {
+    long due = System.currentTimeMillis() + delay;
+    JsonArray messages = new JsonArray();
+    for (int i = 0; i < count; i++) {
+      messages.add(
+          new JsonObject().put("key", key).put("payload", key + " " + i).put("deliverAt", due));
+    }
+    HttpResponse<String> answer =
+        node.post("/api/topics/" + TOPIC + "/messages", messages.encode());
+    assertThat(answer.statusCode()).as(answer.body()).isEqualTo(200);
+    return new JsonArray(answer.body())
+        .stream().map(each -> ((JsonObject) each).getString("delayedId", "")).toList();
+  }
+
+  /** Cancels until there is an answer. False: it was cancelled by a try without an answer. */
+  private static boolean cancel(Node node, String id) {
+    boolean unsure = false;
+    while (true) {
+      HttpResponse<String> answer = node.delete("/api/topics/" + TOPIC + "/delayed/" + id);
+      if (answer.statusCode() == 200) {
+        return true;
+      }
+      String error = new JsonObject(answer.body()).getString("error");
+      if (unsure && error.equals("UNKNOWN_MESSAGE")) {
+        return false;
+      }
+      assertThat(answer.statusCode()).as(answer.body()).isEqualTo(503);
+      unsure |= error.equals("INDETERMINATE");
+    }
+  }
+
   @Tag("full")
   @Test
   @Timeout(600)

@@ -24,6 +24,7 @@ import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -353,6 +354,49 @@ class JsonApiIT {
   }
 
   @Test
+  void delayedMessagesByBothWays() throws Exception {
+    json("POST", "/api/topics", "{\"name\":\"later\",\"shards\":2}", 201);
+    String message =
+        "{\"key\":\"k\",\"payload\":\"renew\",\"headers\":{\"h\":\"v\"},"
+            + "\"deliverAfterMs\":86400000}";
+    String messages = "/api/topics/later/messages";
+    Awaitility.await("the node knows that all nodes read this")
+        .until(() -> object(json("POST", messages, message, 200)).containsKey("delayedId"));
+    JsonObject sent = object(json("POST", messages, message, 200));
+    assertThat(sent.getValue("offset")).isNull();
+    String id = sent.getString("delayedId");
+
+    JsonObject first = object(json("GET", "/api/topics/later/delayed?key=k&limit=1", null, 200));
+    assertThat(first.getJsonArray("messages")).hasSize(1);
+    String rest = "/api/topics/later/delayed?key=k&from=" + first.getString("next");
+    JsonObject page = object(json("GET", rest, null, 200));
+    assertThat(page.getValue("next")).isNull();
+    JsonArray found = page.getJsonArray("messages");
+    JsonObject shown = object(json("GET", "/api/topics/later/delayed/" + id, null, 200));
+    assertThat(found.getJsonObject(found.size() - 1)).isEqualTo(shown);
+    assertThat(shown.getString("payload")).isEqualTo("renew");
+    assertThat(shown.getJsonObject("headers").getString("h")).isEqualTo("v");
+    assertThat(Instant.parse(shown.getString("due")).toEpochMilli())
+        .isEqualTo(shown.getLong("deliverAt"))
+        .isBetween(sent.getLong("deliverAt"), sent.getLong("deliverAt") + 10);
+    JsonObject question = new JsonObject().put("topic", "later").put("id", id);
+    assertThat(ask("delayed", question.copy().put("action", "get"))).isEqualTo(shown);
+    assertThat(json("GET", "/api/topics/later/delayed?key=other", null, 200))
+        .isEqualTo("{\"messages\":[],\"next\":null}");
+
+    assertThat(json("DELETE", "/api/topics/later/delayed/" + id, null, 200))
+        .isEqualTo("{\"id\":\"" + id + "\",\"cancelled\":true}");
+    assertError("DELETE", "/api/topics/later/delayed/" + id, null, 404, "UNKNOWN_MESSAGE");
+    assertError("GET", "/api/topics/later/delayed/" + id, null, 404, "UNKNOWN_MESSAGE");
+    assertError("DELETE", "/api/topics/later/delayed/x", null, 400, "INVALID");
+    assertError("GET", "/api/topics/nowhere/delayed", null, 404, "UNKNOWN_TOPIC");
+    String other = first.getJsonArray("messages").getJsonObject(0).getString("id");
+    assertThat(ask("delayed", question.put("id", other).put("action", "cancel")))
+        .isEqualTo(new JsonObject().put("id", other).put("cancelled", true));
+    assertRefused("delayed", question.encode(), Refusal.UNKNOWN_MESSAGE, other);
+  }
+
+  @Test
   void healthDescriptionAndWhatIsNotThere() throws Exception {
     assertThat(json("GET", "/health/live", null, 200))
         .isEqualTo("{\"status\":\"UP\",\"node\":\"n1\"}");
@@ -392,6 +436,8 @@ class JsonApiIT {
             "/api/topics/{topic}",
             "/api/topics/{topic}/reshard",
             "/api/topics/{topic}/messages",
+            "/api/topics/{topic}/delayed",
+            "/api/topics/{topic}/delayed/{id}",
             "/api/groups",
             "/api/groups/{group}",
             "/api/groups/{group}/offsets",

@@ -244,6 +244,12 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
         all,
         Addresses.API_MESSAGES,
         new JsonObject().put("topic", topic).put("shard", 0).put("offset", 0).put("limit", 3));
+    JsonObject delayed = new JsonObject().put("topic", topic).put("action", "list");
+    add(all, Addresses.API_DELAYED, delayed.put("key", "k").put("from", "0-1-2-3"));
+    for (String action : List.of("get", "cancel")) {
+      JsonObject question = new JsonObject().put("topic", topic).put("action", action);
+      add(all, Addresses.API_DELAYED, question.put("id", "0-1-2-3"));
+    }
     for (String action : List.of("list", "get", "create", "configure", "ready")) {
       JsonObject question = new JsonObject().put("action", action).put("name", topic);
       if (action.equals("create")) {

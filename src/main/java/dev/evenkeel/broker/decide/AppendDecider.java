@@ -29,6 +29,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendHead;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.BatchHeader;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -59,12 +60,18 @@ public final class AppendDecider {
   private final Map<ProducerShard, RecentSequences> rings = new LinkedHashMap<>();
   private final List<Change> changes = new ArrayList<>();
   private final Map<Shard, DelayCounts> delays = new LinkedHashMap<>();
+
+  /** Whether the results of delayed batches have their serials. */
+  private final boolean tellSerials;
+
   private int freshProducers;
 
   /**
    * @param index of the entry
+   * @param level the feature level of the log group's state
    */
-  public AppendDecider(DataTables tables, LogTime time, long index) {
+  public AppendDecider(DataTables tables, LogTime time, long index, int level) {
+    tellSerials = level >= FeatureLevel.CANCELLING;
     this.tables = tables;
     this.time = time;
     this.index = index;
@@ -231,12 +238,12 @@ public final class AppendDecider {
     return base;
   }
 
-  /** Returns the first offset; a delayed batch has none yet. */
+  /** Returns the first offset; of a delayed batch, which has none yet, its serial. */
   private long append(AppendHead.Item item, ShardRecord record) {
     BatchPlace place = new BatchPlace(index, item.at(), item.batch().crc());
     if (item.delayed()) {
-      delay(item, place);
-      return Result.OFFSET_FORGOTTEN;
+      long serial = delay(item, place);
+      return tellSerials ? Result.delayed(serial) : Result.OFFSET_FORGOTTEN;
     }
     IndexEntry entry = record.next(item.batch(), place, time.millis());
     changes.add(new Change.PutBatch(item.shard(), entry));
@@ -247,12 +254,15 @@ public final class AppendDecider {
   /**
    * The batch waits even if it is due already: it goes behind batches that were sent earlier and
    * are due too.
+   *
+   * @return its serial
    */
-  private void delay(AppendHead.Item item, BatchPlace place) {
+  private long delay(AppendHead.Item item, BatchPlace place) {
     Shard shard = item.shard();
     DelayCounts before = delays(shard);
     DelayedKey key = new DelayedKey(shard, item.dueMillis(), before.nextSerial());
     changes.add(Change.putDelayed(key, new DelayedBatch(item.batch(), place)));
     delays.put(shard, before.added(item.batch().count(), item.batch().length(), item.dueMillis()));
+    return before.nextSerial();
   }
 }

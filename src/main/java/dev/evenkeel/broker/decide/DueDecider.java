@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchHeader;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,12 +26,20 @@ public final class DueDecider {
   private final LogTime time;
   private final long nowMillis;
   private final List<Change> changes = new ArrayList<>();
+
+  /** Whether serials are ids, so that none is given twice. */
+  private final boolean keepSerials;
+
   private int batchesLeft;
   private long bytesLeft;
   private long messages;
 
-  public DueDecider(DataTables tables, Store store, LogTime time) {
+  /**
+   * @param level the feature level of the log group's state
+   */
+  public DueDecider(DataTables tables, Store store, LogTime time, int level) {
     this.tables = tables;
+    keepSerials = level >= FeatureLevel.CANCELLING;
     this.store = store;
     this.time = time;
     nowMillis = time.clockMillis();
@@ -78,21 +87,26 @@ public final class DueDecider {
         took++;
       }
     }
-    changes.add(Change.putDelays(shard, rest(before, tookMessages, took, tookBytes, left)));
+    changes.add(rest(shard, before, tookMessages, took, tookBytes, left));
     return Decision.of(changes);
   }
 
-  private static DelayCounts rest(
-      DelayCounts before, long messages, long batches, long bytes, DelayedKey left) {
-    return left == null
-        ? DelayCounts.NONE
-        : new DelayCounts(
+  private Change rest(
+      Shard shard, DelayCounts before, long messages, long batches, long bytes, DelayedKey left) {
+    if (left == null) {
+      return keepSerials
+          ? Change.emptyDelays(shard, before.nextSerial())
+          : Change.putDelays(shard, DelayCounts.NONE);
+    }
+    return Change.putDelays(
+        shard,
+        new DelayCounts(
             before.messages() - messages,
             before.batches() - batches,
             before.bytes() - bytes,
             left.dueMillis(),
             left.serial(),
-            before.nextSerial());
+            before.nextSerial()));
   }
 
   private void deliver(Shard shard) {
@@ -125,6 +139,6 @@ public final class DueDecider {
     }
     messages += tookMessages;
     changes.add(new Change.PutShard(shard, record));
-    changes.add(Change.putDelays(shard, rest(before, tookMessages, tookBatches, tookBytes, left)));
+    changes.add(rest(shard, before, tookMessages, tookBatches, tookBytes, left));
   }
 }

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.machine;
 import static dev.evenkeel.protocol.Refusal.WRONG_VERSION;
 
 import dev.evenkeel.broker.decide.AppendDecider;
+import dev.evenkeel.broker.decide.CancelDecider;
 import dev.evenkeel.broker.decide.Decision;
 import dev.evenkeel.broker.decide.DueDecider;
 import dev.evenkeel.broker.decide.FailureDecider;
@@ -212,11 +213,11 @@ public final class DataState extends StoredState<DataState.Request, Change> {
   Outcome<Change> decide(Store store, long index, long nowMillis, Request request) {
     LogTime time = tables.timeAt(nowMillis);
     if (request instanceof Batches batches) {
-      AppendDecider decider = new AppendDecider(tables, time, index);
+      AppendDecider decider = new AppendDecider(tables, time, index, level());
       List<Result> results = decider.decide(batches.items());
       return new Outcome<>(timed(time, decider.changes()), encode(index, results));
     }
-    Decision<Change> decision = decide(store, ((Single) request).command(), time);
+    Decision<Change> decision = decide(store, index, ((Single) request).command(), time);
     return Outcome.of(timed(time, decision.changes()), decision.reply());
   }
 
@@ -227,7 +228,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     return all;
   }
 
-  private Decision<Change> decide(Store store, DataCommand command, LogTime time) {
+  private Decision<Change> decide(Store store, long index, DataCommand command, LogTime time) {
     if (command instanceof DataCommand.Commit c) {
       return new LeaseDecider(tables, store).commit(c);
     } else if (command instanceof DataCommand.CommitMany c) {
@@ -253,7 +254,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.SealShards c) {
       return new ShardDecider(tables).seal(c);
     } else if (command instanceof DataCommand.DropDelayed c) {
-      return new DueDecider(tables, store, time).drop(c);
+      return new DueDecider(tables, store, time, level()).drop(c);
     } else if (command instanceof DataCommand.DropSealed c) {
       return new ShardDecider(tables).dropSealed(c);
     } else if (command instanceof DataCommand.RecordOutcomes c) {
@@ -263,7 +264,9 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.DropDeadLetters c) {
       return new FailureDecider(tables, store, time).drop(c);
     } else if (command instanceof DataCommand.DeliverDue c) {
-      return new DueDecider(tables, store, time).decide(c);
+      return new DueDecider(tables, store, time, level()).decide(c);
+    } else if (command instanceof DataCommand.CancelDelayed c) {
+      return new CancelDecider(tables, store, index).decide(c);
     } else if (command instanceof DataCommand.ResetLease c) {
       return new LeaseDecider(tables, store).reset(c);
     } else if (command instanceof DataCommand.SetPublisher c) {

@@ -53,6 +53,7 @@ public final class ControlService {
   private final GroupCommands commands;
   private final TopicProcedures topics;
   private final FailureService failures;
+  private final DelayedService delayed;
   private final OffsetFinder offsets;
   private final List<CommitQueue> commits = new ArrayList<>();
 
@@ -65,6 +66,7 @@ public final class ControlService {
     this.commands = commands;
     this.topics = topics;
     failures = new FailureService(serve);
+    delayed = new DelayedService(serve);
     offsets = new OffsetFinder(serve);
   }
 
@@ -96,6 +98,8 @@ public final class ControlService {
       case READ_MOVES -> readMeta(in, RecordCodec.MOVE, tables -> tables.moves().oldestFirst());
       case FETCH_RETRIES -> failures.retries(Frames.body(request));
       case READ_DEAD_LETTERS -> failures.deadLetters(in);
+      case READ_DELAYED -> delayed.list(in);
+      case CANCEL_DELAYED -> delayed.cancel(in);
       case READ_FAILURES -> failures.figures(group(in), in);
       case APPEND, FETCH, FETCH_MANY, AWAIT_REPLICAS ->
           throw INVALID.error(op + " belongs to the data address");

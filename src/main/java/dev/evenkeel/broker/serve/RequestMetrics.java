@@ -45,6 +45,7 @@ public final class RequestMetrics {
   private final Timer append;
   private final DistributionSummary entryBatches;
   private final LongAdder delayedMessages;
+  private final LongAdder cancelledMessages;
   private final Timer delayLateness;
   private final LongAdder fetchRequests;
   private final LongAdder fetchMessages;
@@ -73,6 +74,8 @@ public final class RequestMetrics {
         scope.counter(
             "evenkeel.delay.delivered.messages",
             "Delayed messages that became due and got their offsets");
+    cancelledMessages =
+        scope.counter("evenkeel.delay.cancelled.messages", "Delayed messages that were cancelled");
     delayLateness =
         scope.timer(
             "evenkeel.delay.lateness",
@@ -156,6 +159,11 @@ public final class RequestMetrics {
   void delivered(long messages, long lateMillis) {
     delayedMessages.add(messages);
     delayLateness.record(lateMillis, TimeUnit.MILLISECONDS);
+  }
+
+  /** A delayed message was cancelled. */
+  void cancelled() {
+    cancelledMessages.increment();
   }
 
   void fetchCame() {

@@ -141,9 +141,36 @@ public sealed interface Change extends StateChange<DataTables> {
     public void show(DataTables tables) {}
   }
 
+  /** The rest of a delayed batch, of which a message was cancelled, waits in its place. */
+  record KeepRest(DelayedKey key, DelayedBatch rest) implements Change {
+    @Override
+    public void write(Store.Write write) {
+      write.put(DELAYED, key.bytes(), rest.encode());
+    }
+
+    @Override
+    public boolean frees() {
+      return true;
+    }
+
+    @Override
+    public void show(DataTables tables) {}
+  }
+
   /** The shard has this many delayed messages now. */
   static Change putDelays(Shard shard, DelayCounts counts) {
     byte[] value = counts.isEmpty() ? null : DelayCounts.CODEC.encode(counts);
+    return new Row(META, Keys.delays(shard), value, all -> all.delays.put(shard, counts));
+  }
+
+  /**
+   * The shard has no delayed messages any more.
+   *
+   * @param nextSerial for the next batch that comes
+   */
+  static Change emptyDelays(Shard shard, long nextSerial) {
+    DelayCounts counts = DelayCounts.empty(nextSerial);
+    byte[] value = DelayCounts.CODEC.encode(counts);
     return new Row(META, Keys.delays(shard), value, all -> all.delays.put(shard, counts));
   }
 

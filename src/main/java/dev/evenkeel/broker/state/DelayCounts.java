@@ -17,6 +17,11 @@ public record DelayCounts(
 
   public static final DelayCounts NONE = new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, 0);
 
+  /** No batch waits; those that come get serials from {@code nextSerial} on. */
+  static DelayCounts empty(long nextSerial) {
+    return new DelayCounts(0, 0, 0, Long.MAX_VALUE, 0, nextSerial);
+  }
+
   public boolean isEmpty() {
     return batches == 0;
   }

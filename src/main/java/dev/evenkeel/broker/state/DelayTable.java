@@ -28,7 +28,8 @@ public final class DelayTable {
   private final Set<Shard> sealed = ConcurrentHashMap.newKeySet();
 
   void put(Shard shard, DelayCounts now) {
-    DelayCounts before = now.isEmpty() ? counts.remove(shard) : counts.put(shard, now);
+    DelayCounts before =
+        now.equals(DelayCounts.NONE) ? counts.remove(shard) : counts.put(shard, now);
     if (before != null && before.dueMillis() != now.dueMillis()) {
       byDue.remove(new Due(before.dueMillis(), shard));
     }

@@ -8,6 +8,7 @@ import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
@@ -92,6 +93,43 @@ final class AdminCalls implements Admin {
         settings,
         json.getLong("messages"),
         json.getLong("bytes"),
+        json);
+  }
+
+  @Override
+  public Future<DelayedPage> delayedMessages(String topic, String key, String from, int limit) {
+    JsonObject question =
+        delayed("list", topic).put("key", key).put("from", from).put("limit", limit);
+    return ask(Addresses.API_DELAYED, question)
+        .map(JsonObject::new)
+        .map(
+            page ->
+                new DelayedPage(
+                    list(page.getJsonArray("messages"), AdminCalls::delayedMessage),
+                    page.getString("next")));
+  }
+
+  @Override
+  public Future<DelayedMessage> delayedMessage(String topic, String id) {
+    return ask(Addresses.API_DELAYED, delayed("get", topic).put("id", id))
+        .map(JsonObject::new)
+        .map(AdminCalls::delayedMessage);
+  }
+
+  @Override
+  public Future<Void> cancelDelayed(String topic, String id) {
+    return ask(Addresses.API_DELAYED, delayed("cancel", topic).put("id", id)).mapEmpty();
+  }
+
+  private static JsonObject delayed(String action, String topic) {
+    return action(action).put("topic", topic);
+  }
+
+  private static DelayedMessage delayedMessage(JsonObject json) {
+    return new DelayedMessage(
+        json.getString("id"),
+        json.getInteger("shard"),
+        Instant.ofEpochMilli(json.getLong("deliverAt")),
         json);
   }
 

@@ -20,6 +20,7 @@ public final class ApiRules {
           "delete",
           "replay",
           "drop",
+          "cancel",
           "reset",
           "replace",
           "admit",
@@ -45,6 +46,7 @@ public final class ApiRules {
     switch (address) {
       case Addresses.API_PRODUCE -> principal.require(Kind.PRODUCE, text(question, "topic"));
       case Addresses.API_MESSAGES -> principal.require(Kind.CONSUME, text(question, "topic"));
+      case Addresses.API_DELAYED -> delayed(principal, action, text(question, "topic"));
       case Addresses.API_TOPICS -> topics(principal, action, question);
       case Addresses.API_GROUPS -> groups(principal, action, question);
       case Addresses.API_SESSIONS -> sessions(principal, action, question);
@@ -56,6 +58,14 @@ public final class ApiRules {
         }
       }
       default -> throw principal.denied("that no user can have");
+    }
+  }
+
+  private static void delayed(Principal principal, String action, String topic) {
+    if (!action.equals("cancel")) {
+      principal.require(Kind.CONSUME, topic);
+    } else if (!principal.may(Kind.ADMIN, topic)) {
+      principal.require(Kind.PRODUCE, topic);
     }
   }
 
@@ -153,7 +163,7 @@ public final class ApiRules {
   public static String words(String address, JsonObject question) {
     String what = address.substring(address.lastIndexOf('.') + 1);
     StringBuilder words = new StringBuilder(what);
-    for (String key : List.of("action", "name", "group", "topic", "shard", "node", "to")) {
+    for (String key : List.of("action", "name", "group", "topic", "shard", "id", "node", "to")) {
       Object value = question.getValue(key);
       if (value != null) {
         words.append(key.equals("action") ? " " : " " + key + "=");

@@ -53,6 +53,13 @@ final class JsonRoutes {
     router.delete("/api/topics/:topic").handler(withoutBody(topics, "delete"));
     router.get("/api/topics/:topic/messages").handler(this::browse);
 
+    String delayed = Addresses.API_DELAYED;
+    router
+        .get("/api/topics/:topic/delayed")
+        .handler(withoutBody(delayed, "list", text("key"), number("limit"), text("from")));
+    router.get("/api/topics/:topic/delayed/:id").handler(withoutBody(delayed, "get"));
+    router.delete("/api/topics/:topic/delayed/:id").handler(withoutBody(delayed, "cancel"));
+
     String groups = Addresses.API_GROUPS;
     router.get("/api/groups").handler(withoutBody(groups, "list"));
     router.get("/api/groups/:group").handler(withoutBody(groups, "get"));

@@ -19,6 +19,7 @@ final class SessionAddresses {
           Addresses.API_PRODUCE,
           Addresses.API_TOPICS,
           Addresses.API_MESSAGES,
+          Addresses.API_DELAYED,
           Addresses.API_GROUPS,
           Addresses.API_CLUSTER);
 

@@ -16,12 +16,32 @@ public record AppendResults(long logIndex, List<Result> results) {
   /**
    * @param refusal null if the batch is in the log
    * @param value the first message's offset ({@link #OFFSET_FORGOTTEN} for a repeat of a batch
-   *     older than what is remembered); for {@link Refusal#SEQUENCE_GAP} the next expected
-   *     sequence; for {@link Refusal#PRODUCER_FENCED} the epoch known
+   *     older than what is remembered); for a delayed batch its serial, see {@link #delayed}, or
+   *     {@link #OFFSET_FORGOTTEN}; for {@link Refusal#SEQUENCE_GAP} the next expected sequence; for
+   *     {@link Refusal#PRODUCER_FENCED} the epoch known
    */
   public record Result(Refusal refusal, long value) {
     public static final long OFFSET_FORGOTTEN = -1;
     public static final int BYTES = 9;
+
+    /** A serial of 0. Clients of 0.1.0 add the position of a message: it must stay negative. */
+    private static final long FIRST_SERIAL = Long.MIN_VALUE;
+
+    private static final long LAST_SERIAL = FIRST_SERIAL / 2;
+
+    /**
+     * The value of a delayed batch.
+     *
+     * @param serial of the batch in its shard, see {@link dev.evenkeel.protocol.DelayedId}
+     */
+    public static long delayed(long serial) {
+      return FIRST_SERIAL + serial;
+    }
+
+    /** The serial of the delayed batch for which this is the value; -1 if it is no such value. */
+    public static long serial(long value) {
+      return value < LAST_SERIAL ? value - FIRST_SERIAL : -1;
+    }
 
     public boolean ok() {
       return refusal == null;

@@ -124,6 +124,7 @@ public final class CommandCodec {
           .add(44, DataCommand.SealShards.class, I32, I32)
           .add(45, DataCommand.DropSealed.class, I32, I32)
           .add(46, DataCommand.DropDelayed.class, SHARD, I64, I32)
+          .add(47, DataCommand.CancelDelayed.class, SHARD, I64, I64, I32, I64, I32, BLOB)
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}
@@ -184,6 +185,9 @@ public final class CommandCodec {
         || command instanceof DataCommand.DropSealed
         || command instanceof DataCommand.DropDelayed) {
       return FeatureLevel.RESHARDING;
+    }
+    if (command instanceof DataCommand.CancelDelayed) {
+      return FeatureLevel.CANCELLING;
     }
     if (command instanceof DataCommand.TakeSteps) {
       return FeatureLevel.TAKE_STEPS;

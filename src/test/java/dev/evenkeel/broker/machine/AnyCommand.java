@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.broker.state.PositionSet;
 import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.DataCommand;
@@ -123,6 +124,8 @@ final class AnyCommand {
       return heirs && random.nextBoolean() ? record(kind) : null;
     } else if (kind == Lease.Stage.class && !sealed) {
       return Lease.Stage.CONSUMING;
+    } else if (kind == PositionSet.class) {
+      return sealed ? PositionSet.NONE.with(random.nextInt(9)) : PositionSet.NONE;
     } else if (kind == TopicInfo.class) {
       return topic();
     } else if (kind == ShardRecord.class) {

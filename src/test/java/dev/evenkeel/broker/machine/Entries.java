@@ -55,11 +55,24 @@ public final class Entries {
     entry.get(entry.position(), header);
     head.raw(header);
     AppendBody.read(body).forEach(item -> AppendHead.write(head, item));
+    return apply(state, term, index, head.view().asReadOnlyBuffer(), body);
+  }
+
+  /**
+   * The same for an entry whose body is apart from it.
+   *
+   * @param body null: the entry has none
+   */
+  public static ByteBuffer apply(
+      ReplicatedState state, long term, long index, ByteBuffer head, ByteBuffer body) {
+    if (body == null) {
+      return state.apply(term, index, head, EntryBody.NONE);
+    }
     try {
-      bodies.append(List.of(new EntryBodies.Body(term, index, List.of(body))));
+      state.bodies().append(List.of(new EntryBodies.Body(term, index, List.of(body))));
     } catch (java.io.IOException e) {
       throw new java.io.UncheckedIOException(e);
     }
-    return state.apply(term, index, head.view().asReadOnlyBuffer(), new EntryBody(List.of(body)));
+    return state.apply(term, index, head, new EntryBody(List.of(body)));
   }
 }

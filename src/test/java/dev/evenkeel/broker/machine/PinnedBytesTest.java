@@ -99,6 +99,11 @@ class PinnedBytesTest {
         new AnyCommand(new Random(1)),
         any -> rows(any.of(Change.PutShard.class)::write),
         null);
+    pin(
+        "DelayedBatch cancelled",
+        new AnyCommand(new Random(1)),
+        any -> rows(any.of(Change.KeepRest.class)::write),
+        null);
     String file = System.getProperty("evenkeel.pin");
     if (file != null) {
       Files.write(Path.of(file), lines);

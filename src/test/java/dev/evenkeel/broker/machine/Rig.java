@@ -26,7 +26,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.UUID;
 
 /** Drives a state machine by hand: entries get the next index, the clock is a field. */
@@ -38,6 +40,10 @@ public final class Rig {
   public final HeapBodies bodies = new HeapBodies();
   public final Path directory;
   public final List<byte[]> log = new ArrayList<>();
+
+  /** Bodies of entries that are not in the entries themselves, by index. */
+  private final Map<Integer, ByteBuffer> bodiesApart = new HashMap<>();
+
   public DataState data;
   public MetaState meta;
   public long now = 1_000_000;
@@ -96,6 +102,33 @@ public final class Rig {
 
   public Reply run(DataCommand command) {
     return ReplyCodec.decode(entry(Entry.of(command, now)));
+  }
+
+  /**
+   * Runs a command whose entry has a body.
+   *
+   * @param body null: it has none
+   */
+  public Reply run(DataCommand command, ByteBuffer body) {
+    byte[] entry = Entry.of(command, now);
+    if (body != null) {
+      bodiesApart.put(log.size(), body);
+    }
+    log.add(entry);
+    return ReplyCodec.decode(Entries.apply(data, 1, log.size() - 1, ByteBuffer.wrap(entry), body));
+  }
+
+  /** Applies the next entry that another has applied. */
+  public void follow(Rig other) {
+    int index = log.size();
+    byte[] entry = other.log.get(index);
+    log.add(entry);
+    ByteBuffer body = other.bodiesApart.get(index);
+    if (body == null) {
+      Entries.apply(data, 1, index, ByteBuffer.wrap(entry));
+    } else {
+      Entries.apply(data, 1, index, ByteBuffer.wrap(entry), body);
+    }
   }
 
   public Reply run(MetaCommand command) {

@@ -72,6 +72,7 @@ class RulesTest {
         List.of(
             Addresses.API_PRODUCE,
             Addresses.API_MESSAGES,
+            Addresses.API_DELAYED,
             Addresses.API_TOPICS,
             Addresses.API_GROUPS,
             Addresses.API_CLUSTER,
@@ -223,5 +224,26 @@ class RulesTest {
     refused(Refusal.FORBIDDEN, () -> SessionRules.heartbeat(user("group:g"), beat));
     refused(Refusal.FORBIDDEN, () -> SessionRules.heartbeat(user("consume:orders"), beat));
     refused(Refusal.INVALID, () -> SessionRules.heartbeat(user("group:g"), Buffer.buffer("[1")));
+  }
+
+  @Test
+  void whoeverConsumesATopicListsItsDelayedMessagesAndWhoeverProducesCancelsThem() {
+    JsonObject list = new JsonObject().put("action", "list").put("topic", "orders");
+    JsonObject get = list.copy().put("action", "get").put("id", "1-2-3-4");
+    JsonObject cancel = get.copy().put("action", "cancel");
+    ApiRules.check(user("consume:orders"), Addresses.API_DELAYED, list);
+    ApiRules.check(user("consume:orders"), Addresses.API_DELAYED, get);
+    ApiRules.check(user("produce:orders"), Addresses.API_DELAYED, cancel);
+    ApiRules.check(user("admin:orders"), Addresses.API_DELAYED, cancel);
+    for (String may : List.of("produce:orders", "consume:other", "view:*")) {
+      refused(Refusal.FORBIDDEN, () -> ApiRules.check(user(may), Addresses.API_DELAYED, list));
+    }
+    for (String may : List.of("consume:orders", "produce:other", "admin:other")) {
+      refused(Refusal.FORBIDDEN, () -> ApiRules.check(user(may), Addresses.API_DELAYED, cancel));
+    }
+    assertThat(ApiRules.changes(Addresses.API_DELAYED, cancel)).isTrue();
+    assertThat(ApiRules.changes(Addresses.API_DELAYED, list)).isFalse();
+    assertThat(ApiRules.words(Addresses.API_DELAYED, cancel))
+        .isEqualTo("delayed cancel topic=orders id=1-2-3-4");
   }
 }

@@ -77,6 +77,7 @@ class SessionAddressesTest {
         Addresses.API_PRODUCE,
         Addresses.API_TOPICS,
         Addresses.API_MESSAGES,
+        Addresses.API_DELAYED,
         Addresses.API_GROUPS,
         Addresses.API_CLUSTER
       })

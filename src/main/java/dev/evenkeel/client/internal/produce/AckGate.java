@@ -197,15 +197,18 @@ public final class AckGate {
   /** Returns false if the message was acknowledged before, when it was sent. */
   private boolean report(
       Promise<Position> promise, BatchResult<Promise<Position>> outcome, int place) {
-    long base = outcome.baseOffset();
-    long offset = base == Result.OFFSET_FORGOTTEN ? base : base + place;
     if (outcome.refused() != null) {
       return promise.tryFail(failure(outcome, place));
     }
+    Position position = outcome.position(place);
     return outcome.missing() == null
-        ? promise.tryComplete(new Position(outcome.shard(), offset))
+        ? promise.tryComplete(position)
         : promise.tryFail(
             new RefusedException.ReplicasMissing(
-                outcome.shard(), offset, outcome.missing(), timeoutMillis));
+                position.shard(),
+                position.offset(),
+                position.delayedId(),
+                outcome.missing(),
+                timeoutMillis));
   }
 }

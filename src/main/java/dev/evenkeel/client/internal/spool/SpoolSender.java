@@ -51,16 +51,22 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
    * A batch of a frame that is being sent.
    *
    * @param place of its first message in the frame
+   * @param dueMillis when it gets its offsets; 0: at once
    * @param endSequence after its last message, within its run
    * @param tokens of the messages whose senders wait
    */
   record SentBatch(
-      long frame, int place, int shard, long endSequence, List<Token<Promise<Position>>> tokens) {
+      long frame,
+      int place,
+      int shard,
+      long dueMillis,
+      long endSequence,
+      List<Token<Promise<Position>>> tokens) {
     void acked(long baseOffset) {
       for (Token<Promise<Position>> token : tokens) {
-        long offset =
-            baseOffset == Result.OFFSET_FORGOTTEN ? baseOffset : baseOffset + token.place();
-        token.value().tryComplete(new Position(shard, offset));
+        token
+            .value()
+            .tryComplete(BatchResult.position(shard, dueMillis, baseOffset, token.place()));
       }
     }
 
@@ -205,7 +211,12 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
       long base = epochs.base(item.shard());
       SentBatch sent =
           new SentBatch(
-              frame.number(), place, item.shard(), end, tokens == null ? List.of() : tokens.get(i));
+              frame.number(),
+              place,
+              item.shard(),
+              item.dueMillis(),
+              end,
+              tokens == null ? List.of() : tokens.get(i));
       place += item.batch().count();
       if (core.endedBy() != null) {
         sent.failed(core.endedBy());

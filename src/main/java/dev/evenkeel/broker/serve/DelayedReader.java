@@ -1,0 +1,147 @@
+package dev.evenkeel.broker.serve;
+
+import static dev.evenkeel.protocol.Refusal.CORRUPT;
+
+import dev.evenkeel.broker.state.DelayCounts;
+import dev.evenkeel.broker.state.DelayedBatch;
+import dev.evenkeel.broker.state.DelayedKey;
+import dev.evenkeel.protocol.DelayedId;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.protocol.wire.DelayedAnswer;
+import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.storage.Store;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+
+/**
+ * Reads delayed batches of a shard from the disk.
+ *
+ * @param store of the log group, at one moment
+ */
+record DelayedReader(LogGroupServer group, Store store, Shard shard) {
+  /** An answer ends after so many bytes of batches, so that no search takes long. */
+  private static final int SEARCH_BYTES_MAX = 8 << 20;
+
+  /** And after so many batches. */
+  private static final int SEARCH_BATCHES_MAX = 10_000;
+
+  /**
+   * Messages by due time.
+   *
+   * @param from where to begin
+   * @param key only messages with this key; null: with any key or none
+   * @param max most messages
+   */
+  DelayedAnswer list(DelayedId from, byte[] key, int max) {
+    List<DelayedAnswer.Waiting> found = new ArrayList<>();
+    DelayCounts counts = group.state().tables().delays().of(shard);
+    // Not from the first key: deleted rows may lie in front of the first batch.
+    DelayedKey begin =
+        from.dueMillis() < counts.dueMillis()
+            ? new DelayedKey(shard, counts.dueMillis(), 0)
+            : new DelayedKey(shard, from.dueMillis(), from.serial());
+    int batches = 0;
+    long searched = 0;
+    long answered = 0;
+    try (Store.Cursor cursor =
+        store.scan(Store.Table.DELAYED, begin.bytes(), DelayedKey.last(shard))) {
+      while (cursor.next()) {
+        DelayedKey at = DelayedKey.of(cursor.key());
+        if (batches == SEARCH_BATCHES_MAX || searched >= SEARCH_BYTES_MAX) {
+          return new DelayedAnswer(found, id(at, 0));
+        }
+        DelayedBatch batch = DelayedBatch.decode(cursor.value());
+        batches++;
+        searched += batch.batch().length();
+        Batch bytes = bytes(batch);
+        BatchReader reader = bytes == null ? null : bytes.reader(0);
+        int position = -1;
+        for (int i = 0; i < batch.batch().count(); i++) {
+          position = batch.cancelled().nextAbsent(position + 1);
+          Message message = reader == null ? null : reader.next();
+          DelayedId id = id(at, position);
+          if (id.compareTo(from) < 0 || key != null && !hasKey(message, key)) {
+            continue;
+          }
+          if (found.size() == max || answered >= Limits.FETCH_BYTES_MAX) {
+            return new DelayedAnswer(found, id);
+          }
+          byte[] copy = message == null ? null : MessageCodec.encode(message);
+          answered += copy == null ? 0 : copy.length;
+          found.add(new DelayedAnswer.Waiting(id, copy));
+        }
+      }
+    }
+    return new DelayedAnswer(found, null);
+  }
+
+  private static boolean hasKey(Message message, byte[] key) {
+    return message != null && Arrays.equals(key, message.key());
+  }
+
+  private static DelayedId id(DelayedKey key, int position) {
+    return new DelayedId(key.shard().shard(), key.dueMillis(), key.serial(), position);
+  }
+
+  /** The batch, or null if none waits there. */
+  DelayedBatch find(DelayedId id) {
+    byte[] row =
+        store.get(Store.Table.DELAYED, new DelayedKey(shard, id.dueMillis(), id.serial()).bytes());
+    return row == null ? null : DelayedBatch.decode(row);
+  }
+
+  /**
+   * A batch with the other messages of one.
+   *
+   * @param position of the message that is left out, which waits
+   * @throws RefusedException CORRUPT if the batch is lost
+   */
+  Batch without(DelayedBatch batch, int position) {
+    Batch bytes = bytes(batch);
+    if (bytes == null) {
+      throw CORRUPT.error(
+          "the other messages of the batch in %s cannot be read",
+          group.state().tables().nameOf(shard));
+    }
+    return batch.without(position, bytes);
+  }
+
+  /**
+   * The bytes of a batch; null if they are lost.
+   *
+   * @throws DamagedBodyException if they cannot be read now
+   */
+  private Batch bytes(DelayedBatch batch) {
+    long index = batch.place().index();
+    try {
+      byte[] bytes = group.state().bytes(batch.place(), batch.batch().length());
+      if (bytes != null) {
+        return Batch.whole(ByteBuffer.wrap(bytes));
+      }
+      return missing(index, "its bytes are missing");
+    } catch (RefusedException damaged) {
+      return missing(index, damaged.getMessage());
+    }
+  }
+
+  private Batch missing(long index, String why) {
+    if (group.mender().isLost(index)) {
+      return null;
+    }
+    throw new DamagedBodyException(
+        index,
+        "a delayed batch of "
+            + group.state().tables().nameOf(shard)
+            + " on "
+            + group.nodeId()
+            + ", "
+            + why);
+  }
+}

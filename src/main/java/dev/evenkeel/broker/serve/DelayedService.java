@@ -1,0 +1,160 @@
+package dev.evenkeel.broker.serve;
+
+import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+
+import dev.evenkeel.broker.state.DelayedBatch;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.protocol.DataCommand.CancelDelayed;
+import dev.evenkeel.protocol.DelayedId;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchHeader;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import dev.evenkeel.protocol.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * Lists and cancels delayed messages. It cancels one message of a log group after the other,
+ * because each cancellation writes the rest of the batch that the one before left.
+ *
+ * <p>Runs on one context.
+ */
+final class DelayedService {
+  private static final int MESSAGES_MAX = 1_000;
+
+  /** Most cancellations of a log group that wait. */
+  private static final int WAITING_MAX = 1_000;
+
+  /** A former leader may have changed the batch after it was read; a second one is unlikely. */
+  private static final int ATTEMPTS = 3;
+
+  private final ServeContext serve;
+  private final Map<LogGroupServer, Queue> queues = new HashMap<>();
+
+  private static final class Queue {
+    private Future<?> last = Future.succeededFuture();
+    private int waiting;
+  }
+
+  DelayedService(ServeContext serve) {
+    this.serve = serve;
+  }
+
+  /** Answers a READ_DELAYED request. */
+  Future<Buffer> list(ByteReader in) {
+    Shard shard = RecordCodec.shard(in);
+    DelayedId from = id(shard, in);
+    byte[] key = in.blob();
+    int max = Math.max(1, Math.min(in.i32(), MESSAGES_MAX));
+    in.end();
+    LogGroupServer group = serve.readyGroupOf(shard);
+    return read(group, shard, reader -> Frames.answer(reader.list(from, key, max).encode().view()));
+  }
+
+  private static DelayedId id(Shard shard, ByteReader in) {
+    DelayedId id = new DelayedId(shard.shard(), in.i64(), in.i64(), in.i32());
+    if (id.dueMillis() < 0 || id.serial() < 0 || id.position() < 0) {
+      throw INVALID.error("'%s' is no id of a delayed message", id);
+    }
+    return id;
+  }
+
+  private <T> Future<T> read(LogGroupServer group, Shard shard, Function<DelayedReader, T> reader) {
+    return new MendingRead<>(
+            serve,
+            group,
+            () -> group.state().read(store -> reader.apply(new DelayedReader(group, store, shard))))
+        .run();
+  }
+
+  /** Answers a CANCEL_DELAYED request. */
+  Future<Buffer> cancel(ByteReader in) {
+    Shard shard = RecordCodec.shard(in);
+    DelayedId id = id(shard, in);
+    in.end();
+    LogGroupServer group = serve.readyGroupOf(shard);
+    // Before it reads the disk for nothing.
+    group.state().requireLevel(FeatureLevel.CANCELLING);
+    Queue queue = queues.computeIfAbsent(group, none -> new Queue());
+    if (queue.waiting == WAITING_MAX) {
+      throw OVERLOADED.error(
+          WAITING_MAX + " cancellations wait for log group " + group.log().name());
+    }
+    queue.waiting++;
+    Future<Reply> done = queue.last.transform(before -> cancel(group, shard, id, ATTEMPTS));
+    queue.last = done;
+    return done.map(reply -> Frames.answer(ReplyCodec.encode(reply)))
+        .onComplete(
+            answered -> {
+              queue.waiting--;
+              if (answered.succeeded() && done.result() instanceof Reply.Done) {
+                serve.meters().cancelled();
+              } else if (answered.succeeded() && done.result() instanceof Reply.Refused refused) {
+                serve.meters().refused(refused.refusal());
+              }
+            });
+  }
+
+  private Future<Reply> cancel(LogGroupServer group, Shard shard, DelayedId id, int attempts) {
+    return read(group, shard, reader -> entry(reader, shard, id))
+        .compose(entry -> append(group, entry))
+        .compose(
+            reply ->
+                reply instanceof Reply.Refused refused
+                        && refused.refusal() == UNAVAILABLE
+                        && attempts > 1
+                    ? cancel(group, shard, id, attempts - 1)
+                    : Future.succeededFuture(reply));
+  }
+
+  /**
+   * An entry of the log.
+   *
+   * @param rest its body; null: it has none
+   */
+  private record Cancellation(CancelDelayed command, Batch rest) {}
+
+  /**
+   * What cancels the message. The log decides about one that is not there, too: this node may not
+   * lead any more.
+   */
+  private static Cancellation entry(DelayedReader reader, Shard shard, DelayedId id) {
+    DelayedBatch batch = reader.find(id);
+    boolean waits = batch != null && batch.has(id.position());
+    Batch rest = waits && batch.batch().count() > 1 ? reader.without(batch, id.position()) : null;
+    byte[] header = null;
+    if (rest != null) {
+      header = new byte[BatchHeader.BYTES];
+      rest.bytes().get(0, header);
+    }
+    CancelDelayed command =
+        new CancelDelayed(
+            shard,
+            id.dueMillis(),
+            id.serial(),
+            id.position(),
+            batch == null ? -1 : batch.place().index(),
+            batch == null ? 0 : batch.place().at(),
+            header);
+    return new Cancellation(command, rest);
+  }
+
+  private Future<Reply> append(LogGroupServer group, Cancellation cancel) {
+    ByteBuffer head = ByteBuffer.wrap(Entry.of(cancel.command(), serve.node().nowMillis()));
+    List<ByteBuffer> body = cancel.rest() == null ? List.of() : List.of(cancel.rest().bytes());
+    return Future.fromCompletionStage(group.log().append(head, body), serve.context())
+        .map(ReplyCodec::decode);
+  }
+}

@@ -1,0 +1,184 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.DelayedId;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.DelayedAnswer;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.function.Function;
+
+/** Answers {@code evenkeel.api.delayed}: lists, shows and cancels delayed messages of a topic. */
+final class DelayedApi {
+  private static final List<String> FIELDS =
+      List.of("action", "topic", "key", "limit", "from", "id");
+
+  private static final int AT_ONCE_MAX = 16;
+
+  private final ClusterCalls calls;
+
+  DelayedApi(ClusterCalls calls) {
+    this.calls = calls;
+  }
+
+  Future<Object> answer(JsonObject request) {
+    JsonFields.onlyFields(request, FIELDS);
+    String action = JsonFields.neededText(request, "action");
+    String topic = JsonFields.neededText(request, "topic");
+    return switch (action) {
+      case "list" -> list(topic, request);
+      case "get" -> get(topic, DelayedId.parse(JsonFields.neededText(request, "id")));
+      case "cancel" -> cancel(topic, DelayedId.parse(JsonFields.neededText(request, "id")));
+      default ->
+          throw JsonFields.invalid("unknown action '" + action + "': use list, get or cancel");
+    };
+  }
+
+  /**
+   * Lists messages by due time, and says where the next page begins. A page may end early, because
+   * a shard stops its search after some time.
+   */
+  private Future<Object> list(String topicName, JsonObject request) {
+    int limit = Page.limit(request);
+    String key = JsonFields.text(request, "key");
+    String begin = JsonFields.text(request, "from");
+    DelayedId from = begin == null ? DelayedId.first(0) : DelayedId.parse(begin);
+    byte[] keyBytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+    DelayedMerge merge = new DelayedMerge(limit, Page.BYTES_MAX);
+    return calls
+        .topicsWith(topicName)
+        .compose(
+            view ->
+                read(
+                    view.existing(topicName).all(),
+                    shard ->
+                        read(shard, from.in(shard.shard()), keyBytes, limit).onSuccess(merge::add)))
+        .map(
+            done -> {
+              JsonArray messages = new JsonArray();
+              merge.messages().forEach(each -> messages.add(json(each)));
+              DelayedId next = merge.next();
+              return new JsonObject()
+                  .put("messages", messages)
+                  .put("next", next == null ? null : next.text());
+            });
+  }
+
+  /** Asks a few shards at once: each may answer with a mebibyte. */
+  private static Future<Void> read(List<Shard> shards, Function<Shard, Future<?>> ask) {
+    if (shards.isEmpty()) {
+      return Future.succeededFuture();
+    }
+    int some = Math.min(AT_ONCE_MAX, shards.size());
+    List<Future<?>> asked = new ArrayList<>(some);
+    shards.subList(0, some).forEach(shard -> asked.add(ask.apply(shard)));
+    return Future.all(asked).compose(done -> read(shards.subList(some, shards.size()), ask));
+  }
+
+  private Future<DelayedAnswer> read(Shard shard, DelayedId from, byte[] key, int max) {
+    Bytes body = new Bytes(64);
+    write(body, shard, from).blob(key).i32(max);
+    return ask(shard, Op.READ_DELAYED, body).map(DelayedAnswer::decode);
+  }
+
+  private Future<ByteBuffer> ask(Shard shard, Op op, Bytes body) {
+    return calls
+        .toLeaderOf(shard, op, body)
+        .recover(failure -> Future.failedFuture(known(failure)));
+  }
+
+  /** A node of version 0.1 does not know the operation. */
+  private static Throwable known(Throwable failure) {
+    return failure instanceof RefusedException refused && refused.refusal() == Refusal.WRONG_VERSION
+        ? Refusal.UNAVAILABLE.error(
+            "the node that leads the shard runs a former version: upgrade every node first")
+        : failure;
+  }
+
+  private static Bytes write(Bytes body, Shard shard, DelayedId id) {
+    RecordCodec.write(body, shard);
+    return body.i64(id.dueMillis()).i64(id.serial()).i32(id.position());
+  }
+
+  private static JsonObject json(DelayedAnswer.Waiting waiting) {
+    DelayedId id = waiting.id();
+    JsonObject json =
+        new JsonObject()
+            .put("id", id.text())
+            .put("shard", id.shard())
+            .put("deliverAt", id.dueMillis())
+            .put("due", Instant.ofEpochMilli(id.dueMillis()).toString());
+    Message message = waiting.message();
+    if (message == null) {
+      return json.putNull("key")
+          .putNull("payload")
+          .putNull("timestamp")
+          .put("headers", new JsonObject())
+          .put("unreadable", "its bytes are lost");
+    }
+    TextOrBase64.put(json, "key", message.key());
+    TextOrBase64.put(json, "payload", message.payload());
+    JsonObject headers = new JsonObject();
+    message.headers().forEach((name, value) -> headers.put(name, TextOrBase64.value(value)));
+    return json.put("timestamp", message.timestampMillis()).put("headers", headers);
+  }
+
+  private Future<Object> get(String topicName, DelayedId id) {
+    return calls
+        .topicsWith(topicName)
+        .compose(view -> read(shard(view, topicName, id), id, null, 1))
+        .map(
+            answer ->
+                answer.messages().stream()
+                    .filter(each -> each.id().equals(id))
+                    .findFirst()
+                    .map(DelayedApi::json)
+                    .orElseThrow(() -> unknown(topicName, id)));
+  }
+
+  private Future<Object> cancel(String topicName, DelayedId id) {
+    return calls
+        .topicsWith(topicName)
+        .compose(
+            view -> {
+              Shard shard = shard(view, topicName, id);
+              Bytes body = write(new Bytes(64), shard, id);
+              return ask(shard, Op.CANCEL_DELAYED, body);
+            })
+        .map(
+            answer -> {
+              LeaderClient.reply(answer);
+              return new JsonObject().put("id", id.text()).put("cancelled", true);
+            });
+  }
+
+  /** The shard of the id; a former one may be gone. */
+  private static Shard shard(ClusterView view, String topicName, DelayedId id) {
+    TopicInfo topic = view.existing(topicName);
+    if (!topic.has(id.shard())) {
+      throw unknown(topicName, id);
+    }
+    return new Shard(topic.id(), id.shard());
+  }
+
+  private static RefusedException unknown(String topicName, DelayedId id) {
+    return Refusal.UNKNOWN_MESSAGE.error(
+        "no delayed message %s waits in '%s': it was delivered or cancelled, or never was; after a"
+            + " reshard, list the messages again",
+        id, topicName);
+  }
+}

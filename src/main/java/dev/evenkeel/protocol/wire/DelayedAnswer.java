@@ -1,0 +1,43 @@
+package dev.evenkeel.protocol.wire;
+
+import dev.evenkeel.protocol.DelayedId;
+import dev.evenkeel.protocol.Message;
+import java.nio.ByteBuffer;
+import java.util.List;
+
+/**
+ * Delayed messages of a shard, by due time.
+ *
+ * @param next where to read on; null: this is all
+ */
+public record DelayedAnswer(List<Waiting> messages, DelayedId next) {
+  private static final Codec<DelayedId> ID = Codec.record(DelayedId.class);
+
+  private static final Codec<DelayedAnswer> CODEC =
+      Codec.record(
+          DelayedAnswer.class,
+          Codec.list(Codec.record(Waiting.class, ID, Codec.BLOB)),
+          Codec.nullable(ID));
+
+  /**
+   * A delayed message.
+   *
+   * @param copy of the message, as {@link MessageCodec} writes it; null: it cannot be read
+   */
+  public record Waiting(DelayedId id, byte[] copy) {
+    /** Null if it cannot be read. */
+    public Message message() {
+      return copy == null ? null : MessageCodec.decode(copy);
+    }
+  }
+
+  public Bytes encode() {
+    Bytes out = new Bytes(1_024);
+    CODEC.write(out, this);
+    return out;
+  }
+
+  public static DelayedAnswer decode(ByteBuffer body) {
+    return CODEC.decodeAll(body);
+  }
+}
