@@ -1,5 +1,6 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -72,11 +73,18 @@ public interface Producer extends WriteStream<Message> {
    * @param delayedId names a delayed message until it is delivered, for {@link
    *     Admin#cancelDelayed}; null if the message is not delayed, with {@link Acks#NONE}, if the
    *     log does not remember it, or while a node runs version 0.1
+   * @param logPosition the place in the log of the cluster; null if it is not known: with {@link
+   *     Acks#NONE}, if the first answer of the node was lost, and with a spool
    */
-  record Position(int shard, long offset, String delayedId) {
+  record Position(int shard, long offset, String delayedId, LogPosition logPosition) {
+    /** Where a message is of which the place in the log is not known. */
+    public Position(int shard, long offset, String delayedId) {
+      this(shard, offset, delayedId, null);
+    }
+
     /** Where a message is that is not delayed. */
     public Position(int shard, long offset) {
-      this(shard, offset, null);
+      this(shard, offset, null, null);
     }
 
     /** Whether the message is delayed, and can be cancelled. */

@@ -125,9 +125,14 @@ final class ProduceApi {
     JsonObject json = new JsonObject().put("shard", position.shard());
     if (due != null && position.offset() < 0) {
       json.putNull("offset").put("deliverAt", due.toEpochMilli());
-      return position.isDelayed() ? json.put("delayedId", position.delayedId()) : json;
+      if (position.isDelayed()) {
+        json.put("delayedId", position.delayedId());
+      }
+    } else {
+      json.put("offset", acks == Acks.NONE ? null : position.offset());
     }
-    return json.put("offset", acks == Acks.NONE ? null : position.offset());
+    MessagesApi.put(json, position.logPosition());
+    return json;
   }
 
   /** When to deliver the message; null: at once. */

@@ -16,6 +16,7 @@ import dev.evenkeel.client.internal.produce.core.Flush;
 import dev.evenkeel.client.internal.produce.core.OutBatch;
 import dev.evenkeel.client.internal.produce.core.ReplicaWaits;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.LogPosition;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.ByteReader;
@@ -177,10 +178,15 @@ public final class AckGate {
    */
   RefusedException report(BatchResult<Promise<Position>> outcome) {
     List<Promise<Position>> promises = outcome.tokens();
+    LogPosition log = null;
+    if (outcome.refused() == null && outcome.batch().knowsItsEntry()) {
+      int group = directory.shardGroups().of(outcome.batch().shard);
+      log = new LogPosition(group, outcome.batch().logIndex);
+    }
     int completed = 0;
     for (int i = 0; i < promises.size(); i++) {
       try {
-        completed += report(promises.get(i), outcome, i) ? 1 : 0;
+        completed += report(promises.get(i), outcome, i, log) ? 1 : 0;
       } catch (Throwable e) {
         // A handler threw, so its sender knows the outcome. The other senders still wait for it.
         completed++;
@@ -196,13 +202,19 @@ public final class AckGate {
 
   /** Returns false if the message was acknowledged before, when it was sent. */
   private boolean report(
-      Promise<Position> promise, BatchResult<Promise<Position>> outcome, int place) {
+      Promise<Position> promise,
+      BatchResult<Promise<Position>> outcome,
+      int place,
+      LogPosition log) {
     if (outcome.refused() != null) {
       return promise.tryFail(failure(outcome, place));
     }
     Position position = outcome.position(place);
     return outcome.missing() == null
-        ? promise.tryComplete(position)
+        ? promise.tryComplete(
+            log == null
+                ? position
+                : new Position(position.shard(), position.offset(), position.delayedId(), log))
         : promise.tryFail(
             new RefusedException.ReplicasMissing(
                 position.shard(),

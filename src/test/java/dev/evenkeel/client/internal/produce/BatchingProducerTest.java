@@ -59,7 +59,10 @@ class BatchingProducerTest {
     }
     int shard = Murmur2.shard("key".getBytes(StandardCharsets.UTF_8), broker.shards);
     for (int i = 0; i < sends.size(); i++) {
-      assertThat(await(sends.get(i))).isEqualTo(new Position(shard, i));
+      Position position = await(sends.get(i));
+      assertThat(position.logPosition().index()).isPositive();
+      assertThat(new Position(position.shard(), position.offset()))
+          .isEqualTo(new Position(shard, i));
     }
     assertThat(broker.messages(shard)).isEqualTo(IntStream.range(0, 2_000).boxed().toList());
     assertThat(broker.appends).isLessThan(500);

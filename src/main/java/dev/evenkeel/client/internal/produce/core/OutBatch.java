@@ -79,6 +79,11 @@ public final class OutBatch<T> {
   /** The epoch in which it has, or last had, its sequence. */
   int epoch;
 
+  /** Whether {@link #logIndex} is the entry that has the batch, and not that of a repeat. */
+  public boolean knowsItsEntry() {
+    return logIndex >= 0 && !unsure;
+  }
+
   /** The epoch in which it was sent last. */
   public int epoch() {
     return epoch;
