@@ -99,7 +99,14 @@ public enum Op {
    * Body: text name, i32 shards. Gives a topic another number of shards. Answer: Reply.OfTopic. To
    * the leader of the meta group.
    */
-  RESHARD_TOPIC;
+  RESHARD_TOPIC,
+  /**
+   * Body: {@code rate.ReserveRequest}. Answer: {@code rate.Reservation}. To the leader of the meta
+   * group, which gives out the time of all quotas.
+   */
+  RESERVE,
+  /** No body. Answer: {@code rate.QuotaUse} list. To the leader of the meta group. */
+  READ_QUOTAS;
 
   private static final Op[] VALUES = values();
 

@@ -54,6 +54,7 @@ public final class ControlService {
   private final TopicProcedures topics;
   private final FailureService failures;
   private final OffsetFinder offsets;
+  private final RateService rates;
   private final List<CommitQueue> commits = new ArrayList<>();
 
   ControlService(
@@ -66,6 +67,7 @@ public final class ControlService {
     this.topics = topics;
     failures = new FailureService(serve);
     offsets = new OffsetFinder(serve);
+    rates = new RateService(serve, commands);
   }
 
   void add(LogGroupServer group) {
@@ -92,6 +94,11 @@ public final class ControlService {
       case DELETE_TOPIC -> deleteTopic(in);
       case READ_GROUPS -> readMeta(in, RecordCodec.GROUP, MetaTables::groups);
       case READ_GROUP_LEASES -> readMeta(in, RecordCodec.GROUP_LEASE, MetaTables::groupLeases);
+      case RESERVE -> rates.reserve(Frames.body(request));
+      case READ_QUOTAS -> {
+        in.end();
+        yield rates.read();
+      }
       case READ_LOGS -> readLogs(in);
       case READ_MOVES -> readMeta(in, RecordCodec.MOVE, tables -> tables.moves().oldestFirst());
       case FETCH_RETRIES -> failures.retries(Frames.body(request));

@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.broker.quota.GroupDebts;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
@@ -43,6 +44,7 @@ public final class FetchService {
 
   private final ServeContext serve;
   private final RequestMetrics meters;
+  private final GroupDebts debts;
   private final Map<Shard, Set<Waiting>> waiting = new HashMap<>();
   private int waitingCount;
 
@@ -219,8 +221,9 @@ public final class FetchService {
     }
   }
 
-  FetchService(ServeContext serve) {
+  FetchService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
+    debts = quotas.debts(this::shardChanged);
     meters = serve.meters();
   }
 
@@ -303,17 +306,22 @@ public final class FetchService {
       meters.fetchedNothing();
       return nothing(request);
     }
+    if (debts.holds(request.group(), shard)) {
+      return null;
+    }
     long startNanos = System.nanoTime();
-    int bytesMax = batchBytesMax(bytes);
-    int messagesMax = request.messagesMax();
+    int bytesMax = debts.bytesMax(request.group(), batchBytesMax(bytes));
+    int messagesMax = debts.messagesMax(request.group(), request.messagesMax());
     List<Cached> cached =
         group.state().tail().read(shard, offset, record.end(), bytesMax, messagesMax);
     if (!cached.isEmpty()) {
       if (consumer) {
         meters.fetched(cached, startNanos, false);
       }
+      delivered(request, cached);
       return Future.succeededFuture(FetchFrame.of(record, failures, cached));
     }
+    debts.reading(request.group());
     return new DiskReader(serve, group, shard, bytesMax, messagesMax, owner && alone)
         .read(offset)
         .map(
@@ -321,13 +329,25 @@ public final class FetchService {
               if (consumer) {
                 meters.fetched(found.batches(), startNanos, true);
               }
+              delivered(request, found.batches());
               return FetchFrame.filled(record, failures, found.batches(), found.frame());
             })
+        .onFailure(failure -> delivered(request, List.of()))
         .recover(
             failure ->
                 !consumer && isLostToItsEnd(failure, record, offset)
                     ? Future.succeededFuture(FetchFrame.of(record, failures, List.of()))
                     : Future.failedFuture(failure));
+  }
+
+  /** The group is to pay for these batches. */
+  private void delivered(FetchRequest request, List<Cached> batches) {
+    if (debts.counts(request.group())) {
+      debts.delivered(
+          request.group(),
+          batches.stream().mapToLong(each -> each.batch().length()).sum(),
+          batches.stream().mapToLong(each -> each.batch().count()).sum());
+    }
   }
 
   /**

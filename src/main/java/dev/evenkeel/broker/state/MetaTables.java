@@ -236,6 +236,11 @@ public final class MetaTables {
     return name == null || quotas.isEmpty() ? null : quotas.get(new Quota.Key(kind, name));
   }
 
+  /** The same. */
+  public Quota quota(Quota.Key key) {
+    return quotas.isEmpty() ? null : quotas.get(key);
+  }
+
   /** All quotas, by kind and name; a copy. */
   public List<Quota> quotas() {
     return quotas.values().stream()
