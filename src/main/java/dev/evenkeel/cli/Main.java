@@ -41,6 +41,7 @@ public final class Main implements Runnable {
           "consume",
           "topic",
           "group",
+          "quota",
           "cluster",
           "certs",
           "user",
@@ -73,6 +74,7 @@ public final class Main implements Runnable {
         List.of(
             new TopicCommand(),
             new GroupCommand(),
+            new QuotaCommand(),
             new ClusterCommand(),
             new CertsCommand(),
             new UserCommand(),
