@@ -68,6 +68,20 @@ public record Quota(
     return this;
   }
 
+  /** What it allows, for people, such as {@code 1000000 bytes/s, 30 messages/m}. */
+  public String limits() {
+    StringBuilder text = new StringBuilder();
+    if (bytesPerSecond > 0) {
+      text.append(bytesPerSecond).append(" bytes/s");
+    }
+    if (messages > 0) {
+      String period = Durations.format(periodMillis);
+      text.append(text.isEmpty() ? "" : ", ").append(messages).append(" messages/");
+      text.append(period.matches("1\\D+") ? period.substring(1) : period);
+    }
+    return text.toString();
+  }
+
   private static void range(String what, long value, long min, long max) {
     if (value < min || value > max) {
       throw INVALID.error("a quota of %s %s: use %s to %s", value, what, min, max);

@@ -132,7 +132,7 @@ public final class QuotaGate {
       return Future.failedFuture(
           OVERLOADED.error(
               "the quota of %s is used up (%s): try again after %s ms",
-              key, QuotaText.limits(quota), Math.max(1, afterNanos / NANOS_PER_MILLI)));
+              key, quota.limits(), Math.max(1, afterNanos / NANOS_PER_MILLI)));
     }
 
     /** Asks for the front of the line. */

@@ -44,7 +44,7 @@ public final class RateReservations {
           quota.messages() > 0 ? messagesPaidAt : Long.MIN_VALUE);
     }
 
-    /** What is not paid yet is paid at the new rate. */
+    /** What is not paid yet is paid at the new rate, unless it would take longer. */
     void change(Quota next, long now) {
       bytesPaidAt = scaled(bytesPaidAt, now, quota.bytesNanos(SCALE), next.bytesNanos(SCALE));
       messagesPaidAt =
@@ -60,7 +60,9 @@ public final class RateReservations {
       if (paidAt <= now) {
         return paidAt;
       }
-      return now + (long) Math.ceil((double) (paidAt - now) * after / before);
+      return after >= before
+          ? paidAt
+          : now + (long) Math.ceil((double) (paidAt - now) * after / before);
     }
   }
 

@@ -11,7 +11,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
-import dev.evenkeel.bus.rate.AppendQuotas;
+import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.bus.rate.Reservation;
 import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.protocol.Quota;
@@ -28,7 +28,7 @@ import java.util.TreeMap;
 import java.util.function.Consumer;
 
 /** The quotas that this node keeps: those of appends, and those of the fetches of groups. */
-final class NodeQuotas implements QuotaPort, AppendQuotas {
+final class NodeQuotas implements QuotaPort, LocalQuotas {
   /** Longer than the coordinator takes, and short enough to go on without it. */
   private static final long ANSWER_MILLIS_MAX = 500;
 
@@ -106,11 +106,6 @@ final class NodeQuotas implements QuotaPort, AppendQuotas {
   }
 
   // ---- For programs on other threads
-
-  @Override
-  public boolean has(Quota.Key key) {
-    return quota(key) != null;
-  }
 
   @Override
   public Future<Void> pass(Quota.Key key, long bytes, long messages) {

@@ -14,7 +14,7 @@ import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
-import dev.evenkeel.bus.rate.AppendQuotas;
+import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -184,7 +184,7 @@ public final class Service {
   }
 
   /** The quotas that this node keeps. */
-  public AppendQuotas quotas() {
+  public LocalQuotas quotas() {
     return quotas;
   }
 

@@ -129,13 +129,14 @@ class RateReservationsTest {
   }
 
   @Test
-  void whatIsOwedIsPaidAtTheNewRate() {
+  void whatIsOwedIsPaidAtANewRateThatIsHigher() {
     RateReservations reservations = new RateReservations(0);
     reservations.reserve(0, of(100, 0), 1_000, 0, SECOND);
     assertThat(reservations.reserve(0, of(1_000, 0), 0, 0, SECOND).delayNanos())
         .isEqualTo(SECOND);
     assertThat(reservations.reserve(0, of(500, 0), 0, 0, 9 * SECOND).delayNanos())
-        .isEqualTo(2 * SECOND);
+        .as("it was spent at the former rate")
+        .isEqualTo(SECOND);
     assertThat(reservations.reserve(0, of(0, 7), 0, 0, SECOND).delayNanos())
         .as("another limit begins anew")
         .isZero();

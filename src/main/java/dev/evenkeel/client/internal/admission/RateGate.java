@@ -22,13 +22,14 @@ import java.util.function.Consumer;
 
 /**
  * The last admission step: limits the rate at which messages begin, of the whole consumer, of each
- * key, or both. A message that may not begin yet waits here. It takes no handler, and holds up its
+ * key, of the whole group, or several of them. A message that may not begin yet waits here. It takes no handler, and holds up its
  * own key only.
  *
  * <pre>
  * waits for a token of its key          --the token is due--> in turn
  * a token of its key is there           in turn
- * in turn, the consumer's token is there and a handler is free --> AT WORK, both tokens are taken
+ * in turn, a handler is free and the consumer's and the group's tokens are there
+ *                                                   --> AT WORK, the tokens are taken
  * over the rate of its key, behind another one --OverRate says so--> finished: dropped
  * </pre>
  *
@@ -59,6 +60,9 @@ public final class RateGate implements MessageSource<Task> {
   private final TokenBucket total;
 
   private long totalFull = TokenBucket.ALWAYS_FULL;
+
+  /** Null: the group has no rate. */
+  private final SharedTokens shared;
 
   /** Null: keys have no rate. */
   private final TokenBucket ofKey;
@@ -93,6 +97,21 @@ public final class RateGate implements MessageSource<Task> {
       DedupKeys keys,
       int keysMax,
       Consumer<Delivery> onDropped) {
+    this(core, before, options, null, keys, keysMax, onDropped);
+  }
+
+  /**
+   * @param shared the rate of the whole group; null: there is none
+   */
+  public RateGate(
+      ConsumerCore core,
+      Admission before,
+      ConsumerOptions options,
+      SharedTokens shared,
+      DedupKeys keys,
+      int keysMax,
+      Consumer<Delivery> onDropped) {
+    this.shared = shared;
     this.core = core;
     this.before = before;
     this.keys = keys;
@@ -213,16 +232,13 @@ public final class RateGate implements MessageSource<Task> {
         bucket.queued = false;
         continue;
       }
-      boolean token = total == null || total.due(totalFull) <= nanos;
-      if (!token || !core.mayBegin(now)) {
+      if (!core.mayBegin(now) || !token(nanos)) {
         return null;
       }
       inTurn.poll();
       Task task = bucket.waiting.poll();
       waiting--;
-      if (total != null) {
-        totalFull = total.taken(totalFull, nanos);
-      }
+      take(nanos);
       if (bucket.hasRate()) {
         bucket.full = ofKey.taken(bucket.full, nanos);
       }
@@ -235,6 +251,27 @@ public final class RateGate implements MessageSource<Task> {
       return task;
     }
     return null;
+  }
+
+  /** Whether the rates of the consumer and of the group let a message begin. */
+  private boolean token(long nanos) {
+    return (total == null || total.due(totalFull) <= nanos)
+        && (shared == null || shared.available(nanos));
+  }
+
+  private void take(long nanos) {
+    if (total != null) {
+      totalFull = total.taken(totalFull, nanos);
+    }
+    if (shared != null) {
+      shared.take();
+    }
+  }
+
+  /** When {@link #token} may be true; {@link Long#MAX_VALUE}: unknown. */
+  private long tokenDue() {
+    long due = total == null ? Long.MIN_VALUE : total.due(totalFull);
+    return shared == null ? due : Math.max(due, shared.dueNanos());
   }
 
   private static void leave(Task task) {
@@ -321,8 +358,8 @@ public final class RateGate implements MessageSource<Task> {
    */
   public long dueMillis(long now) {
     long due = Long.MAX_VALUE;
-    if (!inTurn.isEmpty() && total != null && core.mayBegin(now)) {
-      due = total.due(totalFull);
+    if (!inTurn.isEmpty() && (total != null || shared != null) && core.mayBegin(now)) {
+      due = tokenDue();
     }
     if (!byDue.isEmpty()) {
       due = Math.min(due, byDue.peek().dueNanos);
@@ -343,7 +380,8 @@ public final class RateGate implements MessageSource<Task> {
       return;
     }
     long soon = now * TokenBucket.NANOS_PER_MILLI + AWAITED_NANOS;
-    boolean totalFar = total != null && total.due(totalFull) > soon;
+    boolean totalFar =
+        total != null && total.due(totalFull) > soon || shared != null && shared.isAfter(soon);
     inTurn.forEach(bucket -> giveBack(bucket.waiting, totalFar));
     byDue.forEach(bucket -> giveBack(bucket.waiting, totalFar || bucket.dueNanos > soon));
     if (withoutBucket != null) {
@@ -362,9 +400,9 @@ public final class RateGate implements MessageSource<Task> {
   @Override
   public Task nextWith(Task first, long now) {
     long nanos = now * TokenBucket.NANOS_PER_MILLI;
-    Task task = total.due(totalFull) <= nanos ? before.nextWith(first, now) : null;
+    Task task = token(nanos) ? before.nextWith(first, now) : null;
     if (task != null) {
-      totalFull = total.taken(totalFull, nanos);
+      take(nanos);
     }
     return task;
   }

@@ -1,15 +1,15 @@
 package dev.evenkeel.bus.rate;
 
 import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
 
 /**
- * The quotas of this node, which programs that take messages ask before they pass them on. Brokers
- * put it into {@link dev.evenkeel.bus.LocalObjects}. Safe for use from any thread.
+ * The quotas as this node knows them, and a place to wait for them. Brokers put it into {@link dev.evenkeel.bus.LocalObjects}. Safe for use from any thread.
  */
-public interface AppendQuotas {
-  /** Whether there is such a quota now. Costs a look into a hash map at most. */
-  boolean has(Quota.Key key);
+public interface LocalQuotas {
+  /** The quota as this node knows it, or null. Costs a look into a hash map at most. */
+  Quota quota(QuotaKind kind, String name);
 
   /**
    * Waits until so much may be appended. Callers pass in their order. The future completes on any
