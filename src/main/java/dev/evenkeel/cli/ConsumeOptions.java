@@ -258,7 +258,11 @@ final class ConsumeOptions {
     // line fails alone. So every order holds without waiting for each line, unless a message may
     // wait for its key or its rate while later ones pass.
     boolean unordered =
-        printed && json.getValue("dedup") == null && rate.get() == null && groupRate.get() == null && !keyRated;
+        printed
+            && json.getValue("dedup") == null
+            && rate.get() == null
+            && groupRate.get() == null
+            && !keyRated;
     json.put("parallel", printed ? LINES_WAITING_MAX : parallel.get())
         .put("retryDelaysMillis", retryDelaysMillis());
     ConsumerOptions options =

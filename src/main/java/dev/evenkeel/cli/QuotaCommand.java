@@ -70,7 +70,8 @@ final class QuotaCommand extends CommandGroup {
       Matcher decimal = DECIMAL.matcher(size);
       try {
         return decimal.matches()
-            ? Long.parseLong(decimal.group(1)) * UNITS.get(decimal.group(2).toLowerCase(Locale.ROOT))
+            ? Long.parseLong(decimal.group(1))
+                * UNITS.get(decimal.group(2).toLowerCase(Locale.ROOT))
             : ByteSizes.parse(size);
       } catch (IllegalArgumentException e) {
         throw CommandFailure.usage("write 1000000, 512KiB/s, 10MiB/s or 10MB/s");
@@ -120,11 +121,7 @@ final class QuotaCommand extends CommandGroup {
       })
   int set(
       @Mixin ApiOptions options,
-      @Parameters(
-              index = "0",
-              paramLabel = KINDS,
-              converter = Kind.class,
-              description = KIND_HELP)
+      @Parameters(index = "0", paramLabel = KINDS, converter = Kind.class, description = KIND_HELP)
           QuotaKind kind,
       @Parameters(index = "1", paramLabel = "NAME", description = "Name of what is limited.")
           String name,
@@ -186,11 +183,7 @@ final class QuotaCommand extends CommandGroup {
       footer = {"", "Example:", "  evenkeel quota clear topic orders"})
   int clear(
       @Mixin ApiOptions options,
-      @Parameters(
-              index = "0",
-              paramLabel = KINDS,
-              converter = Kind.class,
-              description = KIND_HELP)
+      @Parameters(index = "0", paramLabel = KINDS, converter = Kind.class, description = KIND_HELP)
           QuotaKind kind,
       @Parameters(index = "1", paramLabel = "NAME", description = "Name of what was limited.")
           String name) {

@@ -6,9 +6,9 @@ import io.vertx.core.json.JsonObject;
 import java.util.List;
 
 /**
- * Administers topics, groups, dead letters, quotas and nodes; see {@link EvenkeelClient#admin}. It asks
- * what the HTTP API and the command line ask, with the same permissions, refusals and audit log.
- * Its methods may be called from any thread.
+ * Administers topics, groups, dead letters, quotas and nodes; see {@link EvenkeelClient#admin}. It
+ * asks what the HTTP API and the command line ask, with the same permissions, refusals and audit
+ * log. Its methods may be called from any thread.
  *
  * <p>Each future completes within about 30 s. It fails with {@code RefusedException}: FORBIDDEN if
  * the user of the connection may not do that; INVALID if something is wrong with the request;
@@ -268,8 +268,7 @@ public interface Admin {
 
   /** Sets the rate at which all members of a group together start messages. */
   default Future<Quota> setGroupRate(String group, Rate rate) {
-    return setQuota(
-        QuotaKind.GROUP_RATE, group, null, (long) rate.permits(), rate.periodMillis());
+    return setQuota(QuotaKind.GROUP_RATE, group, null, (long) rate.permits(), rate.periodMillis());
   }
 
   /** Removes a quota, if there is one. */

@@ -437,8 +437,7 @@ final class Activation {
   /** Every member must keep to the rate of its group. */
   private Assignment rated(Assignment assignment) {
     LocalQuotas quotas = LocalObjects.get(vertx, LocalQuotas.class);
-    Quota rate =
-        quotas == null ? null : quotas.quota(QuotaKind.GROUP_RATE, assignment.group());
+    Quota rate = quotas == null ? null : quotas.quota(QuotaKind.GROUP_RATE, assignment.group());
     return rate == null ? assignment : assignment.withGroupRate(rate.limits());
   }
 

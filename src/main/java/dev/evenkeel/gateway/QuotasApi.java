@@ -33,7 +33,8 @@ final class QuotasApi {
       case "list" -> list();
       case "set" -> set(request);
       case "clear" -> clear(request);
-      default -> throw JsonFields.invalid("unknown action '" + action + "': use list, set or clear");
+      default ->
+          throw JsonFields.invalid("unknown action '" + action + "': use list, set or clear");
     };
   }
 

@@ -82,7 +82,8 @@ class QuotaCommandTest {
     all.addAll(List.of("--http", "http://127.0.0.1:" + server.getAddress().getPort()));
     out.getBuffer().setLength(0);
     err.getBuffer().setLength(0);
-    assertThat(CommandInJvm.run(out, err, all.toArray(String[]::new))).as("%s", err)
+    assertThat(CommandInJvm.run(out, err, all.toArray(String[]::new)))
+        .as("%s", err)
         .isEqualTo(status);
     return status == 0 ? out.toString() : err.toString();
   }

@@ -134,8 +134,7 @@ public record ClusterDecider(MetaTables tables) {
     Quota quota = command.quota();
     Quota known = tables.quota(quota.kind(), quota.name());
     if (quota.isNone()) {
-      return Decision.of(
-          known == null ? List.of() : List.of(MetaChange.removeQuota(quota.key())));
+      return Decision.of(known == null ? List.of() : List.of(MetaChange.removeQuota(quota.key())));
     }
     GroupInfo group = quota.kind() == QuotaKind.GROUP_RATE ? tables.group(quota.name()) : null;
     if (group != null && group.policy().isLevel()) {

@@ -108,8 +108,7 @@ public final class GroupDebts {
       payOwn(group, debt, quota, bytes, messages);
       return;
     }
-    port.reserve(
-            new ReserveRequest(quota.key(), bytes, messages, ReserveRequest.ANY_WAIT, null))
+    port.reserve(new ReserveRequest(quota.key(), bytes, messages, ReserveRequest.ANY_WAIT, null))
         .onComplete(
             answer -> {
               long now = port.nanos();

@@ -87,8 +87,7 @@ public final class RateReservations {
    * @param messages to be spent; 0 is possible
    * @param waitNanosMax grants nothing that starts later than after this time
    */
-  public Reservation reserve(
-      long now, Quota quota, long bytes, long messages, long waitNanosMax) {
+  public Reservation reserve(long now, Quota quota, long bytes, long messages, long waitNanosMax) {
     Account account = accounts.get(quota.key());
     if (account == null) {
       forgetIdle(now);

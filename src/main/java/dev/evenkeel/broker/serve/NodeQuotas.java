@@ -89,8 +89,7 @@ final class NodeQuotas implements QuotaPort, LocalQuotas {
       turn =
           turn == null
               ? gate.pass(each.getKey(), amount.bytes, amount.messages)
-              : turn.compose(
-                  passed -> gate.pass(each.getKey(), amount.bytes, amount.messages));
+              : turn.compose(passed -> gate.pass(each.getKey(), amount.bytes, amount.messages));
     }
     return turn;
   }

@@ -236,8 +236,7 @@ final class AdminCalls implements Admin {
             .put("bytesPerSecond", bytesPerSecond)
             .put("messages", messages)
             .put("periodMillis", messages == null ? null : periodMillis);
-    return ask(Addresses.API_QUOTAS, question)
-        .map(answer -> quota(new JsonObject(answer)));
+    return ask(Addresses.API_QUOTAS, question).map(answer -> quota(new JsonObject(answer)));
   }
 
   @Override

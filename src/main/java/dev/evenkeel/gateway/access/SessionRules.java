@@ -277,7 +277,7 @@ public final class SessionRules {
     return json.put("topics", new JsonArray(topics)).toBuffer();
   }
 
-  private static JsonObject json(Buffer request) {
+  static JsonObject json(Buffer request) {
     try {
       return new JsonObject(request);
     } catch (DecodeException | ClassCastException e) {

@@ -92,10 +92,7 @@ final class JsonRoutes {
 
     String quotas = Addresses.API_QUOTAS;
     router.get("/api/quotas").handler(withoutBody(quotas, "list"));
-    router
-        .put("/api/quotas/:kind/:name")
-        .handler(settings)
-        .handler(withBody(quotas, "set", 200));
+    router.put("/api/quotas/:kind/:name").handler(settings).handler(withBody(quotas, "set", 200));
     router.delete("/api/quotas/:kind/:name").handler(withoutBody(quotas, "clear"));
 
     String cluster = Addresses.API_CLUSTER;

@@ -24,8 +24,7 @@ class QuotaGateTest {
   private final QuotaGate gate = gate(port);
 
   private static QuotaMeters meters() {
-    return new QuotaMeters(
-        new Meters(null, new SimpleMeterRegistry(), 10).scope("test"));
+    return new QuotaMeters(new Meters(null, new SimpleMeterRegistry(), 10).scope("test"));
   }
 
   private static QuotaGate gate(VirtualPort port) {
@@ -98,7 +97,9 @@ class QuotaGateTest {
     }
     assertThat(all).filteredOn(Future::failed).isNotEmpty();
     assertThat(refusal(all.get(9))).isEqualTo(Refusal.OVERLOADED);
-    assertThat(all.get(9).cause()).hasMessageContaining("topic 't'").hasMessageContaining("100 mes");
+    assertThat(all.get(9).cause())
+        .hasMessageContaining("topic 't'")
+        .hasMessageContaining("100 mes");
     world.runUntil(2 * SECOND);
     int passed = (int) all.stream().filter(Future::succeeded).count();
     assertThat(all.subList(0, passed)).as("those in front").allMatch(Future::succeeded);

@@ -132,8 +132,7 @@ class RateReservationsTest {
   void whatIsOwedIsPaidAtANewRateThatIsHigher() {
     RateReservations reservations = new RateReservations(0);
     reservations.reserve(0, of(100, 0), 1_000, 0, SECOND);
-    assertThat(reservations.reserve(0, of(1_000, 0), 0, 0, SECOND).delayNanos())
-        .isEqualTo(SECOND);
+    assertThat(reservations.reserve(0, of(1_000, 0), 0, 0, SECOND).delayNanos()).isEqualTo(SECOND);
     assertThat(reservations.reserve(0, of(500, 0), 0, 0, 9 * SECOND).delayNanos())
         .as("it was spent at the former rate")
         .isEqualTo(SECOND);

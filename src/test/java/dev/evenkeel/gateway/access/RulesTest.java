@@ -235,16 +235,14 @@ class RulesTest {
     for (QuotaKind kind : QuotaKind.values()) {
       if (kind != QuotaKind.GROUP_RATE) {
         for (Principal any : List.of(user("group:g", "admin:*"), Principal.ANYBODY)) {
-          refused(
-              Refusal.FORBIDDEN, () -> send(any, true, Op.RESERVE, reserve(kind, "orders")));
+          refused(Refusal.FORBIDDEN, () -> send(any, true, Op.RESERVE, reserve(kind, "orders")));
         }
       }
     }
     refused(
         Refusal.INVALID,
         () -> send(user("group:g"), true, Op.RESERVE, reserve(QuotaKind.GROUP_RATE, "g").u8(1)));
-    refused(
-        Refusal.FORBIDDEN, () -> send(user("admin:*"), true, Op.READ_QUOTAS, new Bytes()));
+    refused(Refusal.FORBIDDEN, () -> send(user("admin:*"), true, Op.READ_QUOTAS, new Bytes()));
   }
 
   private static JsonObject quota(String action, String kind, String name) {
@@ -282,7 +280,8 @@ class RulesTest {
       answer.add(quota(null, kind.word(), "orders"));
     }
     assertThat((JsonArray) ApiRules.visible(user(), Addresses.API_QUOTAS, list, answer)).isEmpty();
-    assertThat((JsonArray) ApiRules.visible(user("view:orders"), Addresses.API_QUOTAS, list, answer))
+    assertThat(
+            (JsonArray) ApiRules.visible(user("view:orders"), Addresses.API_QUOTAS, list, answer))
         .hasSize(3);
     assertThat((JsonArray) ApiRules.visible(user("view:*"), Addresses.API_QUOTAS, list, answer))
         .hasSize(5);

@@ -22,8 +22,8 @@ import java.util.function.Consumer;
 
 /**
  * The last admission step: limits the rate at which messages begin, of the whole consumer, of each
- * key, of the whole group, or several of them. A message that may not begin yet waits here. It takes no handler, and holds up its
- * own key only.
+ * key, of the whole group, or several of them. A message that may not begin yet waits here. It
+ * takes no handler, and holds up its own key only.
  *
  * <pre>
  * waits for a token of its key          --the token is due--> in turn

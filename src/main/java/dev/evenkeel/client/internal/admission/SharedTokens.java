@@ -22,8 +22,8 @@ import dev.evenkeel.protocol.Refusal;
  * a slice is not spent within {@link #UNSPENT_NANOS} of its start -> the rest is lost, the next is smaller
  * </pre>
  *
- * <p>A slice is worth {@link #SLICE_NANOS} at most, and grows from one token as slices are spent. So
- * what a member has and never spends, because it dies or its shards move, is little.
+ * <p>A slice is worth {@link #SLICE_NANOS} at most, and grows from one token as slices are spent.
+ * So what a member has and never spends, because it dies or its shards move, is little.
  *
  * <p>{@code now} is a monotonic clock in nanoseconds. All calls come from one thread at a time.
  */
@@ -184,8 +184,7 @@ public final class SharedTokens {
       stated = null;
     } else if (!given.granted()) {
       // Others, who were refused too, will not all ask at the same moment.
-      askAtNanos =
-          now + Math.max(given.delayNanos() - WAIT_NANOS_MAX, given.delayNanos() / 4);
+      askAtNanos = now + Math.max(given.delayNanos() - WAIT_NANOS_MAX, given.delayNanos() / 4);
     } else if (request.messages() > 0) {
       start(now, given.delayNanos());
     }
