@@ -147,6 +147,19 @@ class QuotasIT {
       assertThat(node.get("/metrics").body())
           .contains("evenkeel_quota_wait_seconds_count{kind=\"topic\"}")
           .contains("evenkeel_quota_refusals_total{kind=\"topic\"}");
+      quota(node, "quota", "set", "producer", "importer", "--messages", "100");
+      Producer named =
+          await(
+              client.producer(
+                  new ProducerOptions().setTopic("free").setName("importer").setBatchBytes(1)));
+      begun = System.nanoTime();
+      sent.clear();
+      for (int i = 0; i < 200; i++) {
+        sent.add(named.send(message(i, 10)));
+      }
+      await(Future.all(sent));
+      assertThat((System.nanoTime() - begun) / 1e9).as("200 messages at 100/s").isGreaterThan(1.5);
+      node.admin("quota", "clear", "producer", "importer");
       node.admin("quota", "clear", "topic", "orders");
       assertThat(node.admin("quota", "list", "--format", "json").out().strip()).isEqualTo("[ ]");
       await(client.close());

@@ -56,13 +56,8 @@ public final class RateGate implements MessageSource<Task> {
   private final OverRate overRate;
   private final Consumer<Delivery> onDropped;
 
-  /** Null: the consumer has no rate of its own. */
-  private final TokenBucket total;
-
-  private long totalFull = TokenBucket.ALWAYS_FULL;
-
-  /** Null: the group has no rate. */
-  private final SharedTokens shared;
+  /** Of the whole consumer, and of its group. */
+  private final StartTokens total;
 
   /** Null: keys have no rate. */
   private final TokenBucket ofKey;
@@ -111,7 +106,6 @@ public final class RateGate implements MessageSource<Task> {
       DedupKeys keys,
       int keysMax,
       Consumer<Delivery> onDropped) {
-    this.shared = shared;
     this.core = core;
     this.before = before;
     this.keys = keys;
@@ -119,7 +113,7 @@ public final class RateGate implements MessageSource<Task> {
     member = options.getMember();
     parallel = options.getParallel();
     overRate = options.getOverRate();
-    total = bucket(options.getRate());
+    total = new StartTokens(bucket(options.getRate()), shared);
     ofKey = bucket(options.getKeyRate());
     buckets = new KeyBuckets(keysMax);
   }
@@ -232,13 +226,13 @@ public final class RateGate implements MessageSource<Task> {
         bucket.queued = false;
         continue;
       }
-      if (!core.mayBegin(now) || !token(nanos)) {
+      if (!core.mayBegin(now) || !total.available(nanos)) {
         return null;
       }
       inTurn.poll();
       Task task = bucket.waiting.poll();
       waiting--;
-      take(nanos);
+      total.take(nanos);
       if (bucket.hasRate()) {
         bucket.full = ofKey.taken(bucket.full, nanos);
       }
@@ -251,27 +245,6 @@ public final class RateGate implements MessageSource<Task> {
       return task;
     }
     return null;
-  }
-
-  /** Whether the rates of the consumer and of the group let a message begin. */
-  private boolean token(long nanos) {
-    return (total == null || total.due(totalFull) <= nanos)
-        && (shared == null || shared.available(nanos));
-  }
-
-  private void take(long nanos) {
-    if (total != null) {
-      totalFull = total.taken(totalFull, nanos);
-    }
-    if (shared != null) {
-      shared.take();
-    }
-  }
-
-  /** When {@link #token} may be true; {@link Long#MAX_VALUE}: unknown. */
-  private long tokenDue() {
-    long due = total == null ? Long.MIN_VALUE : total.due(totalFull);
-    return shared == null ? due : Math.max(due, shared.dueNanos());
   }
 
   private static void leave(Task task) {
@@ -358,8 +331,8 @@ public final class RateGate implements MessageSource<Task> {
    */
   public long dueMillis(long now) {
     long due = Long.MAX_VALUE;
-    if (!inTurn.isEmpty() && (total != null || shared != null) && core.mayBegin(now)) {
-      due = tokenDue();
+    if (!inTurn.isEmpty() && core.mayBegin(now)) {
+      due = total.dueNanos();
     }
     if (!byDue.isEmpty()) {
       due = Math.min(due, byDue.peek().dueNanos);
@@ -380,8 +353,7 @@ public final class RateGate implements MessageSource<Task> {
       return;
     }
     long soon = now * TokenBucket.NANOS_PER_MILLI + AWAITED_NANOS;
-    boolean totalFar =
-        total != null && total.due(totalFull) > soon || shared != null && shared.isAfter(soon);
+    boolean totalFar = total.isAfter(soon);
     inTurn.forEach(bucket -> giveBack(bucket.waiting, totalFar));
     byDue.forEach(bucket -> giveBack(bucket.waiting, totalFar || bucket.dueNanos > soon));
     if (withoutBucket != null) {
@@ -400,9 +372,9 @@ public final class RateGate implements MessageSource<Task> {
   @Override
   public Task nextWith(Task first, long now) {
     long nanos = now * TokenBucket.NANOS_PER_MILLI;
-    Task task = token(nanos) ? before.nextWith(first, now) : null;
+    Task task = total.available(nanos) ? before.nextWith(first, now) : null;
     if (task != null) {
-      take(nanos);
+      total.take(nanos);
     }
     return task;
   }
