@@ -13,13 +13,13 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.Serde;
 import dev.evenkeel.client.TopicSettings;
 import dev.evenkeel.client.TypedProducer;
 import dev.evenkeel.client.plain.PlainClient;
 import dev.evenkeel.client.plain.PlainConsumer;
 import dev.evenkeel.client.plain.PlainProducer;
-import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
@@ -91,9 +91,7 @@ class DailyApiIT extends OneNode {
       assertThat(set.messages()).isNull();
       await(admin.setGroupRate("limited", Rate.parse("30/m")));
       List<Admin.Quota> all = await(admin.quotas());
-      assertThat(all)
-          .extracting(Admin.Quota::kind)
-          .contains(QuotaKind.TOPIC, QuotaKind.GROUP_RATE);
+      assertThat(all).extracting(Admin.Quota::kind).contains(QuotaKind.TOPIC, QuotaKind.GROUP_RATE);
       assertThat(all)
           .filteredOn(each -> each.kind() == QuotaKind.GROUP_RATE)
           .allMatch(each -> each.messages() == 30 && each.periodMillis() == 60_000);

@@ -50,8 +50,7 @@ class QuotasIT {
   }
 
   private static EvenkeelClient connect(String seeds) {
-    return await(
-        Evenkeel.connect(new ClientOptions().setSeeds(List.of(seeds.split(",")))));
+    return await(Evenkeel.connect(new ClientOptions().setSeeds(List.of(seeds.split(",")))));
   }
 
   private static Message message(int number, int bytes) {
@@ -126,9 +125,7 @@ class QuotasIT {
       long begun = System.nanoTime();
       for (int p = 0; p < 3; p++) {
         Producer producer =
-            await(
-                client.producer(
-                    new ProducerOptions().setTopic("orders").setBatchBytes(1 << 10)));
+            await(client.producer(new ProducerOptions().setTopic("orders").setBatchBytes(1 << 10)));
         for (int i = 0; i < each; i++) {
           sent.add(producer.send(message(p * each + i, 100)));
         }
@@ -185,8 +182,7 @@ class QuotasIT {
             .until(() -> distinct(List.of(killed, stays)) == messages);
         double seconds = (System.nanoTime() - begun) / 1e9;
         assertThat(seconds).as("900 messages at 150/s").isGreaterThan(5.5);
-        assertThat(node.admin("quota", "list").out())
-            .containsPattern("group-rate +smtp +- +150/s");
+        assertThat(node.admin("quota", "list").out()).containsPattern("group-rate +smtp +- +150/s");
         stays.stop();
       }
     }
@@ -315,8 +311,7 @@ class QuotasIT {
   private void fill(Trio trio, String topic, int messages) throws Exception {
     EvenkeelClient client = connect(trio.cluster());
     Producer producer =
-        await(
-            client.producer(new ProducerOptions().setTopic(topic).setBatchBytes(1 << 10)));
+        await(client.producer(new ProducerOptions().setTopic(topic).setBatchBytes(1 << 10)));
     List<Future<?>> sent = new ArrayList<>();
     for (int i = 0; i < messages; i++) {
       sent.add(producer.send(message(i, 20)));

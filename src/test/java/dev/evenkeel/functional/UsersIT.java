@@ -230,7 +230,9 @@ class UsersIT {
       // Requests over the quota wait; several of them at once do not all find time.
       List<CompletableFuture<HttpResponse<String>>> sent = new ArrayList<>();
       for (int j = 0; j < 12; j++) {
-        sent.add(http.sendAsync(request("bulk", messages, message), HttpResponse.BodyHandlers.ofString()));
+        sent.add(
+            http.sendAsync(
+                request("bulk", messages, message), HttpResponse.BodyHandlers.ofString()));
       }
       for (CompletableFuture<HttpResponse<String>> each : sent) {
         HttpResponse<String> answer = each.get(60, TimeUnit.SECONDS);

@@ -59,7 +59,6 @@ class ReserveRequestTest {
             0,
             Quota.perSecond(QuotaKind.TOPIC, "t", 5, 5)));
     refused(new ReserveRequest(GROUP, 0, 0, 0, Quota.none(QuotaKind.GROUP_RATE, "g")));
-    refused(
-        new ReserveRequest(GROUP, 0, 0, 0, Quota.perSecond(QuotaKind.GROUP_RATE, "g", 5, 5)));
+    refused(new ReserveRequest(GROUP, 0, 0, 0, Quota.perSecond(QuotaKind.GROUP_RATE, "g", 5, 5)));
   }
 }
