@@ -18,6 +18,7 @@ import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
+import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.Nearest;
 import io.vertx.core.Future;
@@ -36,7 +37,8 @@ import java.util.function.Function;
 /**
  * Serves a broker on the event bus: {@link Addresses#data}, {@link Addresses#control} and {@link
  * Addresses#VIEW}. Publishes {@link Addresses#LEASE_CHANGES} and {@link Addresses#TOPIC_CHANGES}.
- * While it runs, {@link LocalObjects} has the node's {@link LogNode} and {@link KnownIds}.
+ * While it runs, {@link LocalObjects} has the node's {@link LogNode}, {@link KnownIds} and {@link
+ * LocalQuotas}.
  *
  * <p>Deployed by name it opens a {@link BrokerNode} of its own on the {@link Engines} that {@link
  * ServiceLoader} finds, and closes it when it is undeployed. Configuration:
@@ -173,6 +175,7 @@ public final class BrokerVerticle extends VerticleBase {
     service = new Service(node, vertx, context, options, meters, scope);
     LocalObjects.put(vertx, LogNode.class, node.log());
     LocalObjects.put(vertx, KnownIds.class, new MetaIds(() -> node.meta().tables()));
+    LocalObjects.put(vertx, LocalQuotas.class, service.quotas());
     consume(Addresses.data(node.nodeId()), service::data);
     consume(Addresses.control(node.nodeId()), service::control);
     consumers.add(
@@ -229,6 +232,7 @@ public final class BrokerVerticle extends VerticleBase {
       scope.close();
       LocalObjects.remove(vertx, LogNode.class);
       LocalObjects.remove(vertx, KnownIds.class);
+      LocalObjects.remove(vertx, LocalQuotas.class);
     }
     if (membership != null) {
       membership.close();

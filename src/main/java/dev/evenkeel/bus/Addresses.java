@@ -55,6 +55,8 @@ public final class Addresses {
   public static final String API_GROUPS = "evenkeel.api.groups";
   public static final String API_CLUSTER = "evenkeel.api.cluster";
 
+  public static final String API_QUOTAS = "evenkeel.api.quotas";
+
   public static final String API_SESSIONS = "evenkeel.api.sessions";
 
   /** Says in words who answers at an address. */

@@ -18,6 +18,8 @@ import java.util.List;
  *     lead} are left out
  * @param coming shards that others are giving away to this member: it may already ask for their
  *     messages
+ * @param groupRate in answers to heartbeats: the rate at which all members of the group together
+ *     may start messages, for people; null: there is none
  */
 public record Assignment(
     String group,
@@ -28,7 +30,8 @@ public record Assignment(
     List<Owned> shards,
     Lead lead,
     boolean unchanged,
-    List<Coming> coming) {
+    List<Coming> coming,
+    String groupRate) {
 
   /** Most shards that are named as coming. */
   public static final int COMING_MAX = 64;
@@ -49,7 +52,8 @@ public record Assignment(
           .object("lead", LEAD::write, LEAD::read)
           .unless("unchanged", false)
           .list("coming", COMING_MAX, COMING::write, COMING::readItem)
-          .unless("coming", List.of());
+          .unless("coming", List.of())
+          .unless("groupRate", null);
 
   /** An assignment with all that the member owns. */
   public Assignment(
@@ -60,19 +64,27 @@ public record Assignment(
       long revision,
       List<Owned> shards,
       Lead lead) {
-    this(group, member, instance, term, revision, shards, lead, false, List.of());
+    this(group, member, instance, term, revision, shards, lead, false, List.of(), null);
   }
 
   /** This assignment for a member that has seen it. */
   public Assignment asUnchanged() {
     return new Assignment(
-        group, member, instance, term, revision, List.of(), null, true, List.of());
+        group, member, instance, term, revision, List.of(), null, true, List.of(), groupRate);
   }
 
   /** This assignment, with what comes next. */
   public Assignment withComing(List<Coming> shards) {
     return new Assignment(
-        group, member, instance, term, revision, this.shards, lead, unchanged, shards);
+        group, member, instance, term, revision, this.shards, lead, unchanged, shards, groupRate);
+  }
+
+  /** This assignment, with the rate of the group. */
+  public Assignment withGroupRate(String rate) {
+    return rate == null
+        ? this
+        : new Assignment(
+            group, member, instance, term, revision, shards, lead, unchanged, coming, rate);
   }
 
   /**

@@ -92,6 +92,12 @@ public record FetchRequest(
         group, shard, epoch, other, bytesMax, messagesMax, failuresKnown, waitMillis, filter);
   }
 
+  /** The same request with lower bounds. */
+  public FetchRequest within(int bytes, int messages) {
+    return new FetchRequest(
+        group, shard, epoch, offset, bytes, messages, failuresKnown, waitMillis, filter);
+  }
+
   /** Whether the answer says where its batches are in the log, and may leave out messages. */
   public boolean placed() {
     return filter != null;

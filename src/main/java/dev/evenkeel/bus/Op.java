@@ -109,7 +109,14 @@ public enum Op {
    * Body: shard, i64 due time, i64 serial, i32 position of the delayed message. Answer: {@code
    * wire.ReplyCodec}. To the shard's leader.
    */
-  CANCEL_DELAYED;
+  CANCEL_DELAYED,
+  /**
+   * Body: {@code rate.ReserveRequest}. Answer: {@code rate.Reservation}. To the leader of the meta
+   * group, which gives out the time of all quotas.
+   */
+  RESERVE,
+  /** No body. Answer: {@code rate.QuotaUse} list. To the leader of the meta group. */
+  READ_QUOTAS;
 
   private static final Op[] VALUES = values();
 

@@ -47,6 +47,17 @@ final class ConsumeOptions {
           "Rate limit of this member, as 100/s, 30/m or 1/10s. That many messages may start at once"
               + " (default: no limit). Not in mode level.");
 
+  private final Supplier<Rate> groupRate =
+      flags.value(
+          "--group-rate",
+          "R",
+          Rate.class,
+          OptionFormats::rate,
+          null,
+          "Rate limit of all members of the group together. It counts for every member, and 'quota"
+              + " set group-rate' changes it while they run (default: as it is). Not in mode"
+              + " level.");
+
   private final Supplier<Rate> keyRate =
       flags.value(
           "--key-rate",
@@ -262,13 +273,18 @@ final class ConsumeOptions {
     // line fails alone. So every order holds without waiting for each line, unless a message may
     // wait for its key or its rate while later ones pass.
     boolean unordered =
-        printed && json.getValue("dedup") == null && rate.get() == null && !keyRated;
+        printed
+            && json.getValue("dedup") == null
+            && rate.get() == null
+            && groupRate.get() == null
+            && !keyRated;
     json.put("parallel", printed ? LINES_WAITING_MAX : parallel.get())
         .put("retryDelaysMillis", retryDelaysMillis());
     ConsumerOptions options =
         new ConsumerOptions(json)
             .setStart(OptionFormats.start("--from", from.get()))
             .setRate(rate.get())
+            .setGroupRate(groupRate.get())
             .setKeyRate(keyRate.get());
     OptionFormats.checked(
         () -> {

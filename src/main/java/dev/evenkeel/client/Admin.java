@@ -1,14 +1,15 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
 
 /**
- * Administers topics, groups, dead letters and nodes; see {@link EvenkeelClient#admin}. It asks
- * what the HTTP API and the command line ask, with the same permissions, refusals and audit log.
- * Its methods may be called from any thread.
+ * Administers topics, groups, dead letters, quotas and nodes; see {@link EvenkeelClient#admin}. It
+ * asks what the HTTP API and the command line ask, with the same permissions, refusals and audit
+ * log. Its methods may be called from any thread.
  *
  * <p>Each future completes within about 30 s. It fails with {@code RefusedException}: FORBIDDEN if
  * the user of the connection may not do that; INVALID if something is wrong with the request;
@@ -275,6 +276,52 @@ public interface Admin {
 
   /** Deletes all dead letters of a group. Returns how many they were. */
   Future<Long> dropAll(String group);
+
+  // Quotas
+
+  /**
+   * A limit of what a producer, user, topic or group may append, fetch or start.
+   *
+   * @param bytesPerSecond null: no limit
+   * @param messages messages per period; null: no limit
+   * @param periodMillis the period of {@code messages}; null if these have no limit
+   * @param json as {@code GET /api/quotas} gives it, with what was used lately
+   */
+  record Quota(
+      QuotaKind kind,
+      String name,
+      Long bytesPerSecond,
+      Long messages,
+      Long periodMillis,
+      JsonObject json) {}
+
+  /** All quotas that the user may see, by kind and name. */
+  Future<List<Quota>> quotas();
+
+  /**
+   * Sets a quota in place of the one that there was. It counts within about a second. What it is
+   * for need not exist yet. Fails with TOO_LARGE if there are 10,000 others.
+   *
+   * @param bytesPerSecond null: no limit
+   * @param messages messages per period; null: no limit. One of both is needed
+   * @param periodMillis 1 ms to a day
+   */
+  Future<Quota> setQuota(
+      QuotaKind kind, String name, Long bytesPerSecond, Long messages, long periodMillis);
+
+  /** The same with messages per second. */
+  default Future<Quota> setQuota(
+      QuotaKind kind, String name, Long bytesPerSecond, Long messagesPerSecond) {
+    return setQuota(kind, name, bytesPerSecond, messagesPerSecond, 1_000);
+  }
+
+  /** Sets the rate at which all members of a group together start messages. */
+  default Future<Quota> setGroupRate(String group, Rate rate) {
+    return setQuota(QuotaKind.GROUP_RATE, group, null, (long) rate.permits(), rate.periodMillis());
+  }
+
+  /** Removes a quota, if there is one. */
+  Future<Void> clearQuota(QuotaKind kind, String name);
 
   // The cluster
 

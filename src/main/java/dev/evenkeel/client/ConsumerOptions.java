@@ -169,6 +169,7 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   private static final Option<OnDamagedOffsets> ON_DAMAGED_OFFSETS =
       SCHEMA.constant("onDamagedOffsets", OnDamagedOffsets.class, null);
   private static final Option<Rate> RATE = SCHEMA.rate("rate");
+  private static final Option<Rate> GROUP_RATE = SCHEMA.rate("groupRate");
   private static final Option<Rate> KEY_RATE = SCHEMA.rate("keyRate");
   private static final Option<RateBy> RATE_BY = SCHEMA.constant("rateBy", RateBy.class, null);
   private static final Option<OverRate> OVER_RATE =
@@ -399,6 +400,21 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
    */
   public ConsumerOptions setRate(Rate rate) {
     return set(RATE, rate);
+  }
+
+  /** What the rate of the whole group shall be; null, the default: as it is. */
+  public Rate getGroupRate() {
+    return get(GROUP_RATE);
+  }
+
+  /**
+   * How many messages all members of the group together begin at most in a period. The rate belongs
+   * to the group and counts for every member, also for those that do not set it; of several, the
+   * newest member's counts. {@link Admin#setGroupRate} changes it, and {@link Admin#clearQuota}
+   * removes it, while members run. Null, the default, leaves it as it is. Mode LEVEL has no rates.
+   */
+  public ConsumerOptions setGroupRate(Rate groupRate) {
+    return set(GROUP_RATE, groupRate);
   }
 
   /** The rate at which messages of one key and topic begin; null, the default: no limit. */

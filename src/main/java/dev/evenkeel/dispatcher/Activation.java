@@ -2,11 +2,14 @@ package dev.evenkeel.dispatcher;
 
 import dev.evenkeel.assign.Assignors;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
+import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
@@ -18,6 +21,8 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
@@ -429,9 +434,16 @@ final class Activation {
         });
   }
 
+  /** Every member must keep to the rate of its group. */
+  private Assignment rated(Assignment assignment) {
+    LocalQuotas quotas = LocalObjects.get(vertx, LocalQuotas.class);
+    Quota rate = quotas == null ? null : quotas.quota(QuotaKind.GROUP_RATE, assignment.group());
+    return rate == null ? assignment : assignment.withGroupRate(rate.limits());
+  }
+
   private void run(DispatcherAction action) {
     if (action instanceof DispatcherAction.Answer a) {
-      requests.remove(a.request()).reply(Bodies.answer(a.assignment().toJson()));
+      requests.remove(a.request()).reply(Bodies.answer(rated(a.assignment()).toJson()));
     } else if (action instanceof DispatcherAction.Refuse a) {
       meters.refused(a.refusal());
       requests.remove(a.request()).reply(Frames.refusal(a.refusal(), a.detail()));

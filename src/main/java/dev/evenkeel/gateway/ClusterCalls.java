@@ -260,6 +260,7 @@ final class ClusterCalls {
           READ_GROUPS,
           READ_GROUP_LEASES,
           READ_MOVES,
+          READ_QUOTAS,
           READ_DEAD_LETTERS,
           READ_FAILURES,
           READ_DELAYED,

@@ -79,6 +79,11 @@ import java.util.function.Function;
  *                                          "groups":{"meta":"WAITING|REMOVED|ADDED"},"message":null}
  *   {"action":"replacement","node":"n2"}  the state of the last replacement; NONE if there was none
  *
+ * evenkeel.api.quotas
+ *   {"action":"list"}                   → [{"kind":"topic","name":"orders","bytesPerSecond":...}]
+ *   {"action":"set","kind":"topic","name":"orders","bytesPerSecond":1000000,"messages":100}
+ *   {"action":"clear","kind":"topic","name":"orders"}
+ *
  * evenkeel.api.sessions: members of groups, see {@link SessionsApi}
  *   {"action":"open","group":"g","topics":["orders"]}     → {"session","member","expiresMs"}
  *   {"action":"messages","group":"g","session":"...","max":32,"waitMs":15000} → {"messages":[...]}
@@ -152,6 +157,7 @@ public final class GatewayVerticle extends VerticleBase {
             serve(Addresses.API_DELAYED, new DelayedApi(calls)::answer),
             serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
             serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),
+            serve(Addresses.API_QUOTAS, new QuotasApi(calls)::answer),
             serve(Addresses.API_SESSIONS, sessions::answer),
             sessions.start()));
   }

@@ -271,6 +271,17 @@ public sealed interface MetaCommand {
   }
 
   /**
+   * Sets a quota in place of the one that there was; one that limits nothing removes it. Refuses
+   * TOO_LARGE if there would be more than {@link Quota#QUOTAS_MAX}.
+   */
+  record SetQuota(Quota quota) implements MetaCommand, Submitted {
+    @Override
+    public void check() {
+      quota.check();
+    }
+  }
+
+  /**
    * Raises the feature level of the cluster: every node has said that it reads entries of this
    * level, so they may be written from now on. The level never goes down. The entry itself has this
    * level.

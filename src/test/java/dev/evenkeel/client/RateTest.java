@@ -53,11 +53,13 @@ class RateTest {
         new ConsumerOptions()
             .setRate(new Rate(100, 1_000))
             .setKeyRate(new Rate(1, 10_000))
+            .setGroupRate(new Rate(30, 60_000))
             .setRateBy(ConsumerOptions.RateBy.PAYLOAD)
             .setOverRate(ConsumerOptions.OverRate.DROP_OLDEST);
     ConsumerOptions again = new ConsumerOptions(options.toJson());
     assertThat(again.getRate()).isEqualTo(options.getRate());
     assertThat(again.getKeyRate()).isEqualTo(options.getKeyRate());
+    assertThat(again.getGroupRate()).isEqualTo(new Rate(30, 60_000));
     assertThat(again.getRateBy()).isEqualTo(ConsumerOptions.RateBy.PAYLOAD);
     assertThat(again.getOverRate()).isEqualTo(ConsumerOptions.OverRate.DROP_OLDEST);
   }
@@ -79,6 +81,9 @@ class RateTest {
   void whatHasNoRatesSaysSo() {
     OptionsCheck.check(rated());
     refused(rated().setMode(ConsumerOptions.Mode.LEVEL), "rates in mode level");
+    ConsumerOptions group = rated().setKeyRate(null).setGroupRate(new Rate(1, 1_000));
+    OptionsCheck.check(group);
+    refused(group.setMode(ConsumerOptions.Mode.LEVEL), "rates in mode level");
     OptionsCheck.check(rated().setDedup(ConsumerOptions.Dedup.KEY));
     refused(
         rated()

@@ -16,6 +16,7 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.Serde;
 import dev.evenkeel.client.TopicSettings;
 import dev.evenkeel.client.TypedProducer;
@@ -24,6 +25,7 @@ import dev.evenkeel.client.plain.PlainConsumer;
 import dev.evenkeel.client.plain.PlainProducer;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MessageFilter;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -80,6 +82,30 @@ class DailyApiIT extends OneNode {
       assertThat(dead.get(0).error()).contains("the payload of 7 bytes cannot be read");
       assertThat(await(admin.replay("typed", List.of(dead.get(0).name())))).isEqualTo(1);
       assertThat(await(admin.dropAll("typed"))).isZero();
+    } finally {
+      await(client.close());
+    }
+  }
+
+  @Test
+  void quotasAreAdministeredFromCode() {
+    EvenkeelClient client = await(Evenkeel.connect(options()));
+    try {
+      Admin admin = client.admin();
+      Admin.Quota set = await(admin.setQuota(QuotaKind.TOPIC, "limited", 1_000_000L, null));
+      assertThat(set.bytesPerSecond()).isEqualTo(1_000_000);
+      assertThat(set.messages()).isNull();
+      await(admin.setGroupRate("limited", Rate.parse("30/m")));
+      List<Admin.Quota> all = await(admin.quotas());
+      assertThat(all).extracting(Admin.Quota::kind).contains(QuotaKind.TOPIC, QuotaKind.GROUP_RATE);
+      assertThat(all)
+          .filteredOn(each -> each.kind() == QuotaKind.GROUP_RATE)
+          .allMatch(each -> each.messages() == 30 && each.periodMillis() == 60_000);
+      refused(admin.setQuota(QuotaKind.TOPIC, "limited", null, null), Refusal.INVALID);
+      refused(admin.setQuota(QuotaKind.TOPIC, "a b", 1L, null), Refusal.INVALID);
+      await(admin.clearQuota(QuotaKind.TOPIC, "limited"));
+      await(admin.clearQuota(QuotaKind.GROUP_RATE, "limited"));
+      assertThat(await(admin.quotas())).isEmpty();
     } finally {
       await(client.close());
     }

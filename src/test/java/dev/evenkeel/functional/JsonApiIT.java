@@ -348,6 +348,26 @@ class JsonApiIT {
   }
 
   @Test
+  void quotasByHttpAndOverTheBus() throws Exception {
+    String path = "/api/quotas/topic/web-limited";
+    JsonObject set = object(json("PUT", path, "{\"bytesPerSecond\":1000,\"messages\":5}", 200));
+    assertThat(set.getLong("bytesPerSecond")).isEqualTo(1_000);
+    assertThat(set.getLong("periodMillis")).isEqualTo(1_000);
+    JsonArray list = new JsonArray(json("GET", "/api/quotas", null, 200));
+    assertThat(list).hasSize(1);
+    assertThat((JsonArray) ask("quotas", object("{\"action\":\"list\"}"))).hasSize(1);
+    assertError("PUT", path, "{}", 400, "INVALID");
+    assertError("PUT", path, "{\"periodMillis\":5}", 400, "INVALID");
+    assertError("PUT", path, "{\"messages\":0}", 400, "INVALID");
+    assertError("PUT", path, "{\"messages\":1,\"kind\":\"group\"}", 400, "INVALID");
+    assertError("PUT", "/api/quotas/shard/x", "{\"messages\":1}", 400, "INVALID");
+    assertError("PUT", "/api/quotas/group-rate/x", "{\"bytesPerSecond\":1}", 400, "INVALID");
+    assertRefused("quotas", "{\"action\":\"get\"}", Refusal.INVALID, "list, set or clear");
+    assertThat(object(json("DELETE", path, null, 200)).getBoolean("cleared")).isTrue();
+    assertThat(json("GET", "/api/quotas", null, 200)).isEqualTo("[]");
+  }
+
+  @Test
   void groupsByHttp() throws Exception {
     json("POST", "/api/topics", "{\"name\":\"web-group\",\"shards\":1}", 201);
     json("POST", "/api/topics/web-group/messages", "{\"payload\":\"p\"}", 200);

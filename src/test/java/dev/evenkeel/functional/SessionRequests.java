@@ -277,6 +277,13 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
         Addresses.API_GROUPS,
         asked.copy().put("action", "reset").put("to", "earliest").put("dryRun", true));
     add(all, Addresses.API_GROUPS, asked.copy().put("action", "delete").put("topic", topic));
+    for (String action : List.of("list", "clear")) {
+      JsonObject quota = new JsonObject().put("action", action);
+      if (action.equals("clear")) {
+        quota.put("kind", "topic").put("name", topic);
+      }
+      add(all, Addresses.API_QUOTAS, quota);
+    }
     for (String action : List.of("status", "replacement", "replace")) {
       add(
           all,

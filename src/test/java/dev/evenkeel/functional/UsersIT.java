@@ -29,6 +29,7 @@ import java.net.http.WebSocketHandshakeException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -210,6 +211,52 @@ class UsersIT {
                     .allSatisfy(line -> new JsonObject(line)));
     assertThat(Files.readString(audit)).doesNotContain(token("shop").substring(12));
     assertThat(Files.getPosixFilePermissions(audit.getParent())).hasSize(3);
+  }
+
+  /** What is sent at once is paid afterwards; then the next request is refused. */
+  @Test
+  void aUserHasAQuota() throws Exception {
+    add("bulk", "produce:orders");
+    String quota = "/api/quotas/principal/bulk";
+    JsonObject limit = new JsonObject().put("messages", 5);
+    Awaitility.await("the feature level")
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> send("operator", "PUT", quota, limit).statusCode() == 200);
+    assertRefused(send("shop", "PUT", quota, limit), 403, "FORBIDDEN");
+    JsonObject message = new JsonObject().put("payload", "p");
+    String messages = "/api/topics/orders/messages";
+    HttpResponse<String> refused = null;
+    for (int i = 0; i < 200 && refused == null; i++) {
+      // Requests over the quota wait; several of them at once do not all find time.
+      List<CompletableFuture<HttpResponse<String>>> sent = new ArrayList<>();
+      for (int j = 0; j < 12; j++) {
+        sent.add(
+            http.sendAsync(
+                request("bulk", messages, message), HttpResponse.BodyHandlers.ofString()));
+      }
+      for (CompletableFuture<HttpResponse<String>> each : sent) {
+        HttpResponse<String> answer = each.get(60, TimeUnit.SECONDS);
+        refused = answer.statusCode() == 429 ? answer : refused;
+      }
+    }
+    assertThat(refused).as("a refusal").isNotNull();
+    assertRefused(refused, 429, "OVERLOADED");
+    assertThat(refused.headers().firstValue("retry-after")).isPresent();
+    assertThat(refused.body()).contains("principal 'bulk'");
+    assertThat(send("shop", "POST", messages, message).statusCode())
+        .as("another user")
+        .isEqualTo(200);
+    assertThat(send("operator", "DELETE", quota, null).statusCode()).isEqualTo(200);
+    assertThat(Files.readString(node.directory.resolve("data/audit/audit.jsonl")))
+        .contains("quotas set kind=principal name=bulk");
+  }
+
+  private HttpRequest request(String user, String path, JsonObject body) throws IOException {
+    return HttpRequest.newBuilder(URI.create(url + path))
+        .POST(HttpRequest.BodyPublishers.ofString(body.encode()))
+        .header("content-type", "application/json")
+        .header("authorization", "Bearer " + token(user))
+        .build();
   }
 
   @Test

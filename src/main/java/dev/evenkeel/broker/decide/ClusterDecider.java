@@ -8,9 +8,12 @@ import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.broker.state.NamedProducer;
 import dev.evenkeel.protocol.AddedGroup;
+import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
@@ -18,7 +21,7 @@ import java.util.List;
 
 /**
  * Decides about numbers that only grow in a cluster: ids and epochs of producers, active time, and
- * the feature level.
+ * the feature level. Also about nodes, data log groups and quotas.
  */
 public record ClusterDecider(MetaTables tables) {
   /** Most producers that are remembered by name, for ever. */
@@ -123,6 +126,29 @@ public record ClusterDecider(MetaTables tables) {
       }
     }
     return Decision.refused(INVALID, "no data group %s was added", command.index());
+  }
+
+  /** Sets or removes a quota. */
+  public Decision<MetaChange> set(MetaCommand.SetQuota command) {
+    command.check();
+    Quota quota = command.quota();
+    Quota known = tables.quota(quota.kind(), quota.name());
+    if (quota.isNone()) {
+      return Decision.of(known == null ? List.of() : List.of(MetaChange.removeQuota(quota.key())));
+    }
+    GroupInfo group = quota.kind() == QuotaKind.GROUP_RATE ? tables.group(quota.name()) : null;
+    if (group != null && group.policy().isLevel()) {
+      return Decision.refused(
+          INVALID,
+          "group '%s' is in mode level: only the other modes have a group rate; limit what it"
+              + " fetches with kind group",
+          quota.name());
+    }
+    if (known == null && tables.quotaCount() >= Quota.QUOTAS_MAX) {
+      return Decision.refused(
+          TOO_LARGE, "there are " + Quota.QUOTAS_MAX + " quotas: clear one that is not needed");
+    }
+    return Decision.of(quota.equals(known) ? List.of() : List.of(MetaChange.putQuota(quota)));
   }
 
   /** Raises the feature level. It never goes down: the log has such entries. */

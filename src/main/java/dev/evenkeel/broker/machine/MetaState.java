@@ -125,6 +125,9 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
     } else if (command instanceof MetaCommand.OpenGroup c) {
       return new ClusterDecider(tables).open(c);
     }
+    if (command instanceof MetaCommand.SetQuota c) {
+      return new ClusterDecider(tables).set(c);
+    }
     throw new IllegalStateException("no decider handles " + command);
   }
 

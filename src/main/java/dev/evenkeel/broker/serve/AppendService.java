@@ -26,9 +26,11 @@ public final class AppendService {
   private final List<LogGroupServer> groups;
   private final List<Appender> appenders = new ArrayList<>();
   private final CompressedBatches compressed;
+  private final NodeQuotas quotas;
 
-  AppendService(ServeContext serve) {
+  AppendService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
+    this.quotas = quotas;
     groups = serve.groups();
     compressed = new CompressedBatches(serve.vertx());
   }
@@ -58,6 +60,21 @@ public final class AppendService {
     }
     // Here, so that it refuses this request alone, and not those that it would be joined with.
     groups.get(group).state().requireLevel(level);
+    Future<Void> turn = quotas.turn(items);
+    if (turn == null) {
+      return append(group, items, messages, level, body);
+    }
+    int count = messages;
+    int needed = level;
+    return turn.compose(
+        passed -> {
+          serve.group(group).requireLeader();
+          return append(group, items, count, needed, body);
+        });
+  }
+
+  private Future<Buffer> append(
+      int group, List<AppendBody.Item> items, int messages, int level, ByteBuffer body) {
     return appenders
         .get(group)
         .append(items, messages, level, body, compressed.check(items))

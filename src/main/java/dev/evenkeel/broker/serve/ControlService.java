@@ -55,6 +55,7 @@ public final class ControlService {
   private final FailureService failures;
   private final DelayedService delayed;
   private final OffsetFinder offsets;
+  private final RateService rates;
   private final List<CommitQueue> commits = new ArrayList<>();
 
   ControlService(
@@ -68,6 +69,7 @@ public final class ControlService {
     failures = new FailureService(serve);
     delayed = new DelayedService(serve);
     offsets = new OffsetFinder(serve);
+    rates = new RateService(serve, commands);
   }
 
   void add(LogGroupServer group) {
@@ -94,6 +96,11 @@ public final class ControlService {
       case DELETE_TOPIC -> deleteTopic(in);
       case READ_GROUPS -> readMeta(in, RecordCodec.GROUP, MetaTables::groups);
       case READ_GROUP_LEASES -> readMeta(in, RecordCodec.GROUP_LEASE, MetaTables::groupLeases);
+      case RESERVE -> rates.reserve(Frames.body(request));
+      case READ_QUOTAS -> {
+        in.end();
+        yield rates.read();
+      }
       case READ_LOGS -> readLogs(in);
       case READ_MOVES -> readMeta(in, RecordCodec.MOVE, tables -> tables.moves().oldestFirst());
       case FETCH_RETRIES -> failures.retries(Frames.body(request));

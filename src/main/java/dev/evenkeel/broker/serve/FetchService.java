@@ -5,6 +5,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
+import dev.evenkeel.broker.quota.GroupDebts;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
@@ -62,8 +63,14 @@ public final class FetchService {
   private final LookQueue looks = new LookQueue();
   private int waitingCount;
 
-  FetchService(ServeContext serve) {
+  private final GroupDebts debts;
+
+  /** Fetches with a filter whose groups are in debt. */
+  private final Map<Shard, Set<WaitingFetch>> inDebt = new HashMap<>();
+
+  FetchService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
+    debts = quotas.debts(this::paid);
     meters = serve.meters();
     scanner =
         new ThreadPoolExecutor(
@@ -174,11 +181,14 @@ public final class FetchService {
     if (place.atEnd()) {
       return place.hasNews(request) ? noticeFor(request, 0) : null;
     }
+    if (debts.holds(request.group(), request.shard())) {
+      return null;
+    }
     boolean consumer = isConsumer(request);
     ShardRecord record = place.record;
     long startNanos = System.nanoTime();
-    int bytesMax = batchBytesMax(bytes);
-    int messagesMax = request.messagesMax();
+    int bytesMax = debts.bytesMax(request.group(), batchBytesMax(bytes));
+    int messagesMax = debts.messagesMax(request.group(), request.messagesMax());
     FetchFrame frames = frames(request);
     List<Cached> cached =
         place
@@ -190,8 +200,10 @@ public final class FetchService {
       if (consumer) {
         meters.fetched(cached, startNanos, false);
       }
+      delivered(request, cached);
       return Future.succeededFuture(frames.of(record, place.failures, cached));
     }
+    debts.reading(request.group());
     boolean forSocket = !request.group().isEmpty() && alone;
     return new DiskReader(
             serve, place.group, request.shard(), bytesMax, messagesMax, forSocket, frames)
@@ -201,13 +213,25 @@ public final class FetchService {
               if (consumer) {
                 meters.fetched(found.batches(), startNanos, true);
               }
+              delivered(request, found.batches());
               return frames.filled(record, place.failures, found.batches(), found.frame());
             })
+        .onFailure(failure -> delivered(request, List.of()))
         .recover(
             failure ->
                 !consumer && isLostToItsEnd(failure, record, place.offset)
                     ? Future.succeededFuture(frames.of(record, place.failures, List.of()))
                     : Future.failedFuture(failure));
+  }
+
+  /** The group is to pay for these batches. */
+  private void delivered(FetchRequest request, List<Cached> batches) {
+    if (debts.counts(request.group())) {
+      debts.delivered(
+          request.group(),
+          batches.stream().mapToLong(each -> each.batch().length()).sum(),
+          batches.stream().mapToLong(each -> each.batch().count()).sum());
+    }
   }
 
   /**
@@ -230,8 +254,34 @@ public final class FetchService {
                 // The client must not take it for messages that nobody wants.
                 throw new RefusedException.OutOfRange(found.get(0).baseOffset(), end);
               }
-              return onScanner(() -> FilteredBatches.of(found, frames(request), request));
+              String group = request.group();
+              FetchRequest bound =
+                  request.within(
+                      debts.bytesMax(group, request.bytesMax()),
+                      debts.messagesMax(group, request.messagesMax()));
+              return onScanner(() -> FilteredBatches.of(found, frames(request), bound));
             });
+  }
+
+  /**
+   * Whether the group of a fetch with a filter is in debt: then the request is told to look again
+   * when that is paid.
+   */
+  boolean isInDebt(WaitingFetch request, FetchRequest fetch) {
+    boolean holds = debts.holds(fetch.group(), fetch.shard());
+    if (holds) {
+      inDebt.computeIfAbsent(fetch.shard(), any -> new LinkedHashSet<>(2)).add(request);
+    }
+    return holds;
+  }
+
+  /** Looks again at the fetches of a shard: their group was in debt. */
+  private void paid(Shard shard) {
+    shardChanged(shard);
+    Set<WaitingFetch> held = inDebt.remove(shard);
+    if (held != null) {
+      held.forEach(each -> each.again(shard));
+    }
   }
 
   /** Runs a task on the thread that looks at messages for filters. */
@@ -260,6 +310,9 @@ public final class FetchService {
   Buffer filtered(FetchRequest request, FilteredBatches.Found found, long over) {
     Place place = placeOf(request.from(found.next()));
     meters.filtered(found.messages(), found.bytes(), over);
+    if (debts.counts(request.group())) {
+      debts.delivered(request.group(), found.bytes(), found.messages());
+    }
     return frames(request).filled(place.record, place.failures, found.next(), found.frame());
   }
 
@@ -413,6 +466,7 @@ public final class FetchService {
   /** A request has no fetch of that shard any more. */
   void gone(WaitingFetch request, Shard shard) {
     remove(waiting, shard, request);
+    remove(inDebt, shard, request);
     String group = request.fetches().get(0).group();
     if (!group.isEmpty()) {
       remove(byLease, new LeaseKey(shard, group), request);

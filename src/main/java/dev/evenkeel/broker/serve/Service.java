@@ -3,6 +3,7 @@ package dev.evenkeel.broker.serve;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.quota.QuotaMeters;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.ClusterView;
@@ -13,6 +14,7 @@ import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
+import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -41,6 +43,7 @@ public final class Service {
   private final List<LogGroupServer> groups = new CopyOnWriteArrayList<>();
   private final List<Announcer> announcers = new ArrayList<>();
   private final ServeContext serve;
+  private final NodeQuotas quotas;
   private final AppendService appends;
   private final FetchService fetches;
   private final ControlService control;
@@ -76,8 +79,9 @@ public final class Service {
     topics = new TopicProcedures(serve, commands);
     tending = new ShardTending(serve, commands);
     delayedMoves = new DelayedMoves(serve, commands);
-    appends = new AppendService(serve);
-    fetches = new FetchService(serve);
+    quotas = new NodeQuotas(serve, new QuotaMeters(scope));
+    appends = new AppendService(serve, quotas);
+    fetches = new FetchService(serve, quotas);
     control = new ControlService(serve, fetches, commands, topics);
     figures = new BrokerMetrics(node, groups, context, this::queues, scope);
     levels = new LevelRaiser(serve);
@@ -177,6 +181,11 @@ public final class Service {
 
   private BrokerMetrics.Queues queues() {
     return new BrokerMetrics.Queues(appends.queues(), fetches.waiting());
+  }
+
+  /** The quotas that this node keeps. */
+  public LocalQuotas quotas() {
+    return quotas;
   }
 
   /** Answers a request to the data address. */

@@ -137,7 +137,7 @@ final class WaitingFetch {
 
   /** The answer, if it can be given now. Else what there is is looked at on another thread. */
   private Future<Buffer> filter(int index) {
-    if (looking[index]) {
+    if (looking[index] || service.isInDebt(this, fetch(index))) {
       return null;
     }
     if (watched[index] == null) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -22,6 +23,7 @@ import java.util.Arrays;
  *            'N'                    next ids and other growing numbers (meta log group)
  *            'M' number             move              (meta log group)
  *            'D' index              added data group  (meta log group)
+ *            'Q' kind name          quota             (meta log group)
  * INDEX      topicId shard offset   index entry
  * LEASES     group 0 topicId shard 0   lease without its state
  *            group 0 topicId shard 1   the state's bytes
@@ -83,6 +85,11 @@ public final class Keys {
   static byte[] named(char tag, String name) {
     byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
     return ByteBuffer.allocate(1 + utf8.length).put((byte) tag).put(utf8).array();
+  }
+
+  /** The kind is one digit. */
+  static byte[] quota(Quota.Key key) {
+    return named('Q', key.kind().ordinal() + key.name());
   }
 
   static byte[] move(long number) {

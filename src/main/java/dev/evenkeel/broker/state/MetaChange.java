@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Codec;
@@ -103,6 +104,15 @@ public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
         Keys.addedGroup(group.index()),
         RecordCodec.ADDED_GROUP.encode(group),
         tables -> tables.addedGroups.put(group.index(), group));
+  }
+
+  public static MetaChange putQuota(Quota quota) {
+    return new MetaChange(
+        Keys.quota(quota.key()), RecordCodec.QUOTA.encode(quota), tables -> tables.put(quota));
+  }
+
+  public static MetaChange removeQuota(Quota.Key key) {
+    return new MetaChange(Keys.quota(key), null, tables -> tables.quotas.remove(key));
   }
 
   public static MetaChange putFeatureLevel(int level) {

@@ -4,6 +4,8 @@ import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Codec;
@@ -12,6 +14,7 @@ import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.storage.Store;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -32,6 +35,7 @@ public final class MetaTables {
   final Map<String, ClusterNode> nodes = new ConcurrentSkipListMap<>();
   final Map<String, List<String>> placement = new ConcurrentSkipListMap<>();
   final NavigableMap<Integer, AddedGroup> addedGroups = new ConcurrentSkipListMap<>();
+  final Map<Quota.Key, Quota> quotas = new ConcurrentHashMap<>();
   final MoveTable moves = new MoveTable();
   volatile Counters counters = Counters.FIRST;
   volatile int featureLevel = FeatureLevel.FIRST;
@@ -95,6 +99,7 @@ public final class MetaTables {
               AddedGroup added = RecordCodec.ADDED_GROUP.read(in);
               tables.addedGroups.put(added.index(), added);
             }
+            case 'Q' -> tables.put(RecordCodec.QUOTA.read(in));
             case 'N' -> tables.counters = Counters.CODEC.read(in);
             case 'F' -> tables.featureLevel = in.i32();
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
@@ -124,6 +129,10 @@ public final class MetaTables {
   void put(NamedProducer producer) {
     producers.put(producer.name(), producer);
     producerNames.put(producer.id(), producer.name());
+  }
+
+  void put(Quota quota) {
+    quotas.put(quota.key(), quota);
   }
 
   void put(ClusterNode node) {
@@ -211,6 +220,32 @@ public final class MetaTables {
 
   public int namedProducers() {
     return producers.size();
+  }
+
+  /** Whether there is any quota. From any thread. */
+  public boolean hasQuotas() {
+    return !quotas.isEmpty();
+  }
+
+  public int quotaCount() {
+    return quotas.size();
+  }
+
+  /** The quota of a producer, user, topic or group, or null. From any thread. */
+  public Quota quota(QuotaKind kind, String name) {
+    return name == null || quotas.isEmpty() ? null : quotas.get(new Quota.Key(kind, name));
+  }
+
+  /** The same. */
+  public Quota quota(Quota.Key key) {
+    return quotas.isEmpty() ? null : quotas.get(key);
+  }
+
+  /** All quotas, by kind and name; a copy. */
+  public List<Quota> quotas() {
+    return quotas.values().stream()
+        .sorted(Comparator.comparing(Quota::kind).thenComparing(Quota::name))
+        .toList();
   }
 
   /** The highest {@link FeatureLevel} that every node has said it reads. */

@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.TopicSettings;
+import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
@@ -256,6 +257,40 @@ final class AdminCalls implements Admin {
   private Future<Long> all(String action, String group) {
     return groups(action(action).put("group", group).put("all", true))
         .map(answer -> answer.getLong("count"));
+  }
+
+  @Override
+  public Future<List<Quota>> quotas() {
+    return ask(Addresses.API_QUOTAS, action("list")).map(all -> list(all, AdminCalls::quota));
+  }
+
+  @Override
+  public Future<Quota> setQuota(
+      QuotaKind kind, String name, Long bytesPerSecond, Long messages, long periodMillis) {
+    JsonObject question =
+        action("set")
+            .put("kind", kind.word())
+            .put("name", name)
+            .put("bytesPerSecond", bytesPerSecond)
+            .put("messages", messages)
+            .put("periodMillis", messages == null ? null : periodMillis);
+    return ask(Addresses.API_QUOTAS, question).map(answer -> quota(new JsonObject(answer)));
+  }
+
+  @Override
+  public Future<Void> clearQuota(QuotaKind kind, String name) {
+    return ask(Addresses.API_QUOTAS, action("clear").put("kind", kind.word()).put("name", name))
+        .mapEmpty();
+  }
+
+  private static Quota quota(JsonObject json) {
+    return new Quota(
+        QuotaKind.of(json.getString("kind")),
+        json.getString("name"),
+        json.getLong("bytesPerSecond"),
+        json.getLong("messages"),
+        json.getLong("periodMillis"),
+        json);
   }
 
   @Override

@@ -26,7 +26,12 @@ public final class ApiRules {
           "admit",
           "drain",
           "undrain",
-          "remove");
+          "remove",
+          "set",
+          "clear");
+
+  /** Kinds of quotas whose names permissions can cover: those of topics and groups. */
+  private static final Set<String> NAMED_QUOTAS = Set.of("topic", "group", "group-rate");
 
   /** A name that no permission but {@code *} covers. */
   private static final String NO_NAME = "";
@@ -49,6 +54,7 @@ public final class ApiRules {
       case Addresses.API_DELAYED -> delayed(principal, action, text(question, "topic"));
       case Addresses.API_TOPICS -> topics(principal, action, question);
       case Addresses.API_GROUPS -> groups(principal, action, question);
+      case Addresses.API_QUOTAS -> quotas(principal, action, question);
       case Addresses.API_SESSIONS -> sessions(principal, action, question);
       case Addresses.API_CLUSTER -> {
         if (!action.equals("status")) {
@@ -103,6 +109,23 @@ public final class ApiRules {
     }
   }
 
+  private static void quotas(Principal principal, String action, JsonObject question) {
+    // The answer to a list holds only what it may see.
+    if (!action.equals("list")) {
+      boolean named = NAMED_QUOTAS.contains(text(question, "kind"));
+      principal.require(Kind.ADMIN, named ? text(question, "name") : NO_NAME);
+    }
+  }
+
+  private static boolean seesQuota(Principal principal, JsonObject quota) {
+    String name = quota.getString("name");
+    return switch (quota.getString("kind")) {
+      case "topic" -> principal.seesTopic(name);
+      case "group", "group-rate" -> principal.seesGroup(name);
+      default -> false;
+    };
+  }
+
   private static void sessions(Principal principal, String action, JsonObject question) {
     principal.require(Kind.GROUP, text(question, "group"));
     if (action.equals("open") && question.getValue("topics") instanceof JsonArray topics) {
@@ -136,6 +159,9 @@ public final class ApiRules {
       if (address.equals(Addresses.API_GROUPS) && action.equals("list")) {
         return only(list, each -> principal.seesGroup(name(each)));
       }
+      if (address.equals(Addresses.API_QUOTAS)) {
+        return only(list, each -> seesQuota(principal, each));
+      }
       if (address.equals(Addresses.API_GROUPS) && action.equals("rebalances")) {
         return only(list, each -> principal.seesGroup(each.getString("group")));
       }
@@ -163,7 +189,8 @@ public final class ApiRules {
   public static String words(String address, JsonObject question) {
     String what = address.substring(address.lastIndexOf('.') + 1);
     StringBuilder words = new StringBuilder(what);
-    for (String key : List.of("action", "name", "group", "topic", "shard", "id", "node", "to")) {
+    for (String key :
+        List.of("action", "kind", "name", "group", "topic", "shard", "id", "node", "to")) {
       Object value = question.getValue(key);
       if (value != null) {
         words.append(key.equals("action") ? " " : " " + key + "=");

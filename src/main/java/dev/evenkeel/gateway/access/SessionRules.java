@@ -6,9 +6,12 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.level.Report;
+import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.gateway.access.Permission.Kind;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -43,7 +46,8 @@ public final class SessionRules {
           Op.READ_LEASE,
           Op.BROWSE,
           Op.FIND_OFFSET,
-          Op.FETCH_RETRIES);
+          Op.FETCH_RETRIES,
+          Op.RESERVE);
 
   /** What a client sends to the data address of a broker. */
   private static final Set<Op> DATA =
@@ -74,6 +78,7 @@ public final class SessionRules {
     switch (op) {
       case SUBMIT_DATA -> data(principal, request);
       case SUBMIT_META -> meta(principal, request);
+      case RESERVE -> reserve(principal, ReserveRequest.decode(Frames.body(request)).key());
       default -> {
         if (principal.bound()) {
           read(principal, op, Frames.body(request));
@@ -188,6 +193,16 @@ public final class SessionRules {
     }
   }
 
+  /** Members share the rate of their group. All other quotas are kept by nodes. */
+  private static void reserve(Principal principal, Quota.Key key) {
+    if (key.kind() != QuotaKind.GROUP_RATE) {
+      throw nodesOnly("time for the quota of a " + key.kind().word());
+    }
+    if (principal.bound()) {
+      principal.require(Kind.GROUP, key.name());
+    }
+  }
+
   /** Checks a heartbeat. The dispatcher checks whether the run is the sender's own. */
   public static void heartbeat(Principal principal, Buffer request) {
     if (!principal.bound()) {
@@ -262,7 +277,7 @@ public final class SessionRules {
     return json.put("topics", new JsonArray(topics)).toBuffer();
   }
 
-  private static JsonObject json(Buffer request) {
+  static JsonObject json(Buffer request) {
     try {
       return new JsonObject(request);
     } catch (DecodeException | ClassCastException e) {

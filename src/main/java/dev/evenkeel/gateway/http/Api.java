@@ -1,7 +1,9 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.gateway.access.PrincipalQuota;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -44,7 +46,11 @@ final class Api {
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
-    return ask(address, question)
+    Future<Void> turn =
+        address.equals(Addresses.API_PRODUCE)
+            ? PrincipalQuota.turn(vertx, principal, question)
+            : null;
+    return (turn == null ? ask(address, question) : turn.compose(now -> ask(address, question)))
         .map(answer -> ApiRules.visible(principal, address, question, answer))
         .onComplete(done -> callers.acted(context, principal, address, question, done.cause()));
   }

@@ -97,6 +97,11 @@ final class JsonRoutes {
     router.post(session + "/extend").handler(withoutBody(sessions, "extend"));
     router.delete(session).handler(this::closeSession);
 
+    String quotas = Addresses.API_QUOTAS;
+    router.get("/api/quotas").handler(withoutBody(quotas, "list"));
+    router.put("/api/quotas/:kind/:name").handler(settings).handler(withBody(quotas, "set", 200));
+    router.delete("/api/quotas/:kind/:name").handler(withoutBody(quotas, "clear"));
+
     String cluster = Addresses.API_CLUSTER;
     String replace = "/api/cluster/nodes/:node/replace";
     router.get("/api/cluster").handler(withoutBody(cluster, "status"));

@@ -21,7 +21,8 @@ final class SessionAddresses {
           Addresses.API_MESSAGES,
           Addresses.API_DELAYED,
           Addresses.API_GROUPS,
-          Addresses.API_CLUSTER);
+          Addresses.API_CLUSTER,
+          Addresses.API_QUOTAS);
 
   /** The addresses of all listeners: the node listens once for all sessions. */
   static final Set<String> SHARED = Set.of(Addresses.LEADER_CHANGES, Addresses.TOPIC_CHANGES);

@@ -11,6 +11,7 @@ import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.gateway.access.Access.Caller;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
+import dev.evenkeel.gateway.access.PrincipalQuota;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.gateway.session.SessionAddresses.Answerer;
 import dev.evenkeel.gateway.session.Sessions.Session;
@@ -203,6 +204,32 @@ final class SessionConnection {
       options.setLocalOnly(true);
     }
     int correlation = frame.correlation();
+    Future<Void> turn = PrincipalQuota.turn(port.vertx(), principal, address, body);
+    if (turn == null) {
+      pass(principal, correlation, address, body, bytes, options);
+      return;
+    }
+    turn.onComplete(
+        done -> {
+          if (done.succeeded() && state == State.OPEN) {
+            pass(principal, correlation, address, body, bytes, options);
+            return;
+          }
+          session.requestDone(bytes);
+          if (state == State.OPEN) {
+            refuse(correlation, RefusedException.of(done.cause()));
+          }
+        });
+  }
+
+  /** Passes a request on to whoever answers. */
+  private void pass(
+      Principal principal,
+      int correlation,
+      String address,
+      Buffer body,
+      int bytes,
+      DeliveryOptions options) {
     port.vertx()
         .eventBus()
         .<Object>request(address, body, options)

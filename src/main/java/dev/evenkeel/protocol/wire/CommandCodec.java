@@ -14,6 +14,7 @@ import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN_TO_HEIR;
 import static dev.evenkeel.protocol.wire.RecordCodec.MOVES;
 import static dev.evenkeel.protocol.wire.RecordCodec.NODE;
 import static dev.evenkeel.protocol.wire.RecordCodec.POLICY;
+import static dev.evenkeel.protocol.wire.RecordCodec.QUOTA;
 import static dev.evenkeel.protocol.wire.RecordCodec.SHARD;
 import static dev.evenkeel.protocol.wire.RecordCodec.START;
 import static dev.evenkeel.protocol.wire.RecordCodec.TOPIC_CONFIG;
@@ -73,6 +74,7 @@ public final class CommandCodec {
           .add(25, MetaCommand.ForgetLayout.class, I32, I32)
           .add(26, MetaCommand.AddGroup.class, I32, TEXTS)
           .add(27, MetaCommand.OpenGroup.class, I32)
+          .add(28, MetaCommand.SetQuota.class, QUOTA)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -161,6 +163,9 @@ public final class CommandCodec {
         || command instanceof MetaCommand.OpenLayout
         || command instanceof MetaCommand.ForgetLayout) {
       return FeatureLevel.RESHARDING;
+    }
+    if (command instanceof MetaCommand.SetQuota) {
+      return FeatureLevel.QUOTAS;
     }
     return command instanceof MetaCommand.PutNodes
             || command instanceof MetaCommand.RemoveNode

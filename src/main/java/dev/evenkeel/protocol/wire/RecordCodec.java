@@ -19,6 +19,8 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
@@ -86,6 +88,12 @@ public final class RecordCodec {
 
   public static final Codec<AddedGroup> ADDED_GROUP =
       Codec.form("an added group", 1, Codec.record(AddedGroup.class, I32, Codec.TEXTS, Codec.BOOL));
+
+  public static final Codec<Quota> QUOTA =
+      Codec.form(
+          "a quota",
+          1,
+          Codec.record(Quota.class, Codec.constant(QuotaKind.class), TEXT, I64, I64, I64));
 
   public static final Codec<TopicConfig> TOPIC_CONFIG = Codec.record(TopicConfig.class);
 

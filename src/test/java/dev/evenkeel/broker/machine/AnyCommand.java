@@ -9,6 +9,8 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -139,6 +141,11 @@ final class AnyCommand {
       return any(pick(kind.getPermittedSubclasses()));
     } else if (kind == GroupPolicy.class && random.nextBoolean()) {
       return pick(POLICIES);
+    } else if (kind == Quota.class && random.nextBoolean()) {
+      QuotaKind quota = pick(QuotaKind.values());
+      long bytes = quota == QuotaKind.GROUP_RATE ? 0 : random.nextInt(9);
+      return new Quota(
+          quota, pick(new String[] {"a", "b"}), bytes, random.nextInt(9), 1 + random.nextInt(9));
     } else if (kind == Batch.class || kind == BatchHeader.class) {
       BatchBuilder batch = new BatchBuilder(64);
       batch.add(new Message(null, Map.of(), 1, new byte[random.nextInt(9)]));

@@ -8,11 +8,14 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
@@ -201,5 +204,60 @@ class MetaTest {
 
   private Reply register(String name) {
     return rig.run(new MetaCommand.RegisterProducer(name));
+  }
+
+  private static Quota topicQuota(String name, long bytes) {
+    return Quota.perSecond(QuotaKind.TOPIC, name, bytes, 0);
+  }
+
+  private Reply set(Quota quota) {
+    return rig.run(new MetaCommand.SetQuota(quota));
+  }
+
+  @Test
+  void quotasAreSetChangedAndRemoved() throws Exception {
+    rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.QUOTAS));
+    assertThat(rig.meta.tables().hasQuotas()).isFalse();
+    assertThat(set(topicQuota("orders", 5))).isEqualTo(Reply.DONE);
+    assertThat(set(topicQuota("orders", 7))).isEqualTo(Reply.DONE);
+    Quota rate = new Quota(QuotaKind.GROUP_RATE, "orders", 0, 30, 60_000);
+    set(rate);
+    rig.meta.close();
+    rig.meta.open();
+    assertThat(rig.meta.tables().quotas()).containsExactly(topicQuota("orders", 7), rate);
+    assertThat(rig.meta.tables().quota(QuotaKind.GROUP, "orders")).isNull();
+    set(Quota.none(QuotaKind.TOPIC, "orders"));
+    assertThat(set(Quota.none(QuotaKind.TOPIC, "orders"))).isEqualTo(Reply.DONE);
+    assertThat(rig.meta.tables().quotas()).containsExactly(rate);
+  }
+
+  @Test
+  void refusesQuotasThatMakeNoSense() {
+    rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.QUOTAS));
+    assertThat(refusal(set(topicQuota("a b", 5)))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(set(topicQuota("a", -5)))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(set(Quota.perSecond(QuotaKind.GROUP_RATE, "g", 5, 5))))
+        .isEqualTo(Refusal.INVALID);
+    rig.run(
+        new MetaCommand.DeclareGroup(
+            "even",
+            GroupPolicy.of(GroupPolicy.MODE_LEVEL),
+            List.of("a"),
+            StartAt.EARLIEST,
+            false,
+            null));
+    assertThat(refusal(set(Quota.perSecond(QuotaKind.GROUP_RATE, "even", 0, 5))))
+        .isEqualTo(Refusal.INVALID);
+    assertThat(rig.meta.tables().quotas()).isEmpty();
+  }
+
+  @Test
+  void refusesMoreQuotasThanItKeeps() {
+    rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.QUOTAS));
+    for (int i = 0; i < Quota.QUOTAS_MAX; i++) {
+      set(topicQuota("t" + i, 5));
+    }
+    assertThat(refusal(set(topicQuota("more", 5)))).isEqualTo(Refusal.TOO_LARGE);
+    assertThat(set(topicQuota("t1", 6))).as("a change of one").isEqualTo(Reply.DONE);
   }
 }

@@ -8,9 +8,12 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -76,6 +79,7 @@ class RulesTest {
             Addresses.API_TOPICS,
             Addresses.API_GROUPS,
             Addresses.API_CLUSTER,
+            Addresses.API_QUOTAS,
             "evenkeel.api.unknown")) {
       for (String action :
           new String[] {
@@ -92,6 +96,8 @@ class RulesTest {
             "status",
             "replace",
             "replacement",
+            "set",
+            "clear",
             "plan",
             "made-up"
           }) {
@@ -214,6 +220,72 @@ class RulesTest {
       CommandCodec.write(body, command);
       refused(Refusal.FORBIDDEN, () -> send(user("admin:*"), true, Op.SUBMIT_META, body));
     }
+  }
+
+  private static Bytes reserve(QuotaKind kind, String name) {
+    return new ReserveRequest(new Quota.Key(kind, name), 0, 1, 1_000, null).encode();
+  }
+
+  @Test
+  void membersAskForTimeOfTheirGroupAndNobodyElseDoes() {
+    send(user("group:g"), true, Op.RESERVE, reserve(QuotaKind.GROUP_RATE, "g"));
+    send(Principal.ANYBODY, true, Op.RESERVE, reserve(QuotaKind.GROUP_RATE, "g"));
+    refused(
+        Refusal.FORBIDDEN,
+        () -> send(user("group:h"), true, Op.RESERVE, reserve(QuotaKind.GROUP_RATE, "g")));
+    for (QuotaKind kind : QuotaKind.values()) {
+      if (kind != QuotaKind.GROUP_RATE) {
+        for (Principal any : List.of(user("group:g", "admin:*"), Principal.ANYBODY)) {
+          refused(Refusal.FORBIDDEN, () -> send(any, true, Op.RESERVE, reserve(kind, "orders")));
+        }
+      }
+    }
+    refused(
+        Refusal.INVALID,
+        () -> send(user("group:g"), true, Op.RESERVE, reserve(QuotaKind.GROUP_RATE, "g").u8(1)));
+    refused(Refusal.FORBIDDEN, () -> send(user("admin:*"), true, Op.READ_QUOTAS, new Bytes()));
+  }
+
+  private static JsonObject quota(String action, String kind, String name) {
+    return new JsonObject().put("action", action).put("kind", kind).put("name", name);
+  }
+
+  @Test
+  void whoSetsAQuotaAdministersItsTopicOrGroup() {
+    for (String action : List.of("set", "clear")) {
+      for (String kind : List.of("topic", "group", "group-rate")) {
+        JsonObject question = quota(action, kind, "orders");
+        ApiRules.check(user("admin:orders"), Addresses.API_QUOTAS, question);
+        refused(
+            Refusal.FORBIDDEN,
+            () -> ApiRules.check(user("admin:other"), Addresses.API_QUOTAS, question));
+        assertThat(ApiRules.changes(Addresses.API_QUOTAS, question)).as("is audited").isTrue();
+        assertThat(ApiRules.words(Addresses.API_QUOTAS, question))
+            .isEqualTo("quotas " + action + " kind=" + kind + " name=orders");
+      }
+      for (String kind : List.of("producer", "principal", "made-up")) {
+        JsonObject question = quota(action, kind, "orders");
+        ApiRules.check(user("admin:*"), Addresses.API_QUOTAS, question);
+        refused(
+            Refusal.FORBIDDEN,
+            () -> ApiRules.check(user("admin:orders"), Addresses.API_QUOTAS, question));
+      }
+    }
+  }
+
+  @Test
+  void aListOfQuotasHasWhatTheUserMaySee() {
+    JsonObject list = new JsonObject().put("action", "list");
+    JsonArray answer = new JsonArray();
+    for (QuotaKind kind : QuotaKind.values()) {
+      answer.add(quota(null, kind.word(), "orders"));
+    }
+    assertThat((JsonArray) ApiRules.visible(user(), Addresses.API_QUOTAS, list, answer)).isEmpty();
+    assertThat(
+            (JsonArray) ApiRules.visible(user("view:orders"), Addresses.API_QUOTAS, list, answer))
+        .hasSize(3);
+    assertThat((JsonArray) ApiRules.visible(user("view:*"), Addresses.API_QUOTAS, list, answer))
+        .hasSize(5);
   }
 
   @Test

@@ -79,7 +79,8 @@ class SessionAddressesTest {
         Addresses.API_MESSAGES,
         Addresses.API_DELAYED,
         Addresses.API_GROUPS,
-        Addresses.API_CLUSTER
+        Addresses.API_CLUSTER,
+        Addresses.API_QUOTAS
       })
   void theGatewayOfThisNodeAnswersJson(String address) {
     assertThat(answerer(address, NO_BODY)).isEqualTo(Answerer.HERE);
@@ -168,7 +169,7 @@ class SessionAddressesTest {
       String address = "evenkeel.node." + node;
       if (control.contains(op)) {
         answerer(address + ".control", request);
-      } else if (op != Op.SUBMIT_DATA && op != Op.SUBMIT_META) {
+      } else if (op != Op.SUBMIT_DATA && op != Op.SUBMIT_META && op != Op.RESERVE) {
         refused(() -> answerer(address + ".control", request), Refusal.FORBIDDEN, op.name());
       }
       if (data.contains(op)) {

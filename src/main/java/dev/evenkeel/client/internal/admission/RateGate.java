@@ -22,13 +22,14 @@ import java.util.function.Consumer;
 
 /**
  * The last admission step: limits the rate at which messages begin, of the whole consumer, of each
- * key, or both. A message that may not begin yet waits here. It takes no handler, and holds up its
- * own key only.
+ * key, of the whole group, or several of them. A message that may not begin yet waits here. It
+ * takes no handler, and holds up its own key only.
  *
  * <pre>
  * waits for a token of its key          --the token is due--> in turn
  * a token of its key is there           in turn
- * in turn, the consumer's token is there and a handler is free --> AT WORK, both tokens are taken
+ * in turn, a handler is free and the consumer's and the group's tokens are there
+ *                                                   --> AT WORK, the tokens are taken
  * over the rate of its key, behind another one --OverRate says so--> finished: dropped
  * </pre>
  *
@@ -55,10 +56,8 @@ public final class RateGate implements MessageSource<Task> {
   private final OverRate overRate;
   private final Consumer<Delivery> onDropped;
 
-  /** Null: the consumer has no rate of its own. */
-  private final TokenBucket total;
-
-  private long totalFull = TokenBucket.ALWAYS_FULL;
+  /** Of the whole consumer, and of its group. */
+  private final StartTokens total;
 
   /** Null: keys have no rate. */
   private final TokenBucket ofKey;
@@ -93,6 +92,20 @@ public final class RateGate implements MessageSource<Task> {
       DedupKeys keys,
       int keysMax,
       Consumer<Delivery> onDropped) {
+    this(core, before, options, null, keys, keysMax, onDropped);
+  }
+
+  /**
+   * @param shared the rate of the whole group; null: there is none
+   */
+  public RateGate(
+      ConsumerCore core,
+      Admission before,
+      ConsumerOptions options,
+      SharedTokens shared,
+      DedupKeys keys,
+      int keysMax,
+      Consumer<Delivery> onDropped) {
     this.core = core;
     this.before = before;
     this.keys = keys;
@@ -100,7 +113,7 @@ public final class RateGate implements MessageSource<Task> {
     member = options.getMember();
     parallel = options.getParallel();
     overRate = options.getOverRate();
-    total = bucket(options.getRate());
+    total = new StartTokens(bucket(options.getRate()), shared);
     ofKey = bucket(options.getKeyRate());
     buckets = new KeyBuckets(keysMax);
   }
@@ -213,16 +226,13 @@ public final class RateGate implements MessageSource<Task> {
         bucket.queued = false;
         continue;
       }
-      boolean token = total == null || total.due(totalFull) <= nanos;
-      if (!token || !core.mayBegin(now)) {
+      if (!core.mayBegin(now) || !total.available(nanos)) {
         return null;
       }
       inTurn.poll();
       Task task = bucket.waiting.poll();
       waiting--;
-      if (total != null) {
-        totalFull = total.taken(totalFull, nanos);
-      }
+      total.take(nanos);
       if (bucket.hasRate()) {
         bucket.full = ofKey.taken(bucket.full, nanos);
       }
@@ -321,8 +331,8 @@ public final class RateGate implements MessageSource<Task> {
    */
   public long dueMillis(long now) {
     long due = Long.MAX_VALUE;
-    if (!inTurn.isEmpty() && total != null && core.mayBegin(now)) {
-      due = total.due(totalFull);
+    if (!inTurn.isEmpty() && core.mayBegin(now)) {
+      due = total.dueNanos();
     }
     if (!byDue.isEmpty()) {
       due = Math.min(due, byDue.peek().dueNanos);
@@ -343,7 +353,7 @@ public final class RateGate implements MessageSource<Task> {
       return;
     }
     long soon = now * TokenBucket.NANOS_PER_MILLI + AWAITED_NANOS;
-    boolean totalFar = total != null && total.due(totalFull) > soon;
+    boolean totalFar = total.isAfter(soon);
     inTurn.forEach(bucket -> giveBack(bucket.waiting, totalFar));
     byDue.forEach(bucket -> giveBack(bucket.waiting, totalFar || bucket.dueNanos > soon));
     if (withoutBucket != null) {
@@ -362,9 +372,9 @@ public final class RateGate implements MessageSource<Task> {
   @Override
   public Task nextWith(Task first, long now) {
     long nanos = now * TokenBucket.NANOS_PER_MILLI;
-    Task task = total.due(totalFull) <= nanos ? before.nextWith(first, now) : null;
+    Task task = total.available(nanos) ? before.nextWith(first, now) : null;
     if (task != null) {
-      totalFull = total.taken(totalFull, nanos);
+      total.take(nanos);
     }
     return task;
   }

@@ -106,6 +106,12 @@ final class ConsumerShell implements Consumer {
   /** Null without rates. */
   private RateLimits rates;
 
+  /** The same loop as {@link #messages}; null in mode level, which has no rates. */
+  private final MessageLoop<Task> rated;
+
+  /** The step before the rates. */
+  private final Admission unrated;
+
   /** Null without dedup. */
   private ClusterDedup dedup;
 
@@ -205,6 +211,8 @@ final class ConsumerShell implements Consumer {
       features.add(level);
       source = level.work();
       messages = new MessageLoop<>(this, level.work(), this::handle);
+      rated = null;
+      unrated = null;
     } else {
       source = core;
       Admission admission = core;
@@ -213,16 +221,20 @@ final class ConsumerShell implements Consumer {
         features.add(dedup);
         admission = dedup.step();
       }
-      if (options.getRate() != null || options.getKeyRate() != null) {
+      unrated = admission;
+      if (options.getRate() != null
+          || options.getKeyRate() != null
+          || options.getGroupRate() != null) {
         rates = new RateLimits(this, admission);
         features.add(rates);
       }
       MessageSource<Task> last = rates == null ? admission : rates.source();
-      messages =
+      rated =
           handler.usesContext()
               ? new MessageLoop<>(this, last, this::handleWithContext)
               : new MessageLoop<>(
                   this, last, this::handle, handler.handlesBatches() ? this::handleBatch : null);
+      messages = rated;
     }
     leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
     heartbeats = new HeartbeatLoop(this, random);
@@ -448,8 +460,22 @@ final class ConsumerShell implements Consumer {
     if (broadcast == null) {
       assigned(assignment);
     }
+    groupLimited(assignment.groupRate() != null);
     started.tryComplete(this);
     turn();
+  }
+
+  /** The group has, or has not, a rate, which counts for members that do not ask for it, too. */
+  private void groupLimited(boolean limited) {
+    if (rated == null || rates == null && !limited) {
+      return;
+    }
+    if (rates == null) {
+      rates = new RateLimits(this, unrated);
+      features.add(rates);
+      rated.use(rates.source());
+    }
+    rates.groupLimited(limited);
   }
 
   /** A heartbeat was refused for a reason that a retry alone does not change. */

@@ -28,7 +28,7 @@ final class MessageLoop<T extends MessageSource.Handed> {
 
   private final ConsumerShell consumer;
   private final String member;
-  private final MessageSource<T> source;
+  private MessageSource<T> source;
   private final BiFunction<? super T, Delivery, Future<Void>> handler;
 
   /** Null: the handler takes single messages only. */
@@ -60,6 +60,11 @@ final class MessageLoop<T extends MessageSource.Handed> {
     this.handler = handler;
     this.batchHandler = batchHandler;
     batchMessagesMax = consumer.options.getBatchMessages();
+  }
+
+  /** Takes messages from another source from now on, which also learns how those end that began. */
+  void use(MessageSource<T> other) {
+    source = other;
   }
 
   /**

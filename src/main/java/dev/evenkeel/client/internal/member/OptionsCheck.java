@@ -130,7 +130,9 @@ public final class OptionsCheck {
     refuseIf(
         options.getKeyRate() == null && (drops || options.getRateBy() != RateBy.KEY),
         "rateBy and overRate need a keyRate: set one, or leave them out");
-    if (options.getRate() != null || options.getKeyRate() != null) {
+    if (options.getRate() != null
+        || options.getKeyRate() != null
+        || options.getGroupRate() != null) {
       refuseIf(
           options.getMode() == Mode.LEVEL,
           "rates in mode level: only the other modes have them, leave them out");

@@ -1,32 +1,54 @@
 package dev.evenkeel.client.internal.member;
 
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Figures;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.LeaderClient.Retry;
+import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.WakeTimer;
+import dev.evenkeel.bus.rate.Reservation;
+import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.RateBy;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RateGate;
+import dev.evenkeel.client.internal.admission.SharedTokens;
 import dev.evenkeel.client.internal.consume.Admission;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.protocol.RefusedException;
 
 /**
  * The {@link RateGate} of a consumer, and the timer that wakes the consumer when the next message
- * may begin.
+ * may begin. It asks for this member's part of the rate of its group.
  */
 final class RateLimits implements Feature {
+  /** A member that gets no answer goes on at its share of the group's rate. */
+  private static final long ANSWER_MILLIS_MAX = 500;
+
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
   private final RateGate gate;
   private final WakeTimer wake;
+  private final ConsumerShell consumer;
+  private final SharedTokens shared;
+  private final LeaderClient leaders;
 
   RateLimits(ConsumerShell consumer, Admission before) {
+    this.consumer = consumer;
     ConsumerOptions options = consumer.options;
+    shared = new SharedTokens(options.getGroup(), options.getGroupRate());
+    leaders = new LeaderClient(consumer.link, consumer.directory);
     Dedup by = options.getRateBy() == RateBy.PAYLOAD ? Dedup.PAYLOAD : Dedup.KEY;
     gate =
         new RateGate(
             consumer.core,
             before,
             options,
+            shared,
             new DedupKeys(options.getGroup(), by, null),
             RateGate.KEYS_MAX,
             delivery ->
@@ -47,10 +69,50 @@ final class RateLimits implements Feature {
     gate.tick(now);
   }
 
+  /** The dispatcher says whether the group has a rate. */
+  void groupLimited(boolean limited) {
+    shared.limited(limited);
+  }
+
   @Override
   public void turned() {
+    ReserveRequest request = shared.ask(nanos());
+    if (request != null) {
+      ask(request);
+    }
     long now = Clock.millis();
     wake.wakeAt(gate.dueMillis(now), now);
+  }
+
+  private static long nanos() {
+    return Clock.millis() * NANOS_PER_MILLI;
+  }
+
+  private void ask(ReserveRequest request) {
+    leaders
+        .request(
+            ClusterView.META,
+            Addresses::control,
+            Frames.request(Op.RESERVE, request.encode()),
+            ANSWER_MILLIS_MAX,
+            Retry.hops(1))
+        .map(Reservation::decode)
+        .onComplete(
+            answer ->
+                consumer.onEvent(
+                    now -> {
+                      if (answer.succeeded()) {
+                        shared.answered(nanos(), answer.result());
+                      } else {
+                        failed(RefusedException.of(answer.cause()));
+                      }
+                    }));
+  }
+
+  private void failed(RefusedException refused) {
+    if (!shared.failed(nanos(), refused.refusal()) && consumer.options.getGroupRate() != null) {
+      consumer.endBecause(refused);
+    }
   }
 
   @Override

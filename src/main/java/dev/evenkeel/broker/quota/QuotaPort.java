@@ -1,0 +1,27 @@
+package dev.evenkeel.broker.quota;
+
+import dev.evenkeel.bus.rate.Reservation;
+import dev.evenkeel.bus.rate.ReserveRequest;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
+import io.vertx.core.Future;
+
+/** What the quotas of a node need from it. All on one context. */
+public interface QuotaPort {
+  /** The quota as this node knows it, or null. */
+  Quota quota(QuotaKind kind, String name);
+
+  /** The same. */
+  default Quota quota(Quota.Key key) {
+    return quota(key.kind(), key.name());
+  }
+
+  /** Asks the coordinator of rates. Fails within about half a second if it does not answer. */
+  Future<Reservation> reserve(ReserveRequest request);
+
+  /** A monotonic clock. */
+  long nanos();
+
+  /** Runs a task after that time, or a little later. */
+  void after(long nanos, Runnable task);
+}

@@ -1,0 +1,23 @@
+package dev.evenkeel.bus.rate;
+
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
+import io.vertx.core.Future;
+
+/**
+ * The quotas as this node knows them, and a place to wait for them. Brokers put it into {@link
+ * dev.evenkeel.bus.LocalObjects}. Safe for use from any thread.
+ */
+public interface LocalQuotas {
+  /** The quota as this node knows it, or null. Costs a look into a hash map at most. */
+  Quota quota(QuotaKind kind, String name);
+
+  /**
+   * Waits until so much may be appended. Callers pass in their order. The future completes on any
+   * thread.
+   *
+   * @return fails with {@code RefusedException} OVERLOADED, at once, if that would take too long;
+   *     then nothing was spent
+   */
+  Future<Void> pass(Quota.Key key, long bytes, long messages);
+}

@@ -1,0 +1,69 @@
+package dev.evenkeel.bus.rate;
+
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.Codec;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import java.nio.ByteBuffer;
+
+/**
+ * Asks the coordinator of rates for time. The answer is a {@link Reservation}.
+ *
+ * @param bytes to be spent, 0 or more
+ * @param messages to be spent, 0 or more; 0 of both asks how things are
+ * @param waitMillisMax grant nothing that starts later than after this time
+ * @param stated what the group's rate shall be from now on, for kind GROUP_RATE; null: as it is
+ */
+public record ReserveRequest(
+    Quota.Key key, long bytes, long messages, int waitMillisMax, Quota stated) {
+  private static final Codec<QuotaKind> KIND = Codec.constant(QuotaKind.class);
+  private static final Codec<Quota> STATED = Codec.nullable(RecordCodec.QUOTA);
+
+  /** Most bytes, and most messages, of one request. */
+  public static final long AMOUNT_MAX = 1L << 32;
+
+  /** Waits for as long as it takes. */
+  public static final int ANY_WAIT = Integer.MAX_VALUE;
+
+  public Bytes encode() {
+    Bytes out = new Bytes(64);
+    KIND.write(out, key.kind());
+    out.text(key.name()).i64(bytes).i64(messages).i32(waitMillisMax);
+    STATED.write(out, stated);
+    return out;
+  }
+
+  /**
+   * @throws dev.evenkeel.protocol.RefusedException INVALID
+   */
+  public static ReserveRequest decode(ByteBuffer body) {
+    ByteReader in = new ByteReader(body);
+    QuotaKind kind = KIND.read(in);
+    String name = in.neededText();
+    ReserveRequest read =
+        new ReserveRequest(
+            new Quota.Key(kind, name), in.i64(), in.i64(), in.i32(), STATED.read(in));
+    in.end();
+    if (name.length() > Limits.NAME_CHARS_MAX
+        || read.bytes < 0
+        || read.bytes > AMOUNT_MAX
+        || read.messages < 0
+        || read.messages > AMOUNT_MAX
+        || read.waitMillisMax < 0) {
+      throw Refusal.INVALID.error(
+          "a reservation of %s bytes and %s messages within %s ms for %s: out of bounds",
+          read.bytes, read.messages, read.waitMillisMax, kind.word());
+    }
+    if (read.stated != null
+        && (kind != QuotaKind.GROUP_RATE
+            || read.stated.isNone()
+            || !read.stated.check().key().equals(read.key))) {
+      throw Refusal.INVALID.error("a stated rate of %s for %s", read.stated.key(), read.key);
+    }
+    return read;
+  }
+}

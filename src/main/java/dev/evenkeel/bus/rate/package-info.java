@@ -1,0 +1,5 @@
+/**
+ * What a program that spends a quota says to the coordinator of rates, and what it does while it
+ * hears no answer. The coordinator is the node that leads the meta log group.
+ */
+package dev.evenkeel.bus.rate;

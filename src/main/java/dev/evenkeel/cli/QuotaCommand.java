@@ -1,0 +1,220 @@
+package dev.evenkeel.cli;
+
+import dev.evenkeel.client.Rate;
+import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.Quota;
+import dev.evenkeel.protocol.QuotaKind;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.Locale;
+import java.util.Map;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.ITypeConverter;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
+
+/** {@code evenkeel quota}. */
+@Command(
+    name = "quota",
+    description = {
+      "Limits what producers, users, topics and groups may send and get, over the HTTP API.",
+      "A quota holds over the whole cluster. It may be set before its topic, group or producer"
+          + " exists, and a change counts within about a second."
+    },
+    footer = {
+      "",
+      "Examples:",
+      "  evenkeel quota set topic orders --bytes 10MiB/s",
+      "  evenkeel quota set producer importer --messages 500",
+      "  evenkeel quota set principal shop --bytes 1MiB/s --messages 1000/s",
+      "  evenkeel quota set group reports --bytes 5MiB/s",
+      "  evenkeel quota set group-rate smtp --messages 30/m",
+      "  evenkeel quota list",
+      "  evenkeel quota clear topic orders"
+    })
+final class QuotaCommand extends CommandGroup {
+  private static final String KINDS = "producer|principal|topic|group|group-rate";
+  private static final String KIND_HELP =
+      "What is limited. producer: what the producer of that name sends. principal: what all"
+          + " programs of that user send. topic: what all producers send to it. group: what its"
+          + " members fetch. group-rate: how many messages the handlers of all its members start.";
+
+  QuotaCommand() {
+    super("set, list or clear");
+  }
+
+  static final class Kind implements ITypeConverter<QuotaKind> {
+    @Override
+    public QuotaKind convert(String text) {
+      try {
+        return QuotaKind.of(text);
+      } catch (RefusedException e) {
+        throw CommandFailure.usage(e.getMessage());
+      }
+    }
+  }
+
+  /** Bytes per second, such as {@code 1000000}, {@code 10MB/s} or {@code 512KiB/s}. */
+  static final class BytesPerSecond implements ITypeConverter<Long> {
+    private static final Pattern DECIMAL = Pattern.compile("(?i)(\\d{1,9})(kb|mb|gb)");
+    private static final Map<String, Long> UNITS =
+        Map.of("kb", 1_000L, "mb", 1_000_000L, "gb", 1_000_000_000L);
+
+    @Override
+    public Long convert(String text) {
+      String size = text.trim().replaceFirst("/s$", "");
+      Matcher decimal = DECIMAL.matcher(size);
+      try {
+        return decimal.matches()
+            ? Long.parseLong(decimal.group(1))
+                * UNITS.get(decimal.group(2).toLowerCase(Locale.ROOT))
+            : ByteSizes.parse(size);
+      } catch (IllegalArgumentException e) {
+        throw CommandFailure.usage("write 1000000, 512KiB/s, 10MiB/s or 10MB/s");
+      }
+    }
+  }
+
+  /** Messages per period. */
+  record Messages(long count, long periodMillis) {}
+
+  /** A number of messages per second, or a rate such as {@code 30/m}. */
+  static final class MessagesPerPeriod implements ITypeConverter<Messages> {
+    @Override
+    public Messages convert(String text) {
+      String trimmed = text.trim();
+      if (trimmed.matches("\\d{1,12}")) {
+        return new Messages(Long.parseLong(trimmed), 1_000);
+      }
+      try {
+        Rate rate = Rate.parse(trimmed);
+        return new Messages(rate.permits(), rate.periodMillis());
+      } catch (RefusedException e) {
+        throw CommandFailure.usage("write 500, 500/s, 30/m or 1/10s");
+      }
+    }
+  }
+
+  private static String path(QuotaKind kind, String name) {
+    return "/api/quotas/" + kind.word() + "/" + HttpApi.segment(name);
+  }
+
+  @Command(
+      name = "set",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Sets a quota in place of the one that there was.",
+        "Producers over a quota wait. If that would take more than about a second, the node refuses"
+            + " the request with OVERLOADED and the producer tries again; over HTTP the status is"
+            + " 429. Members of a group over a quota get their messages later."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel quota set topic orders --bytes 10MiB/s",
+        "  evenkeel quota set producer importer --messages 500",
+        "  evenkeel quota set group-rate smtp --messages 30/m"
+      })
+  int set(
+      @Mixin ApiOptions options,
+      @Parameters(index = "0", paramLabel = KINDS, converter = Kind.class, description = KIND_HELP)
+          QuotaKind kind,
+      @Parameters(index = "1", paramLabel = "NAME", description = "Name of what is limited.")
+          String name,
+      @Option(
+              names = "--bytes",
+              paramLabel = "SIZE/s",
+              converter = BytesPerSecond.class,
+              description =
+                  "Bytes per second, as 1000000, 512KiB/s, 10MiB/s or 10MB/s. Batches count as they"
+                      + " are sent: compressed ones are smaller.")
+          Long bytes,
+      @Option(
+              names = "--messages",
+              paramLabel = "RATE",
+              converter = MessagesPerPeriod.class,
+              description = "Messages per second, as 500, or per another period, as 30/m or 1/10s.")
+          Messages messages) {
+    if (bytes == null && messages == null) {
+      throw CommandFailure.usage(
+          "nothing to limit: give --bytes or --messages; to remove a quota, use 'quota clear'");
+    }
+    JsonObject body = new JsonObject();
+    if (bytes != null) {
+      OptionFormats.range("--bytes", bytes, 1, Quota.BYTES_MAX);
+      body.put("bytesPerSecond", bytes);
+    }
+    if (messages != null) {
+      OptionFormats.range("--messages", messages.count(), 1, Quota.MESSAGES_MAX);
+      body.put("messages", messages.count()).put("periodMillis", messages.periodMillis());
+    }
+    return options.call(
+        "PUT",
+        path(kind, name),
+        body,
+        (JsonObject quota) -> "quota of " + kind.word() + " " + name + ": " + line(quota) + "\n");
+  }
+
+  @Command(
+      name = "list",
+      mixinStandardHelpOptions = true,
+      description = "Lists all quotas, and how much of them was used in the last seconds.",
+      footer = {"", "Examples:", "  evenkeel quota list", "  evenkeel quota list --format json"})
+  int list(@Mixin ApiOptions options) {
+    return options.get(
+        "/api/quotas",
+        (JsonArray quotas) ->
+            Table.of(
+                    "KIND kind, NAME name, BYTES/S bytes, MESSAGES count, USED BYTES/S"
+                        + " usedBytesPerSecond, USED MESSAGES/S usedMessagesPerSecond",
+                    quotas,
+                    each -> each.put("bytes", bytes(each)).put("count", messages(each)))
+                .text());
+  }
+
+  @Command(
+      name = "clear",
+      mixinStandardHelpOptions = true,
+      description = "Removes a quota, if there is one.",
+      footer = {"", "Example:", "  evenkeel quota clear topic orders"})
+  int clear(
+      @Mixin ApiOptions options,
+      @Parameters(index = "0", paramLabel = KINDS, converter = Kind.class, description = KIND_HELP)
+          QuotaKind kind,
+      @Parameters(index = "1", paramLabel = "NAME", description = "Name of what was limited.")
+          String name) {
+    return options.call(
+        "DELETE",
+        path(kind, name),
+        null,
+        answer -> "cleared the quota of " + kind.word() + " " + name + "\n");
+  }
+
+  private static String bytes(JsonObject quota) {
+    Long bytes = quota.getLong("bytesPerSecond");
+    return bytes == null ? null : ByteSizes.format(bytes);
+  }
+
+  private static String messages(JsonObject quota) {
+    Long messages = quota.getLong("messages");
+    if (messages == null) {
+      return null;
+    }
+    String period = Durations.format(quota.getLong("periodMillis"));
+    return messages + "/" + (period.matches("1[smhd]") ? period.substring(1) : period);
+  }
+
+  /** The limits in one line. */
+  private static String line(JsonObject quota) {
+    String bytes = bytes(quota);
+    String messages = messages(quota);
+    if (bytes == null) {
+      return messages + " messages";
+    }
+    return bytes + " bytes/s" + (messages == null ? "" : ", " + messages + " messages");
+  }
+}
