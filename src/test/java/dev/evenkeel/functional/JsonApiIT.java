@@ -178,8 +178,8 @@ class JsonApiIT {
     assertThat(all.getJsonObject(0))
         .isEqualTo(
             object(
-                "{\"shard\":0,\"offset\":0,\"key\":\"k1\",\"payload\":\"hello\",\"timestamp\":7,"
-                    + "\"headers\":{\"h\":\"v\"}}")
+                    "{\"shard\":0,\"offset\":0,\"key\":\"k1\",\"payload\":\"hello\",\"timestamp\":7,"
+                        + "\"headers\":{\"h\":\"v\"}}")
                 .mergeIn(place));
     assertThat(all.getJsonObject(2).getString("payloadBase64")).isEqualTo("/wA=");
     JsonArray page =

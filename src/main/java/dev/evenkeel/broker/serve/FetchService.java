@@ -500,8 +500,7 @@ public final class FetchService {
     if (place == null || known == null && !place.atEnd()) {
       return false;
     }
-    FilterWatch watch =
-        watches.computeIfAbsent(shard, any -> new FilterWatch(serve, this, any));
+    FilterWatch watch = watches.computeIfAbsent(shard, any -> new FilterWatch(serve, this, any));
     if (!watch.add(member, place.record.end())) {
       return false;
     }

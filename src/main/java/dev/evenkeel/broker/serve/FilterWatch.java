@@ -13,8 +13,8 @@ import java.util.Map;
 import java.util.Set;
 
 /**
- * The fetches with filters that have looked at almost everything in a shard. What comes
- * is looked at once for all of them, so that thousands of such fetches cost little more than one.
+ * The fetches with filters that have looked at almost everything in a shard. What comes is looked
+ * at once for all of them, so that thousands of such fetches cost little more than one.
  *
  * <p>Runs on one context.
  */
