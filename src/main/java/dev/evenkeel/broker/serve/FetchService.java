@@ -250,9 +250,10 @@ public final class FetchService {
     return batches(place.group, request.shard(), place.offset, end)
         .compose(
             found -> {
-              if (found.get(0).baseOffset() > place.offset) {
+              if (found.isEmpty() || found.get(0).baseOffset() > place.offset) {
                 // The client must not take it for messages that nobody wants.
-                throw new RefusedException.OutOfRange(found.get(0).baseOffset(), end);
+                long first = found.isEmpty() ? end : found.get(0).baseOffset();
+                throw new RefusedException.OutOfRange(first, end);
               }
               String group = request.group();
               FetchRequest bound =
@@ -289,7 +290,12 @@ public final class FetchService {
     return Answers.on(serve.vertx(), scanner, task);
   }
 
-  /** Batches from the one that holds an offset on, at least one, from memory or from the disk. */
+  /**
+   * Batches from the one that holds an offset on, from memory or from the disk; none if
+   * all are lost.
+   *
+   * @param end those behind it do not count; it is the end of a batch, and above the offset
+   */
   Future<List<Cached>> batches(LogGroupServer group, Shard shard, long offset, long end) {
     List<Cached> cached =
         group.state().tail().read(shard, offset, end, LOOK_BYTES, Integer.MAX_VALUE);
@@ -297,7 +303,9 @@ public final class FetchService {
         ? new DiskReader(
                 serve, group, shard, LOOK_BYTES, Integer.MAX_VALUE, false, FetchFrame.FORMER)
             .read(offset)
-            .map(DiskReader.Found::batches)
+            .map(
+                found ->
+                    found.batches().stream().filter(each -> each.endOffset() <= end).toList())
         : Future.succeededFuture(cached);
   }
 

@@ -147,7 +147,7 @@ final class FilterWatch {
     batches
         .compose(
             found ->
-                found.get(0).baseOffset() > from
+                found.isEmpty() || found.get(0).baseOffset() > from
                     ? Future.failedFuture("messages are lost")
                     : service.onScanner(() -> match(found)))
         .onComplete(
@@ -160,8 +160,9 @@ final class FilterWatch {
               Round round = matched.result();
               round.found.forEach(
                   (member, found) -> {
-                    // If it has left meanwhile, it looks for itself.
-                    if (members.contains(member)) {
+                    // If it has left meanwhile, it looks for itself. If it has come meanwhile, it
+                    // wants nothing of this.
+                    if (members.contains(member) && found.frame() != null) {
                       member.request.found(member.index, found);
                     }
                   });

@@ -141,6 +141,7 @@ final class WaitingFetch {
       return null;
     }
     if (watched[index] == null) {
+      // With others, if that is possible.
       FilterWatch.Member member = new FilterWatch.Member(this, index, fetch(index));
       if (service.watch(member)) {
         watched[index] = member;
@@ -150,6 +151,11 @@ final class WaitingFetch {
       FetchRequest now = service.now(watched[index]);
       return service.noticeFor(now, now.offset() - fetches.get(index).offset());
     }
+    lookAlone(index);
+    return null;
+  }
+
+  private void lookAlone(int index) {
     Future<FilteredBatches.Found> found =
         service.filter(fetch(index), () -> !promise.future().isComplete());
     looking[index] = true;
@@ -162,7 +168,6 @@ final class WaitingFetch {
             looked(index, looked.result(), looked.cause());
           }
         });
-    return null;
   }
 
   private void looked(int index, FilteredBatches.Found found, Throwable failure) {
@@ -208,7 +213,9 @@ final class WaitingFetch {
   /** Looks for itself, and no longer together with others. */
   void leave(int index) {
     unwatch(index);
-    again(index);
+    if (open[index] && !looking[index]) {
+      lookAlone(index);
+    }
   }
 
   private void unwatch(int index) {
