@@ -291,8 +291,8 @@ public final class FetchService {
   }
 
   /**
-   * Batches from the one that holds an offset on, from memory or from the disk; none if
-   * all are lost.
+   * Batches from the one that holds an offset on, from memory or from the disk; none if all are
+   * lost.
    *
    * @param end those behind it do not count; it is the end of a batch, and above the offset
    */
@@ -303,9 +303,7 @@ public final class FetchService {
         ? new DiskReader(
                 serve, group, shard, LOOK_BYTES, Integer.MAX_VALUE, false, FetchFrame.FORMER)
             .read(offset)
-            .map(
-                found ->
-                    found.batches().stream().filter(each -> each.endOffset() <= end).toList())
+            .map(found -> found.batches().stream().filter(each -> each.endOffset() <= end).toList())
         : Future.succeededFuture(cached);
   }
 
