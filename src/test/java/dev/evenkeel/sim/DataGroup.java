@@ -188,7 +188,7 @@ final class DataGroup {
 
   /** Drops messages that are too old: none is. */
   private void retain() {
-    if (led() && around.faulty()) {
+    if (led() && (around.faulty() || state().tables().timeStandsStill(clockMillis()))) {
       long now = clockMillis();
       if (bug.logTimeIsUnbounded()) {
         long steps = Math.min(STEPS, (now - retainedMillis) / LogTime.STEP_MILLIS_MAX);

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * Brings the shards of the data groups that this node leads in line with what meta says of their
  * topics: gives them the topic's settings, and drops those that the topic has no more. The leader
  * of meta does that, too, when something changes, but cannot reach every leader at every moment,
- * and has no copy of most groups.
+ * and has no copy of most groups. Also lets the time of these groups go on.
  *
  * <p>The meta log here may lag. So what differs is changed only if it is the same in two looks; if
  * the log lags for longer, a later look changes it back.
@@ -56,6 +56,7 @@ final class ShardTending {
         LogGroupServer group = serve.groups().get(i);
         boolean leads = group.nodeId().equals(group.log().leadership().leader());
         if (leads && group.log().leadership().ready()) {
+          startTime(group);
           missing(
               serve.node().meta(),
               group.state().tables(),
@@ -70,6 +71,19 @@ final class ShardTending {
           }
         });
     missing = found;
+  }
+
+  /**
+   * Writes an entry if the clock here is behind that of the last entry, because it was set back or
+   * another node led before. Without one, messages that failed would not be tried again.
+   */
+  private void startTime(LogGroupServer group) {
+    long now = serve.node().nowMillis();
+    if (group.state().tables().timeStandsStill(now)) {
+      commands
+          .append(group.log(), Entry.of(new DataCommand.Retain(), now))
+          .onFailure(e -> LOG.warn("the time of {} waits: {}", group.log().name(), e.toString()));
+    }
   }
 
   private static void missing(

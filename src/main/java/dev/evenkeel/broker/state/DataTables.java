@@ -213,6 +213,12 @@ public final class DataTables {
     return last == null ? LogTime.first(nowMillis) : last.at(nowMillis);
   }
 
+  /** Whether the time stands still until an entry says that the leader's clock is {@code nowMillis}. */
+  public boolean timeStandsStill(long nowMillis) {
+    LogTime last = time;
+    return last != null && last.standsStill(nowMillis);
+  }
+
   /** Leases of a group, sorted by shard. */
   public List<LeaseKey> leasesOf(String group) {
     return leases.keySet().stream().filter(key -> key.group().equals(group)).toList();

@@ -30,6 +30,14 @@ public record LogTime(long millis, long clockMillis) {
     return new LogTime(millis + (far ? STEP_MILLIS_MAX : step), nowMillis);
   }
 
+  /**
+   * Whether this time stands still by a clock that says {@code nowMillis}: it is behind that of the
+   * last entry's leader. The next entry ends that.
+   */
+  public boolean standsStill(long nowMillis) {
+    return nowMillis < clockMillis;
+  }
+
   /** The time of a group's first entry. */
   public static LogTime first(long nowMillis) {
     return new LogTime(nowMillis, nowMillis);
