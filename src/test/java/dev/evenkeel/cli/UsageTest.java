@@ -60,7 +60,7 @@ class UsageTest {
         List.of("at most 32768", "produce", "t", "--header", "a=" + "x".repeat(32_768)),
         List.of("bad producer name", "produce", "t", "--name", "a b"),
         List.of("--spool-resend: only with --spool", "produce", "t", "--spool-resend"),
-        List.of("latency, failover, rebalance, level, dedup or delay", "bench"),
+        List.of("latency, failover, rebalance, level, dedup, delay or filter", "bench"),
         List.of("here they are --lingers", "bench", "batching", "--linger", "5ms"),
         List.of("see --cluster", "bench", "produce", "--http", "http://h:1"),
         List.of("--http 'h:1'", "bench", "produce", "--cluster", "h:1", "--http", "h:1"),

@@ -78,6 +78,33 @@ class HttpConsumeIT extends OneNode {
   }
 
   @Test
+  void aSessionGetsOnlyWhatItsFilterTakes() {
+    node.createTopic("picked", 1);
+    node.sendAll(
+        "picked",
+        IntStream.range(0, 20)
+            .mapToObj(i -> new JsonObject().put("key", "k" + i % 5).put("payload", "m" + i))
+            .toList());
+    JsonArray filter = new JsonArray().add("key=k3");
+    Session session = new Session("picked", of("picked").put("filter", filter));
+    List<String> got = new ArrayList<>();
+    while (got.size() < 4) {
+      List<JsonObject> messages = session.poll("waitMs=5000");
+      messages.forEach(message -> got.add(message.getString("payload")));
+      messages.forEach(message -> assertThat(message.getLong("logIndex")).isPositive());
+      assertThat(session.results(messages, List.of())).isEmpty();
+    }
+    assertThat(got).containsExactly("m3", "m8", "m13", "m18");
+    node.awaitConsumed("picked", 20);
+    String path = "/api/groups/picked/sessions";
+    HttpResponse<String> bad =
+        node.post(path, of("picked").put("filter", new JsonArray().add("k3")).encode());
+    assertThat(bad.statusCode()).isEqualTo(400);
+    assertThat(bad.body()).contains("key^=PREFIX");
+    session.close();
+  }
+
+  @Test
   void messagesComeInOrderFailAndComeAgain() {
     node.createTopic("http", 1);
     node.send("http", IntStream.range(0, 20).mapToObj(String::valueOf).toList());
