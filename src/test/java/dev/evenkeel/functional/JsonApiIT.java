@@ -318,6 +318,7 @@ class JsonApiIT {
                 path,
                 "[{\"key\":\"k\",\"payload\":\"two\"},{\"key\":\"k\",\"payload\":\"three\"}]",
                 200));
+    takePlace(places.getJsonObject(1));
     assertThat(places.getJsonObject(1))
         .isEqualTo(new JsonObject().put("shard", shard).put("offset", 2));
     HttpResponse<String> raw =
@@ -476,6 +477,8 @@ class JsonApiIT {
             "/api/topics/{topic}/messages",
             "/api/topics/{topic}/delayed",
             "/api/topics/{topic}/delayed/{id}",
+            "/api/quotas",
+            "/api/quotas/{kind}/{name}",
             "/api/groups",
             "/api/groups/{group}",
             "/api/groups/{group}/offsets",

@@ -213,7 +213,9 @@ public final class DataTables {
     return last == null ? LogTime.first(nowMillis) : last.at(nowMillis);
   }
 
-  /** Whether the time stands still until an entry says that the leader's clock is {@code nowMillis}. */
+  /**
+   * Whether the time stands still until an entry says that the leader's clock is {@code nowMillis}.
+   */
   public boolean timeStandsStill(long nowMillis) {
     LogTime last = time;
     return last != null && last.standsStill(nowMillis);
