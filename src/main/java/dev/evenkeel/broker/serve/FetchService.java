@@ -46,6 +46,8 @@ public final class FetchService {
   /** What a filter looks at in one go. */
   private static final int LOOK_BYTES = 1 << 20;
 
+  private static final int FEW = 1_000;
+
   private final ServeContext serve;
   private final RequestMetrics meters;
 
@@ -462,6 +464,14 @@ public final class FetchService {
       }
     }
     // An entry applied between the look and the wait has been announced already, or will be.
+  }
+
+  /**
+   * After which time what a filter has passed over counts as consumed, if nothing else comes: soon,
+   * as long as few fetches wait.
+   */
+  int progressMillis() {
+    return waitingCount < FEW ? 1_000 : 5_000;
   }
 
   /** A fetch is no longer awaited. */

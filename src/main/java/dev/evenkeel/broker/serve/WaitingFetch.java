@@ -20,12 +20,6 @@ import java.util.List;
  * <p>Runs on one context.
  */
 final class WaitingFetch {
-  /**
-   * What a filter has passed over counts as consumed after this time, if nothing else comes. Nobody
-   * waits for that if there is no lease.
-   */
-  private static final int PROGRESS_MILLIS = 5_000;
-
   private final FetchService service;
   private final List<FetchRequest> fetches;
   private final boolean many;
@@ -236,8 +230,9 @@ final class WaitingFetch {
   }
 
   private void wait(int millis) {
+    // Nobody waits for it if there is no lease.
     boolean counts = filters() && !fetches.get(0).group().isEmpty();
-    int now = counts ? Math.min(millis, PROGRESS_MILLIS) : millis;
+    int now = counts ? Math.min(millis, service.progressMillis()) : millis;
     timer = service.vertx().setTimer(Math.max(1, now), id -> waited(millis - now));
   }
 
