@@ -28,7 +28,7 @@ class UpgradeIT {
           .toAbsolutePath();
 
   /** The highest level that the previous release reads. */
-  private static final int PREVIOUS_LEVEL = 6;
+  private static final int PREVIOUS_LEVEL = 8;
 
   private static final List<String> HELD =
       List.of("-Xmx512m", "-Devenkeel.feature.level.max=" + PREVIOUS_LEVEL);
