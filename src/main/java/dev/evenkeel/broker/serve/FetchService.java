@@ -2,7 +2,6 @@ package dev.evenkeel.broker.serve;
 
 import static dev.evenkeel.protocol.Refusal.FENCED;
 import static dev.evenkeel.protocol.Refusal.INVALID;
-import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.quota.GroupDebts;
@@ -269,8 +268,11 @@ public final class FetchService {
   /**
    * Whether the group of a fetch with a filter is in debt: then the request is told to look again
    * when that is paid.
+   *
+   * @throws RefusedException if the request cannot be served here or now
    */
   boolean isInDebt(WaitingFetch request, FetchRequest fetch) {
+    placeOf(fetch);
     boolean holds = debts.holds(fetch.group(), fetch.shard());
     if (holds) {
       inDebt.computeIfAbsent(fetch.shard(), any -> new LinkedHashSet<>(2)).add(request);
@@ -431,13 +433,9 @@ public final class FetchService {
     serve.run(task);
   }
 
-  /**
-   * @throws RefusedException OVERLOADED if so many more fetches cannot wait
-   */
-  void requireRoom(int more) {
-    if (waitingCount + more > serve.options().fetchesWaitingMax()) {
-      throw OVERLOADED.error(waitingCount + " fetches wait already");
-    }
+  /** Whether so many more fetches can wait. */
+  boolean hasRoom(int more) {
+    return waitingCount + more <= serve.options().fetchesWaitingMax();
   }
 
   private static LeaseKey leaseKey(FetchRequest request) {

@@ -1,5 +1,7 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
+
 import dev.evenkeel.bus.FetchManyAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
@@ -87,10 +89,14 @@ final class WaitingFetch {
     }
     FetchRequest first = fetches.get(0);
     if (!any && (first.waitMillis() > 0 || lookingCount > 0)) {
-      service.requireRoom(fetches.size());
+      if (!service.hasRoom(fetches.size())) {
+        leaveAll();
+        throw OVERLOADED.error(service.waiting() + " fetches wait already");
+      }
       await();
       return promise.future();
     }
+    leaveAll();
     if (!any && !first.group().isEmpty()) {
       service.meters().fetchedNothing();
     }
@@ -209,6 +215,12 @@ final class WaitingFetch {
     unwatch(index);
     if (open[index] && !looking[index]) {
       lookAlone(index);
+    }
+  }
+
+  private void leaveAll() {
+    for (int i = 0; i < watched.length; i++) {
+      unwatch(i);
     }
   }
 
