@@ -246,18 +246,24 @@ class QuotasIT {
     }
   }
 
+  /** Members of group smtp with a rate of 200/s, which have begun to read many messages. */
+  private List<Jar.Running> threeMembers(Trio trio) throws Exception {
+    trio.node(1).createTopic("mails", 12);
+    fill(trio, "mails", 20_000);
+    List<Jar.Running> members = new ArrayList<>();
+    for (String name : List.of("a", "b", "c")) {
+      members.add(trio.consume(name, "mails", "smtp", "--group-rate", "200/s"));
+    }
+    awaitAll(members);
+    return members;
+  }
+
   /** Three members; one is killed in the middle and another joins. */
   @Tag("full")
   @Test
   void threeMembersStartWhatTheGroupRateSaysOver30Seconds() throws Exception {
     try (Trio trio = new Trio(directory).start()) {
-      trio.node(1).createTopic("mails", 12);
-      fill(trio, "mails", 20_000);
-      List<Jar.Running> members = new ArrayList<>();
-      for (String name : List.of("a", "b", "c")) {
-        members.add(trio.consume(name, "mails", "smtp", "--group-rate", "200/s"));
-      }
-      awaitAll(members);
+      List<Jar.Running> members = threeMembers(trio);
       double perSecond =
           measured(
               members,
@@ -275,13 +281,7 @@ class QuotasIT {
   @Test
   void theGroupRateHoldsThroughTheDeathOfTheCoordinator() throws Exception {
     try (Trio trio = new Trio(directory).start()) {
-      trio.node(1).createTopic("mails", 12);
-      fill(trio, "mails", 20_000);
-      List<Jar.Running> members = new ArrayList<>();
-      for (String name : List.of("a", "b", "c")) {
-        members.add(trio.consume(name, "mails", "smtp", "--group-rate", "200/s"));
-      }
-      awaitAll(members);
+      List<Jar.Running> members = threeMembers(trio);
       Node coordinator = trio.dispatcher(trio.node(1));
       double perSecond = measured(members, coordinator::kill);
       System.out.println("members at 200/s through the death of the coordinator: " + perSecond);

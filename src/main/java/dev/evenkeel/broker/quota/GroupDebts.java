@@ -67,7 +67,7 @@ public final class GroupDebts {
     return true;
   }
 
-  /** Whether what is delivered to a group must be told. */
+  /** Whether the caller must report what it delivers to a group with {@link #delivered}. */
   public boolean counts(String group) {
     return quota(group) != null || !debts.isEmpty() && debts.containsKey(group);
   }

@@ -120,7 +120,7 @@ public final class FetchService {
   /**
    * Where a fetch reads.
    *
-   * @param failures what its owner is told of failures
+   * @param failures {@link FetchAnswer#failures} of the answer
    */
   private record Place(LogGroupServer group, ShardRecord record, long offset, int failures) {
     boolean atEnd() {
@@ -266,8 +266,8 @@ public final class FetchService {
   }
 
   /**
-   * Whether the group of a fetch with a filter is in debt: then the request is told to look again
-   * when that is paid.
+   * Whether the group of a fetch with a filter is in debt. If it is, the request looks again as
+   * soon as the debt is paid.
    *
    * @throws RefusedException if the request cannot be served here or now
    */
