@@ -20,6 +20,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -68,6 +69,9 @@ public final class FetchService {
 
   /** Fetches with a filter whose groups are in debt. */
   private final Map<Shard, Set<WaitingFetch>> inDebt = new HashMap<>();
+
+  /** Where fetches wait because their group is paused, or was until lately. */
+  private final Set<LeaseKey> paused = new HashSet<>();
 
   FetchService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
@@ -182,7 +186,7 @@ public final class FetchService {
     if (place.atEnd()) {
       return place.hasNews(request) ? noticeFor(request, 0) : null;
     }
-    if (debts.holds(request.group(), request.shard())) {
+    if (isPaused(request) || debts.holds(request.group(), request.shard())) {
       return null;
     }
     boolean consumer = isConsumer(request);
@@ -266,13 +270,37 @@ public final class FetchService {
   }
 
   /**
-   * Whether the group of a fetch with a filter is in debt: then the request is told to look again
-   * when that is paid.
+   * Whether the group of a fetch gets nothing from its shard because it is paused: then the fetch
+   * is looked at again when the pause ends.
+   */
+  boolean isPaused(FetchRequest fetch) {
+    String group = fetch.group();
+    boolean holds =
+        !group.isEmpty() && serve.node().meta().tables().isPaused(group, fetch.shard());
+    if (holds) {
+      paused.add(leaseKey(fetch));
+    }
+    return holds;
+  }
+
+  /** A pause of a group has ended, perhaps: looks again at the fetches that waited for that. */
+  void resumed() {
+    List<LeaseKey> keys = List.copyOf(paused);
+    paused.clear();
+    keys.forEach(this::leaseChanged);
+  }
+
+  /**
+   * Whether the group of a fetch with a filter is paused, or in debt: then the request is told to
+   * look again when that is over.
    *
    * @throws RefusedException if the request cannot be served here or now
    */
-  boolean isInDebt(WaitingFetch request, FetchRequest fetch) {
+  boolean mustWait(WaitingFetch request, FetchRequest fetch) {
     placeOf(fetch);
+    if (isPaused(fetch)) {
+      return true;
+    }
     boolean holds = debts.holds(fetch.group(), fetch.shard());
     if (holds) {
       inDebt.computeIfAbsent(fetch.shard(), any -> new LinkedHashSet<>(2)).add(request);
