@@ -48,6 +48,11 @@ public final class FetchService {
 
   private static final int FEW = 1_000;
 
+  /** Groups get nothing for this long at most while the node does not know which are paused. */
+  private static final long UNKNOWN_PAUSES_NANOS = 10_000_000_000L;
+
+  private static final long UNKNOWN_PAUSES_LOOK_MILLIS = 100;
+
   private final ServeContext serve;
   private final RequestMetrics meters;
 
@@ -72,6 +77,10 @@ public final class FetchService {
 
   /** Where fetches wait because their group is paused, or was until lately. */
   private final Set<LeaseKey> paused = new HashSet<>();
+
+  private final long begunNanos = System.nanoTime();
+  private boolean knowsPauses;
+  private boolean asksForPauses;
 
   FetchService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
@@ -274,13 +283,40 @@ public final class FetchService {
    * is looked at again when the pause ends.
    */
   boolean isPaused(FetchRequest fetch) {
-    String group = fetch.group();
-    boolean holds =
-        !group.isEmpty() && serve.node().meta().tables().isPaused(group, fetch.shard());
+    boolean holds = !fetch.group().isEmpty() && isPaused(fetch.group(), fetch.shard());
     if (holds) {
       paused.add(leaseKey(fetch));
     }
     return holds;
+  }
+
+  /** Whether a group gets nothing from a shard because it is paused, or because it may be. */
+  boolean isPaused(String group, Shard shard) {
+    return !knowsPauses() || serve.node().meta().tables().isPaused(group, shard);
+  }
+
+  /**
+   * A node that has just started may not have applied a pause yet. It waits for that, but not for
+   * long: the meta group may be without a leader.
+   */
+  private boolean knowsPauses() {
+    if (!knowsPauses) {
+      knowsPauses =
+          serve.node().log().meta().caughtUp()
+              || System.nanoTime() - begunNanos > UNKNOWN_PAUSES_NANOS;
+      if (!knowsPauses && !asksForPauses) {
+        asksForPauses = true;
+        serve
+            .vertx()
+            .setTimer(
+                UNKNOWN_PAUSES_LOOK_MILLIS,
+                id -> {
+                  asksForPauses = false;
+                  resumed();
+                });
+      }
+    }
+    return knowsPauses;
   }
 
   /** A pause of a group has ended, perhaps: looks again at the fetches that waited for that. */
