@@ -169,7 +169,8 @@ final class GroupCommand extends CommandGroup {
     }
     JsonObject body = new JsonObject().put("topic", topic).put("shard", shard);
     body.getMap().values().removeIf(Objects::isNull);
-    String part = topic == null ? "" : shard == null ? topic + " of " : topic + "/" + shard + " of ";
+    String part =
+        topic == null ? "" : shard == null ? topic + " of " : topic + "/" + shard + " of ";
     return options.call(
         "POST",
         "/api/groups/" + HttpApi.segment(group) + "/" + action,

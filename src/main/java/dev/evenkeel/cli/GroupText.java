@@ -38,7 +38,9 @@ final class GroupText {
             .text();
   }
 
-  /** Whether it is paused; and while the number of shards changes, what it has to do with others. */
+  /**
+   * Whether it is paused; and while the number of shards changes, what it has to do with others.
+   */
   private static String state(JsonObject shard) {
     String state = shard.getString("state");
     if (shard.getBoolean("paused", false)) {

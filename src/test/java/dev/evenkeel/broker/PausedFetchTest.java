@@ -68,8 +68,7 @@ class PausedFetchTest {
   }
 
   private void pause(String topic, int number, boolean paused) throws Exception {
-    assertThat(meta(new MetaCommand.PauseGroup("g", topic, number, paused)))
-        .isEqualTo(Reply.DONE);
+    assertThat(meta(new MetaCommand.PauseGroup("g", topic, number, paused))).isEqualTo(Reply.DONE);
   }
 
   private void pause() throws Exception {
@@ -211,8 +210,7 @@ class PausedFetchTest {
     Future<FetchAnswer> waiting = bench.fetch("g", shard, 1, 0, 15_000);
     bench.cluster.group("d0").lead("n2", true);
     assertThat(refusal(waiting).refusal()).isEqualTo(Refusal.NOT_LEADER);
-    FetchRequest request =
-        new FetchRequest("g", shard, 1, 0, 1 << 20, 1 << 20, 0, 15_000);
+    FetchRequest request = new FetchRequest("g", shard, 1, 0, 1 << 20, 1 << 20, 0, 15_000);
     Future<FetchAnswer> there =
         bench
             .send(Addresses.data("n2"), Frames.request(Op.FETCH, request.encode()))
@@ -226,8 +224,7 @@ class PausedFetchTest {
   void retriesAreNotGivenOutMeanwhile() throws Exception {
     begin("n1");
     get(bench.append(shard, Rig.batch(7, 0, 0, 3)));
-    Outcome failed =
-        new Outcome.Failed(1, 1, Outcome.Way.MOVED, 0, Outcome.NO_KEY, "broken", null);
+    Outcome failed = new Outcome.Failed(1, 1, Outcome.Way.MOVED, 0, Outcome.NO_KEY, "broken", null);
     bench.submit("n1", 0, new DataCommand.RecordOutcomes("g", shard, 1, List.of(failed)));
     pause();
     RetryAnswer paused = get(retries());

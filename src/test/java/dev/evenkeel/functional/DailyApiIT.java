@@ -140,7 +140,14 @@ class DailyApiIT extends OneNode {
       assertThat(group.json().getBoolean("paused")).isTrue();
       assertThat(group.shards()).allMatch(shard -> shard.json().getBoolean("paused"));
       node.send("paused", List.of("b"));
-      Thread.sleep(500);
+      node.kill();
+      node.start();
+      // It owns its shard again, and gets nothing.
+      Awaitility.await()
+          .ignoreExceptionsInstanceOf(RefusedException.class)
+          .until(
+              () -> consumer.member().equals(await(admin.group("paused")).shards().get(0).owner()));
+      Thread.sleep(1_000);
       assertThat(got).containsExactly("a");
       assertThat(node.admin("group", "list").out()).containsPattern("paused +sharded +paused ");
       assertThat(node.admin("group", "describe", "paused").out()).contains("OWNED, paused");

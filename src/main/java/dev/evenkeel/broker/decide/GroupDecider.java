@@ -74,7 +74,9 @@ public record GroupDecider(MetaTables tables) {
           "group '" + name + "' with " + topics + " topics: at most " + GROUP_TOPICS_MAX);
     }
     // Broadcast has no pauses.
-    return next.policy().isBroadcast() ? put(next, new PauseDecider(tables).ofGroup(name)) : put(next);
+    return next.policy().isBroadcast()
+        ? put(next, new PauseDecider(tables).ofGroup(name))
+        : put(next);
   }
 
   /** Topics that the group has not declared are left out. */
@@ -89,8 +91,8 @@ public record GroupDecider(MetaTables tables) {
   }
 
   /**
-   * Forgets the group, its lease, its moves and its pauses. If it comes back, its terms continue above all that
-   * it ever had.
+   * Forgets the group, its lease, its moves and its pauses. If it comes back, its terms continue
+   * above all that it ever had.
    */
   public Decision<MetaChange> forget(MetaCommand.ForgetGroup command) {
     if (tables.group(command.name()) == null) {

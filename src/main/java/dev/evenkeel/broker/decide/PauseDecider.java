@@ -21,9 +21,7 @@ import java.util.function.Predicate;
 /** Decides about pauses of groups. They go with their group, their topic or their shard. */
 public record PauseDecider(MetaTables tables) {
   private static final Comparator<Pause> ORDER =
-      Comparator.comparing(Pause::group)
-          .thenComparing(Pause::topicId)
-          .thenComparing(Pause::shard);
+      Comparator.comparing(Pause::group).thenComparing(Pause::topicId).thenComparing(Pause::shard);
 
   /** Pauses or resumes a group, or some of its shards. */
   public Decision<MetaChange> pause(MetaCommand.PauseGroup command) {

@@ -95,8 +95,7 @@ public record TopicDecider(MetaTables tables) {
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       return unknown("'" + command.name() + "'");
     }
-    return put(
-        topic.inState(TopicInfo.State.DELETING), new PauseDecider(tables).ofTopic(topic));
+    return put(topic.inState(TopicInfo.State.DELETING), new PauseDecider(tables).ofTopic(topic));
   }
 
   public Decision<MetaChange> remove(MetaCommand.RemoveTopic command) {
@@ -204,8 +203,7 @@ public record TopicDecider(MetaTables tables) {
       return Decision.unchanged(new Reply.OfTopic(topic));
     }
     return put(
-        topic.withoutOldest(),
-        new PauseDecider(tables).ofLayout(topic, topic.layouts().get(0)));
+        topic.withoutOldest(), new PauseDecider(tables).ofLayout(topic, topic.layouts().get(0)));
   }
 
   private static Decision<MetaChange> put(TopicInfo topic) {

@@ -162,8 +162,7 @@ class PauseTest {
   void refusesMorePausesThanItKeeps() {
     rig.run(new MetaCommand.CreateTopic("many", 10_000, TopicConfig.DEFAULT));
     rig.run(
-        Commands.declareGroup(
-            "g", GroupPolicy.SHARDED, List.of("many"), StartAt.EARLIEST, true));
+        Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("many"), StartAt.EARLIEST, true));
     for (int i = 0; i < Pause.PAUSES_MAX; i++) {
       pause("g", "many", i);
     }

@@ -279,11 +279,14 @@ class RulesTest {
   void whoPausesAGroupAdministersIt() {
     for (String action : List.of("pause", "resume")) {
       JsonObject question =
-          new JsonObject().put("action", action).put("group", "g").put("topic", "t").put("shard", 2);
+          new JsonObject()
+              .put("action", action)
+              .put("group", "g")
+              .put("topic", "t")
+              .put("shard", 2);
       ApiRules.check(user("admin:g"), Addresses.API_GROUPS, question);
       for (Principal other : List.of(user("admin:t"), user("group:g", "view:g", "consume:t"))) {
-        refused(
-            Refusal.FORBIDDEN, () -> ApiRules.check(other, Addresses.API_GROUPS, question));
+        refused(Refusal.FORBIDDEN, () -> ApiRules.check(other, Addresses.API_GROUPS, question));
       }
       assertThat(ApiRules.changes(Addresses.API_GROUPS, question)).as("is audited").isTrue();
       assertThat(ApiRules.words(Addresses.API_GROUPS, question))
