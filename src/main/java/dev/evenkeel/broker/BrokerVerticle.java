@@ -15,6 +15,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FrameCodec;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.meters.Meters;
@@ -176,6 +177,7 @@ public final class BrokerVerticle extends VerticleBase {
     LocalObjects.put(vertx, LogNode.class, node.log());
     LocalObjects.put(vertx, KnownIds.class, new MetaIds(() -> node.meta().tables()));
     LocalObjects.put(vertx, LocalQuotas.class, service.quotas());
+    LocalObjects.put(vertx, LocalPauses.class, service.pauses());
     consume(Addresses.data(node.nodeId()), service::data);
     consume(Addresses.control(node.nodeId()), service::control);
     consumers.add(
@@ -233,6 +235,7 @@ public final class BrokerVerticle extends VerticleBase {
       LocalObjects.remove(vertx, LogNode.class);
       LocalObjects.remove(vertx, KnownIds.class);
       LocalObjects.remove(vertx, LocalQuotas.class);
+      LocalObjects.remove(vertx, LocalPauses.class);
     }
     if (membership != null) {
       membership.close();

@@ -110,6 +110,8 @@ public enum GroupFigure {
   SHARDS("shards", "Shards of the topics that the group reads", GAUGE),
   SHARDS_UNOWNED("shards.unowned", "Shards without a live owner", GAUGE),
   SHARDS_DRAINING("shards.draining", "Shards that their owner is releasing", GAUGE),
+  SHARDS_PAUSED(
+      "shards.paused", "Shards from which the group gets nothing because it is paused", GAUGE),
   SHARDS_STUCK(
       "shards.stuck",
       "Stuck shards: the live owner finishes none of the messages that it is handling",

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel group}. */
 @Command(
     name = "group",
-    description = "Shows, resets and deletes consumer groups, over the HTTP API.",
+    description = "Shows, pauses, resets and deletes consumer groups, over the HTTP API.",
     footer = {
       "",
       "Examples:",
@@ -23,6 +23,8 @@ import picocli.CommandLine.Parameters;
       "  evenkeel group describe billing",
       "  evenkeel group describe billing --format json",
       "  evenkeel group rebalances billing --limit 20",
+      "  evenkeel group pause billing",
+      "  evenkeel group resume billing",
       "  evenkeel group reset billing --to earliest",
       "  evenkeel group dead-letters list billing",
       "  evenkeel group delete billing --topic old-orders --dry-run"
@@ -30,7 +32,7 @@ import picocli.CommandLine.Parameters;
     subcommands = DeadLettersCommand.class)
 final class GroupCommand extends CommandGroup {
   GroupCommand() {
-    super("list, describe, rebalances, reset, delete or dead-letters");
+    super("list, describe, rebalances, pause, resume, reset, delete or dead-letters");
   }
 
   @Command(
@@ -95,6 +97,85 @@ final class GroupCommand extends CommandGroup {
               move.put("capped", capped == null ? null : capped ? "yes" : "no");
             })
         .text();
+  }
+
+  @Command(
+      name = "pause",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Pauses a group: its members get no more messages until 'group resume'.",
+        "They keep their shards, and finish the messages that they have. The pause stays when nodes"
+            + " and members start anew."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel group pause billing",
+        "  evenkeel group pause billing --topic orders",
+        "  evenkeel group pause billing --topic orders --shard 2"
+      })
+  int pause(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Option(
+              names = "--topic",
+              paramLabel = "TOPIC",
+              description = "Only this topic (default: all that the group reads).")
+          String topic,
+      @Option(
+              names = "--shard",
+              paramLabel = "N",
+              description = "Only this shard of the topic (default: all).")
+          Integer shard) {
+    return pausing(options, "pause", group, topic, shard);
+  }
+
+  @Command(
+      name = "resume",
+      mixinStandardHelpOptions = true,
+      description = {
+        "Resumes a group: its members get messages again.",
+        "This ends all pauses of the group, or of the topic, those of single shards too."
+      },
+      footer = {
+        "",
+        "Examples:",
+        "  evenkeel group resume billing",
+        "  evenkeel group resume billing --topic orders --shard 2"
+      })
+  int resume(
+      @Mixin ApiOptions options,
+      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
+      @Option(
+              names = "--topic",
+              paramLabel = "TOPIC",
+              description = "Only this topic (default: all that the group reads).")
+          String topic,
+      @Option(
+              names = "--shard",
+              paramLabel = "N",
+              description = "Only this shard of the topic (default: all).")
+          Integer shard) {
+    return pausing(options, "resume", group, topic, shard);
+  }
+
+  private static int pausing(
+      ApiOptions options, String action, String group, String topic, Integer shard) {
+    if (shard != null && topic == null) {
+      throw CommandFailure.usage("--shard " + shard + " needs --topic: name the shard's topic");
+    }
+    if (shard != null && shard < 0) {
+      throw CommandFailure.usage("--shard " + shard + ": shards count from 0");
+    }
+    JsonObject body = new JsonObject().put("topic", topic).put("shard", shard);
+    body.getMap().values().removeIf(Objects::isNull);
+    String part =
+        topic == null ? "" : shard == null ? topic + " of " : topic + "/" + shard + " of ";
+    return options.call(
+        "POST",
+        "/api/groups/" + HttpApi.segment(group) + "/" + action,
+        body,
+        answer -> action + "d " + part + "group " + group + "\n");
   }
 
   @Command(

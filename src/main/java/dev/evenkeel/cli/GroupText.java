@@ -38,9 +38,14 @@ final class GroupText {
             .text();
   }
 
-  /** While the number of shards changes, what a shard has to do with others. */
+  /**
+   * Whether it is paused; and while the number of shards changes, what it has to do with others.
+   */
   private static String state(JsonObject shard) {
     String state = shard.getString("state");
+    if (shard.getBoolean("paused", false)) {
+      state += ", paused";
+    }
     JsonArray waitsFor = shard.getJsonArray("waitsFor");
     if (waitsFor != null) {
       String first = waitsFor.stream().map(String::valueOf).collect(Collectors.joining(","));
@@ -76,6 +81,24 @@ final class GroupText {
    * not know keeps its name.
    */
   static String status(JsonObject group) {
+    String status = assignmentStatus(group);
+    if (group.getBoolean("paused", false)) {
+      return status == null || status.equals("OK") ? "paused" : "paused, " + status;
+    }
+    long shards = shardsPaused(group);
+    return status == null || shards == 0
+        ? status
+        : status + ", " + shards + (shards == 1 ? " shard paused" : " shards paused");
+  }
+
+  /** How many shards are paused; 0 if a node of a former version answers. */
+  private static long shardsPaused(JsonObject group) {
+    return group.getValue("shards") instanceof JsonArray shards
+        ? objects(shards).stream().filter(shard -> shard.getBoolean("paused", false)).count()
+        : group.getLong("shardsPaused", 0L);
+  }
+
+  private static String assignmentStatus(JsonObject group) {
     String status = group.getString("status");
     Integer members = memberCount(group);
     if (status == null) {

@@ -254,6 +254,57 @@ public interface Admin {
    */
   Future<JsonObject> deleteGroup(String group, String topic, boolean dryRun);
 
+  /**
+   * Pauses a group: its members get no more messages until it is resumed, however often nodes and
+   * members start anew. They keep their shards, and finish what they have. Pausing twice is no
+   * error. Fails with UNKNOWN_GROUP, with INVALID in mode broadcast, and with UNAVAILABLE until
+   * every node runs version 0.2 or later.
+   */
+  default Future<Void> pause(String group) {
+    return pause(group, null, null);
+  }
+
+  /**
+   * As {@link #pause(String)}, for one topic. Fails with UNKNOWN_TOPIC if the group does not read
+   * it.
+   */
+  default Future<Void> pause(String group, String topic) {
+    return pause(group, topic, null);
+  }
+
+  /**
+   * As {@link #pause(String, String)}, for one shard. Fails with UNKNOWN_SHARD.
+   *
+   * @param topic null: the whole group
+   * @param shard null: all shards of the topic
+   */
+  Future<Void> pause(String group, String topic, Integer shard);
+
+  /**
+   * Resumes a group: all its pauses end, those of topics and shards too. No error if it is not
+   * paused. Fails with UNKNOWN_GROUP.
+   */
+  default Future<Void> resume(String group) {
+    return resume(group, null, null);
+  }
+
+  /**
+   * As {@link #resume(String)}, for one topic and all its shards. Fails with INVALID if the group
+   * is paused as a whole.
+   */
+  default Future<Void> resume(String group, String topic) {
+    return resume(group, topic, null);
+  }
+
+  /**
+   * As {@link #resume(String, String)}, for one shard. Fails with INVALID if its topic is paused as
+   * a whole, or the group is.
+   *
+   * @param topic null: the whole group
+   * @param shard null: all shards of the topic
+   */
+  Future<Void> resume(String group, String topic, Integer shard);
+
   // Dead letters
 
   /**

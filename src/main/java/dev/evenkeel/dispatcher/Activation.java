@@ -8,6 +8,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.cluster.ClusterMember;
@@ -364,7 +365,9 @@ final class Activation {
               run(core.answered(read, statuses, clock.millis()));
               members.observe(core);
               return report.apply(
-                  core, new GroupReports(core, statuses, members, levels::figures, clock.millis()));
+                  core,
+                  new GroupReports(
+                      core, statuses, members, levels::figures, pauses(), clock.millis()));
             });
   }
 
@@ -439,6 +442,11 @@ final class Activation {
     LocalQuotas quotas = LocalObjects.get(vertx, LocalQuotas.class);
     Quota rate = quotas == null ? null : quotas.quota(QuotaKind.GROUP_RATE, assignment.group());
     return rate == null ? assignment : assignment.withGroupRate(rate.limits());
+  }
+
+  private LocalPauses pauses() {
+    LocalPauses pauses = LocalObjects.get(vertx, LocalPauses.class);
+    return pauses == null ? LocalPauses.NONE : pauses;
   }
 
   private void run(DispatcherAction action) {

@@ -21,6 +21,7 @@ import java.util.stream.Stream;
  * figure is null, never 0.
  *
  * @param info null: unknown
+ * @param paused whether it is paused as a whole
  * @param leader mode singleton: the member that leads
  * @param term mode singleton: of the leader; 0: nobody has led yet
  * @param shards of all topics that it reads
@@ -31,6 +32,7 @@ import java.util.stream.Stream;
 record GroupReport(
     String group,
     GroupInfo info,
+    boolean paused,
     String status,
     String leader,
     long term,
@@ -51,6 +53,7 @@ record GroupReport(
    *     unknown
    * @param status null: its leader has not answered
    * @param sealed it takes no more messages
+   * @param paused the group gets no messages from it
    * @param waitsFor numbers of the sealed shards that the group consumes first
    */
   record ShardReport(
@@ -62,6 +65,7 @@ record GroupReport(
       Long position,
       ShardStatus status,
       boolean sealed,
+      boolean paused,
       List<Integer> waitsFor) {
     boolean draining() {
       return owned && lease.drain() != null;
@@ -102,6 +106,7 @@ record GroupReport(
           .put("drainDeadline", draining() ? (Long) lease.drain().deadlineMillis() : null)
           .put("epoch", lease == null ? null : (Long) lease.epoch())
           .put("state", draining() ? "DRAINING" : owned ? "OWNED" : "FREE")
+          .put("paused", paused)
           .put("position", position)
           .put("committed", committed())
           .put("end", end())
@@ -116,6 +121,10 @@ record GroupReport(
         : (Long) shards.stream().mapToLong(ShardReport::lag).sum();
   }
 
+  private long shardsPaused() {
+    return shards.stream().filter(ShardReport::paused).count();
+  }
+
   private String mode() {
     return info == null ? null : info.mode();
   }
@@ -126,6 +135,8 @@ record GroupReport(
         .put("group", group)
         .put("mode", mode())
         .put("status", status)
+        .put("paused", paused)
+        .put("shardsPaused", shardsPaused())
         .put("members", members.size())
         .put("shards", shards.size())
         .put("lag", lag());
@@ -146,6 +157,7 @@ record GroupReport(
         .put("mode", mode())
         .put("assignor", sharded ? info.assignor() : null)
         .put("status", status)
+        .put("paused", paused)
         .put("members", new JsonArray(List.copyOf(members)))
         .put("shards", shardList)
         .put("singleton", singleton)

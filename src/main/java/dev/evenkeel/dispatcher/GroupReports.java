@@ -6,6 +6,7 @@ import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.GroupFigure.Section;
+import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.dispatcher.GroupReport.ShardReport;
 import dev.evenkeel.dispatcher.core.Cause;
@@ -35,6 +36,7 @@ final class GroupReports {
   private final DispatcherCore core;
   private final MemberReports members;
   private final Function<String, LevelFigures> levels;
+  private final LocalPauses pauses;
   private final Map<Shard, ShardStatus> fresh = new HashMap<>();
   private final long nowMillis;
 
@@ -42,16 +44,19 @@ final class GroupReports {
    * @param statuses read just now; figures of other shards are unknown
    * @param members what members report
    * @param levels figures of a group in mode level, or null if there are none now
+   * @param pauses what is paused
    */
   GroupReports(
       DispatcherCore core,
       List<ShardStatus> statuses,
       MemberReports members,
       Function<String, LevelFigures> levels,
+      LocalPauses pauses,
       long nowMillis) {
     this.core = core;
     this.members = members;
     this.levels = levels;
+    this.pauses = pauses;
     this.nowMillis = nowMillis;
     statuses.forEach(status -> fresh.put(status.shard(), status));
   }
@@ -96,6 +101,7 @@ final class GroupReports {
     return new GroupReport(
         group.name(),
         group.info(),
+        pauses.isPaused(group.name()),
         group.status(core.topics()).name(),
         group.leader(),
         group.term(),
@@ -119,6 +125,7 @@ final class GroupReports {
     long unowned = shards.stream().filter(shard -> !shard.owned()).count();
     figures.put(GroupFigure.SHARDS_UNOWNED, group.ownsNothing() ? 0 : unowned);
     figures.put(GroupFigure.SHARDS_DRAINING, shards.stream().filter(ShardReport::draining).count());
+    figures.put(GroupFigure.SHARDS_PAUSED, shards.stream().filter(ShardReport::paused).count());
     figures.put(GroupFigure.SHARDS_STUCK, group.stuck().count());
     if (!live.isEmpty() && live.stream().allMatch(member -> broadcastLag(member) != null)) {
       long most = live.stream().mapToLong(GroupReports::broadcastLag).max().getAsLong();
@@ -240,6 +247,7 @@ final class GroupReports {
         position,
         fresh.get(shard),
         core.topics().isSealed(shard),
+        pauses.isPaused(group.name(), shard),
         waitsFor);
   }
 

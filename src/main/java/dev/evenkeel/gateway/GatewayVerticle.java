@@ -72,6 +72,8 @@ import java.util.function.Function;
  *       → {"group":"g","dryRun":false,"shards":[{"topic","shard","from","to","state",...}]}
  *   {"action":"delete","group":"g","topic":"orders","dryRun":true}
  *       → {"group":"g","topic":"orders","dryRun":true,"refused":null,"shards":[{"topic",...}]}
+ *   {"action":"pause","group":"g","topic":"orders","shard":2}  {"action":"resume","group":"g"}
+ *       → {"group":"g","topic":"orders","shard":2,"paused":true}
  *
  * evenkeel.api.cluster
  *   {"action":"status"}                                   → {"cluster":...,"nodes":[...],...}

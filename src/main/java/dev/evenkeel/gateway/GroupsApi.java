@@ -1,10 +1,14 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.Json;
@@ -66,6 +70,9 @@ final class GroupsApi {
       case "delete" -> {
         return delete(request);
       }
+      case "pause", "resume" -> {
+        return pause(request, action.equals("pause"));
+      }
       // A null means the moves of all groups.
       case "rebalances" ->
           question
@@ -75,8 +82,8 @@ final class GroupsApi {
           throw JsonFields.invalid(
               "unknown action '"
                   + action
-                  + "': use list, get, rebalances, dead-letters, dead-letter, replay, drop, reset"
-                  + " or delete");
+                  + "': use list, get, rebalances, dead-letters, dead-letter, replay, drop, reset,"
+                  + " delete, pause or resume");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
   }
@@ -102,6 +109,27 @@ final class GroupsApi {
                   ? Future.succeededFuture(report.put("refused", found.getString("refused")))
                   : forget(group, topic).map(done -> report.putNull("refused"));
             });
+  }
+
+  /** Pauses or resumes a group, or some of its shards. */
+  private Future<Object> pause(JsonObject request, boolean paused) {
+    String group = JsonFields.neededText(request, "group");
+    String topic = JsonFields.text(request, "topic");
+    int shard = (int) JsonFields.number(request, "shard", Pause.ALL_SHARDS, 0, Integer.MAX_VALUE);
+    MetaCommand.PauseGroup command = new MetaCommand.PauseGroup(group, topic, shard, paused);
+    command.check();
+    Bytes body = new Bytes();
+    CommandCodec.write(body, command);
+    return calls
+        .toMetaLeader(Op.SUBMIT_META, body)
+        .map(LeaderClient::reply)
+        .map(
+            done ->
+                new JsonObject()
+                    .put("group", group)
+                    .put("topic", topic)
+                    .put("shard", shard == Pause.ALL_SHARDS ? null : (Integer) shard)
+                    .put("paused", paused));
   }
 
   private Future<?> forget(String group, String topic) {

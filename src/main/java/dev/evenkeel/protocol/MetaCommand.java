@@ -282,6 +282,35 @@ public sealed interface MetaCommand {
   }
 
   /**
+   * Pauses a group, or some of its shards, or resumes it. A resumed group loses all its pauses, and
+   * a resumed topic those of its shards. Changes nothing if it is paused, or resumed, already.
+   *
+   * <p>Refuses UNKNOWN_GROUP; UNKNOWN_TOPIC if the group does not read the topic; UNKNOWN_SHARD;
+   * INVALID if the group is in mode broadcast, or if what is resumed stays paused because its topic
+   * or its group is; TOO_LARGE if there would be more than {@link Pause#PAUSES_MAX} pauses.
+   *
+   * @param topic null: all topics of the group
+   * @param shard {@link Pause#ALL_SHARDS}: all shards of the topic
+   * @param paused false: resumes
+   */
+  record PauseGroup(String group, String topic, int shard, boolean paused)
+      implements MetaCommand, Submitted {
+    @Override
+    public void check() {
+      Names.check("group", group);
+      if (topic != null) {
+        Names.check("topic", topic);
+      }
+      if (shard < Pause.ALL_SHARDS) {
+        throw INVALID.error("shard %s: shards count from 0", shard);
+      }
+      if (topic == null && shard != Pause.ALL_SHARDS) {
+        throw INVALID.error("shard %s without a topic: name the shard's topic", shard);
+      }
+    }
+  }
+
+  /**
    * Raises the feature level of the cluster: every node has said that it reads entries of this
    * level, so they may be written from now on. The level never goes down. The entry itself has this
    * level.

@@ -28,6 +28,28 @@ class StatusTextTest {
   }
 
   @Test
+  void aPausedGroupSaysSo() {
+    JsonObject listed =
+        new JsonObject()
+            .put("status", "OK")
+            .put("members", 1)
+            .put("shards", 4)
+            .put("paused", false)
+            .put("shardsPaused", 1);
+    assertThat(GroupText.status(listed)).isEqualTo("OK, 1 shard paused");
+    assertThat(GroupText.status(listed.put("shardsPaused", 2))).isEqualTo("OK, 2 shards paused");
+    assertThat(GroupText.status(listed.put("paused", true))).isEqualTo("paused");
+    assertThat(GroupText.status(listed.put("members", 0))).isEqualTo("paused, no members");
+    JsonObject free = new JsonObject().put("paused", false);
+    JsonObject detail =
+        new JsonObject()
+            .put("status", "OK")
+            .put("members", new JsonArray().add(new JsonObject()))
+            .put("shards", new JsonArray().add(free).add(new JsonObject().put("paused", true)));
+    assertThat(GroupText.status(detail)).isEqualTo("OK, 1 shard paused");
+  }
+
+  @Test
   void thePageHasTheSameWords() throws IOException {
     String page =
         Files.readString(Path.of("src/main/resources/dev/evenkeel/gateway/http/page/js/words.js"));

@@ -224,7 +224,10 @@ class UsageTest {
         List.of("--to", "group", "reset", "g"),
         List.of("'soon' is not a position", "group", "reset", "g", "--to", "soon"),
         List.of("shards count from 0", "group", "reset", "g", "--to", "7", "--shard", "-1"),
-        List.of("list, describe, rebalances, reset, delete or dead-letters", "group"),
+        List.of("needs --topic", "group", "pause", "g", "--shard", "1"),
+        List.of("shards count from 0", "group", "resume", "g", "--topic", "t", "--shard", "-1"),
+        List.of(
+            "list, describe, rebalances, pause, resume, reset, delete or dead-letters", "group"),
         List.of(
             "--delivery 'twice': use at-most-once",
             "consume",

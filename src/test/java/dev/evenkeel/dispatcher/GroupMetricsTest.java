@@ -37,7 +37,7 @@ class GroupMetricsTest {
 
   private static GroupReport report(String group, Figures figures) {
     return new GroupReport(
-        group, null, "OK", null, 0, List.of(), List.of(), figures, null, List.of(), null);
+        group, null, false, "OK", null, 0, List.of(), List.of(), figures, null, List.of(), null);
   }
 
   private void show(Figures... figures) {

@@ -112,6 +112,55 @@ class DailyApiIT extends OneNode {
   }
 
   @Test
+  void aPausedGroupGetsNothingUntilItIsResumed() throws Exception {
+    EvenkeelClient client = await(Evenkeel.connect(options()));
+    try {
+      Admin admin = client.admin();
+      await(admin.createTopic("paused", 1));
+      List<String> got = new CopyOnWriteArrayList<>();
+      Consumer consumer =
+          await(
+              client.consumer(
+                  consumer("paused", "paused"),
+                  delivery -> {
+                    got.add(new String(delivery.message().payload(), UTF_8));
+                    return Future.succeededFuture();
+                  }));
+      node.send("paused", List.of("a"));
+      Awaitility.await().until(() -> got.size() == 1);
+      // The node has just started, and knows a moment later that all nodes read this.
+      Awaitility.await()
+          .ignoreExceptionsInstanceOf(RefusedException.class)
+          .until(() -> await(admin.pause("paused").map(true)));
+      await(admin.pause("paused", "paused", 0));
+      refused(admin.pause("paused", "none"), Refusal.UNKNOWN_TOPIC);
+      refused(admin.pause("paused", "paused", 7), Refusal.UNKNOWN_SHARD);
+      refused(admin.resume("paused", "paused"), Refusal.INVALID);
+      Admin.Group group = await(admin.group("paused"));
+      assertThat(group.json().getBoolean("paused")).isTrue();
+      assertThat(group.shards()).allMatch(shard -> shard.json().getBoolean("paused"));
+      node.send("paused", List.of("b"));
+      node.kill();
+      node.start();
+      // It owns its shard again, and gets nothing.
+      Awaitility.await()
+          .ignoreExceptionsInstanceOf(RefusedException.class)
+          .until(
+              () -> consumer.member().equals(await(admin.group("paused")).shards().get(0).owner()));
+      Thread.sleep(1_000);
+      assertThat(got).containsExactly("a");
+      assertThat(node.admin("group", "list").out()).containsPattern("paused +sharded +paused ");
+      assertThat(node.admin("group", "describe", "paused").out()).contains("OWNED, paused");
+      assertThat(node.admin("group", "resume", "paused").out()).contains("resumed group paused");
+      Awaitility.await().until(() -> got.size() == 2);
+      assertThat(await(admin.group("paused")).json().getBoolean("paused")).isFalse();
+      await(consumer.close());
+    } finally {
+      await(client.close());
+    }
+  }
+
+  @Test
   void topicsAndGroupsAreAdministeredFromCode() {
     EvenkeelClient client = await(Evenkeel.connect(options()));
     try {

@@ -276,6 +276,9 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
         all,
         Addresses.API_GROUPS,
         asked.copy().put("action", "reset").put("to", "earliest").put("dryRun", true));
+    for (String action : List.of("pause", "resume")) {
+      add(all, Addresses.API_GROUPS, asked.copy().put("action", action).put("topic", topic));
+    }
     add(all, Addresses.API_GROUPS, asked.copy().put("action", "delete").put("topic", topic));
     for (String action : List.of("list", "clear")) {
       JsonObject quota = new JsonObject().put("action", action);

@@ -73,7 +73,10 @@ public record GroupDecider(MetaTables tables) {
           TOO_LARGE,
           "group '" + name + "' with " + topics + " topics: at most " + GROUP_TOPICS_MAX);
     }
-    return put(next);
+    // Broadcast has no pauses.
+    return next.policy().isBroadcast()
+        ? put(next, new PauseDecider(tables).ofGroup(name))
+        : put(next);
   }
 
   /** Topics that the group has not declared are left out. */
@@ -88,8 +91,8 @@ public record GroupDecider(MetaTables tables) {
   }
 
   /**
-   * Forgets the group, its lease and its moves. If it comes back, its terms continue above all that
-   * it ever had.
+   * Forgets the group, its lease, its moves and its pauses. If it comes back, its terms continue
+   * above all that it ever had.
    */
   public Decision<MetaChange> forget(MetaCommand.ForgetGroup command) {
     if (tables.group(command.name()) == null) {
@@ -104,22 +107,31 @@ public record GroupDecider(MetaTables tables) {
         .moves()
         .ofGroup(command.name())
         .forEach(number -> changes.add(MetaChange.removeMove(number)));
+    changes.addAll(new PauseDecider(tables).ofGroup(command.name()));
     return Decision.of(changes);
   }
 
-  /** Changes only the group's record: moves of the topic stay in the history. */
+  /** Changes only the group's record and its pauses: moves of the topic stay in the history. */
   public Decision<MetaChange> forget(MetaCommand.ForgetTopic command) {
     GroupInfo known = tables.group(command.group());
     if (known == null) {
       return unknown(command.group());
     }
     return known.reads(command.topic())
-        ? put(known.without(command.topic()))
+        ? put(
+            known.without(command.topic()),
+            new PauseDecider(tables).ofGroup(command.group(), command.topic()))
         : Decision.unchanged(new Reply.OfGroup(known));
   }
 
   private static Decision<MetaChange> put(GroupInfo group) {
-    return new Decision<>(List.of(MetaChange.putGroup(group)), new Reply.OfGroup(group));
+    return put(group, List.of());
+  }
+
+  private static Decision<MetaChange> put(GroupInfo group, List<MetaChange> more) {
+    List<MetaChange> changes = new ArrayList<>(more);
+    changes.add(MetaChange.putGroup(group));
+    return new Decision<>(changes, new Reply.OfGroup(group));
   }
 
   private static Decision<MetaChange> unknown(String group) {

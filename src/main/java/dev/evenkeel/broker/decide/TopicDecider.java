@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.TopicInfo;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -94,7 +95,7 @@ public record TopicDecider(MetaTables tables) {
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       return unknown("'" + command.name() + "'");
     }
-    return put(topic.inState(TopicInfo.State.DELETING));
+    return put(topic.inState(TopicInfo.State.DELETING), new PauseDecider(tables).ofTopic(topic));
   }
 
   public Decision<MetaChange> remove(MetaCommand.RemoveTopic command) {
@@ -201,11 +202,18 @@ public record TopicDecider(MetaTables tables) {
     if (!topic.hasSealed() || topic.layouts().get(0).first() != command.first()) {
       return Decision.unchanged(new Reply.OfTopic(topic));
     }
-    return put(topic.withoutOldest());
+    return put(
+        topic.withoutOldest(), new PauseDecider(tables).ofLayout(topic, topic.layouts().get(0)));
   }
 
   private static Decision<MetaChange> put(TopicInfo topic) {
-    return new Decision<>(List.of(MetaChange.putTopic(topic)), new Reply.OfTopic(topic));
+    return put(topic, List.of());
+  }
+
+  private static Decision<MetaChange> put(TopicInfo topic, List<MetaChange> more) {
+    List<MetaChange> changes = new ArrayList<>(more);
+    changes.add(MetaChange.putTopic(topic));
+    return new Decision<>(changes, new Reply.OfTopic(topic));
   }
 
   private static Decision<MetaChange> unknown(String topic) {

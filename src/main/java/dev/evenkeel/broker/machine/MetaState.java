@@ -6,6 +6,7 @@ import dev.evenkeel.broker.decide.ClusterDecider;
 import dev.evenkeel.broker.decide.Decision;
 import dev.evenkeel.broker.decide.GroupDecider;
 import dev.evenkeel.broker.decide.MoveDecider;
+import dev.evenkeel.broker.decide.PauseDecider;
 import dev.evenkeel.broker.decide.TopicDecider;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
@@ -28,6 +29,7 @@ import java.util.List;
  */
 public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   private volatile MetaTables tables = new MetaTables();
+  private volatile Runnable onResumed = () -> {};
 
   /**
    * @param directory of the live store
@@ -42,9 +44,17 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
     return tables;
   }
 
+  /**
+   * @param task from now on runs on the applying thread after a pause of a group may have ended
+   */
+  public void onResumed(Runnable task) {
+    onResumed = task;
+  }
+
   @Override
   void load(Store store) {
     tables = MetaTables.load(store);
+    onResumed.run();
   }
 
   @Override
@@ -127,6 +137,8 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
     }
     if (command instanceof MetaCommand.SetQuota c) {
       return new ClusterDecider(tables).set(c);
+    } else if (command instanceof MetaCommand.PauseGroup c) {
+      return new PauseDecider(tables).pause(c);
     }
     throw new IllegalStateException("no decider handles " + command);
   }
@@ -139,5 +151,8 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
   @Override
   void show(List<MetaChange> changes, long index, EntryBody body) {
     changes.forEach(change -> change.show(tables));
+    if (changes.stream().anyMatch(MetaChange::resumes)) {
+      onResumed.run();
+    }
   }
 }

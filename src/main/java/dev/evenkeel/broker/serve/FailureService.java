@@ -28,8 +28,11 @@ import java.util.Map;
 import java.util.function.Function;
 
 /** Answers requests about retries and dead letters. Runs on one context. */
-record FailureService(ServeContext serve) {
+record FailureService(ServeContext serve, FetchService fetches) {
   private static final int LETTERS_MAX = 1_000;
+
+  /** When the owner of a paused shard asks again for retries that are due. */
+  private static final long PAUSE_LOOK_MILLIS = 1_000;
 
   /** Answers a FETCH_RETRIES request. */
   Future<Buffer> retries(ByteBuffer body) {
@@ -44,7 +47,20 @@ record FailureService(ServeContext serve) {
       return Future.succeededFuture(Frames.answer(none.encode().view()));
     }
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
-    return read(group, key, stored -> stored.answer(request, now).encode());
+    boolean paused = fetches.isPaused(request.group(), request.shard());
+    return read(
+        group,
+        key,
+        stored ->
+            (paused ? whilePaused(stored, request, now) : stored.answer(request, now)).encode());
+  }
+
+  /** Without messages: what is due may be asked for again later. */
+  private static RetryAnswer whilePaused(StoredFailures stored, RetryRequest request, long now) {
+    RetryAnswer none = stored.answer(request.withoutMessages(), now);
+    return none.nextInMillis() == 0
+        ? new RetryAnswer(PAUSE_LOOK_MILLIS, none.due(), none.known(), none.batches())
+        : none;
   }
 
   /** Answers a READ_DEAD_LETTERS request. */

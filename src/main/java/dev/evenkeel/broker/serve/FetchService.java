@@ -20,6 +20,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -47,6 +48,11 @@ public final class FetchService {
 
   private static final int FEW = 1_000;
 
+  /** Groups get nothing for this long at most while the node does not know which are paused. */
+  private static final long UNKNOWN_PAUSES_NANOS = 10_000_000_000L;
+
+  private static final long UNKNOWN_PAUSES_LOOK_MILLIS = 100;
+
   private final ServeContext serve;
   private final RequestMetrics meters;
 
@@ -68,6 +74,13 @@ public final class FetchService {
 
   /** Fetches with a filter whose groups are in debt. */
   private final Map<Shard, Set<WaitingFetch>> inDebt = new HashMap<>();
+
+  /** Where fetches wait because their group is paused, or was until lately. */
+  private final Set<LeaseKey> paused = new HashSet<>();
+
+  private final long begunNanos = System.nanoTime();
+  private boolean knowsPauses;
+  private boolean asksForPauses;
 
   FetchService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
@@ -182,7 +195,7 @@ public final class FetchService {
     if (place.atEnd()) {
       return place.hasNews(request) ? noticeFor(request, 0) : null;
     }
-    if (debts.holds(request.group(), request.shard())) {
+    if (isPaused(request) || debts.holds(request.group(), request.shard())) {
       return null;
     }
     boolean consumer = isConsumer(request);
@@ -266,13 +279,64 @@ public final class FetchService {
   }
 
   /**
-   * Whether the group of a fetch with a filter is in debt. If it is, the request looks again as
-   * soon as the debt is paid.
+   * Whether the group of a fetch gets nothing from its shard because it is paused: then the fetch
+   * is looked at again when the pause ends.
+   */
+  boolean isPaused(FetchRequest fetch) {
+    boolean holds = !fetch.group().isEmpty() && isPaused(fetch.group(), fetch.shard());
+    if (holds) {
+      paused.add(leaseKey(fetch));
+    }
+    return holds;
+  }
+
+  /** Whether a group gets nothing from a shard because it is paused, or because it may be. */
+  boolean isPaused(String group, Shard shard) {
+    return !knowsPauses() || serve.node().meta().tables().isPaused(group, shard);
+  }
+
+  /**
+   * A node that has just started may not have applied a pause yet. It waits for that, but not for
+   * long: the meta group may be without a leader.
+   */
+  private boolean knowsPauses() {
+    if (!knowsPauses) {
+      knowsPauses =
+          serve.node().log().meta().caughtUp()
+              || System.nanoTime() - begunNanos > UNKNOWN_PAUSES_NANOS;
+      if (!knowsPauses && !asksForPauses) {
+        asksForPauses = true;
+        serve
+            .vertx()
+            .setTimer(
+                UNKNOWN_PAUSES_LOOK_MILLIS,
+                id -> {
+                  asksForPauses = false;
+                  resumed();
+                });
+      }
+    }
+    return knowsPauses;
+  }
+
+  /** A pause of a group has ended, perhaps: looks again at the fetches that waited for that. */
+  void resumed() {
+    List<LeaseKey> keys = List.copyOf(paused);
+    paused.clear();
+    keys.forEach(this::leaseChanged);
+  }
+
+  /**
+   * Whether the group of a fetch with a filter is paused, or in debt. If so, the request looks
+   * again as soon as that is over.
    *
    * @throws RefusedException if the request cannot be served here or now
    */
-  boolean isInDebt(WaitingFetch request, FetchRequest fetch) {
+  boolean mustWait(WaitingFetch request, FetchRequest fetch) {
     placeOf(fetch);
+    if (isPaused(fetch)) {
+      return true;
+    }
     boolean holds = debts.holds(fetch.group(), fetch.shard());
     if (holds) {
       inDebt.computeIfAbsent(fetch.shard(), any -> new LinkedHashSet<>(2)).add(request);

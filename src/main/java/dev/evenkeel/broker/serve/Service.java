@@ -9,6 +9,7 @@ import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderChange;
+import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
@@ -20,6 +21,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.NodePorts;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
@@ -82,6 +84,7 @@ public final class Service {
     quotas = new NodeQuotas(serve, new QuotaMeters(scope));
     appends = new AppendService(serve, quotas);
     fetches = new FetchService(serve, quotas);
+    node.meta().onResumed(() -> serve.run(fetches::resumed));
     control = new ControlService(serve, fetches, commands, topics);
     figures = new BrokerMetrics(node, groups, context, this::queues, scope);
     levels = new LevelRaiser(serve);
@@ -186,6 +189,21 @@ public final class Service {
   /** The quotas that this node keeps. */
   public LocalQuotas quotas() {
     return quotas;
+  }
+
+  /** What groups are paused, as this node knows it. */
+  public LocalPauses pauses() {
+    return new LocalPauses() {
+      @Override
+      public boolean isPaused(String group) {
+        return node.meta().tables().isPaused(group);
+      }
+
+      @Override
+      public boolean isPaused(String group, Shard shard) {
+        return node.meta().tables().isPaused(group, shard);
+      }
+    };
   }
 
   /** Answers a request to the data address. */
@@ -323,6 +341,7 @@ public final class Service {
     delayedMoves.close();
     figures.close();
     announcers.forEach(Announcer::close);
+    node.meta().onResumed(() -> {});
     fetches.close();
   }
 }

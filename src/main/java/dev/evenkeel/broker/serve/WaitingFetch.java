@@ -137,7 +137,7 @@ final class WaitingFetch {
 
   /** The answer, if it can be given now. Else what there is is looked at on another thread. */
   private Future<Buffer> filter(int index) {
-    if (looking[index] || service.isInDebt(this, fetch(index))) {
+    if (looking[index] || service.mustWait(this, fetch(index))) {
       return null;
     }
     if (watched[index] == null) {
@@ -205,7 +205,7 @@ final class WaitingFetch {
   /** Something has come that the fetch wants. */
   void found(int index, FilteredBatches.Found found) {
     unwatch(index);
-    if (open[index]) {
+    if (open[index] && !service.isPaused(fetch(index))) {
       looked(index, found, null);
     }
   }
@@ -213,7 +213,7 @@ final class WaitingFetch {
   /** Looks for itself, and no longer together with others. */
   void leave(int index) {
     unwatch(index);
-    if (open[index] && !looking[index]) {
+    if (open[index] && !looking[index] && !service.isPaused(fetch(index))) {
       lookAlone(index);
     }
   }

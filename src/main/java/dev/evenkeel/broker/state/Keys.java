@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.state;
 
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
@@ -24,6 +25,7 @@ import java.util.Arrays;
  *            'M' number             move              (meta log group)
  *            'D' index              added data group  (meta log group)
  *            'Q' kind name          quota             (meta log group)
+ *            'H' topicId shard+1 group   pause        (meta log group)
  * INDEX      topicId shard offset   index entry
  * LEASES     group 0 topicId shard 0   lease without its state
  *            group 0 topicId shard 1   the state's bytes
@@ -40,6 +42,7 @@ public final class Keys {
   static final byte[] GENERATION_FLOOR = {'G'};
   static final byte[] EPOCH_FLOOR = {'E'};
   static final byte[] FEATURE_LEVEL = {'F'};
+  static final byte PAUSE = 'H';
   private static final byte[] LAST = new byte[64];
 
   static {
@@ -90,6 +93,13 @@ public final class Keys {
   /** The kind is one digit. */
   static byte[] quota(Quota.Key key) {
     return named('Q', key.kind().ordinal() + key.name());
+  }
+
+  static byte[] pause(Pause pause) {
+    byte[] group = pause.group().getBytes(StandardCharsets.UTF_8);
+    // All shards of a topic are -1.
+    Shard shard = new Shard(pause.topicId(), pause.shard() + 1);
+    return put(ByteBuffer.allocate(9 + group.length).put(PAUSE), shard).put(group).array();
   }
 
   static byte[] move(long number) {

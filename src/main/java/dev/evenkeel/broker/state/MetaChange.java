@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -113,6 +114,20 @@ public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
 
   public static MetaChange removeQuota(Quota.Key key) {
     return new MetaChange(Keys.quota(key), null, tables -> tables.quotas.remove(key));
+  }
+
+  public static MetaChange putPause(Pause pause) {
+    return new MetaChange(
+        Keys.pause(pause), RecordCodec.PAUSE.encode(pause), tables -> tables.put(pause));
+  }
+
+  public static MetaChange removePause(Pause pause) {
+    return new MetaChange(Keys.pause(pause), null, tables -> tables.remove(pause));
+  }
+
+  /** Whether it lets a group go on, so that fetches that wait must be looked at again. */
+  public boolean resumes() {
+    return value == null && key[0] == Keys.PAUSE;
   }
 
   public static MetaChange putFeatureLevel(int level) {

@@ -4,8 +4,10 @@ import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Codec;
@@ -15,9 +17,11 @@ import dev.evenkeel.storage.Store;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
@@ -36,6 +40,10 @@ public final class MetaTables {
   final Map<String, List<String>> placement = new ConcurrentSkipListMap<>();
   final NavigableMap<Integer, AddedGroup> addedGroups = new ConcurrentSkipListMap<>();
   final Map<Quota.Key, Quota> quotas = new ConcurrentHashMap<>();
+
+  /** By group; the sets are never changed. */
+  final Map<String, Set<Pause>> pauses = new ConcurrentHashMap<>();
+
   final MoveTable moves = new MoveTable();
   volatile Counters counters = Counters.FIRST;
   volatile int featureLevel = FeatureLevel.FIRST;
@@ -100,6 +108,7 @@ public final class MetaTables {
               tables.addedGroups.put(added.index(), added);
             }
             case 'Q' -> tables.put(RecordCodec.QUOTA.read(in));
+            case Keys.PAUSE -> tables.put(RecordCodec.PAUSE.read(in));
             case 'N' -> tables.counters = Counters.CODEC.read(in);
             case 'F' -> tables.featureLevel = in.i32();
             default -> throw new IllegalStateException("unknown record '" + (char) key[0] + "'");
@@ -133,6 +142,22 @@ public final class MetaTables {
 
   void put(Quota quota) {
     quotas.put(quota.key(), quota);
+  }
+
+  void put(Pause pause) {
+    Set<Pause> more = new HashSet<>(pauses(pause.group()));
+    more.add(pause);
+    pauses.put(pause.group(), Set.copyOf(more));
+  }
+
+  void remove(Pause pause) {
+    Set<Pause> left = new HashSet<>(pauses(pause.group()));
+    left.remove(pause);
+    if (left.isEmpty()) {
+      pauses.remove(pause.group());
+    } else {
+      pauses.put(pause.group(), Set.copyOf(left));
+    }
   }
 
   void put(ClusterNode node) {
@@ -246,6 +271,30 @@ public final class MetaTables {
     return quotas.values().stream()
         .sorted(Comparator.comparing(Quota::kind).thenComparing(Quota::name))
         .toList();
+  }
+
+  /** The pauses of a group, in no order. From any thread. */
+  public Set<Pause> pauses(String group) {
+    return pauses.isEmpty() ? Set.of() : pauses.getOrDefault(group, Set.of());
+  }
+
+  /** All pauses, in no order; a copy. */
+  public List<Pause> pauses() {
+    return pauses.values().stream().flatMap(Set::stream).toList();
+  }
+
+  /** Whether a group is paused as a whole. From any thread. */
+  public boolean isPaused(String group) {
+    return pauses(group).contains(Pause.of(group));
+  }
+
+  /** Whether a group gets no messages from a shard. From any thread. */
+  public boolean isPaused(String group, Shard shard) {
+    Set<Pause> its = pauses(group);
+    return !its.isEmpty()
+        && (its.contains(Pause.of(group))
+            || its.contains(new Pause(group, shard.topicId(), Pause.ALL_SHARDS))
+            || its.contains(new Pause(group, shard.topicId(), shard.shard())));
   }
 
   /** The highest {@link FeatureLevel} that every node has said it reads. */

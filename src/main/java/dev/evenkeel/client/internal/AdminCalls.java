@@ -203,6 +203,21 @@ final class AdminCalls implements Admin {
   }
 
   @Override
+  public Future<Void> pause(String group, String topic, Integer shard) {
+    return pausing("pause", group, topic, shard);
+  }
+
+  @Override
+  public Future<Void> resume(String group, String topic, Integer shard) {
+    return pausing("resume", group, topic, shard);
+  }
+
+  private Future<Void> pausing(String action, String group, String topic, Integer shard) {
+    return groups(action(action).put("group", group).put("topic", topic).put("shard", shard))
+        .mapEmpty();
+  }
+
+  @Override
   public Future<JsonObject> deleteGroup(String group, String topic, boolean dryRun) {
     return groups(action("delete").put("group", group).put("topic", topic).put("dryRun", dryRun));
   }

@@ -28,7 +28,9 @@ public final class ApiRules {
           "undrain",
           "remove",
           "set",
-          "clear");
+          "clear",
+          "pause",
+          "resume");
 
   /** Kinds of quotas whose names permissions can cover: those of topics and groups. */
   private static final Set<String> NAMED_QUOTAS = Set.of("topic", "group", "group-rate");

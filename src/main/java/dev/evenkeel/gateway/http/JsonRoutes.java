@@ -80,6 +80,19 @@ final class JsonRoutes {
         .post("/api/groups/:group/offsets")
         .handler(names)
         .handler(withBody(groups, "reset", 200));
+    for (String action : new String[] {"pause", "resume"}) {
+      router
+          .post("/api/groups/:group/" + action)
+          .handler(settings)
+          .handler(
+              context -> {
+                if (Requests.body(context).length() == 0) {
+                  withoutBody(groups, action).handle(context);
+                } else {
+                  withBody(groups, action, 200).handle(context);
+                }
+              });
+    }
     router
         .get("/api/rebalances")
         .handler(withoutBody(groups, "rebalances", text("group"), number("limit")));

@@ -75,6 +75,7 @@ public final class CommandCodec {
           .add(26, MetaCommand.AddGroup.class, I32, TEXTS)
           .add(27, MetaCommand.OpenGroup.class, I32)
           .add(28, MetaCommand.SetQuota.class, QUOTA)
+          .add(29, MetaCommand.PauseGroup.class, TEXT, TEXT, I32, BOOL)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -166,6 +167,9 @@ public final class CommandCodec {
     }
     if (command instanceof MetaCommand.SetQuota) {
       return FeatureLevel.QUOTAS;
+    }
+    if (command instanceof MetaCommand.PauseGroup) {
+      return FeatureLevel.PAUSING;
     }
     return command instanceof MetaCommand.PutNodes
             || command instanceof MetaCommand.RemoveNode

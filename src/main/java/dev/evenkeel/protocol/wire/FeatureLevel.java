@@ -14,7 +14,7 @@ package dev.evenkeel.protocol.wire;
  * 6       grants, drains and resets of many shards in one entry
  * 7       nodes that join and leave
  * 8       topics whose number of shards changes
- * 9       quotas, delayed messages that are cancelled, and fetches with filters
+ * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -50,6 +50,9 @@ public final class FeatureLevel {
 
   /** From here on there are quotas. */
   public static final int QUOTAS = 9;
+
+  /** From here on groups can be paused. */
+  public static final int PAUSING = 9;
 
   /** From here on delayed messages can be cancelled. */
   public static final int CANCELLING = 9;

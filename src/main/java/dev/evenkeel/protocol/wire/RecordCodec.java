@@ -19,6 +19,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MalformedException;
 import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Shard;
@@ -94,6 +95,9 @@ public final class RecordCodec {
           "a quota",
           1,
           Codec.record(Quota.class, Codec.constant(QuotaKind.class), TEXT, I64, I64, I64));
+
+  public static final Codec<Pause> PAUSE =
+      Codec.form("a pause", 1, Codec.record(Pause.class, NEEDED_TEXT, I32, I32));
 
   public static final Codec<TopicConfig> TOPIC_CONFIG = Codec.record(TopicConfig.class);
 

@@ -36,6 +36,11 @@ public record RetryRequest(
   private static final Codec<RetryRequest> CODEC =
       Codec.record(RetryRequest.class, TEXT, SHARD, I64, BOOL, NUMBERS, I32, I32);
 
+  /** The same, but only to learn what there is. */
+  public RetryRequest withoutMessages() {
+    return new RetryRequest(group, shard, epoch, first, inHand, 0, bytesMax);
+  }
+
   public Bytes encode() {
     Bytes out = new Bytes(64 + 8 * inHand.size());
     CODEC.write(out, this);

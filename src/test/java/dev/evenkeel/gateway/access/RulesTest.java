@@ -93,6 +93,8 @@ class RulesTest {
             "replay",
             "drop",
             "reset",
+            "pause",
+            "resume",
             "status",
             "replace",
             "replacement",
@@ -270,6 +272,25 @@ class RulesTest {
             Refusal.FORBIDDEN,
             () -> ApiRules.check(user("admin:orders"), Addresses.API_QUOTAS, question));
       }
+    }
+  }
+
+  @Test
+  void whoPausesAGroupAdministersIt() {
+    for (String action : List.of("pause", "resume")) {
+      JsonObject question =
+          new JsonObject()
+              .put("action", action)
+              .put("group", "g")
+              .put("topic", "t")
+              .put("shard", 2);
+      ApiRules.check(user("admin:g"), Addresses.API_GROUPS, question);
+      for (Principal other : List.of(user("admin:t"), user("group:g", "view:g", "consume:t"))) {
+        refused(Refusal.FORBIDDEN, () -> ApiRules.check(other, Addresses.API_GROUPS, question));
+      }
+      assertThat(ApiRules.changes(Addresses.API_GROUPS, question)).as("is audited").isTrue();
+      assertThat(ApiRules.words(Addresses.API_GROUPS, question))
+          .isEqualTo("groups " + action + " group=g topic=t shard=2");
     }
   }
 

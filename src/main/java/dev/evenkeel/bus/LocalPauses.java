@@ -1,0 +1,29 @@
+package dev.evenkeel.bus;
+
+import dev.evenkeel.protocol.Shard;
+
+/**
+ * The pauses of groups as this node knows them. Brokers put it into {@link LocalObjects}. Safe for
+ * use from any thread.
+ */
+public interface LocalPauses {
+  /** No group is paused. */
+  LocalPauses NONE =
+      new LocalPauses() {
+        @Override
+        public boolean isPaused(String group) {
+          return false;
+        }
+
+        @Override
+        public boolean isPaused(String group, Shard shard) {
+          return false;
+        }
+      };
+
+  /** Whether a group is paused as a whole. */
+  boolean isPaused(String group);
+
+  /** Whether a group gets no messages from a shard. */
+  boolean isPaused(String group, Shard shard);
+}
