@@ -15,6 +15,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
@@ -44,6 +45,7 @@ public final class DispatcherCore {
   private final HeartbeatHandler heartbeats;
   private final ResetHandler resets;
   private final ForgetHandler forgets;
+  private final Set<String> assignorNames;
   private long rebalanceAtMillis;
 
   /**
@@ -63,6 +65,7 @@ public final class DispatcherCore {
       long revision,
       Set<String> clusterMembers) {
     state = new DispatcherState(settings, assignors);
+    this.assignorNames = assignorNames;
     places = new KnownClusterMembers(clusterMembers);
     assignments = new Assignments(state, term, revision);
     time = new ActiveTime(state);
@@ -405,6 +408,23 @@ public final class DispatcherCore {
 
   public MoveLog moves() {
     return state.moves;
+  }
+
+  /**
+   * What would be with a change of a group; nothing is changed.
+   *
+   * @return null if there is no such group
+   * @throws dev.evenkeel.protocol.RefusedException if the group or the change does not allow it
+   */
+  public WhatIf.Outcome whatIf(String group, WhatIf change) {
+    String assignor = change.assignor();
+    if (assignor != null && !assignorNames.contains(assignor)) {
+      throw Refusal.INVALID.error(
+          "there is no assignor '%s': use one of %s",
+          assignor, String.join(", ", new TreeSet<>(assignorNames)));
+    }
+    GroupState of = state.find(group);
+    return of == null ? null : change.of(of, state.topics(), state::assignor);
   }
 
   /** A group that is declared or has members, or null. */
