@@ -126,6 +126,7 @@ public final class DispatcherVerticle extends VerticleBase {
         vertx,
         DispatcherLoop.class,
         new DispatcherLoop(((ContextInternal) context).nettyEventLoop()));
+    LocalObjects.put(vertx, MemberExpiry.class, this::expire);
     scope = Meters.of(vertx).scope("dispatcher");
     meters = new DispatcherMeters(scope, () -> active);
     figures = new GroupMetrics(scope);
@@ -290,6 +291,19 @@ public final class DispatcherVerticle extends VerticleBase {
               .onComplete(read);
         });
     return read.future();
+  }
+
+  private Future<Boolean> expire(String group, String member) {
+    Promise<Boolean> done = Promise.promise();
+    context.runOnContext(
+        now -> {
+          try {
+            done.complete(serving().expire(group, member));
+          } catch (RefusedException e) {
+            done.fail(e);
+          }
+        });
+    return done.future();
   }
 
   // ---- Messages

@@ -179,6 +179,15 @@ public final class DispatcherCore {
     places.sessionFound(session);
   }
 
+  /** Ends a member as if nothing had been heard of it for its timeout. */
+  public List<DispatcherAction> expire(String group, String member, long nowMillis) {
+    GroupState of = state.find(group);
+    if (of != null) {
+      of.ended(of.members().expire(member, nowMillis), nowMillis);
+    }
+    return done(nowMillis);
+  }
+
   private void endMembersIn(Set<String> gone, long nowMillis) {
     for (GroupState group : state.groups()) {
       group.ended(group.members().clusterMembersLeft(gone, nowMillis), nowMillis);

@@ -244,6 +244,17 @@ public final class MemberTable {
     return ended;
   }
 
+  /** Removes the live member of that name as if it had timed out. */
+  List<Ended> expire(String name, long nowMillis) {
+    List<Ended> ended = new ArrayList<>();
+    Member member = live.get(name);
+    if (member != null) {
+      ended.add(new Ended(name, member.instance(), Cause.TIMEOUT));
+    }
+    end(ended, nowMillis);
+    return ended;
+  }
+
   /**
    * Removes all runs whose cluster member or session is among {@code departed}. A run that may only
    * be cut off, and may still start handlers, stays until it times out.
