@@ -393,6 +393,42 @@ class JsonApiIT {
   }
 
   @Test
+  void plansAndPausesByBothWays() throws Exception {
+    json("POST", "/api/topics", "{\"name\":\"planned\",\"shards\":2}", 201);
+    ask("produce", object("{\"topic\":\"planned\",\"payload\":\"p\"}"));
+    consumeOne("planned", "planners");
+    String path = "/api/groups/planners/";
+    JsonObject plan = object(json("POST", path + "plan", "{\"add\":2}", 200));
+    assertThat(plan.getJsonArray("moves")).hasSize(2);
+    assertThat(plan.getJsonObject("owners").fieldNames()).containsExactly("new-1", "new-2");
+    assertThat(ask("groups", object("{\"action\":\"plan\",\"group\":\"planners\",\"add\":2}")))
+        .isEqualTo(plan);
+    String resharded = json("POST", path + "plan", "{\"add\":1,\"shards\":{\"planned\":3}}", 200);
+    assertThat(object(resharded).getJsonObject("loads").getJsonObject("new-1").getInteger("shards"))
+        .isEqualTo(3);
+    assertThat(object(json("POST", path + "plan", null, 200)).getJsonArray("moves")).isEmpty();
+    assertError("POST", path + "plan", "{\"remove\":[\"nobody\"]}", 400, "INVALID");
+    assertError("POST", path + "plan", "{\"remove\":[7]}", 400, "INVALID");
+    assertError("POST", path + "plan", "{\"kill\":\"n9\"}", 400, "INVALID");
+    assertError("POST", path + "plan", "{\"add\":-1}", 400, "INVALID");
+    assertError("POST", path + "plan", "{\"more\":1}", 400, "INVALID");
+    assertError("POST", path + "plan", "{\"shards\":{\"none\":1}}", 404, "UNKNOWN_TOPIC");
+    assertError("POST", "/api/groups/none/plan", "{}", 404, "UNKNOWN_GROUP");
+
+    Awaitility.await("the node knows the feature level of the cluster")
+        .atMost(Duration.ofSeconds(60))
+        .until(() -> http("POST", path + "pause", null, null).statusCode() == 200);
+    assertThat(object(json("GET", "/api/groups/planners", null, 200)).getBoolean("paused"))
+        .isTrue();
+    ask("groups", object("{\"action\":\"resume\",\"group\":\"planners\"}"));
+    assertThat(json("POST", path + "pause", "{\"topic\":\"planned\",\"shard\":1}", 200))
+        .isEqualTo("{\"group\":\"planners\",\"topic\":\"planned\",\"shard\":1,\"paused\":true}");
+    json("POST", path + "resume", null, 200);
+    assertError("POST", path + "pause", "{\"shard\":1}", 400, "INVALID");
+    assertError("POST", "/api/groups/none/resume", null, 404, "UNKNOWN_GROUP");
+  }
+
+  @Test
   void delayedMessagesByBothWays() throws Exception {
     json("POST", "/api/topics", "{\"name\":\"later\",\"shards\":2}", 201);
     String message =
@@ -482,6 +518,9 @@ class JsonApiIT {
             "/api/groups",
             "/api/groups/{group}",
             "/api/groups/{group}/offsets",
+            "/api/groups/{group}/plan",
+            "/api/groups/{group}/pause",
+            "/api/groups/{group}/resume",
             "/api/groups/{group}/dead-letters",
             "/api/groups/{group}/dead-letters/{topic}/{shard}/{offset}",
             "/api/groups/{group}/dead-letters/replay",
