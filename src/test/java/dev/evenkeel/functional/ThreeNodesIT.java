@@ -15,8 +15,8 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
 /**
- * Three nodes as one: every node answers for all, and another dispatches when one is gone. What the
- * nodes send each other is encrypted.
+ * Three nodes as one: every node answers for all, and another dispatches when one is gone. A pause
+ * of a group outlasts that. What the nodes send each other is encrypted.
  */
 class ThreeNodesIT {
   private static final int MESSAGES = 3_000;
@@ -45,6 +45,9 @@ class ThreeNodesIT {
         assertThat(TopicMessages.read(node, "orders", 6)).hasSize(MESSAGES + 3);
       }
       trio.nodes.forEach(trio::awaitCaughtUp);
+      Awaitility.await("the nodes know that all of them know pauses")
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> trio.nodes.get(0).post("/api/groups/g/pause", "{}").statusCode() == 200);
       try (AckWatch watch = new AckWatch(trio, "ticks")) {
         ClusterView before = watch.view();
         Map<String, String> owners = owners(trio.nodes.get(0));
@@ -60,6 +63,12 @@ class ThreeNodesIT {
           assertThat(node.post("/api/topics/orders/messages", "{\"payload\":\"x 1\"}").statusCode())
               .isEqualTo(200);
         }
+        Node other = trio.others(dispatcher).get(0);
+        assertThat(new JsonObject(other.get("/api/groups/g").body()).getBoolean("paused")).isTrue();
+        assertThat(other.shards("g").stream().mapToLong(shard -> shard.getLong("lag")).sum())
+            .as("the group stays paused, whoever leads")
+            .isEqualTo(2);
+        assertThat(other.post("/api/groups/g/resume", "{}").statusCode()).isEqualTo(200);
         trio.others(dispatcher).forEach(node -> node.awaitConsumed("g", MESSAGES + 5));
         watch.finish();
         assertThat(watch.failures()).isZero();
