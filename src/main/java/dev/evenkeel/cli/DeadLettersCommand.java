@@ -128,7 +128,12 @@ final class DeadLettersCommand extends CommandGroup {
         "POST",
         path(some.group) + "/" + what,
         some.body(),
-        (JsonObject answer) -> answer.getLong("count") + " dead letters: " + what);
+        (JsonObject answer) -> done(what, answer.getLong("count")));
+  }
+
+  private static String done(String what, long count) {
+    String past = what.equals("drop") ? "dropped" : what + "ed";
+    return past + " " + count + (count == 1 ? " dead letter\n" : " dead letters\n");
   }
 
   private static String path(String group) {

@@ -60,6 +60,12 @@ final class ExecRunner implements AutoCloseable {
     ExecFailed(String message) {
       super(message, null, false, false);
     }
+
+    /** What a dead letter says: the class tells nobody anything. */
+    @Override
+    public String toString() {
+      return getMessage();
+    }
   }
 
   private final ExecutorService threads;

@@ -148,7 +148,7 @@ class DeadLettersIT {
   private static void byCommand(Node node, JsonArray letters) {
     String name = name(letters.getJsonObject(0));
     Jar.Result replayed = node.admin("group", "dead-letters", "replay", "g", name);
-    assertThat(replayed.out().strip()).isEqualTo("1 dead letters: replay");
+    assertThat(replayed.out().strip()).isEqualTo("replayed 1 dead letter");
     awaitDeadAgain(node, letters.getJsonObject(0));
     assertThat(node.admin("group", "dead-letters", "show", "g", name).out())
         .contains("origin        " + name, "attempts      3", "poison-");

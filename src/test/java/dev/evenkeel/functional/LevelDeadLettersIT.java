@@ -105,7 +105,7 @@ class LevelDeadLettersIT {
     JsonObject first = letters.getJsonObject(0);
     int before = runsOf(runs, first.getString("payload"));
     assertThat(node.admin("group", "dead-letters", "replay", "g", name(first)).out().strip())
-        .isEqualTo("1 dead letters: replay");
+        .isEqualTo("replayed 1 dead letter");
     Awaitility.await("it has died again")
         .atMost(Duration.ofSeconds(60))
         .untilAsserted(
