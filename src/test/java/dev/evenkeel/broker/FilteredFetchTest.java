@@ -30,7 +30,11 @@ import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -186,5 +190,69 @@ class FilteredFetchTest {
     assertThat(bases(get(waiting.get(999)))).containsExactly(2L);
     assertThat(bases(get(waiting.get(0)))).containsExactly(3L);
     assertThat(waiting.stream().filter(Future::isComplete)).hasSize(3);
+  }
+
+  /** A consumer that asks again with each answer, at once or a little later. */
+  private final class Reader {
+    final String key;
+    final long lateMillis;
+    final List<Long> found = new CopyOnWriteArrayList<>();
+
+    Reader(String key, long lateMillis) {
+      this.key = key;
+      this.lateMillis = lateMillis;
+    }
+
+    void read(long offset) {
+      FetchRequest request = fetch("", -1, offset, 15_000, "key=" + key);
+      bench
+          .send(Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()))
+          .map(answer -> FetchAnswer.decode(answer, true))
+          .onSuccess(answer -> take(offset, answer));
+    }
+
+    private void take(long offset, FetchAnswer answer) {
+      long next = Math.max(offset, answer.next());
+      for (FetchAnswer.Placed placed : answer.batches()) {
+        for (int i = 0; i < placed.batch().count(); i++) {
+          if (placed.baseOffset() + i >= offset) {
+            found.add(placed.baseOffset() + i);
+          }
+        }
+        next = Math.max(next, placed.endOffset());
+      }
+      long from = next;
+      if (lateMillis == 0) {
+        read(from);
+      } else {
+        bench.vertx.setTimer(lateMillis, id -> read(from));
+      }
+    }
+  }
+
+  @Test
+  void whoComesBackLateMissesNothingAndGetsNothingTwice() throws Exception {
+    begin(Bench.one());
+    Random random = new Random(17);
+    List<Reader> readers = new ArrayList<>();
+    for (int i = 0; i < 40; i++) {
+      Reader reader = new Reader("k" + i % 20, random.nextInt(4) * 15L);
+      readers.add(reader);
+      reader.read(0);
+    }
+    Map<String, List<Long>> wanted = new HashMap<>();
+    long offset = 0;
+    for (int round = 0; round < 100; round++) {
+      String[] keys = new String[1 + random.nextInt(50)];
+      for (int i = 0; i < keys.length; i++) {
+        keys[i] = "k" + random.nextInt(40);
+        wanted.computeIfAbsent(keys[i], any -> new ArrayList<>()).add(offset++);
+      }
+      get(bench.append(shard, batch(keys)));
+    }
+    for (Reader reader : readers) {
+      await().untilAsserted(() -> assertThat(reader.found).hasSameSizeAs(wanted.get(reader.key)));
+      assertThat(reader.found).isEqualTo(wanted.get(reader.key));
+    }
   }
 }

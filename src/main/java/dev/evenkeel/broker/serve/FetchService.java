@@ -44,7 +44,7 @@ public final class FetchService {
   private static final int ANSWER_SPARE_BYTES = 4_096;
 
   /** What a filter looks at in one go. */
-  private static final int LOOK_BYTES = 1 << 20;
+  static final int LOOK_BYTES = 1 << 20;
 
   private static final int FEW = 1_000;
 
@@ -589,7 +589,7 @@ public final class FetchService {
 
   /** The fetch of a member, from where the watch is. */
   FetchRequest now(FilterWatch.Member member) {
-    long passed = watches.get(member.wanted.shard()).passed();
+    long passed = watches.get(member.wanted.shard()).passed(member);
     return passed > member.wanted.offset() ? member.wanted.from(passed) : member.wanted;
   }
 

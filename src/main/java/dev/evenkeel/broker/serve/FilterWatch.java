@@ -6,6 +6,8 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.BatchWalk;
 import io.vertx.core.Future;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -14,7 +16,9 @@ import java.util.Set;
 
 /**
  * The fetches with filters that have looked at almost everything in a shard. What comes is looked
- * at once for all of them, so that thousands of such fetches cost little more than one.
+ * at once for all of them, so that thousands of such fetches cost little more than one. A fetch
+ * that was answered comes again a little behind the others: it is late, and the next look begins
+ * where it is.
  *
  * <p>Runs on one context.
  */
@@ -27,6 +31,9 @@ final class FilterWatch {
 
   /** As much as this at once is much. */
   private static final long MUCH_BYTES = 512 << 10;
+
+  /** A fetch may be so far behind the others. A look takes as much, and as much again. */
+  private static final long LATE_BYTES_MAX = FetchService.LOOK_BYTES / 2;
 
   /** A fetch that waits. Two of them are never the same. */
   static final class Member {
@@ -49,8 +56,19 @@ final class FilterWatch {
   private final FilterIndex<Member> index = new FilterIndex<>();
   private final Set<Member> members = new LinkedHashSet<>();
 
-  /** No member wants anything between the place where it joined and this one. */
+  /** Members that want something in front of {@link #passed}; the next look is for them, too. */
+  private Set<Member> late = new LinkedHashSet<>();
+
+  /** Members that were late when the look under way began. */
+  private Set<Member> catchingUp = Set.of();
+
+  /** No member that is not late wants anything between the place where it joined and this one. */
   private long passed;
+
+  /** The last looks, as far back as a fetch may be late. */
+  private final Deque<Looked> recent = new ArrayDeque<>();
+
+  private long recentBytes;
 
   private boolean looking;
 
@@ -66,34 +84,45 @@ final class FilterWatch {
     this.shard = shard;
   }
 
-  /** Where the fetches that wait here have not looked yet. */
-  long passed() {
-    return passed;
+  /** A look: from which offset on, and how many bytes were new in it. */
+  private record Looked(long from, long bytes) {}
+
+  /** The offset up to which a fetch that waits here wants nothing. */
+  long passed(Member member) {
+    boolean behind = late.contains(member) || catchingUp.contains(member);
+    return behind ? member.wanted.offset() : Math.max(passed, member.wanted.offset());
   }
 
   /**
-   * Adds a fetch, if it wants nothing in front of the place where the others are. Returns whether.
+   * Adds a fetch, unless it is far behind the others. Returns whether.
    *
    * @param end of the shard
    */
   boolean add(Member member, long end) {
     if (isEmpty()) {
       passed = end;
+      recent.clear();
+      recentBytes = 0;
     }
     long offset = member.wanted.offset();
-    if (offset < (looking ? lookingTo : passed)) {
+    if (offset < (recent.isEmpty() ? passed : recent.peek().from)) {
       return false;
     }
     members.add(member);
     index.add(member, member.wanted.filter());
+    if (offset < (looking ? lookingTo : passed)) {
+      late.add(member);
+    }
     return true;
   }
 
   /** Removes a fetch. Returns the offset up to which it wants nothing. */
   long remove(Member member) {
+    final long upTo = passed(member);
     members.remove(member);
+    late.remove(member);
     index.remove(member, member.wanted.filter());
-    return passed;
+    return upTo;
   }
 
   boolean isEmpty() {
@@ -124,11 +153,15 @@ final class FilterWatch {
       return;
     }
     Future<List<Cached>> batches;
+    long from = passed;
+    for (Member each : late) {
+      from = Math.min(from, each.wanted.offset());
+    }
     try {
       LogGroupServer group = serve.groupOf(shard);
       group.requireReady();
       long end = group.shard(shard).end();
-      if (passed >= end) {
+      if (from >= end) {
         if (group.shard(shard).sealed()) {
           // Owners must learn that nothing comes any more.
           members().forEach(each -> each.request.again(each.index));
@@ -136,42 +169,62 @@ final class FilterWatch {
         return;
       }
       lookingTo = end;
-      batches = service.batches(group, shard, passed, end);
+      batches = service.batches(group, shard, from, end);
     } catch (RefusedException refused) {
       eachForItself();
       return;
     }
     looking = true;
     lookedNanos = System.nanoTime();
-    long from = passed;
+    catchingUp = late;
+    late = new LinkedHashSet<>();
+    long first = from;
+    long fresh = passed;
     batches
         .compose(
             found ->
-                found.isEmpty() || found.get(0).baseOffset() > from
+                found.isEmpty() || found.get(0).baseOffset() > first
                     ? Future.failedFuture("messages are lost")
-                    : service.onScanner(() -> match(found)))
+                    : service.onScanner(() -> match(found, fresh)))
         .onComplete(
             matched -> {
               looking = false;
               if (matched.failed()) {
                 eachForItself();
-                return;
+                catchingUp = Set.of();
+              } else {
+                looked(matched.result());
+                look();
               }
-              Round round = matched.result();
-              round.found.forEach(
-                  (member, found) -> {
-                    // If it has left meanwhile, it looks for itself. If it has come meanwhile, it
-                    // wants nothing of this.
-                    if (members.contains(member) && found.frame() != null) {
-                      member.request.found(member.index, found);
-                    }
-                  });
-              passed = round.end;
-              if (round.bytes >= MUCH_BYTES) {
-                lookedNanos -= GAP_NANOS;
-              }
-              look();
             });
+  }
+
+  private void looked(Round round) {
+    round.found.forEach(
+        (member, found) -> {
+          // If it has left meanwhile, it looks for itself. If it has come meanwhile, it wants
+          // nothing of this, or waits for the next look.
+          if (members.contains(member) && !late.contains(member) && found.frame() != null) {
+            member.request.found(member.index, found);
+          }
+        });
+    if (round.end < passed) {
+      // There is more in front of the others than a look takes.
+      List.copyOf(catchingUp).stream()
+          .filter(members::contains)
+          .forEach(each -> each.request.leave(each.index));
+    } else {
+      recent.add(new Looked(passed, round.bytes));
+      recentBytes += round.bytes;
+      while (recentBytes > LATE_BYTES_MAX) {
+        recentBytes -= recent.remove().bytes;
+      }
+      passed = round.end;
+    }
+    catchingUp = Set.of();
+    if (round.bytes >= MUCH_BYTES) {
+      lookedNanos -= GAP_NANOS;
+    }
   }
 
   /** Each one looks for itself, and learns what is wrong. */
@@ -183,16 +236,19 @@ final class FilterWatch {
    * What some batches have for the members.
    *
    * @param end the offset behind the batches
-   * @param bytes of the batches
+   * @param bytes of the batches that were new
    */
   private record Round(Map<Member, FilteredBatches.Found> found, long end, long bytes) {}
 
-  private Round match(List<Cached> batches) {
+  /**
+   * @param fresh batches from here on are new
+   */
+  private Round match(List<Cached> batches, long fresh) {
     Map<Member, FilteredBatches> byMember = new HashMap<>();
     Set<Member> hits = new LinkedHashSet<>();
     long bytes = 0;
     for (Cached each : batches) {
-      bytes += each.batch().length();
+      bytes += each.baseOffset() < fresh ? 0 : each.batch().length();
       BatchWalk walk = FilteredBatches.walk(each.batch());
       for (int i = 0; i < each.batch().count(); i++) {
         if (walk == null || !walk.overOne()) {
