@@ -11,7 +11,7 @@ final class ClusterFacts {
   static Map<String, Object> of(JsonObject status) {
     Map<String, Object> nodes = new LinkedHashMap<>();
     for (JsonObject node : Json.objects(status.getJsonArray("nodes"))) {
-      nodes.put(node.getString("node"), Json.copy(node, "alive", "host"));
+      nodes.put(node.getString("node"), Json.copy(node, "alive", "host", "membership", "bytesLeft"));
     }
     Map<String, Object> logs = new LinkedHashMap<>();
     for (JsonObject log : Json.objects(status.getJsonArray("logs"))) {

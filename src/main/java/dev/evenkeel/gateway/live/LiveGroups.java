@@ -51,7 +51,7 @@ final class LiveGroups {
       String key = shard.getString("topic") + "/" + shard.getInteger("shard");
       shards.put(key, shard(name + " " + key, key, shard, sums, nowMillis));
     }
-    Map<String, Object> state = Json.copy(group, "mode", "assignor", "status");
+    Map<String, Object> state = Json.copy(group, "mode", "assignor", "status", "paused");
     Json.put(state, "lag", sums.lag);
     Json.put(state, "lagSeconds", seconds(sums.lagMillis));
     Json.put(state, "rate", Json.rounded(sums.rate));
@@ -108,6 +108,7 @@ final class LiveGroups {
             "drainDeadline",
             "epoch",
             "state",
+            "paused",
             "position",
             "committed",
             "end",
