@@ -1,23 +1,13 @@
 import { html, useState } from './lib.js';
 import { brief, figure, known } from './words.js';
 import { byName } from './model.js';
+import { link } from './router.js';
 
 const FILTER_FROM = 10;
 const SHOWN_MAX = 200;
 
-export const hashOf = (group) => `#group=${encodeURIComponent(group)}`;
-
-export function groupOfHash(hash) {
-  const match = /^#group=(.+)$/.exec(hash);
-  try {
-    return match ? decodeURIComponent(match[1]) : null;
-  } catch (e) {
-    return null;
-  }
-}
-
 /** One link a group; a field to find one when there are many. */
-export function Groups({ groups, chosen }) {
+export function Groups({ groups }) {
   const [wanted, setWanted] = useState('');
   const names = Object.keys(groups).sort(byName);
   const found = names.filter((name) => name.toLowerCase().includes(wanted.toLowerCase()));
@@ -35,7 +25,7 @@ export function Groups({ groups, chosen }) {
         const group = groups[name];
         const well = !known(group.status) || group.status === 'OK';
         return html`<li key=${name}>
-          <a href=${hashOf(name)} aria-current=${name === chosen ? 'page' : undefined}>
+          <a href=${link('groups', name)}>
             ${!well && html`<span class="warn" title="shards without an owner">▲<span class="unseen"> needs attention: </span></span>`}
             <span class="name">${name}</span>
             <span class="lag"><span class="unseen">lag </span>${figure(brief(group.lag))}</span>
