@@ -1,5 +1,7 @@
 import { Overview } from './pages/overview.js';
 import { GroupPage } from './pages/group.js';
+import { FailuresPage } from './pages/failures.js';
+import { Messages } from './pages/messages.js';
 
 /**
  * All pages. To add one, add a line here.
@@ -14,4 +16,6 @@ import { GroupPage } from './pages/group.js';
 export const PAGES = [
   { route: '/', title: () => 'Overview', component: Overview },
   { route: '/groups/:group', kind: 'group', title: ({ group }) => group, tab: 'Board', board: true, component: GroupPage },
+  { route: '/groups/:group/failures', kind: 'group', title: ({ group }) => group, tab: 'Failures', component: FailuresPage },
+  { route: '/topics/:topic/messages', kind: 'topic', title: ({ topic }) => topic, tab: 'Messages', component: Messages },
 ];

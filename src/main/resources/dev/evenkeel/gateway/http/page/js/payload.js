@@ -94,7 +94,7 @@ export function command(topic, options) {
   const words = ['evenkeel', 'topic', 'messages', topic];
   for (const [name, value] of Object.entries(options)) {
     if (value === true) words.push(`--${name}`);
-    else if (value !== null && value !== undefined && value !== '') words.push(`--${name}`, String(value));
+    else if (value !== null && value !== undefined && value !== '' && value !== false) words.push(`--${name}`, String(value));
   }
   return words.map(shellWord).join(' ');
 }

@@ -2,6 +2,7 @@ import { html, memo } from './lib.js';
 import { bytes, clock, count, figure, known, millis, plural, rate } from './words.js';
 import { byName } from './model.js';
 import { Spark } from './spark.js';
+import { NodeActions } from './actions/bars.js';
 
 const MOVES_SHOWN_MAX = 50;
 const TOPICS_SHOWN_MAX = 200;
@@ -77,7 +78,7 @@ export function Topics({ topics, history }) {
 const alive = (node) =>
   node.alive === true ? ['●', 'up'] : node.alive === false ? ['✕', 'down'] : [null, null];
 
-export const Nodes = memo(({ nodes }) => html`<ul class="nodes" aria-label="Nodes">
+export const Nodes = memo(({ nodes, acts }) => html`<ul class="nodes" aria-label="Nodes">
   ${Object.keys(nodes)
     .sort(byName)
     .map((name) => {
@@ -85,7 +86,8 @@ export const Nodes = memo(({ nodes }) => html`<ul class="nodes" aria-label="Node
       return html`<li key=${name} data-alive=${word ?? 'unknown'}>
         <span class="glyph" aria-hidden="true">${glyph}</span>
         <span class="mono">${name}</span>
-        <span class="quiet">${figure(word)}${known(nodes[name].host) ? ` on ${nodes[name].host}` : ''}</span>
+        <span class="quiet">${figure(word)}${known(nodes[name].host) ? ` on ${nodes[name].host}` : ''}${nodes[name].membership === 'DRAINING' ? ', drains' : ''}</span>
+        ${acts && html`<${NodeActions} name=${name} node=${nodes[name]} />`}
       </li>`;
     })}
 </ul>`);

@@ -39,9 +39,10 @@ export function GroupActions({ name, group, account, live }) {
 }
 
 /** What the account may do with a shard of a group. */
-export function ShardActions({ name, group, shard, account, live }) {
+export function ShardActions({ name, group, shard, account }) {
   if (!may(account, 'admin', name) || group.mode === 'broadcast') return null;
   const of = { topic: shard.topic, shard: shard.shard };
+  const live = () => group;
   return html`<${Bar} label=${`Actions for ${shard.topic}/${shard.shard}`}>
     ${shard.paused
       ? !group.paused && html`<${ActionButton} action=${() => resume(name, of, live)}>Resume this shard<//>`
@@ -49,9 +50,8 @@ export function ShardActions({ name, group, shard, account, live }) {
   <//>`;
 }
 
-/** What the account may do with a node. */
-export const NodeActions = ({ name, node, account }) =>
-  may(account, 'admin', '') &&
-  (node.membership === 'DRAINING'
+/** What an account with admin for all names may do with a node. */
+export const NodeActions = ({ name, node }) =>
+  node.membership === 'DRAINING'
     ? html`<${ActionButton} label=${`End the drain of ${name}`} action=${() => undrain(name)}>End the drain<//>`
-    : html`<${ActionButton} label=${`Drain ${name}`} action=${() => drain(name)}>Drain<//>`);
+    : html`<${ActionButton} label=${`Drain ${name}`} action=${() => drain(name)}>Drain<//>`;

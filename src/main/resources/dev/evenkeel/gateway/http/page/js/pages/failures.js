@@ -7,13 +7,13 @@ import { Payload, textOf } from '../payload-view.js';
 import { command } from '../payload.js';
 import { may } from '../rights.js';
 import { link } from '../router.js';
-import { clock, count, figure, plural } from '../words.js';
+import { count, figure, moment, plural } from '../words.js';
 
 const PAGE = 50;
 const KEPT_MAX = 1000;
 
 const nameOf = (letter) => `${letter.topic}/${letter.shard}/${letter.offset}`;
-const when = (instant) => `${instant.slice(0, 10)} ${clock(instant)}`;
+const when = (instant) => moment(Date.parse(instant));
 
 function Opened({ letter, reads }) {
   const { topic, shard, offset } = letter;
@@ -23,8 +23,8 @@ function Opened({ letter, reads }) {
     <pre class="mono error" tabindex="0" role="region" aria-label="Error">${letter.error}</pre>
     <dl class="rows">
       <div><dt>attempts</dt><dd>${count(letter.attempts)}</dd></div>
-      <div><dt>first failed</dt><dd>${when(letter.firstFailed)}</dd></div>
-      <div><dt>last failed</dt><dd>${when(letter.lastFailed)}</dd></div>
+      <div><dt>first failed</dt><dd>${when(letter.firstFailed)} <span class="quiet">UTC</span></dd></div>
+      <div><dt>last failed</dt><dd>${when(letter.lastFailed)} <span class="quiet">UTC</span></dd></div>
     </dl>
     <${Payload} id=${nameOf(letter)} message=${letter} whole=${own} />
     ${reads && html`<p><a href=${link('topics', topic, 'messages', { shard, from: 'offset', offset })}>Show it among the messages of ${topic}</a></p>`}

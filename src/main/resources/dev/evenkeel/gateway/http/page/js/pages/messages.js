@@ -5,14 +5,12 @@ import { brief, command } from '../payload.js';
 import { Reader, shardsOf } from '../reader.js';
 import { may } from '../rights.js';
 import { link } from '../router.js';
-import { count, figure, plural } from '../words.js';
+import { count, figure, moment, plural } from '../words.js';
 import { Query, queryOf } from './messages-query.js';
 
 /** Messages that are kept on the page; older ones make room. */
 const KEPT_MAX = 1000;
 const PREVIEW_CHARS = 240;
-
-const when = (millis) => (millis === null ? null : new Date(millis).toISOString().replace('T', ' ').replace('Z', ''));
 
 function Message({ topic, message, range }) {
   const [open, setOpen] = useState(false);
@@ -22,7 +20,7 @@ function Message({ topic, message, range }) {
     <details class="message" onToggle=${(event) => setOpen(event.target.open)}>
       <summary>
         <span class="mono at">${shard}<span class="quiet">/</span>${offset}</span>
-        <span class="time quiet">${figure(when(message.timestamp))}</span>
+        <span class="time quiet">${figure(moment(message.timestamp))}</span>
         <span class="mono key">${key === null ? html`<span class="quiet">no key</span>` : html`<span class="unseen">key </span>${key}`}</span>
         <span class="mono brief">${message.unreadable ? html`<span class="capped">▲ cannot be read</span>` : brief(message, PREVIEW_CHARS)}</span>
       </summary>
@@ -42,7 +40,7 @@ function Opened({ topic, message, range }) {
     <dl class="rows">
       <div><dt>offset</dt><dd>${count(offset)}${range && html` <span class="quiet">of ${count(range.start)} to ${count(range.end - 1)}</span>`}</dd></div>
       <div><dt>in the log</dt><dd>${figure(logGroup === undefined ? null : html`<span class="mono">${logGroup}</span>, entry ${count(logIndex)}`)}</dd></div>
-      <div><dt>timestamp</dt><dd>${figure(when(message.timestamp))}${message.timestamp !== null && html` <span class="quiet">UTC</span>`}</dd></div>
+      <div><dt>timestamp</dt><dd>${figure(moment(message.timestamp))}${message.timestamp !== null && html` <span class="quiet">UTC</span>`}</dd></div>
     </dl>
     ${names.length > 0 &&
     html`<dl class="rows" aria-label="Headers">

@@ -1,9 +1,10 @@
 import { html } from '../lib.js';
 import { Groups } from '../groups.js';
+import { may } from '../rights.js';
 import { Logs, Nodes, Topics } from '../tables.js';
 
 /** The whole cluster at a glance. */
-export function Overview({ state, history, tick }) {
+export function Overview({ state, account, history, tick }) {
   const groups = state.groups ?? {};
   return html`${Object.keys(groups).length === 0
       ? html`<div class="empty">
@@ -16,7 +17,7 @@ export function Overview({ state, history, tick }) {
       <${Logs} logs=${state.cluster?.logs ?? {}} />
       <section class="panel" aria-label="Nodes">
         <h2>Nodes</h2>
-        <${Nodes} nodes=${state.cluster?.nodes ?? {}} />
+        <${Nodes} nodes=${state.cluster?.nodes ?? {}} acts=${may(account, 'admin', '')} />
       </section>
     </div>`;
 }
