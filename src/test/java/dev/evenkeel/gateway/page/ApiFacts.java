@@ -92,8 +92,16 @@ final class ApiFacts {
     return new JsonArray().add(letter(0, 4)).add(letter(1, 17)).add(letter(1, 21));
   }
 
+  /** A server that has all of this. */
+  static FakeLive serve() {
+    FakeLive live = new FakeLive(state());
+    serveMessages(live);
+    serveLetters(live);
+    return live;
+  }
+
   /** The page's messages: the last ones, and nothing behind them. */
-  static void serveMessages(FakeLive live) {
+  private static void serveMessages(FakeLive live) {
     live.answer("GET /api/topics/orders", 200, topic());
     live.answer("GET /api/topics/orders/messages", 200, new JsonArray());
     live.answer("GET /api/topics/orders/messages?shard=1&offset=100&limit=50", 200, messages());
@@ -105,7 +113,7 @@ final class ApiFacts {
     }
   }
 
-  static void serveLetters(FakeLive live) {
+  private static void serveLetters(FakeLive live) {
     String letters = "GET /api/groups/billing/dead-letters";
     live.answer(letters + "?limit=50", 200, letters());
     live.answer(letters, 200, new JsonArray());

@@ -19,7 +19,7 @@
  *
  * Any other event changes nothing: an answer may come when nobody waits for it any more.
  */
-export const start = () => ({ phase: 'loading', fields: [], values: {}, wrong: null, effect: null, typed: '', result: null });
+export const start = () => ({ phase: 'loading', fields: [], values: {}, last: null, wrong: null, effect: null, typed: '', result: null });
 
 const toForm = (state, wrong = null) => ({ ...state, phase: 'form', wrong, effect: null, typed: '' });
 const toLook = (state) => ({ ...state, phase: 'looking', wrong: null, effect: null, typed: '' });
@@ -37,7 +37,7 @@ export function step(state, event) {
       return event.fields.length === 0 ? toLook(next) : toForm(next);
     }
     case 'form field':
-      return { ...state, values: { ...state.values, [event.name]: event.value }, wrong: null };
+      return { ...state, values: { ...state.values, [event.name]: event.value }, last: event.name, wrong: null };
     case 'form look':
       return event.wrong ? { ...state, wrong: event.wrong } : toLook(state);
     case 'looking found':

@@ -33,11 +33,13 @@ export function Actions() {
       tell = () => {};
     };
   }, []);
-  const close = () => {
+  const close = (key) => {
+    if (shown.key !== key) return;
     shown = { ...shown, open: false };
     tell();
   };
-  return shown?.open && html`<${Dialog} key=${shown.key} action=${shown.action} onClose=${close} />`;
+  const key = shown?.key;
+  return shown?.open && html`<${Dialog} key=${key} action=${shown.action} onClose=${() => close(key)} />`;
 }
 
 /** A button that opens the dialog of an action. */
@@ -77,11 +79,13 @@ function Dialog({ action, onClose }) {
   const before = useRef(document.activeElement);
   useAsking(action, state, tellOf);
   useLayoutEffect(() => {
-    dialog.current.showModal();
+    const element = dialog.current;
+    element.showModal();
     return () => {
-      // The browser gives the focus back when a dialog closes, but this one is taken away.
-      const target = before.current?.isConnected && before.current !== document.body ? before.current : document.querySelector('main h1, main');
-      target?.focus?.();
+      // What is behind an open dialog takes no focus. Its button may be gone.
+      element.close();
+      const button = before.current;
+      (button?.isConnected && button !== document.body ? button : document.getElementById('heading'))?.focus();
     };
   }, []);
   useLayoutEffect(() => dialog.current.querySelector('[data-first]')?.focus(), [state.phase]);
@@ -109,7 +113,7 @@ function Form({ action, state, tellOf, onClose }) {
     tellOf({ type: 'look', wrong: action.wrong?.(state.values) ?? null });
   };
   return html`<form onSubmit=${submit} novalidate>
-    ${state.fields.map((field, i) => html`<${Field} key=${field.name} field=${field} first=${i === 0} values=${state.values} onValue=${(value) => tellOf({ type: 'field', name: field.name, value })} />`)}
+    ${state.fields.map((field, i) => html`<${Field} key=${field.name} field=${field} first=${state.last === null ? i === 0 : field.name === state.last} values=${state.values} onValue=${(value) => tellOf({ type: 'field', name: field.name, value })} />`)}
     <${Wrong} state=${state} />
     <div class="choices">
       <button type="submit">Show what it does</button>

@@ -1,4 +1,4 @@
-import { html, useEffect, useRef, useState } from '../lib.js';
+import { html, memo, useEffect, useRef, useState } from '../lib.js';
 import { ActionButton } from '../actions/dialog.js';
 import { drop, replay } from '../actions/letters.js';
 import { apiPath, ask } from '../api.js';
@@ -31,7 +31,7 @@ function Opened({ letter, reads }) {
   </div>`;
 }
 
-function Letter({ letter, chosen, onChoose, account, acts }) {
+function Letter({ letter, chosen, onChoose, reads, acts }) {
   const [open, setOpen] = useState(false);
   const name = nameOf(letter);
   const key = textOf(letter, 'key');
@@ -44,10 +44,21 @@ function Letter({ letter, chosen, onChoose, account, acts }) {
         <span class="mono key">${key === null ? html`<span class="quiet">no key</span>` : html`<span class="unseen">key </span>${key}`}</span>
         <span class="brief"><span class="quiet">${plural(letter.attempts, 'attempt')}:</span> ${letter.error.split('\n')[0]}</span>
       </summary>
-      ${open && html`<${Opened} letter=${letter} reads=${may(account, 'consume', letter.topic)} />`}
+      ${open && html`<${Opened} letter=${letter} reads=${reads} />`}
     </details>
   </li>`;
 }
+
+/** The live state changes all the time, and draws the page again: but not these. */
+const List = memo(
+  ({ letters, chosen, choose, account, acts, busy }) => html`<ul class="messages letters" aria-label="Dead letters" aria-busy=${String(busy)}>
+    ${letters.map((letter) => {
+      const name = nameOf(letter);
+      return html`<${Letter} key=${name} letter=${letter} chosen=${chosen.has(name)} onChoose=${(on) => choose([name], on)} reads=${may(account, 'consume', letter.topic)} acts=${acts} />`;
+    })}
+  </ul>`,
+  (a, b) => a.letters === b.letters && a.chosen === b.chosen && a.acts === b.acts && a.busy === b.busy,
+);
 
 /**
  * The first dead letters of a group, read again when their number changes.
@@ -102,9 +113,11 @@ export function FailuresPage({ params: { group }, state, account }) {
   const names = letters.map(nameOf);
   const some = names.filter((name) => chosen.has(name));
   const choose = (wanted, on) => {
-    const next = new Set(chosen);
-    wanted.forEach((name) => (on ? next.add(name) : next.delete(name)));
-    setChosen(next);
+    setChosen((now) => {
+      const next = new Set(now);
+      wanted.forEach((name) => (on ? next.add(name) : next.delete(name)));
+      return next;
+    });
   };
   const clear = () => setChosen(new Set());
   if (account.known && !allowed)
@@ -122,12 +135,7 @@ export function FailuresPage({ params: { group }, state, account }) {
           ? html`<${ActionButton} action=${() => replay(group, some, clear)}>Replay ${count(some.length)}<//><${ActionButton} action=${() => drop(group, some, clear)}>Drop ${count(some.length)}<//>`
           : html`<${ActionButton} action=${() => replay(group, null)}>Replay all<//><${ActionButton} action=${() => drop(group, null)}>Drop all<//>`}
       </div>`}
-      <ul class="messages letters" aria-label="Dead letters" aria-busy=${String(busy)}>
-        ${letters.map((letter) => {
-          const name = nameOf(letter);
-          return html`<${Letter} key=${name} letter=${letter} chosen=${chosen.has(name)} onChoose=${(on) => choose([name], on)} account=${account} acts=${acts} />`;
-        })}
-      </ul>
+      <${List} letters=${letters} chosen=${chosen} choose=${choose} account=${account} acts=${acts} busy=${busy} />
       <div class="tools">
         <p class="quiet" role="status">${busy && letters.length === 0 ? 'Reading …' : letters.length === 0 ? (failure ? '' : 'There are no dead letters.') : `${count(letters.length)} of ${figure(count(Math.max(number, letters.length)))}`}</p>
         ${!busy && !ended && letters.length >= PAGE && letters.length !== number && letters.length < KEPT_MAX && html`<button type="button" class="act" onClick=${more}>More</button>`}

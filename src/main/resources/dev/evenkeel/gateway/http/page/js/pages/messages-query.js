@@ -29,6 +29,8 @@ export function queryOf(query, shardsOfTopic) {
   return { shard, from, value, key, limit, follow, options, text: JSON.stringify([shard, from, value, key, limit, follow]) };
 }
 
+const Labelled = ({ name, label, children }) => html`<div class="labelled"><label for=${`query-${name}`}>${label}</label>${children}</div>`;
+
 /** The form that makes another query. */
 export function Query({ topic, wanted, shards }) {
   const [values, setValues] = useState({
@@ -55,22 +57,18 @@ export function Query({ topic, wanted, shards }) {
     go(false);
   };
   const numbers = shards?.map((each) => each.shard) ?? (wanted.shard === null ? [] : [wanted.shard]);
+  const select = (name, options) => html`<select id=${`query-${name}`} value=${values[name]} onChange=${set(name)}>
+    ${options.map(([value, text]) => html`<option value=${value} selected=${values[name] === value}>${text}</option>`)}
+  </select>`;
+  const input = (name, more) => html`<input id=${`query-${name}`} autocomplete="off" spellcheck="false" value=${values[name]} onInput=${set(name)} ...${more} />`;
+  const together = numbers.length <= TOGETHER_MAX ? [['', 'all']] : [];
   return html`<form class="query" aria-label="Which messages" onSubmit=${submit} novalidate>
-    <label>Shard
-      <select value=${values.shard} onChange=${set('shard')}>
-        ${numbers.length <= TOGETHER_MAX && html`<option value="" selected=${values.shard === ''}>all</option>`}
-        ${numbers.map((shard) => html`<option value=${shard} selected=${values.shard === String(shard)}>${shard}</option>`)}
-      </select>
-    </label>
-    <label>From
-      <select value=${values.from} onChange=${set('from')}>${FROM.map(([name, text]) => html`<option value=${name} selected=${values.from === name}>${text}</option>`)}</select>
-    </label>
-    ${values.from === 'offset' && html`<label>Offset<input inputmode="numeric" autocomplete="off" value=${values.offset} onInput=${set('offset')} /></label>`}
-    ${values.from === 'at' && html`<label>Time, UTC<input class="wide" autocomplete="off" placeholder="2026-01-31T12:00:00Z" value=${values.at} onInput=${set('at')} /></label>`}
-    <label>Key<input autocomplete="off" spellcheck="false" placeholder="any" value=${values.key} onInput=${set('key')} /></label>
-    <label>At most
-      <select value=${values.limit} onChange=${set('limit')}>${LIMITS.map((limit) => html`<option value=${limit} selected=${values.limit === limit}>${limit}</option>`)}</select>
-    </label>
+    <${Labelled} name="shard" label="Shard">${select('shard', [...together, ...numbers.map((shard) => [String(shard), shard])])}<//>
+    <${Labelled} name="from" label="From">${select('from', FROM)}<//>
+    ${values.from === 'offset' && html`<${Labelled} name="offset" label="Offset">${input('offset', { inputmode: 'numeric' })}<//>`}
+    ${values.from === 'at' && html`<${Labelled} name="at" label="Time, UTC">${input('at', { class: 'wide', placeholder: '2026-01-31T12:00:00Z' })}<//>`}
+    <${Labelled} name="key" label="Key">${input('key', { placeholder: 'any' })}<//>
+    <${Labelled} name="limit" label="At most">${select('limit', LIMITS.map((limit) => [limit, limit]))}<//>
     <button type="submit" class="act">Show</button>
     <button type="button" class="act" aria-pressed=${String(wanted.follow)} onClick=${() => go(!wanted.follow)}>${wanted.follow ? 'Stop following' : 'Follow'}</button>
     <p class="wrong" role="alert">${wrong}</p>

@@ -1,4 +1,4 @@
-import { html, useEffect, useRef, useState } from '../lib.js';
+import { html, memo, useEffect, useRef, useState } from '../lib.js';
 import { Copy } from '../copy.js';
 import { Payload, textOf } from '../payload-view.js';
 import { brief, command } from '../payload.js';
@@ -50,6 +50,16 @@ function Opened({ topic, message, range }) {
   </div>`;
 }
 
+/** The live state changes all the time, and draws the page again: but not these. */
+const List = memo(({ topic, messages, newestFirst, shards, busy }) => {
+  const range = (shard) => shards?.find((each) => each.shard === shard);
+  return html`<ul class="messages" aria-label=${newestFirst ? 'Messages, newest first' : 'Messages'} aria-busy=${String(busy)}>
+    ${(newestFirst ? [...messages].reverse() : messages).map(
+      (message) => html`<${Message} key=${`${message.shard}/${message.offset}`} topic=${topic} message=${message} range=${range(message.shard)} />`,
+    )}
+  </ul>`;
+});
+
 /** Where in the kept part of a shard the shown messages are. */
 function Place({ messages, range }) {
   if (messages.length === 0 || range.end <= range.start) return null;
@@ -70,8 +80,9 @@ function Place({ messages, range }) {
  * Reads what the query asks for; another query begins anew.
  *
  * @param end the sum of the ends of all shards, as the live state has it
+ * @param allowed false: it reads nothing
  */
-function useMessages(topic, wanted, end) {
+function useMessages(topic, wanted, end, allowed) {
   const empty = { shards: null, messages: [], ended: false, failure: null, busy: true };
   const [view, setView] = useState(empty);
   const reader = useRef(null);
@@ -104,9 +115,9 @@ function useMessages(topic, wanted, end) {
 
   useEffect(() => {
     setView(empty);
-    begin();
+    if (allowed) begin();
     return () => turn.current?.abort();
-  }, [topic, wanted.text]);
+  }, [topic, wanted.text, allowed]);
 
   // New messages are read when the live state tells that there are some.
   useEffect(() => {
@@ -129,12 +140,12 @@ const sinceFirst = (messages, one) => (one ? { offset: messages[0].offset } : { 
 export function Messages({ params: { topic }, query, state, account }) {
   const facts = state?.topics?.[topic];
   const wanted = queryOf(query, facts?.shards ?? 1);
-  const { shards, messages, ended, failure, busy, more } = useMessages(topic, wanted, facts?.end);
-  if (!may(account, 'consume', topic))
+  const allowed = may(account, 'consume', topic);
+  const { shards, messages, ended, failure, busy, more } = useMessages(topic, wanted, facts?.end, allowed);
+  if (!allowed)
     return account.known && html`<p class="empty">The user “${account.user}” may not read these messages: it needs the permission consume:${topic}.</p>`;
   const range = (shard) => shards?.find((each) => each.shard === shard);
   const one = wanted.shard !== null ? range(wanted.shard) : shards?.length === 1 ? shards[0] : undefined;
-  const shown = wanted.follow ? [...messages].reverse() : messages;
   const older = one && messages.length > 0 && wanted.key === null && messages[0].offset > one.start ? Math.max(one.start, messages[0].offset - wanted.limit) : null;
   const whole = command(topic, wanted.from === 'latest' && !wanted.follow && messages.length > 0 ? { ...wanted.options, ...sinceFirst(messages, one) } : wanted.options);
   return html`<section class="panel reading" aria-labelledby="messages-title">
@@ -143,9 +154,7 @@ export function Messages({ params: { topic }, query, state, account }) {
     ${failure && html`<p class="notice" role="alert">${failure.message}</p>`}
     ${one && html`<${Place} messages=${messages} range=${one} />`}
     ${older !== null && !wanted.follow && html`<p><a class="act" href=${link('topics', topic, 'messages', { ...query, from: 'offset', offset: older })}>Older messages</a></p>`}
-    <ul class="messages" aria-label=${wanted.follow ? 'Messages, newest first' : 'Messages'} aria-busy=${String(busy)}>
-      ${shown.map((message) => html`<${Message} key=${`${message.shard}/${message.offset}`} topic=${topic} message=${message} range=${range(message.shard)} />`)}
-    </ul>
+    <${List} topic=${topic} messages=${messages} newestFirst=${wanted.follow} shards=${shards} busy=${busy} />
     <div class="tools">
       ${wanted.follow
         ? html`<p class="quiet">${messages.length === 0 ? 'Waiting for new messages …' : `${plural(messages.length, 'new message')}, newest first. More come by themselves.`}</p>`
