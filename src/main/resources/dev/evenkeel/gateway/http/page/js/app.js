@@ -3,8 +3,9 @@ import { PAGES } from './pages.js';
 import { addressOf, link, siblings } from './router.js';
 import { Header, Notice } from './header.js';
 import { LoggedIn, Login } from './login.js';
+import { Search } from './search.js';
 
-const NAVIGATION = [['Overview', link()]];
+const NAVIGATION = PAGES.filter((page) => page.nav);
 
 /** What the address names, in words: for the title of the window. */
 export function titleOf({ page, params }) {
@@ -13,6 +14,12 @@ export function titleOf({ page, params }) {
   const words = [page.kind === undefined ? title : `${page.kind} ${title}`];
   if (page.tab !== undefined && siblings(PAGES, page)[0] !== page) words.unshift(page.tab);
   return words.join(' · ');
+}
+
+/** Whether a page of the navigation is shown, or one below it. */
+function within({ path, page }, of) {
+  if (page === of) return 'page';
+  return of.route !== '/' && path.startsWith(`${of.route}/`) ? 'true' : undefined;
 }
 
 /** The heading of a page, to which the focus goes when the address changes, and the pages about the same thing. */
@@ -53,9 +60,9 @@ export function App({ feed, account, state, place, said, onEnter, onLeave, ...vi
   return html`<div class="page" data-condition=${feed.condition()}>
     <a class="skip" href="#heading" onClick=${(event) => skip(event, '#heading')}>Skip to the content</a>
     ${place.page?.board && html`<a class="skip" href="#board" onClick=${(event) => skip(event, '#board [tabindex="0"]')}>Skip to the shards</a>`}
-    <${Header} feed=${feed} state=${state}><${LoggedIn} account=${account} onLeave=${onLeave} /><//>
+    <${Header} feed=${feed} state=${state}><${Search} state=${state} /><${LoggedIn} account=${account} onLeave=${onLeave} /><//>
     <nav class="pages" aria-label="Pages">
-      ${NAVIGATION.map(([name, address]) => html`<a href=${address} aria-current=${address === `#${place.path}` ? 'page' : undefined}>${name}</a>`)}
+      ${NAVIGATION.map((page) => html`<a href=${addressOf(page)} aria-current=${within(place, page)}>${page.title()}</a>`)}
     </nav>
     <${Notice} feed=${feed} state=${state} />
     <main><${Content} place=${place} account=${account} state=${state} view=${view} /></main>
