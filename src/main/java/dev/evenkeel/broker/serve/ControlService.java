@@ -319,7 +319,15 @@ public final class ControlService {
         new NodeLogs.Levels(
             FeatureLevel.reads(), node.meta().tables().featureLevel(), BuildVersion.number());
     List<NodeLogs.Group> known = node.logs().stream().map(this::known).toList();
-    return answer(new NodeLogs(log.nodeId(), node.host(), known, levels).encode());
+    return answer(new NodeLogs(log.nodeId(), node.host(), known, levels, disk()).encode());
+  }
+
+  /** The space on this node's disk; null if it is unknown. */
+  private NodeLogs.Disk disk() {
+    double freeBytes = node.disk().freeBytes();
+    return Double.isNaN(freeBytes)
+        ? null
+        : new NodeLogs.Disk((long) freeBytes, node.disk().freeBytesMin());
   }
 
   /** What this node knows of one of its log groups. */

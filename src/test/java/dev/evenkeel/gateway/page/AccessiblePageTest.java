@@ -67,6 +67,8 @@ class AccessiblePageTest extends PageBase {
     visit.sees(visit.lane("c040"));
     assertNothingSerious();
     live.resend(Facts.empty());
+    visit.sees(visit.page().getByText("There is no group “large” now"));
+    visit.page().navigate(live.url() + "#/");
     visit.sees(visit.page().getByText("No group of consumers yet"));
     assertNothingSerious();
   }

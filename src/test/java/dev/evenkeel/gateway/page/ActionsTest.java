@@ -208,8 +208,10 @@ class ActionsTest extends PageBase {
     visit.page().navigate(live.url() + "#/topics/orders/messages");
     visit.sees(button("Send a message"));
     assertThat(button("Delete")).hasCount(0);
-    visit.page().navigate(live.url() + "#/");
+    visit.page().navigate(live.url() + "#/topics");
     visit.sees(button("Create a topic"));
+    visit.page().navigate(live.url() + "#/cluster");
+    visit.sees(visit.table("Nodes"));
     assertThat(button("Drain n1")).hasCount(0);
   }
 }

@@ -4,7 +4,6 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.microsoft.playwright.Locator;
-import com.microsoft.playwright.Page.GetByRoleOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
@@ -21,7 +20,7 @@ class LargePageTest extends PageBase {
   private static final String SHARDS = "events/";
 
   private void visitLarge(ReducedMotion motion) {
-    visit(ColorScheme.DARK, motion, 1280, 800, Facts.large(200, 2000), "");
+    visit(ColorScheme.DARK, motion, 1280, 800, Facts.large(200, 2000), "#/groups/large");
     assertThat(visit.page().getByRole(AriaRole.GRIDCELL)).hasCount(2000);
     assertThat(visit.page().getByRole(AriaRole.ROW).filter(cells())).hasCount(200);
   }
@@ -142,7 +141,7 @@ class LargePageTest extends PageBase {
     }
     JsonObject state = Facts.empty();
     state.getJsonObject("groups").put("large", Facts.level("events", 12, 1_000, members));
-    visit(ColorScheme.DARK, ReducedMotion.NO_PREFERENCE, 1280, 800, state, "");
+    visit(ColorScheme.DARK, state);
     Locator bars = visit.level("large").getByRole(AriaRole.LISTITEM);
     assertThat(bars).hasCount(200);
     visit.reads(visit.level("large"), "and 50 more");
@@ -194,18 +193,28 @@ class LargePageTest extends PageBase {
           .put(String.format("group-%03d", i), Facts.group("orders", 2, "m" + i));
     }
     visit(ColorScheme.LIGHT, state);
-    Locator groups =
-        visit.page().getByRole(AriaRole.NAVIGATION, new GetByRoleOptions().setName("Groups"));
-    visit.reads(groups, "100 more");
-    groups.getByRole(AriaRole.SEARCHBOX).fill("-277");
-    assertThat(groups.getByRole(AriaRole.LINK)).hasCount(1);
-    groups.getByRole(AriaRole.LINK).click();
+    Locator search = visit.page().getByRole(AriaRole.COMBOBOX);
+    search.fill("-27");
+    visit.sees(visit.page().getByRole(AriaRole.OPTION).filter(withText("group-277")));
+    search.fill("-277");
+    assertThat(visit.page().getByRole(AriaRole.OPTION)).hasCount(1);
+    search.press("Enter");
     visit.sees(visit.lane("m277"));
-    assertThat(visit.page()).hasURL(live.url() + "#group=group-277");
+    assertThat(visit.page()).hasURL(live.url() + "#/groups/group-277");
     visit.page().reload();
     visit.sees(visit.lane("m277"));
+    // An address of the time when there was one page.
+    visit.page().navigate(live.url() + "#group=group-012");
+    visit.sees(visit.lane("m12"));
+    assertThat(visit.page()).hasURL(live.url() + "#/groups/group-012");
     visit.page().navigate(live.url() + "#group=no-such");
     visit.sees(visit.page().getByText("There is no group “no-such” now"));
+    visit.page().navigate(live.url() + "#/groups");
+    visit.sees(visit.page().getByText("Show 100 more of 300"));
+  }
+
+  private static Locator.FilterOptions withText(String text) {
+    return new Locator.FilterOptions().setHasText(text);
   }
 
   @Test
@@ -257,6 +266,9 @@ class LargePageTest extends PageBase {
     visit.seesOwner("__proto__/1", "<b>hasOwnProperty");
     live.change(Facts.patch(5, "groups", "constructor", "shards", "__proto__/0", "lag"));
     visit.sees(visit.page().getByLabel("__proto__/0, owned by toString, lag 5 messages"));
-    visit.reads(visit.table("Topics"), "__proto__");
+    visit.page().navigate(live.url() + "#/topics");
+    visit.table("Topics").getByRole(AriaRole.LINK).click();
+    visit.reads(visit.page().getByRole(AriaRole.HEADING).first(), "topic __proto__");
+    visit.reads(visit.table("Groups that read it"), "constructor");
   }
 }

@@ -5,8 +5,9 @@ import { PAGES } from './pages.js';
 import { addressOf, link, siblings } from './router.js';
 import { Header, Notice } from './header.js';
 import { LoggedIn, Login } from './login.js';
+import { Search } from './search.js';
 
-const NAVIGATION = [['Overview', link()]];
+const NAVIGATION = PAGES.filter((page) => page.nav);
 
 /** What the address names, in words: for the title of the window. */
 export function titleOf({ page, params }) {
@@ -15,6 +16,12 @@ export function titleOf({ page, params }) {
   const words = [page.kind === undefined ? title : `${page.kind} ${title}`];
   if (page.tab !== undefined && siblings(PAGES, page)[0] !== page) words.unshift(page.tab);
   return words.join(' · ');
+}
+
+/** Whether a page of the navigation is shown, or one below it. */
+function within({ path, page }, of) {
+  if (page === of) return 'page';
+  return of.route !== '/' && path.startsWith(`${of.route}/`) ? 'true' : undefined;
 }
 
 /** The heading of a page, to which the focus goes when the address changes, and the pages about the same thing. */
@@ -33,7 +40,7 @@ function Head({ page, params, children }) {
 /** What the account may do with what the page is about. Effects are shown of the state at that moment. */
 function PageActions({ place, account, state, now }) {
   const { page, params } = place;
-  if (page.route === '/') return html`<${CreateTopic} account=${account} />`;
+  if (page.route === '/topics') return html`<${CreateTopic} account=${account} />`;
   if (page.kind === 'topic' && state?.topics?.[params.topic]) return html`<${TopicActions} topic=${params.topic} account=${account} groups=${() => now().groups ?? {}} />`;
   const group = page.kind === 'group' && state?.groups?.[params.group];
   return group && html`<${GroupActions} name=${params.group} group=${group} account=${account} live=${() => now().groups?.[params.group]} />`;
@@ -65,9 +72,9 @@ export function App({ feed, account, state, place, said, onEnter, onLeave, ...vi
   return html`<div class="page" data-condition=${feed.condition()}>
     <a class="skip" href="#heading" onClick=${(event) => skip(event, '#heading')}>Skip to the content</a>
     ${place.page?.board && html`<a class="skip" href="#board" onClick=${(event) => skip(event, '#board [tabindex="0"]')}>Skip to the shards</a>`}
-    <${Header} feed=${feed} state=${state}><${LoggedIn} account=${account} onLeave=${onLeave} /><//>
+    <${Header} feed=${feed} state=${state}><${Search} state=${state} /><${LoggedIn} account=${account} onLeave=${onLeave} /><//>
     <nav class="pages" aria-label="Pages">
-      ${NAVIGATION.map(([name, address]) => html`<a href=${address} aria-current=${address === `#${place.path}` ? 'page' : undefined}>${name}</a>`)}
+      ${NAVIGATION.map((page) => html`<a href=${addressOf(page)} aria-current=${within(place, page)}>${page.title()}</a>`)}
     </nav>
     <${Notice} feed=${feed} state=${state} />
     <main><${Content} place=${place} account=${account} state=${state} now=${() => feed.state ?? {}} view=${view} /></main>

@@ -12,10 +12,10 @@ const sameCell = (a, b) =>
 
 /** Everything of a shard that its cell shows. */
 const facts = (shard) =>
-  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}`;
+  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}|${shard.paused}`;
 
-/** What a shard has to do with others while the number of shards changes. */
-const kin = (shard) => (shard.sealed ? 'sealed' : known(shard.waitsFor) ? `after ${shard.waitsFor}` : null);
+/** That a shard is paused, or what it has to do with others while the number of shards changes. */
+const kin = (shard) => (shard.paused ? '‖ paused' : shard.sealed ? 'sealed' : known(shard.waitsFor) ? `after ${shard.waitsFor}` : null);
 
 const Cell = memo(({ name, shard, density, prefix, line }) => {
   const draining = shard.state === 'DRAINING';
@@ -26,6 +26,7 @@ const Cell = memo(({ name, shard, density, prefix, line }) => {
     data-cell=${name}
     data-state=${shard.state ?? 'UNKNOWN'}
     data-kin=${shard.sealed ? 'parent' : known(shard.waitsFor) ? 'child' : undefined}
+    data-paused=${shard.paused ? '' : undefined}
     tabindex="-1"
     aria-label=${describe(name, shard)}
     title=${roomy ? undefined : describe(name, shard)}
@@ -39,6 +40,7 @@ const Cell = memo(({ name, shard, density, prefix, line }) => {
     ${roomy && !draining && kin(shard) === null && shard.state !== 'FREE' && html`<${Spark} values=${line} width=${56} height=${18} />`}
     ${density !== 'dense' && html`<span class="lag">${figure(brief(shard.lag))}</span>`}
     ${roomy && html`<span class="old">${known(shard.lag) ? figure(seconds(shard.lagSeconds)) : ''}</span>`}
+    ${!roomy && shard.paused && html`<span class="going">‖</span>`}
     ${density === 'dense' && !known(shard.lag) && html`<span class="lag">—</span>`}
   </div>`;
 }, sameCell);

@@ -10,7 +10,7 @@ function ShardDetails({ name, shard, line }) {
   const left = shard.state === 'DRAINING' && known(shard.drainDeadline) ? Math.max(0, shard.drainDeadline - Date.now()) : null;
   return html`<h3><span class="kind">shard</span> ${name}</h3>
     <dl class="rows">
-      <${Row} name="state" value=${stateWord(shard)} />
+      <${Row} name="state" value=${`${stateWord(shard)}${shard.paused ? ', paused' : ''}`} />
       <${Row} name="owner" value=${shard.state === 'FREE' ? 'none' : shard.owner} />
       <${Row} name="next owner" value=${known(shard.nextOwner) ? shard.nextOwner : shard.state === 'OWNED' ? 'stays' : null} />
       ${left !== null && html`<${Row} name="released within" value=${seconds(left / 1000)} />`}

@@ -50,13 +50,8 @@ function arrive() {
   update();
 }
 
-let drawnLines = new Map();
-
-/** A shard's samples: the same array until the next sample. */
-function lines(key) {
-  if (!drawnLines.has(key)) drawnLines.set(key, history.shards.get(key)?.values(0));
-  return drawnLines.get(key);
-}
+/** A shard's samples. */
+const lines = (key) => history.line('shards', key);
 
 /** At most one drawing a frame, however many changes come; also in a hidden tab, for its title. */
 function draw() {
@@ -118,7 +113,6 @@ function sample() {
   if (feed.condition() === 'live') history.sample(feed.state, chosen(), now);
   else history.gap(now);
   view.tick++;
-  drawnLines = new Map();
   update();
 }
 

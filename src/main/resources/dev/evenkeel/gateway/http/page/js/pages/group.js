@@ -1,5 +1,5 @@
 import { html } from '../lib.js';
-import { brief, count, figure, known, rate, seconds, statusWord, unknownWord } from '../words.js';
+import { brief, count, figure, known, rate, seconds, unknownWord } from '../words.js';
 import { balance, byName, density, lanes, shortTopics } from '../model.js';
 import { Board } from '../board.js';
 import { Chart } from '../chart.js';
@@ -7,6 +7,7 @@ import { Dedup } from '../dedup.js';
 import { Details } from '../details.js';
 import { Failures } from '../failures.js';
 import { Level } from '../level.js';
+import { condition } from '../lists.js';
 import { Moves } from '../tables.js';
 
 const Figure = ({ name, children }) => html`<div class="figure"><dt>${name}</dt><dd>${children}</dd></div>`;
@@ -40,14 +41,14 @@ function Group({ name, group, account, focus, history, tick, lines, onClose }) {
   const members = Object.keys(group.members ?? {}).length;
   const { min, max, tilt } = balance(all);
   const spread = group.mode === 'level' || group.mode === 'singleton' ? '' : group.mode === 'broadcast' ? 'all to each' : min === null ? 'no consumer' : min === max ? `${count(min)} each` : `${count(min)}–${count(max)} each`;
-  const well = group.status === 'OK';
+  const { glyph, word, well } = condition(group);
   const label = `Lag ${unknownWord(brief(group.lag))} messages, consumed ${unknownWord(rate(group.rate))} messages a second`;
   return html`<section class="group" aria-labelledby="heading">
     <div class="glance">
       <${Keel} tilt=${group.mode === 'singleton' ? 0 : tilt} />
       <div class="title">
-        <p class="status" data-well=${known(group.status) ? String(well) : undefined}>
-          ${known(group.status) && html`<span aria-hidden="true">${well ? '✓ ' : '▲ '}</span>`}${figure(statusWord(group.status, members))}
+        <p class="status" data-well=${word === null ? undefined : String(well)} data-paused=${group.paused ? '' : undefined}>
+          ${glyph !== '' && html`<span aria-hidden="true">${glyph} </span>`}${figure(word)}
           <span class="quiet"> · ${figure(group.mode)}</span>
         </p>
       </div>

@@ -1,23 +1,75 @@
-import { html } from '../lib.js';
-import { Groups } from '../groups.js';
-import { may } from '../rights.js';
-import { Logs, Nodes, Topics } from '../tables.js';
+import { html, useState } from '../lib.js';
+import { brief, bytes, count, figure, known, rate } from '../words.js';
+import { attention } from '../attention.js';
+import { Groups, Topics } from '../lists.js';
+import { Logs, Nodes } from '../tables.js';
 
-/** The whole cluster at a glance. */
-export function Overview({ state, account, history, tick }) {
-  const groups = state.groups ?? {};
-  return html`${Object.keys(groups).length === 0
-      ? html`<div class="empty">
-          <p>No group of consumers yet. Start one:</p>
-          <p><code>java -jar evenkeel.jar consume TOPIC --group NAME</code></p>
-        </div>`
-      : html`<${Groups} groups=${groups} />`}
+const SHOWN_AT_FIRST = 8;
+
+const Figure = ({ name, children }) => html`<div class="figure"><dt>${name}</dt><dd>${children}</dd></div>`;
+
+const GLYPHS = ['■', '▲', '‖'];
+const WORDS = ['alarm', 'warning', 'note'];
+
+/** What somebody should look at, each with a link to where one acts. */
+function Attention({ all }) {
+  const [whole, setWhole] = useState(false);
+  const shown = whole ? all : all.slice(0, SHOWN_AT_FIRST);
+  return html`<section class="attention" aria-label="Needs attention" data-worst=${all.length === 0 ? 'none' : WORDS[all[0].urgency]}>
+    <h2>${all.length === 0 ? html`<span aria-hidden="true">✓ </span>Nothing needs attention` : `Needs attention: ${count(all.length)}`}</h2>
+    ${all.length > 0 &&
+    html`<ul>
+      ${shown.map(
+        (one) => html`<li key=${one.key} data-urgency=${WORDS[one.urgency]}>
+          <span class="glyph" aria-hidden="true">${GLYPHS[one.urgency]}</span>
+          <span class="what"><span class="unseen">${WORDS[one.urgency]}: </span>${one.text} <a href=${one.href}>${one.act}</a></span>
+        </li>`,
+      )}
+    </ul>`}
+    ${all.length > SHOWN_AT_FIRST && html`<button type="button" class="more" aria-expanded=${String(whole)} onClick=${() => setWhole(!whole)}>${whole ? 'Show fewer' : `Show ${count(all.length - SHOWN_AT_FIRST)} more`}</button>`}
+  </section>`;
+}
+
+/** The sum of a figure of all; null if one is unknown. */
+function sum(all, value) {
+  let total = 0;
+  for (const each of all) {
+    const n = value(each);
+    if (!known(n)) return null;
+    total += n;
+  }
+  return total;
+}
+
+const part = (all, is) => html`${count(all.filter(is).length)} <small>of ${count(all.length)}</small>`;
+
+function Figures({ cluster, topics, groups }) {
+  const nodes = Object.values(cluster.nodes ?? {});
+  const logs = Object.values(cluster.logs ?? {});
+  const [allTopics, allGroups] = [Object.values(topics), Object.values(groups)];
+  return html`<dl class="figures strip">
+    <${Figure} name="nodes up">${part(nodes, (node) => node.alive === true)}<//>
+    <${Figure} name="log groups led">${part(logs, (log) => known(log.leader))}<//>
+    <${Figure} name="topics">${count(allTopics.length)}<//>
+    <${Figure} name="groups">${count(allGroups.length)}<//>
+    <${Figure} name="appended/s">${figure(rate(sum(allTopics, (topic) => topic.rate)))}<//>
+    <${Figure} name="consumed/s">${figure(rate(sum(allGroups, (group) => group.rate)))}<//>
+    <${Figure} name="lag of all groups">${figure(brief(sum(allGroups, (group) => group.lag)))}<//>
+    <${Figure} name="size of all topics">${figure(bytes(sum(allTopics, (topic) => topic.bytes)))}<//>
+  </dl>`;
+}
+
+/** The whole cluster at a glance, and what needs attention in it. */
+export function Overview({ state, history }) {
+  const { topics = {}, groups = {}, cluster = {} } = state;
+  const lags = (name) => history.line('groups', name) ?? [];
+  return html`<${Attention} all=${attention(state, lags)} />
+    <${Figures} cluster=${cluster} topics=${topics} groups=${groups} />
     <div class="panels">
-      <${Topics} topics=${state.topics ?? {}} history=${history} tick=${tick} />
-      <${Logs} logs=${state.cluster?.logs ?? {}} />
-      <section class="panel" aria-label="Nodes">
-        <h2>Nodes</h2>
-        <${Nodes} nodes=${state.cluster?.nodes ?? {}} acts=${may(account, 'admin', '')} />
-      </section>
+      <${Groups} groups=${groups} history=${history} />
+      <${Topics} topics=${topics} history=${history} />
+      <${Nodes} nodes=${cluster.nodes ?? {}} logs=${cluster.logs ?? {}} dispatcher=${cluster.dispatcher} />
+      <${Logs} logs=${cluster.logs ?? {}} />
     </div>`;
 }
+
