@@ -28,7 +28,9 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /** Lists, shows, replays and drops the dead letters of a group on all shards. */
@@ -131,7 +133,7 @@ final class DeadLettersApi {
   }
 
   /**
-   * Replays dead letters as retries, or drops them.
+   * Replays dead letters as retries, or drops them. With {@code dryRun}, only counts them.
    *
    * @param replay false: drops them
    */
@@ -142,21 +144,65 @@ final class DeadLettersApi {
     if (all == (names != null)) {
       throw JsonFields.invalid("give either 'deadLetters', a list of names, or 'all': true");
     }
+    boolean dryRun = JsonFields.flag(request, "dryRun");
     return calls
         .topics()
-        .compose(view -> all ? everything(view, group, replay) : named(view, group, names, replay))
-        .map(count -> new JsonObject().put("group", group).put("count", count));
+        .compose(
+            view -> {
+              if (all) {
+                return dryRun ? counted(view, group) : everything(view, group, replay);
+              }
+              Map<Shard, NavigableSet<Long>> offsets = offsets(view, names);
+              return dryRun ? counted(group, offsets) : named(view, group, offsets, replay);
+            })
+        .map(
+            count -> {
+              JsonObject answer = new JsonObject().put("group", group).put("count", count);
+              return dryRun ? answer.put("dryRun", true) : answer;
+            });
   }
 
-  private Future<Long> named(ClusterView view, String group, JsonArray names, boolean replay) {
-    Map<Shard, List<Long>> offsets = new TreeMap<>();
+  private static Map<Shard, NavigableSet<Long>> offsets(ClusterView view, JsonArray names) {
+    Map<Shard, NavigableSet<Long>> offsets = new TreeMap<>();
     for (Object name : names) {
       LetterId id = id(view, String.valueOf(name));
-      offsets.computeIfAbsent(id.shard(), any -> new ArrayList<>()).add(id.offset());
+      offsets.computeIfAbsent(id.shard(), any -> new TreeSet<>()).add(id.offset());
     }
+    return offsets;
+  }
+
+  /** How many dead letters the group has. */
+  private Future<Long> counted(ClusterView view, String group) {
+    return figures(view, group)
+        .map(figures -> figures.stream().mapToLong(FailureFigures::dead).sum());
+  }
+
+  /** How many of these messages are dead letters of the group. */
+  private Future<Long> counted(String group, Map<Shard, NavigableSet<Long>> offsets) {
+    List<Supplier<Future<Long>>> steps = new ArrayList<>();
+    offsets.forEach((shard, of) -> steps.add(() -> counted(group, shard, of, of.first())));
+    return sum(steps);
+  }
+
+  private Future<Long> counted(String group, Shard shard, NavigableSet<Long> of, long from) {
+    return ask(group, shard, from, Page.LIMIT_MAX, 0)
+        .compose(
+            answer -> {
+              List<Long> found = answer.letters().stream().map(DeadLetter::offset).toList();
+              long count = found.stream().filter(of::contains).count();
+              Long next = found.isEmpty() ? null : of.higher(found.get(found.size() - 1));
+              return next == null
+                  ? Future.succeededFuture(count)
+                  : counted(group, shard, of, next).map(more -> count + more);
+            });
+  }
+
+  private Future<Long> named(
+      ClusterView view, String group, Map<Shard, NavigableSet<Long>> offsets, boolean replay) {
     List<Supplier<Future<Long>>> steps = new ArrayList<>();
     offsets.forEach(
-        (shard, of) -> {
+        (shard, set) -> {
+          List<Long> of = List.copyOf(set);
           for (int from = 0; from < of.size(); from += Limits.OUTCOMES_A_COMMAND_MAX) {
             int to = Math.min(of.size(), from + Limits.OUTCOMES_A_COMMAND_MAX);
             List<Long> some = of.subList(from, to);

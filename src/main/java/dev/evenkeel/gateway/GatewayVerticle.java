@@ -4,6 +4,7 @@ import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.ProducerOptions;
@@ -235,6 +236,9 @@ public final class GatewayVerticle extends VerticleBase {
           if (done.failed()) {
             ApiErrors.fail(message, done.cause());
           } else {
+            if (ApiRules.changes(message.address(), JsonFields.object(message.body()))) {
+              vertx.eventBus().publish(Addresses.ADMIN_CHANGES, Buffer.buffer());
+            }
             message.reply(inFormOf(message.body(), done.result()));
           }
         });

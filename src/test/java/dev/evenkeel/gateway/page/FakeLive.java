@@ -78,7 +78,12 @@ public final class FakeLive implements AutoCloseable {
     new PageRoutes(vertx).mount(router);
     router
         .get("/api/session")
-        .handler(context -> context.json(new JsonObject().putNull("user").put("may", List.of())));
+        .handler(
+            context -> {
+              JsonObject anybody = new JsonObject().putNull("user").put("may", List.of());
+              context.json(
+                  answers.getOrDefault("GET /api/session", new Answer(200, anybody)).body());
+            });
     router.route("/api/*").handler(BodyHandler.create(false)).handler(this::answer);
     HttpServerOptions options =
         new HttpServerOptions()

@@ -2,22 +2,16 @@ package dev.evenkeel.gateway.page;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.deque.html.axecore.args.AxeRunOptions;
-import com.deque.html.axecore.playwright.AxeBuilder;
-import com.deque.html.axecore.results.Rule;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
-import java.util.Set;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 
 /** A server, and a person who looks, a test. No test leaves an error behind. */
 abstract class PageBase {
-  private static final Set<String> BAD = Set.of("serious", "critical");
-
   private static Browsers browsers;
   FakeLive live;
   Visit visit;
@@ -85,32 +79,6 @@ abstract class PageBase {
 
   /** axe-core finds nothing serious in what is shown. */
   void assertNothingSerious() {
-    AxeRunOptions options = new AxeRunOptions();
-    // Nobody reads what is in order.
-    options.setResultTypes(List.of("violations"));
-    List<String> found =
-        new AxeBuilder(visit.page())
-                .options(options)
-                // Takes long, and is never more than moderate.
-                .disableRules(List.of("region"))
-                // The page has no frames: no second page is needed to join what was found.
-                .setLegacyMode(true)
-                .analyze()
-                .getViolations()
-                .stream()
-                .filter(rule -> BAD.contains(rule.getImpact()))
-                .map(PageBase::text)
-                .toList();
-    assertThat(found).isEmpty();
-  }
-
-  private static String text(Rule rule) {
-    return rule.getId()
-        + ": "
-        + rule.getHelp()
-        + rule.getNodes().stream()
-            .limit(5)
-            .map(node -> "\n  " + node.getHtml() + "\n  " + node.getFailureSummary())
-            .toList();
+    Axe.assertNothingSerious(visit.page());
   }
 }

@@ -159,8 +159,12 @@ class PagesTest extends PageBase {
     live.resend(Facts.lone("orders", 2, "billing", "amber"));
     visit.sees(visit.page().getByText("Nothing needs attention"));
     live.resend(Facts.empty());
-    visit.sees(visit.page().getByText("java -jar evenkeel.jar topic create NAME --shards 6"));
-    visit.sees(visit.page().getByText("java -jar evenkeel.jar consume TOPIC --group NAME"));
+    visit.sees(command("java -jar evenkeel.jar topic create NAME --shards 6"));
+    visit.sees(command("java -jar evenkeel.jar consume TOPIC --group NAME"));
+  }
+
+  private Locator command(String text) {
+    return visit.page().getByText(text, new Page.GetByTextOptions().setExact(true));
   }
 
   private static Locator.FilterOptions text(String text) {
@@ -175,10 +179,10 @@ class PagesTest extends PageBase {
             """
             async ([state, lags]) => {
               const { attention } = await import('/assets/js/attention.js');
-              return attention(state, () => lags).map((one) => one.text).join('\n');
+              return attention(JSON.parse(state), () => lags).map((one) => one.text).join('\\n');
             }
             """,
-            List.of(state.getMap(), lags));
+            List.of(state.encode(), lags));
   }
 
   @Test
@@ -226,7 +230,7 @@ class PagesTest extends PageBase {
   @Test
   void aTopicShowsItsShardsItsSettingsAndItsReaders() {
     visit("#/topics/orders");
-    visit.reads(row("Shards", "1,000"), "sealed");
+    visit.reads(row("Shards", "1.0 MiB"), "sealed");
     Locator fourth = row("Shards", "open, after 1").first();
     visit.reads(fourth, "11,500");
     visit.reads(fourth, "4.0 MiB");
@@ -243,7 +247,7 @@ class PagesTest extends PageBase {
     visit.page().navigate(live.url() + "#/topics/payments");
     visit.sees(visit.page().getByText("What only the node knows is not up to date"));
     visit.page().navigate(live.url() + "#/topics/absent");
-    visit.sees(visit.page().getByText("java -jar evenkeel.jar topic create absent --shards 6"));
+    visit.sees(command("java -jar evenkeel.jar topic create absent --shards 6"));
     assertThat(live.asked()).noneMatch(asked -> asked.what().contains("absent"));
   }
 

@@ -18,7 +18,10 @@ export const apiPath = (...parts) => `api/${parts.map(encodeURIComponent).join('
  * @param path relative to the page, as `apiPath` makes it
  * @throws Refused if the node refuses it or does not answer
  */
-export async function ask(method, path, body, signal) {
+export const ask = async (method, path, body, signal) => (await answerOf(method, path, body, signal)).said;
+
+/** As `ask`, but gives `{ said, headers }`. */
+export async function answerOf(method, path, body, signal) {
   let answer;
   let said;
   try {
@@ -35,7 +38,7 @@ export async function ask(method, path, body, signal) {
     throw new Refused(0, 'NO_ANSWER', 'The node does not answer.');
   }
   if (!answer.ok) throw new Refused(answer.status, said?.error, said?.message ?? `The node answers with status ${answer.status}.`);
-  return said;
+  return { said, headers: answer.headers };
 }
 
 /**

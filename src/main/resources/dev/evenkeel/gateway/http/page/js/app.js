@@ -1,4 +1,6 @@
 import { html } from './lib.js';
+import { CreateTopic, GroupActions, TopicActions } from './actions/bars.js';
+import { Actions } from './actions/dialog.js';
 import { PAGES } from './pages.js';
 import { addressOf, link, siblings } from './router.js';
 import { Header, Notice } from './header.js';
@@ -23,7 +25,7 @@ function within({ path, page }, of) {
 }
 
 /** The heading of a page, to which the focus goes when the address changes, and the pages about the same thing. */
-function Head({ page, params }) {
+function Head({ page, params, children }) {
   const tabs = siblings(PAGES, page);
   return html`<div class="head">
     <h1 id="heading" tabindex="-1">${page.kind !== undefined && html`<span class="kind">${page.kind}</span> `}${page.title(params)}</h1>
@@ -31,7 +33,17 @@ function Head({ page, params }) {
     html`<nav class="tabs" aria-label=${`Pages of ${page.kind} ${page.title(params)}`}>
       ${tabs.map((tab) => html`<a href=${addressOf(tab, params)} aria-current=${tab === page ? 'page' : undefined}>${tab.tab}</a>`)}
     </nav>`}
+    ${children}
   </div>`;
+}
+
+/** What the account may do with what the page is about. Effects are shown of the state at that moment. */
+function PageActions({ place, account, state, now }) {
+  const { page, params } = place;
+  if (page.route === '/topics') return html`<${CreateTopic} account=${account} />`;
+  if (page.kind === 'topic' && state?.topics?.[params.topic]) return html`<${TopicActions} topic=${params.topic} account=${account} groups=${() => now().groups ?? {}} />`;
+  const group = page.kind === 'group' && state?.groups?.[params.group];
+  return group && html`<${GroupActions} name=${params.group} group=${group} account=${account} live=${() => now().groups?.[params.group]} />`;
 }
 
 function NotFound({ path }) {
@@ -39,7 +51,7 @@ function NotFound({ path }) {
     <p class="empty">There is no page at ${path}. <a href=${link()}>Go to the overview</a></p>`;
 }
 
-function Content({ place, account, state, view }) {
+function Content({ place, account, state, now, view }) {
   const { page, params, query, path } = place;
   if (page === null) return html`<${NotFound} path=${path} />`;
   const body = account.blind()
@@ -47,7 +59,7 @@ function Content({ place, account, state, view }) {
     : state === null
       ? html`<p class="empty">Waiting for the node …</p>`
       : html`<${page.component} key=${path} params=${params} query=${query} state=${state} account=${account} ...${view} />`;
-  return html`<${Head} page=${page} params=${params} />${body}`;
+  return html`<${Head} page=${page} params=${params}><${PageActions} place=${place} account=${account} state=${state} now=${now} /><//>${body}`;
 }
 
 /** Everything around the pages. */
@@ -65,7 +77,8 @@ export function App({ feed, account, state, place, said, onEnter, onLeave, ...vi
       ${NAVIGATION.map((page) => html`<a href=${addressOf(page)} aria-current=${within(place, page)}>${page.title()}</a>`)}
     </nav>
     <${Notice} feed=${feed} state=${state} />
-    <main><${Content} place=${place} account=${account} state=${state} view=${view} /></main>
+    <main><${Content} place=${place} account=${account} state=${state} now=${() => feed.state ?? {}} view=${view} /></main>
+    <${Actions} />
     <footer><p class="news" role="status" aria-live="polite" aria-label="News">${said}</p></footer>
   </div>`;
 }

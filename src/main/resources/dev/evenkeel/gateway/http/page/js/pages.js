@@ -1,5 +1,7 @@
 import { ClusterPage, GroupsPage, TopicsPage } from './pages/lists.js';
 import { GroupPage } from './pages/group.js';
+import { FailuresPage } from './pages/failures.js';
+import { Messages } from './pages/messages.js';
 import { MovesPage } from './pages/moves.js';
 import { Overview } from './pages/overview.js';
 import { TopicPage } from './pages/topic.js';
@@ -19,8 +21,10 @@ export const PAGES = [
   { route: '/', title: () => 'Overview', nav: true, component: Overview },
   { route: '/topics', title: () => 'Topics', nav: true, component: TopicsPage },
   { route: '/topics/:topic', kind: 'topic', title: ({ topic }) => topic, tab: 'Shards', component: TopicPage },
+  { route: '/topics/:topic/messages', kind: 'topic', title: ({ topic }) => topic, tab: 'Messages', component: Messages },
   { route: '/groups', title: () => 'Groups', nav: true, component: GroupsPage },
   { route: '/groups/:group', kind: 'group', title: ({ group }) => group, tab: 'Board', board: true, component: GroupPage },
+  { route: '/groups/:group/failures', kind: 'group', title: ({ group }) => group, tab: 'Failures', component: FailuresPage },
   { route: '/groups/:group/moves', kind: 'group', title: ({ group }) => group, tab: 'Moves', component: MovesPage },
   { route: '/moves', title: () => 'Moves', nav: true, component: MovesPage },
   { route: '/cluster', title: () => 'Cluster', nav: true, component: ClusterPage },

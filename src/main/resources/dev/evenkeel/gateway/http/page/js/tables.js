@@ -1,6 +1,7 @@
 import { html, memo } from './lib.js';
 import { bytes, clock, count, figure, known, millis, plural } from './words.js';
 import { byName } from './model.js';
+import { NodeActions } from './actions/bars.js';
 import { link } from './router.js';
 import { Table } from './table.js';
 
@@ -74,8 +75,12 @@ function Free({ node }) {
     : figure(bytes(node.diskFreeBytes));
 }
 
-/** The nodes: whether they are there, what they lead, and how much room they have. */
-export const Nodes = memo(({ nodes, logs, dispatcher, tall }) => {
+/**
+ * The nodes: whether they are there, what they lead, and how much room they have.
+ *
+ * @param acts whether the account may change nodes
+ */
+export const Nodes = memo(({ nodes, logs, dispatcher, tall, acts }) => {
   const leads = (name) => Object.keys(logs).filter((log) => logs[log].leader === name).sort(byMeta);
   const rows = Object.keys(nodes)
     .sort(byName)
@@ -96,10 +101,11 @@ export const Nodes = memo(({ nodes, logs, dispatcher, tall }) => {
           led.length === 0 ? html`<span class="quiet">nothing</span>` : led.join(', '),
           figure(bytes(node.bytes)),
           html`<${Free} node=${node} />`,
+          ...(acts ? [html`<${NodeActions} name=${name} node=${node} />`] : []),
         ],
       };
     });
-  return html`<${Table} label="Nodes" columns=${NODE_COLUMNS} rows=${rows} empty="No node is known yet." tall=${tall} />`;
+  return html`<${Table} label="Nodes" columns=${acts ? [...NODE_COLUMNS, { name: 'change' }] : NODE_COLUMNS} rows=${rows} empty="No node is known yet." tall=${tall} />`;
 });
 
 const Followers = ({ followers }) => {

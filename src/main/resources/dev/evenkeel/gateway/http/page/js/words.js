@@ -36,6 +36,9 @@ export function clock(instant) {
   return Number.isNaN(date.getTime()) ? null : date.toLocaleTimeString('en-GB');
 }
 
+/** Date and time in UTC of milliseconds since 1970. */
+export const moment = (ms) => (known(ms) ? new Date(ms).toISOString().replace('T', ' ').replace('Z', '') : null);
+
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 export const unknownWord = (text) => text ?? 'unknown';
 

@@ -35,7 +35,7 @@ function prefixesOf(shards) {
   return prefixes.map;
 }
 
-function Group({ name, group, focus, history, tick, lines, onClose }) {
+function Group({ name, group, account, focus, history, tick, lines, onClose }) {
   const all = lanes(group);
   const { members, shards } = counts(group);
   const { min, max, tilt } = balance(all);
@@ -64,7 +64,7 @@ function Group({ name, group, focus, history, tick, lines, onClose }) {
     ${known(group.failures) && html`<${Failures} group=${name} failures=${group.failures} />`}
     <div class="split">
       <${Board} group=${name} lanes=${all} density=${density(shards)} prefixes=${prefixesOf(group.shards ?? {})} tick=${tick} lines=${lines} />
-      <${Details} focus=${focus} group=${group} history=${history} onClose=${onClose} />
+      <${Details} focus=${focus} name=${name} group=${group} account=${account} history=${history} onClose=${onClose} />
     </div>
   </section>`;
 }
