@@ -72,8 +72,4 @@ class AccessiblePageTest extends PageBase {
     visit.sees(visit.page().getByText("No group of consumers yet"));
     assertNothingSerious();
   }
-
-  private void assertNothingSerious() {
-    Axe.assertNothingSerious(visit.page());
-  }
 }

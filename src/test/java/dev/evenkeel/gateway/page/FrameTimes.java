@@ -78,7 +78,7 @@ final class FrameTimes {
     }
   }
 
-  private static Map<String, Double> metrics(CDPSession devTools) {
+  static Map<String, Double> metrics(CDPSession devTools) {
     Map<String, Double> metrics = new HashMap<>();
     devTools
         .send("Performance.getMetrics")

@@ -18,6 +18,7 @@ final class Harbour {
   static FakeLive server() {
     FakeLive live = new FakeLive(state());
     live.answer("GET /api/topics/orders", 200, topic());
+    live.answer("GET /api/topics/audit-trail", 200, topic().put("name", "audit-trail"));
     live.answer("GET /api/rebalances", 200, new JsonArray());
     return live;
   }

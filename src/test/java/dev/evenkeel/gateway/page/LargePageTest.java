@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.page;
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.CDPSession;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
@@ -13,8 +14,10 @@ import java.util.Random;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** 200 consumers with 2,000 shards, and many groups. */
+/** 200 consumers with 2,000 shards, many groups, and 10,000 shards. */
 @Tag("full")
 class LargePageTest extends PageBase {
   private static final String SHARDS = "events/";
@@ -159,6 +162,38 @@ class LargePageTest extends PageBase {
     // So many do not glide: each change is drawn once.
     assertThat(visit.level("large").evaluate("(it) => it.getAnimations({ subtree: true }).length"))
         .isEqualTo(0);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"100,100,#/", "100,100,#/moves", "1,10000,#/groups/g000"})
+  void tenThousandShardsFitIntoTheMemoryOfATab(int groups, int shards, String hash) {
+    visit(
+        ColorScheme.DARK,
+        ReducedMotion.REDUCE,
+        1280,
+        800,
+        Facts.many(groups, shards),
+        hash);
+    visit.sees(visit.page().locator("main table").first());
+    for (int change = 0; change < 20; change++) {
+      live.change(Facts.patch(change, "groups", "g000", "shards", "t000/7", "lag"));
+    }
+    live.change(Facts.patch("n9", "server", "node"));
+    visit.reads(visit.banner(), "n9");
+    CDPSession devTools = visit.page().context().newCDPSession(visit.page());
+    assertThat(OpenTimes.heapMib(devTools)).isLessThan(100);
+  }
+
+  @Test
+  void manyThousandShardsAreCellsWithoutText() {
+    visit(ColorScheme.LIGHT, Facts.large(20, 5_000));
+    assertThat(visit.page().getByRole(AriaRole.GRIDCELL)).hasCount(5_000);
+    assertThat(visit.shard("events/4321")).hasText("");
+    visit.shard("events/4321").click();
+    visit.reads(visit.details(), "shard events/4321");
+    live.change(Facts.patch("c003", "groups", "large", "shards", SHARDS + 4321, "owner"));
+    visit.reads(visit.details(), "ownerc003");
+    assertNothingSerious();
   }
 
   /** Counts what comes and goes above the page, and keeps by what it moves: it is soon gone. */

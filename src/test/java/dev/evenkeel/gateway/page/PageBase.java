@@ -76,4 +76,9 @@ abstract class PageBase {
     // What is to be loaded is there: afterwards a test may take the server away.
     visit.page().evaluate("() => document.fonts.ready.then(() => true)");
   }
+
+  /** axe-core finds nothing serious in what is shown. */
+  void assertNothingSerious() {
+    Axe.assertNothingSerious(visit.page());
+  }
 }

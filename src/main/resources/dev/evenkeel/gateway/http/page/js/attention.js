@@ -1,5 +1,5 @@
 import { bytes, count, known, plural } from './words.js';
-import { byName } from './model.js';
+import { byName, counts } from './model.js';
 import { link } from './router.js';
 import { isDispatcher } from './level.js';
 
@@ -73,11 +73,7 @@ function ofGroup(name, group, lags, add) {
   const href = link('groups', name);
   const see = `see group ${name}`;
   const members = names(group.members);
-  let free = 0;
-  for (const key in group.shards ?? {}) {
-    const shard = group.shards[key];
-    if (shard.state === 'FREE' && !known(shard.waitsFor)) free++;
-  }
+  const { free } = counts(group);
   if (group.paused) add(NOTE, `paused ${name}`, `Group ${name} is paused.`, href, see);
   else if (group.shardsPaused > 0) add(NOTE, `paused ${name}`, `${plural(group.shardsPaused, 'shard')} of group ${name} ${group.shardsPaused === 1 ? 'is' : 'are'} paused.`, href, see);
   if (group.mode !== 'broadcast' && free > 0) {

@@ -20,6 +20,21 @@ const kin = (shard) => (shard.paused ? '‖ paused' : shard.sealed ? 'sealed' : 
 const Cell = memo(({ name, shard, density, prefix, line }) => {
   const draining = shard.state === 'DRAINING';
   const roomy = density === 'roomy';
+  const words = describe(name, shard);
+  if (density === 'tiny')
+    return html`<div
+      role="gridcell"
+      class="cell"
+      data-cell=${name}
+      data-state=${shard.state ?? 'UNKNOWN'}
+      data-kin=${shard.sealed ? 'parent' : known(shard.waitsFor) ? 'child' : undefined}
+      data-paused=${shard.paused ? '' : undefined}
+      data-unknown=${known(shard.lag) ? undefined : ''}
+      tabindex="-1"
+      aria-label=${words}
+      title=${words}
+      style=${{ '--level': level(shard.lag).toFixed(2) }}
+    ></div>`;
   return html`<div
     role="gridcell"
     class="cell"
@@ -28,8 +43,8 @@ const Cell = memo(({ name, shard, density, prefix, line }) => {
     data-kin=${shard.sealed ? 'parent' : known(shard.waitsFor) ? 'child' : undefined}
     data-paused=${shard.paused ? '' : undefined}
     tabindex="-1"
-    aria-label=${describe(name, shard)}
-    title=${roomy ? undefined : describe(name, shard)}
+    aria-label=${words}
+    title=${roomy ? undefined : words}
   >
     <span class="water" style=${{ transform: `scaleY(${level(shard.lag).toFixed(3)})` }}></span>
     <span class="id">${roomy ? name : `${prefix}${shard.shard}`}</span>

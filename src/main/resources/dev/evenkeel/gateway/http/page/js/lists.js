@@ -1,6 +1,6 @@
 import { html } from './lib.js';
 import { brief, bytes, count, figure, known, plural, rate, seconds, statusWord } from './words.js';
-import { byName } from './model.js';
+import { byName, counts } from './model.js';
 import { link } from './router.js';
 import { Command } from './command.js';
 import { Spark } from './spark.js';
@@ -10,7 +10,7 @@ const PROGRAM = 'java -jar evenkeel.jar';
 
 /** What a group is up to in a word, and whether somebody should look. */
 export function condition(group) {
-  const members = Object.keys(group.members ?? {}).length;
+  const { members } = counts(group);
   if (group.paused) return { glyph: '‖', word: 'paused', well: true };
   const word = statusWord(group.status, members);
   const well = group.status === 'OK' && members > 0;
@@ -36,8 +36,7 @@ const GROUP_COLUMNS = [
 ];
 
 function groupRow(name, group, history) {
-  const members = Object.keys(group.members ?? {}).length;
-  const shards = Object.keys(group.shards ?? {}).length;
+  const { members, shards } = counts(group);
   const { word, well } = condition(group);
   return {
     key: name,
@@ -60,8 +59,8 @@ const NoGroup = () => html`<p>No group of consumers yet. Start one:</p>
   <${Command} text=${`${PROGRAM} consume TOPIC --group NAME`} />`;
 
 /** All groups, or those of these names. */
-export function Groups({ groups, history, names = Object.keys(groups).sort(byName), tall, label = 'Groups', empty = html`<${NoGroup} />` }) {
-  return html`<${Table} label=${label} columns=${GROUP_COLUMNS} rows=${names.map((name) => groupRow(name, groups[name], history))} empty=${empty} tall=${tall} />`;
+export function Groups({ groups, history, names = Object.keys(groups).sort(byName), tall, first, label = 'Groups', empty = html`<${NoGroup} />` }) {
+  return html`<${Table} label=${label} columns=${GROUP_COLUMNS} rows=${names.map((name) => groupRow(name, groups[name], history))} empty=${empty} tall=${tall} first=${first} />`;
 }
 
 const TOPIC_COLUMNS = [
@@ -93,7 +92,7 @@ const NoTopic = () => html`<p>No topic yet. Create one, and send it a message:</
   <${Command} text=${`echo hello | ${PROGRAM} produce NAME`} />`;
 
 /** All topics. */
-export function Topics({ topics, history, tall }) {
+export function Topics({ topics, history, tall, first }) {
   const rows = Object.keys(topics).sort(byName).map((name) => topicRow(name, topics[name], history));
-  return html`<${Table} label="Topics" columns=${TOPIC_COLUMNS} rows=${rows} empty=${html`<${NoTopic} />`} tall=${tall} />`;
+  return html`<${Table} label="Topics" columns=${TOPIC_COLUMNS} rows=${rows} empty=${html`<${NoTopic} />`} tall=${tall} first=${first} />`;
 }

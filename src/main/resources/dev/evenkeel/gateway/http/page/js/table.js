@@ -44,10 +44,11 @@ function Row({ row, columns }) {
  * @param rows `{ key, cells, sort }`: `cells` and `sort` (plain values, null if unknown) by column
  * @param empty what to show instead of rows
  * @param tall true: the table has no height of its own
+ * @param first rows that are drawn at first
  */
-export function Table({ label, columns, rows, empty, tall, children }) {
+export function Table({ label, columns, rows, empty, tall, first = ROWS_AT_ONCE, children }) {
   const [order, setOrder] = useState(null);
-  const [shown, setShown] = useState(ROWS_AT_ONCE);
+  const [shown, setShown] = useState(first);
   const all = sorted(rows, order);
   const more = Math.min(ROWS_AT_ONCE, all.length - shown);
   return html`<section class="panel" aria-label=${label}>

@@ -60,7 +60,7 @@ const alive = (node) => (node.alive === true ? ['●', 'up'] : node.alive === fa
 const NODE_COLUMNS = [
   { name: 'node', mono: true, sortable: true },
   { name: 'state' },
-  { name: 'host', mono: true },
+  { name: 'host' },
   { name: 'zone' },
   { name: 'version' },
   { name: 'leads' },

@@ -1,6 +1,6 @@
 import { html } from '../lib.js';
 import { brief, count, figure, known, rate, seconds, unknownWord } from '../words.js';
-import { balance, byName, density, lanes, shortTopics } from '../model.js';
+import { balance, byName, counts, density, lanes, shortTopics } from '../model.js';
 import { Board } from '../board.js';
 import { Chart } from '../chart.js';
 import { Dedup } from '../dedup.js';
@@ -37,8 +37,7 @@ function prefixesOf(shards) {
 
 function Group({ name, group, account, focus, history, tick, lines, onClose }) {
   const all = lanes(group);
-  const shards = Object.keys(group.shards ?? {}).length;
-  const members = Object.keys(group.members ?? {}).length;
+  const { members, shards } = counts(group);
   const { min, max, tilt } = balance(all);
   const spread = group.mode === 'level' || group.mode === 'singleton' ? '' : group.mode === 'broadcast' ? 'all to each' : min === null ? 'no consumer' : min === max ? `${count(min)} each` : `${count(min)}–${count(max)} each`;
   const { glyph, word, well } = condition(group);
@@ -75,5 +74,5 @@ export function GroupPage({ params, state, ...view }) {
   const group = state.groups?.[params.group];
   if (!group) return html`<p class="empty">There is no group “${params.group}” now. Choose another, or wait for it.</p>`;
   return html`<${Group} name=${params.group} group=${group} ...${view} />
-    <div class="panels"><${Moves} moves=${state.moves ?? {}} group=${params.group} /></div>`;
+    <div class="panels single"><${Moves} moves=${state.moves ?? {}} group=${params.group} /></div>`;
 }

@@ -1,4 +1,4 @@
-import { html, useState } from '../lib.js';
+import { html, memo, useRef, useState } from '../lib.js';
 import { clock, count, figure, known, millis, plural, seconds, when } from '../words.js';
 import { byName } from '../model.js';
 import { useAnswer } from '../api.js';
@@ -11,6 +11,8 @@ const REFRESH_MILLIS = 60_000;
 const ROWS_MAX = 60;
 const TICKS_MAX = 8;
 const TONES = 6;
+/** The timeline goes on in so many steps of its length. */
+const STEPS = 200;
 const SPANS = [
   ['10 min', 600_000],
   ['1 h', 3_600_000],
@@ -29,8 +31,10 @@ export function sentence(move, withGroup) {
 function spanOf(moves, chosen, now) {
   const first = moves[0].at;
   const millisOf = chosen ?? SPANS.find(([, length]) => moves.filter((move) => now - move.at <= length).length >= Math.min(3, moves.length))[1];
-  const length = millisOf === Infinity ? Math.max(60_000, (now - first) * 1.02) : millisOf;
-  return { millisOf, from: now - length, to: now };
+  const step = Math.max(1_000, Math.round((millisOf === Infinity ? now - first : millisOf) / STEPS));
+  const to = Math.ceil(now / step) * step;
+  const length = millisOf === Infinity ? Math.max(60_000, (to - first) * 1.02) : millisOf;
+  return { millisOf, from: to - length, to };
 }
 
 function Lane({ row, at, tones, chosen, onChoose }) {
@@ -43,6 +47,7 @@ function Lane({ row, at, tones, chosen, onChoose }) {
           ${at(span.to) - at(span.from) > 4 && html`<text x="5" y="13">${span.owner ?? 'nobody'}</text>`}
         </svg>`,
       )}
+      ${row.moves.map((move) => html`<rect class="pause" x="${at(move.at - (move.pauseMs ?? 0))}%" width="${at(move.at) - at(move.at - (move.pauseMs ?? 0))}%" y="3" height="12" />`)}
       ${row.moves.map(
         (move) => html`<g data-capped=${move.capped ? '' : undefined} data-chosen=${move.key === chosen ? '' : undefined} onClick=${() => onChoose(move.key)}>
           <title>${sentence(move)}</title>
@@ -55,9 +60,8 @@ function Lane({ row, at, tones, chosen, onChoose }) {
 }
 
 /** Which shard belonged to whom, and when it moved. The arrow keys go from move to move. */
-function Timeline({ moves, span, group }) {
+function Lanes({ moves, from, to, group }) {
   const [chosen, setChosen] = useState(null);
-  const { from, to } = span;
   const at = (time) => Math.min(100, Math.max(0, ((time - from) / (to - from)) * 100));
   const inSpan = moves.filter((move) => move.at >= from && move.at <= to);
   const all = rows(moves, from, to, group === null);
@@ -88,7 +92,7 @@ function Timeline({ moves, span, group }) {
     ${moved.length > ROWS_MAX && html`<p class="quiet">${plural(moved.length - ROWS_MAX, 'more shard')} moved: see the table.</p>`}`;
 }
 
-function Rebalances({ moves, withGroup }) {
+function RebalanceTable({ moves, withGroup }) {
   const columns = [
     { name: 'time', sortable: true },
     ...(withGroup ? [{ name: 'group', mono: true, sortable: true }] : []),
@@ -112,7 +116,7 @@ function Rebalances({ moves, withGroup }) {
   return html`<${Table} label="Rebalances" columns=${columns} rows=${all} empty="No rebalance yet." />`;
 }
 
-function AllMoves({ moves, withGroup }) {
+function MoveTable({ moves, withGroup }) {
   const [wanted, setWanted] = useState('');
   const text = wanted.trim().toLowerCase();
   const fits = (move) => `${move.group} ${move.topic}/${move.shard} ${move.from ?? ''} ${move.to ?? ''} ${move.reason}`.toLowerCase().includes(text);
@@ -130,12 +134,26 @@ function AllMoves({ moves, withGroup }) {
   <//>`;
 }
 
+// Drawn again only when a move has come, or time has gone on by what one can see.
+const Timeline = memo((facts) => html`<${Lanes} ...${facts} />`);
+const Rebalances = memo((facts) => html`<${RebalanceTable} ...${facts} />`);
+const AllMoves = memo((facts) => html`<${MoveTable} ...${facts} />`);
+
+/** A hook: the same array as long as its sources are the same. */
+function useJoined(kept, live, group) {
+  const last = useRef({});
+  if (last.current.moves === undefined || last.current.kept !== kept || last.current.live !== live) {
+    last.current = { kept, live, moves: joined(kept, live, group) };
+  }
+  return last.current.moves;
+}
+
 /** The moves of a group's shards, or of all groups', over time. */
 export function MovesPage({ params, state }) {
   const group = params.group ?? null;
   const [chosen, setChosen] = useState(null);
   const { data, failure } = useAnswer(group === null ? 'api/rebalances' : `api/rebalances?${new URLSearchParams({ group })}`, REFRESH_MILLIS);
-  const moves = joined(data, state.moves, group);
+  const moves = useJoined(data, state.moves, group);
   if (moves.length === 0) {
     return html`<div class="empty">
       <p>${data === null && failure === null ? 'Waiting for the node …' : 'No shard has moved yet.'}</p>
@@ -150,7 +168,7 @@ export function MovesPage({ params, state }) {
         <div class="spans" role="group" aria-label="Time shown">
           ${SPANS.map(([name, length]) => html`<button type="button" aria-pressed=${String(length === span.millisOf)} onClick=${() => setChosen(length)}>${name}</button>`)}
         </div>
-        <${Timeline} moves=${moves} span=${span} group=${group} />
+        <${Timeline} moves=${moves} from=${span.from} to=${span.to} group=${group} />
       </section>
       <${Rebalances} moves=${moves} withGroup=${group === null} />
       <${AllMoves} moves=${moves} withGroup=${group === null} />

@@ -5,6 +5,8 @@ import { Groups, Topics } from '../lists.js';
 import { Logs, Nodes } from '../tables.js';
 
 const SHOWN_AT_FIRST = 8;
+/** Groups and topics that are drawn at first: on a phone each is a block. */
+const ROWS_AT_FIRST = 25;
 
 const Figure = ({ name, children }) => html`<div class="figure"><dt>${name}</dt><dd>${children}</dd></div>`;
 
@@ -66,8 +68,8 @@ export function Overview({ state, history }) {
   return html`<${Attention} all=${attention(state, lags)} />
     <${Figures} cluster=${cluster} topics=${topics} groups=${groups} />
     <div class="panels">
-      <${Groups} groups=${groups} history=${history} />
-      <${Topics} topics=${topics} history=${history} />
+      <${Groups} groups=${groups} history=${history} first=${ROWS_AT_FIRST} />
+      <${Topics} topics=${topics} history=${history} first=${ROWS_AT_FIRST} />
       <${Nodes} nodes=${cluster.nodes ?? {}} logs=${cluster.logs ?? {}} dispatcher=${cluster.dispatcher} />
       <${Logs} logs=${cluster.logs ?? {}} />
     </div>`;
