@@ -24,8 +24,8 @@ public final class Addresses {
   public static final String TOPIC_CHANGES = "evenkeel.topics.changed";
 
   /**
-   * Gateways publish an empty body here when somebody has changed something by the API, so that live
-   * views show it at once.
+   * Gateways publish an empty body here when somebody has changed something by the API, so that
+   * live views show it at once.
    */
   public static final String ADMIN_CHANGES = "evenkeel.admin.changed";
 

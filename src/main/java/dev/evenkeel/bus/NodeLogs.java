@@ -26,8 +26,7 @@ import java.util.TreeMap;
  * @param levels which kinds of log entries it reads, and which the cluster may write
  * @param disk the space on its disk; null if it does not know
  */
-public record NodeLogs(
-    String node, String host, List<Group> groups, Levels levels, Disk disk) {
+public record NodeLogs(String node, String host, List<Group> groups, Levels levels, Disk disk) {
 
   /** With an unknown disk. */
   public NodeLogs(String node, String host, List<Group> groups, Levels levels) {

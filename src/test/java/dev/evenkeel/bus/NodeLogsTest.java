@@ -87,7 +87,8 @@ class NodeLogsTest {
             d0.appliedIndex(),
             d0.matchIndex(),
             d0.condition().with(new NodeLogs.Bodies(70, 30, 2)));
-    NodeLogs whole = new NodeLogs("n", "h", List.of(logs.groups().get(0), storing), logs.levels(), logs.disk());
+    NodeLogs whole =
+        new NodeLogs("n", "h", List.of(logs.groups().get(0), storing), logs.levels(), logs.disk());
     byte[] bytes = whole.encode().toArray();
     assertThat(NodeLogs.decode(new ByteReader(bytes))).isEqualTo(whole);
     byte[] before = Arrays.copyOf(bytes, bytes.length - 17);

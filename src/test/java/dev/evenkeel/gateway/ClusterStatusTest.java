@@ -31,7 +31,9 @@ class ClusterStatusTest {
 
   private static ClusterStatus.Answer answer(String node, NodeLogs.Group... groups) {
     NodeLogs.Levels levels = new NodeLogs.Levels(3, "n1".equals(node) ? 2 : 1, "0.3.0");
-    NodeLogs logs = new NodeLogs(node, "host-" + node, List.of(groups), levels, new NodeLogs.Disk(7L << 30, 1 << 30));
+    NodeLogs logs =
+        new NodeLogs(
+            node, "host-" + node, List.of(groups), levels, new NodeLogs.Disk(7L << 30, 1 << 30));
     return new ClusterStatus.Answer(true, NodeLogs.decode(new ByteReader(logs.encode().view())));
   }
 

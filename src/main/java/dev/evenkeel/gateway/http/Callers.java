@@ -84,8 +84,8 @@ final class Callers {
 
   /**
    * Whether a request may come from a page of others: it would change something, it is allowed by
-   * the cookie alone, and no {@code Origin} says which page it is from. {@link Guard} compares those
-   * that are there.
+   * the cookie alone, and no {@code Origin} says which page it is from. {@link Guard} compares
+   * those that are there.
    */
   private static boolean cookieWithoutOrigin(HttpServerRequest request) {
     return !Guard.isSafe(request.method())

@@ -106,8 +106,7 @@ public final class FakeLive implements AutoCloseable {
 
   private void answer(RoutingContext context) {
     String query = context.request().query();
-    String path =
-        context.request().method() + " " + context.request().path();
+    String path = context.request().method() + " " + context.request().path();
     String what = query == null ? path : path + "?" + query;
     String body = context.body().asString();
     asked.add(new Asked(what, body == null ? "" : body));

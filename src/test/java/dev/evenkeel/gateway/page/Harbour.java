@@ -33,7 +33,8 @@ final class Harbour {
     JsonObject groups = state.getJsonObject("groups");
     groups.getJsonObject("billing").put("failures", new JsonObject().put("deadLetters", 7));
     groups.put("audit", Facts.group("payments", 6));
-    JsonObject reports = Facts.group("orders", 8, "dune").put("paused", true).put("shardsPaused", 8);
+    JsonObject reports =
+        Facts.group("orders", 8, "dune").put("paused", true).put("shardsPaused", 8);
     reports
         .getJsonObject("shards")
         .forEach(shard -> ((JsonObject) shard.getValue()).put("paused", true));
@@ -101,7 +102,8 @@ final class Harbour {
       moves.put(
           String.valueOf(number),
           Facts.move("billing", "orders", shard, from, to, reason)
-              .put("time", Instant.now().minusSeconds(agoSeconds).plusMillis(shard * 40L).toString())
+              .put(
+                  "time", Instant.now().minusSeconds(agoSeconds).plusMillis(shard * 40L).toString())
               .put("pauseMs", 9 + 3 * shard)
               .put("epoch", number));
     }

@@ -47,7 +47,8 @@ class MessagesPageTest extends PageBase {
     visit.reads(message("1/100"), "sourceshop");
     visit.reads(message("1/100"), "100 of 100 to 104");
     visit.reads(message("1/100"), "d1, entry 300");
-    visit.reads(message("1/100"), "evenkeel topic messages orders --shard 1 --offset 100 --limit 1");
+    visit.reads(
+        message("1/100"), "evenkeel topic messages orders --shard 1 --offset 100 --limit 1");
     message("1/100").getByLabel("Text").check();
     visit.reads(payload("1/100"), "{\"order\":12345678901234567890,\"items\"");
     message("1/100").getByLabel("Hex").check();
@@ -75,8 +76,7 @@ class MessagesPageTest extends PageBase {
         new JsonArray().add(ApiFacts.message(102, "k", "by offset")));
     live.answer(
         "GET /api/topics/orders/messages?shard=1&at=2026-11-18T11%3A08%3A20Z&limit=20",
-        200,
-        new JsonArray().add(ApiFacts.message(103, "k", "by time")));
+        200, new JsonArray().add(ApiFacts.message(103, "k", "by time")));
     live.answer(
         "GET /api/topics/orders/messages?shard=1&offset=102&limit=20&key=a+b",
         200,

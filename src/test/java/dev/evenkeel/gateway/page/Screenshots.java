@@ -11,9 +11,8 @@ import java.util.Random;
 
 /**
  * Takes the pictures of the page. {@code Screenshots pages DIRECTORY} takes every page, and {@code
- * Screenshots review DIRECTORY} many boards, to look at;
- * {@code Screenshots readme FILE} the one of the README: three consumers, twelve shards, some of
- * them travelling to the third.
+ * Screenshots review DIRECTORY} many boards, to look at; {@code Screenshots readme FILE} the one of
+ * the README: three consumers, twelve shards, some of them travelling to the third.
  */
 final class Screenshots {
   private static final int HISTORY_MILLIS = 130_000;
@@ -145,8 +144,7 @@ final class Screenshots {
       Page page = context.newPage();
       page.onConsoleMessage(message -> System.err.println(name + ": " + message.text()));
       page.onPageError(error -> System.err.println(name + ": " + error));
-      page.navigate(
-          live.url() + PageBase.board(state));
+      page.navigate(live.url() + PageBase.board(state));
       page.waitForTimeout(2200);
       if (!name.equals("empty") && !stale) {
         page.locator("[data-cell]").nth(3).click();
