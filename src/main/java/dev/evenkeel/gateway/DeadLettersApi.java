@@ -42,7 +42,7 @@ final class DeadLettersApi {
   }
 
   /** Identifies a dead letter. */
-  private record LetterId(Shard shard, long offset) {}
+  record LetterId(Shard shard, long offset) {}
 
   /** Lists dead letters by topic, shard and offset, after the one that the request names. */
   Future<Object> list(JsonObject request) {
@@ -280,7 +280,7 @@ final class DeadLettersApi {
    *
    * @return fails if one log group has no leader
    */
-  private Future<List<FailureFigures>> figures(ClusterView view, String group) {
+  Future<List<FailureFigures>> figures(ClusterView view, String group) {
     return ClusterCalls.forEachDataGroup(
             view,
             i ->
@@ -290,7 +290,7 @@ final class DeadLettersApi {
         .map(parts -> parts.stream().flatMap(List::stream).toList());
   }
 
-  private static LetterId id(ClusterView view, String name) {
+  static LetterId id(ClusterView view, String name) {
     String[] parts = name.split("/", -1);
     if (parts.length != 3 || !parts[1].matches("\\d{1,9}") || !parts[2].matches("\\d{1,18}")) {
       throw JsonFields.invalid(
@@ -306,17 +306,20 @@ final class DeadLettersApi {
     return new LetterId(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
   }
 
+  /** The name of a shard's topic; null: it is gone. */
+  static String topicOf(ClusterView view, Shard shard) {
+    return view.topics().stream()
+        .filter(each -> each.id() == shard.topicId())
+        .map(TopicInfo::name)
+        .findFirst()
+        .orElse(null);
+  }
+
   private static JsonObject json(ClusterView view, Opened opened) {
     DeadLetter letter = opened.letter();
-    String topic =
-        view.topics().stream()
-            .filter(each -> each.id() == letter.shard().topicId())
-            .map(TopicInfo::name)
-            .findFirst()
-            .orElse(null);
     JsonObject json =
         new JsonObject()
-            .put("topic", topic)
+            .put("topic", topicOf(view, letter.shard()))
             .put("shard", letter.shard().shard())
             .put("offset", letter.offset());
     Message message = opened.message();

@@ -67,6 +67,7 @@ import java.util.function.Function;
  *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}
  *   {"action":"dead-letters","group":"g","after":"orders/2/17","limit":100}
  *   {"action":"dead-letter","group":"g","deadLetter":"orders/2/17"}
+ *   {"action":"retries","group":"g","after":"orders/2/17","limit":100}
  *   {"action":"replay","group":"g","deadLetters":["orders/2/17"]}   → {"group":"g","count":1}
  *   {"action":"drop","group":"g","all":true}                        → {"group":"g","count":3}
  *   {"action":"reset","group":"g","to":"earliest","topic":"orders","shard":2,"force":true}

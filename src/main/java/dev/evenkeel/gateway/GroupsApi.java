@@ -39,11 +39,13 @@ final class GroupsApi {
 
   private final ClusterCalls calls;
   private final DeadLettersApi deadLetters;
+  private final RetriesApi retries;
   private final ResetApi resets;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
     deadLetters = new DeadLettersApi(calls);
+    retries = new RetriesApi(calls, deadLetters);
     resets = new ResetApi(calls);
   }
 
@@ -60,6 +62,9 @@ final class GroupsApi {
       }
       case "dead-letter" -> {
         return deadLetters.show(request);
+      }
+      case "retries" -> {
+        return retries.list(request);
       }
       case "replay", "drop" -> {
         return deadLetters.change(request, action.equals("replay"));
@@ -82,8 +87,8 @@ final class GroupsApi {
           throw JsonFields.invalid(
               "unknown action '"
                   + action
-                  + "': use list, get, rebalances, dead-letters, dead-letter, replay, drop, reset,"
-                  + " delete, pause or resume");
+                  + "': use list, get, rebalances, dead-letters, dead-letter, retries, replay, drop,"
+                  + " reset, delete, pause or resume");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
   }

@@ -105,6 +105,7 @@ public final class ControlService {
       case READ_MOVES -> readMeta(in, RecordCodec.MOVE, tables -> tables.moves().oldestFirst());
       case FETCH_RETRIES -> failures.retries(Frames.body(request));
       case READ_DEAD_LETTERS -> failures.deadLetters(in);
+      case READ_RETRIES -> failures.waiting(in);
       case READ_DELAYED -> delayed.list(in);
       case CANCEL_DELAYED -> delayed.cancel(in);
       case READ_FAILURES -> failures.figures(group(in), in);

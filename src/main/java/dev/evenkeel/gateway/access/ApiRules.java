@@ -121,8 +121,8 @@ public final class ApiRules {
           throw principal.denied("view:" + group);
         }
       }
-      // They have payloads.
-      case "dead-letters", "dead-letter" -> {
+      // They have payloads, or are about single messages.
+      case "dead-letters", "dead-letter", "retries" -> {
         if (!principal.may(Kind.GROUP, group) && !principal.may(Kind.ADMIN, group)) {
           throw principal.denied("group:" + group);
         }

@@ -62,6 +62,10 @@ class ActionsTest extends PageBase {
     live.answer(drop, 200, new JsonObject().put("group", "billing").put("count", 3));
     visit.page().getByLabel("Choose orders/1/17").check();
     visit.reads(visit.region("Dead letters"), "1 chosen");
+    Locator waiting = visit.table("Waiting for another attempt");
+    visit.reads(waiting, "orders/0/7for its next attempt24.2 s");
+    visit.reads(waiting, "and the whole shard with it");
+    visit.reads(waiting, "behind another message of its key0laternot yetnot yet");
     visit.page().getByLabel("Choose orders/1/17").uncheck();
     Axe.assertNothingSerious(visit.page());
     button("Drop all").focus();
@@ -193,6 +197,47 @@ class ActionsTest extends PageBase {
     visit.reads(dialog(), "The topic orders has other settings now.");
     Assertions.assertThat(changes())
         .containsExactly("PATCH /api/topics/orders {\"ageMillisMax\":3600000}");
+  }
+
+  @Test
+  void aNodeIsDrainedAndAgainTakesData() {
+    FakeLive server = ApiFacts.serve();
+    JsonObject n1 =
+        new JsonObject().put("node", "n1").put("votes", 4).put("bytes", 3 << 20);
+    server.answer(
+        "GET /api/cluster",
+        200,
+        new JsonObject()
+            .put("nodes", new JsonArray().add(n1).add(new JsonObject().put("node", "n2")))
+            .put(
+                "logs",
+                new JsonArray()
+                    .add(new JsonObject().put("group", "meta").put("leader", "n2"))
+                    .add(new JsonObject().put("group", "d0").put("leader", "n1"))));
+    JsonObject running =
+        new JsonObject()
+            .put("state", "RUNNING")
+            .put("groups", new JsonObject().put("d0", "waiting"))
+            .put("bytesLeft", 3 << 20);
+    server.answer("POST /api/cluster/nodes/n1/drain", 200, running);
+    server.answer("POST /api/cluster/nodes/n1/undrain", 200, running);
+    visit(ColorScheme.DARK, ReducedMotion.REDUCE, 360, 800, server, "#/cluster");
+    button("Drain n1").click();
+    visit.reads(
+        dialog(),
+        "n1 gives its 4 copies of log groups, 3.0 MiB, to other nodes, and the lead of d0.");
+    press("Enter");
+    visit.reads(dialog(), "n1 drains: 1 copy and 3.0 MiB are left.");
+    press("Enter");
+    live.change(Facts.patch("DRAINING", "cluster", "nodes", "n1", "membership"));
+    visit.reads(visit.table("Nodes"), "draining");
+    button("End the drain of n1").click();
+    visit.reads(dialog(), "n1 takes copies and leads again.");
+    press("Enter");
+    visit.reads(dialog(), "n1 keeps data again.");
+    Assertions.assertThat(changes())
+        .containsExactly(
+            "POST /api/cluster/nodes/n1/drain ", "POST /api/cluster/nodes/n1/undrain ");
   }
 
   @Test

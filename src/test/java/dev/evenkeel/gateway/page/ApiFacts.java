@@ -117,6 +117,26 @@ final class ApiFacts {
     String letters = "GET /api/groups/billing/dead-letters";
     live.answer(letters + "?limit=50", 200, letters());
     live.answer(letters, 200, new JsonArray());
+    live.answer(
+        "GET /api/groups/billing/retries",
+        200,
+        new JsonArray()
+            .add(retry(7, 2).put("dueInMs", 4_200))
+            .add(retry(9, 1).put("dueInMs", 0).put("blocksShard", true))
+            .add(retry(12, 0).put("parked", true).putNull("dueInMs")));
+  }
+
+  private static JsonObject retry(long offset, int attempts) {
+    String failed = attempts == 0 ? null : "2026-11-20T15:13:31.114Z";
+    return new JsonObject()
+        .put("topic", "orders")
+        .put("shard", 0)
+        .put("offset", offset)
+        .put("parked", false)
+        .put("blocksShard", false)
+        .put("attempts", attempts)
+        .put("firstFailed", failed)
+        .put("lastFailed", failed);
   }
 
   /** A state with topic orders, group billing, and its failures. */

@@ -78,7 +78,7 @@ export function Search({ state }) {
       aria-keyshortcuts="/"
       placeholder="Find a topic or group"
       autocomplete="off"
-      spellcheck="false"
+      spellcheck=${false}
       value=${text}
       onInput=${(event) => {
         setText(event.target.value);

@@ -156,7 +156,7 @@ function Course({ action, state, tellOf, onClose }) {
 function Confirm({ word, state, tellOf }) {
   return html`<div class="field">
     <label for="action-confirm">This drops data. To go on, type <code>${word}</code></label>
-    <input id="action-confirm" data-first autocomplete="off" spellcheck="false" value=${state.typed} onInput=${(event) => tellOf({ type: 'typed', text: event.target.value })} />
+    <input id="action-confirm" data-first autocomplete="off" spellcheck=${false} value=${state.typed} onInput=${(event) => tellOf({ type: 'typed', text: event.target.value })} />
   </div>`;
 }
 

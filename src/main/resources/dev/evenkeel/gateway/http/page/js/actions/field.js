@@ -17,14 +17,14 @@ export function Field({ field, values, first, onValue }) {
     ${field.kind === 'yes' && html`<input type="checkbox" ...${common} checked=${values[field.name] === true} onChange=${(event) => onValue(event.target.checked)} />`}
     <label for=${id}>${field.label}</label>
     ${field.kind === 'lines'
-      ? html`<textarea rows=${field.rows ?? 4} spellcheck="false" ...${common} value=${values[field.name]} onInput=${input}></textarea>`
+      ? html`<textarea rows=${field.rows ?? 4} spellcheck=${false} ...${common} value=${values[field.name]} onInput=${input}></textarea>`
       : field.kind === 'choice'
         ? html`<select ...${common} value=${values[field.name]} onChange=${input}>
             ${field.options.map(([value, text]) => html`<option value=${value} selected=${value === values[field.name]}>${text}</option>`)}
           </select>`
         : field.kind === 'yes'
           ? null
-          : html`<input type="text" autocomplete="off" spellcheck="false" ...${common} value=${values[field.name]} onInput=${input} />`}
+          : html`<input type="text" autocomplete="off" spellcheck=${false} ...${common} value=${values[field.name]} onInput=${input} />`}
     ${field.hint && html`<small id=${`${id}-hint`}>${field.hint}</small>`}
   </div>`;
 }

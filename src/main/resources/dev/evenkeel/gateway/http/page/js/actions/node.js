@@ -1,5 +1,5 @@
 import { apiPath, ask } from '../api.js';
-import { bytes, plural } from '../words.js';
+import { bytes, known, plural } from '../words.js';
 
 async function nodeOf(name) {
   const cluster = await ask('GET', 'api/cluster');
@@ -13,13 +13,12 @@ export const drain = (name) => ({
   fields: () => [],
   look: async () => {
     const { cluster, node, leads } = await nodeOf(name);
-    const votes = node.votes ?? [];
     return {
       says: [
-        `${name} gives ${votes.length === 0 ? 'all its copies' : `${plural(votes.length, 'copy', 'copies')} of log groups (${votes.join(', ')})`}${node.bytes === undefined || node.bytes === null ? '' : `, ${bytes(node.bytes)},`} to other nodes${leads.length === 0 ? '' : `, and the lead of ${leads.join(', ')}`}.`,
+        `${name} gives ${known(node.votes) ? `its ${plural(node.votes, 'copy', 'copies')} of log groups` : 'all its copies'}${known(node.bytes) ? `, ${bytes(node.bytes)},` : ''} to other nodes${leads.length === 0 ? '' : `, and the lead of ${leads.join(', ')}`}.`,
         'It goes on serving clients, and stays in the cluster until it is removed. It gets data again when somebody ends the drain.',
       ],
-      refused: cluster.nodes.length === 1 ? `${name} is the only node: nobody could take its data` : null,
+      refused: cluster.nodes.length === 1 ? 'it is the only node: nobody could take its data' : null,
     };
   },
   run: async () => {

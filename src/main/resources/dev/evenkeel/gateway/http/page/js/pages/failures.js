@@ -5,6 +5,7 @@ import { apiPath, ask } from '../api.js';
 import { Failures } from '../failures.js';
 import { Payload, textOf } from '../payload-view.js';
 import { command } from '../payload.js';
+import { Retries } from '../retries.js';
 import { may } from '../rights.js';
 import { link } from '../router.js';
 import { count, figure, moment, plural } from '../words.js';
@@ -106,6 +107,7 @@ function useLetters(group, number, allowed) {
 export function FailuresPage({ params: { group }, state, account }) {
   const live = state?.groups?.[group];
   const number = live?.failures?.deadLetters ?? 0;
+  const waiting = (live?.failures?.retriesWaiting ?? 0) + (live?.failures?.parked ?? 0);
   const allowed = may(account, 'group', group) || may(account, 'admin', group);
   const acts = may(account, 'admin', group);
   const { letters, ended, failure, busy, more } = useLetters(group, number, allowed);
@@ -124,6 +126,7 @@ export function FailuresPage({ params: { group }, state, account }) {
     return html`<p class="empty">The user “${account.user}” may not see these messages: it needs the permission group:${group} or admin:${group}.</p>`;
   return html`<div class="failing">
     ${live?.failures ? html`<${Failures} group=${group} failures=${live.failures} />` : live && html`<p class="quiet">Nothing waits for another attempt.</p>`}
+    <${Retries} group=${group} waiting=${allowed ? waiting : 0} reads=${(topic) => may(account, 'consume', topic)} />
     <section class="panel" aria-labelledby="letters-title">
       <h2 id="letters-title">Dead letters</h2>
       ${failure && html`<p class="notice" role="alert">${failure.message}</p>`}

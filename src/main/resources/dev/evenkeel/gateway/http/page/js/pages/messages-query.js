@@ -60,7 +60,7 @@ export function Query({ topic, wanted, shards }) {
   const select = (name, options) => html`<select id=${`query-${name}`} value=${values[name]} onChange=${set(name)}>
     ${options.map(([value, text]) => html`<option value=${value} selected=${values[name] === value}>${text}</option>`)}
   </select>`;
-  const input = (name, more) => html`<input id=${`query-${name}`} autocomplete="off" spellcheck="false" value=${values[name]} onInput=${set(name)} ...${more} />`;
+  const input = (name, more) => html`<input id=${`query-${name}`} autocomplete="off" spellcheck=${false} value=${values[name]} onInput=${set(name)} ...${more} />`;
   const together = numbers.length <= TOGETHER_MAX ? [['', 'all']] : [];
   return html`<form class="query" aria-label="Which messages" onSubmit=${submit} novalidate>
     <${Labelled} name="shard" label="Shard">${select('shard', [...together, ...numbers.map((shard) => [String(shard), shard])])}<//>

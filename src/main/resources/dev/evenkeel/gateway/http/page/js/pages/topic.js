@@ -106,13 +106,15 @@ function shardRow(topic, shard, perSecond, largest) {
 const days = (millis) => (known(millis) ? seconds(millis / 1000) : null);
 const limit = (value, text) => (known(value) ? (value < 0 ? 'off' : text(value)) : null);
 
-function Settings({ topic, detail }) {
+/** The live state has the settings, too, from nodes of this version on. */
+function Settings({ topic, live, detail }) {
+  const setting = (name) => live[name] ?? detail?.[name];
   return html`<section class="panel settings" aria-label="Settings">
     <h2>Settings</h2>
     <dl class="rows">
-      <${Row} name="kept after every group has consumed it">${figure(days(detail?.retentionMillis))}<//>
-      <${Row} name="dropped when older than">${figure(limit(detail?.ageMillisMax, days))}<//>
-      <${Row} name="dropped when a shard is larger than">${figure(limit(detail?.shardBytesMax, bytes))}<//>
+      <${Row} name="kept after every group has consumed it">${figure(days(setting('retentionMillis')))}<//>
+      <${Row} name="dropped when older than">${figure(limit(setting('ageMillisMax'), days))}<//>
+      <${Row} name="dropped when a shard is larger than">${figure(limit(setting('shardBytesMax'), bytes))}<//>
       <${Row} name="dropped so far before a group consumed it">${figure(count(detail?.messagesDropped))}<//>
       <${Row} name="next delayed message is due">${detail?.delayed === 0 ? html`<span class="quiet">none waits</span>` : figure(when(detail?.nextDueMillis))}<//>
       <${Row} name="created">${figure(when(detail?.createdMillis))}<//>
@@ -198,7 +200,7 @@ export function TopicPage({ params, state, history }) {
         empty=${failure === null ? 'Waiting for the node …' : 'Not known.'}
       ><p class="quiet">Refreshed every ${plural(every / 1000, 'second')}.</p><//></div>
       <div class="wide"><${Groups} groups=${reading} names=${Object.keys(reading).sort(byName)} history=${history} label="Groups that read it" empty=${html`<${NoReader} topic=${name} />`} /></div>
-      <${Settings} topic=${name} detail=${data} />
+      <${Settings} topic=${name} live=${topic} detail=${data} />
       <${Stores} logGroups=${data?.logGroups ?? []} />
       <${Layout} shards=${shards} />
     </div>`;
