@@ -116,7 +116,10 @@ final class FilterBench extends Benchmark {
       }
       double seconds = (System.nanoTime() - begin) / 1e9;
       if (filtered.failures() > 0) {
-        complain(filtered.failures() + " requests of readers failed, and were repeated");
+        complain(
+            filtered.failures()
+                + " requests of readers failed, and were repeated: "
+                + filtered.lastFailure().getMessage());
       }
       return new Half(messages.get() / seconds, filtered.messages(), filtered.answers());
     } finally {

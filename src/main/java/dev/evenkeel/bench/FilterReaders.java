@@ -34,6 +34,7 @@ final class FilterReaders implements AutoCloseable {
   private final LongAdder messages = new LongAdder();
   private final LongAdder answers = new LongAdder();
   private final LongAdder failures = new LongAdder();
+  private volatile Throwable lastFailure;
   private volatile boolean closed;
 
   /**
@@ -76,6 +77,11 @@ final class FilterReaders implements AutoCloseable {
     return failures.sum();
   }
 
+  /** The last of these failures, or null. */
+  Throwable lastFailure() {
+    return lastFailure;
+  }
+
   private void read(String node, List<FetchRequest> fetches) {
     link.request(
             Addresses.data(node),
@@ -92,6 +98,7 @@ final class FilterReaders implements AutoCloseable {
                 read(node, next.result());
               } else {
                 failures.increment();
+                lastFailure = next.cause();
                 link.vertx().setTimer(PAUSE_MILLIS, id -> read(node, fetches));
               }
             });

@@ -15,7 +15,7 @@ import picocli.CommandLine.Parameters;
 /** {@code evenkeel group}. */
 @Command(
     name = "group",
-    description = "Shows, pauses, resets and deletes consumer groups, over the HTTP API.",
+    description = "Shows, plans, pauses, resets and deletes consumer groups, over the HTTP API.",
     footer = {
       "",
       "Examples:",
@@ -23,16 +23,17 @@ import picocli.CommandLine.Parameters;
       "  evenkeel group describe billing",
       "  evenkeel group describe billing --format json",
       "  evenkeel group rebalances billing --limit 20",
+      "  evenkeel group plan billing --add 2",
       "  evenkeel group pause billing",
       "  evenkeel group resume billing",
       "  evenkeel group reset billing --to earliest",
       "  evenkeel group dead-letters list billing",
       "  evenkeel group delete billing --topic old-orders --dry-run"
     },
-    subcommands = DeadLettersCommand.class)
+    subcommands = {DeadLettersCommand.class, GroupPlanCommand.class})
 final class GroupCommand extends CommandGroup {
   GroupCommand() {
-    super("list, describe, rebalances, pause, resume, reset, delete or dead-letters");
+    super("list, describe, rebalances, plan, pause, resume, reset, delete or dead-letters");
   }
 
   @Command(

@@ -114,15 +114,14 @@ public final class ServeRun {
    * @throws Unfit after all parts have stopped: run the node again
    */
   public int run() throws InterruptedException {
-    formed = config.with(knownNodes());
-    peerTls = NodeTls.ofPeers(formed);
-    NodeTls.checkPorts(config.tls());
-    checkPorts();
-    DataDirectory.check(config.data());
+    check();
     StopSignal signal = StopSignal.install(() -> end.complete(null), END_MILLIS_MAX + 3_000);
     int status = ExitStatus.FAILED;
     try {
-      start();
+      AllowedClasses.filterProcess();
+      AuditFile.open(config.data().resolve("audit"));
+      teardown.addBlocking("audit", AuditFile::close);
+      begin();
       get(end);
       status = ExitStatus.DONE;
     } catch (Stopped e) {
@@ -132,6 +131,42 @@ public final class ServeRun {
       signal.ended(status);
     }
     return status;
+  }
+
+  /**
+   * Starts the node as a part of another program, and returns when it can serve; {@link #stop} ends
+   * it. Unlike {@link #run}, this changes nothing in the rest of the JVM: it handles no signal,
+   * sets no filter for serialization, and writes no audit log.
+   *
+   * @throws RuntimeException if it cannot start; then all parts have stopped
+   */
+  public void start() throws InterruptedException {
+    check();
+    boolean started = false;
+    try {
+      begin();
+      started = true;
+    } catch (Stopped e) {
+      throw new IllegalStateException("the node was stopped while it was starting", e);
+    } finally {
+      if (!started) {
+        stop();
+      }
+    }
+  }
+
+  /** Stops what {@link #start} has started. Blocks, for 10 s at most. */
+  public void stop() {
+    end.complete(null);
+    teardown.run(END_MILLIS_MAX);
+  }
+
+  private void check() {
+    formed = config.with(knownNodes());
+    peerTls = NodeTls.ofPeers(formed);
+    NodeTls.checkPorts(config.tls());
+    checkPorts();
+    DataDirectory.check(config.data());
   }
 
   /** The nodes of the cluster that the data directory belongs to, or else those of the settings. */
@@ -201,16 +236,13 @@ public final class ServeRun {
     }
   }
 
-  private void start() throws InterruptedException, Stopped {
+  private void begin() throws InterruptedException, Stopped {
     CompletableFuture<Void> names = new PeerNames(formed).await();
     end.whenComplete((ended, failure) -> names.complete(null));
     await(names);
     if (end.isDone()) {
       throw new Stopped();
     }
-    AllowedClasses.filterProcess();
-    AuditFile.open(config.data().resolve("audit"));
-    teardown.addBlocking("audit", AuditFile::close);
     NodeEngines engines = new NodeEngines();
     teardown.addBlocking("store", engines::close);
     CompletableFuture<NodeMeters> metersStart =

@@ -5,6 +5,9 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * Administers topics, groups, dead letters, quotas and nodes; see {@link EvenkeelClient#admin}. It
@@ -234,6 +237,79 @@ public interface Admin {
     public OffsetReset dry() {
       return new OffsetReset(to, topic, shard, force, true);
     }
+  }
+
+  /**
+   * Who would own the shards of a group after a change, by the planner that also makes the real
+   * plans. Changes nothing. Fails with UNKNOWN_GROUP, UNKNOWN_TOPIC, with INVALID if the group or
+   * the cluster does not have what the change names, or in mode broadcast, and with UNAVAILABLE
+   * until every node runs version 0.2 or later.
+   */
+  Future<Plan> plan(String group, GroupChange change);
+
+  /**
+   * A change that {@link #plan} supposes; all of it happens at once.
+   *
+   * @param add how many members join, 0 to 1,000; they read all topics of the group
+   * @param remove names of members that leave
+   * @param kill name of a node that ends, with the members that run on it; null: none
+   * @param assignor name of the assignor that decides then; null: the present one
+   * @param shards how many shards topics have then, by name; the others stay as they are
+   */
+  record GroupChange(
+      int add, Set<String> remove, String kill, String assignor, Map<String, Integer> shards) {
+    /** No change: where the shards of the group are to be now. */
+    public static final GroupChange NONE = new GroupChange(0, Set.of(), null, null, Map.of());
+
+    public GroupChange {
+      remove = Set.copyOf(remove);
+      shards = Map.copyOf(shards);
+    }
+
+    /** So many members join. */
+    public GroupChange adding(int members) {
+      return new GroupChange(members, remove, kill, assignor, shards);
+    }
+
+    /** These members leave. */
+    public GroupChange removing(String... members) {
+      return new GroupChange(add, Set.of(members), kill, assignor, shards);
+    }
+
+    /** That node ends. */
+    public GroupChange killing(String node) {
+      return new GroupChange(add, remove, node, assignor, shards);
+    }
+
+    /** That assignor decides. */
+    public GroupChange assignedBy(String newAssignor) {
+      return new GroupChange(add, remove, kill, newAssignor, shards);
+    }
+
+    /** The topic has so many shards, and its former ones have been consumed. */
+    public GroupChange resharding(String topic, int count) {
+      Map<String, Integer> more = new TreeMap<>(shards);
+      more.put(topic, count);
+      return new GroupChange(add, remove, kill, assignor, more);
+    }
+  }
+
+  /**
+   * A plan.
+   *
+   * @param moves shards that get another owner
+   * @param owners shards as {@code topic/shard} by the name of their owner; members that are added
+   *     are called {@code new-1}, {@code new-2} and so on
+   * @param json has the {@code loads} of owners, too
+   */
+  record Plan(List<Move> moves, Map<String, List<String>> owners, JsonObject json) {
+    /**
+     * A shard that gets another owner.
+     *
+     * @param from null: nobody owns it now
+     * @param to null: nobody owns it then, or it is open who
+     */
+    public record Move(String topic, int shard, String from, String to) {}
   }
 
   /**

@@ -238,6 +238,15 @@ final class Activation {
     run(core.heartbeat(request(message), beat, clock.millis()));
   }
 
+  /** Ends a member as if it had timed out. Returns whether there was one of that name. */
+  boolean expire(String group, String member) {
+    boolean there = core.find(group) != null && core.find(group).members().live(member) != null;
+    if (there) {
+      run(core.expire(group, member, clock.millis()));
+    }
+    return there;
+  }
+
   /** The number that the core knows the request by. */
   private long request(Message<?> message) {
     requests.put(nextRequest, message);

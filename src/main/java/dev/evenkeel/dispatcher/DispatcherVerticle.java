@@ -13,6 +13,7 @@ import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.MoveLog;
+import dev.evenkeel.dispatcher.core.WhatIf;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -125,6 +126,7 @@ public final class DispatcherVerticle extends VerticleBase {
         vertx,
         DispatcherLoop.class,
         new DispatcherLoop(((ContextInternal) context).nettyEventLoop()));
+    LocalObjects.put(vertx, MemberExpiry.class, this::expire);
     scope = Meters.of(vertx).scope("dispatcher");
     meters = new DispatcherMeters(scope, () -> active);
     figures = new GroupMetrics(scope);
@@ -291,6 +293,19 @@ public final class DispatcherVerticle extends VerticleBase {
     return read.future();
   }
 
+  private Future<Boolean> expire(String group, String member) {
+    Promise<Boolean> done = Promise.promise();
+    context.runOnContext(
+        now -> {
+          try {
+            done.complete(serving().expire(group, member));
+          } catch (RefusedException e) {
+            done.fail(e);
+          }
+        });
+    return done.future();
+  }
+
   // ---- Messages
 
   private void heartbeat(Message<Object> message) {
@@ -347,8 +362,13 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void groups(Message<Object> message) {
     try {
-      Activation serving = serving();
       JsonObject question = Bodies.json(message.body());
+      if (question.containsKey("clusterMember")) {
+        // Every node answers that, not only the one with the active dispatcher.
+        message.reply(Bodies.answer(new JsonObject().put("clusterMember", cluster.id())));
+        return;
+      }
+      Activation serving = serving();
       if (question.containsKey("rebalances")) {
         message.reply(rebalances(serving, question));
       } else if (question.containsKey("reset")) {
@@ -357,6 +377,8 @@ public final class DispatcherVerticle extends VerticleBase {
         JsonObject what = question.getJsonObject("forget");
         serving.forget(
             message, what.getString("group"), what.getString("topic"), what.getString("leaver"));
+      } else if (question.containsKey("plan")) {
+        plan(serving, question.getJsonObject("plan"), message);
       } else if (question.containsKey("whatIfForgotten")) {
         JsonObject what = question.getJsonObject("whatIfForgotten");
         whatIfForgotten(serving, what.getString("group"), what.getString("topic"), message);
@@ -410,6 +432,22 @@ public final class DispatcherVerticle extends VerticleBase {
       throw new RefusedException(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
     }
     whenLooked(message, () -> detail(serving, group));
+  }
+
+  private void plan(Activation serving, JsonObject question, Message<Object> message) {
+    String group = question.getString("group");
+    WhatIf change = PlanReport.change(question);
+    whenLooked(
+        message,
+        () ->
+            serving.look(
+                group,
+                (core, report) -> {
+                  WhatIf.Outcome outcome = core.whatIf(group, change);
+                  return outcome == null
+                      ? Frames.refusal(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'")
+                      : Bodies.answer(PlanReport.of(outcome));
+                }));
   }
 
   private void whatIfForgotten(

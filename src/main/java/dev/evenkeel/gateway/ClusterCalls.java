@@ -186,6 +186,23 @@ final class ClusterCalls {
         .mapEmpty();
   }
 
+  /** The id of a node as a member of the cluster. Fails with UNAVAILABLE if it does not answer. */
+  Future<String> clusterMemberOf(String node) {
+    JsonObject question = new JsonObject().put("clusterMember", true);
+    return link.request(Addresses.groups(node), question.toBuffer(), NODE_TIMEOUT_MILLIS)
+        .map(Frames::answerBody)
+        .map(answer -> new JsonObject(Frames.copy(answer)).getString("clusterMember"))
+        .recover(
+            failure ->
+                Future.failedFuture(
+                    new RefusedException(
+                        Refusal.UNAVAILABLE,
+                        "node '"
+                            + node
+                            + "' does not answer, so it is unknown who runs on it: "
+                            + ApiErrors.words(failure))));
+  }
+
   /** Asks the broker of each node about its own logs. The futures of {@code read} must not fail. */
   static <R> Future<Map<String, R>> ofEachNode(
       Link link, Collection<String> nodes, Function<Future<Buffer>, Future<R>> read) {

@@ -14,11 +14,12 @@ import io.vertx.core.Future;
 import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** Answers {@code evenkeel.api.groups}, mostly by asking the active dispatcher. */
 final class GroupsApi {
   private static final List<String> FIELDS =
-      List.of(
+      fields(
           "action",
           "group",
           "limit",
@@ -32,6 +33,10 @@ final class GroupsApi {
           "force",
           "dryRun");
 
+  private static List<String> fields(String... own) {
+    return Stream.concat(Stream.of(own), PlanApi.FIELDS.stream()).toList();
+  }
+
   private static final int MOVES_MAX = Limits.MOVES_KEPT_MAX;
 
   /** Longer than the dispatcher waits for owners to release their shards. */
@@ -41,12 +46,14 @@ final class GroupsApi {
   private final DeadLettersApi deadLetters;
   private final RetriesApi retries;
   private final ResetApi resets;
+  private final PlanApi plans;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
     deadLetters = new DeadLettersApi(calls);
     retries = new RetriesApi(calls, deadLetters);
     resets = new ResetApi(calls);
+    plans = new PlanApi(calls);
   }
 
   Future<Object> answer(JsonObject request) {
@@ -75,6 +82,9 @@ final class GroupsApi {
       case "delete" -> {
         return delete(request);
       }
+      case "plan" -> {
+        return plans.plan(request);
+      }
       case "pause", "resume" -> {
         return pause(request, action.equals("pause"));
       }
@@ -88,7 +98,7 @@ final class GroupsApi {
               "unknown action '"
                   + action
                   + "': use list, get, rebalances, dead-letters, dead-letter, retries, replay, drop,"
-                  + " reset, delete, pause or resume");
+                  + " reset, delete, plan, pause or resume");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
   }

@@ -66,7 +66,7 @@ class PackageTableTest {
               Set.of(ENTRY, "protocol", "bus", "client", "client.internal", "cluster", "dedup")));
 
   /** They may import everything, and only each other may import them. */
-  private static final Set<String> PROGRAM = Set.of("cli", "bench", "demo");
+  private static final Set<String> PROGRAM = Set.of("cli", "bench", "demo", "testkit");
 
   /** Packages of engines → the only packages of ours that may know them. */
   private static final Map<String, List<String>> ENGINES =

@@ -227,7 +227,8 @@ class UsageTest {
         List.of("needs --topic", "group", "pause", "g", "--shard", "1"),
         List.of("shards count from 0", "group", "resume", "g", "--topic", "t", "--shard", "-1"),
         List.of(
-            "list, describe, rebalances, pause, resume, reset, delete or dead-letters", "group"),
+            "list, describe, rebalances, plan, pause, resume, reset, delete or dead-letters",
+            "group"),
         List.of(
             "--delivery 'twice': use at-most-once",
             "consume",

@@ -214,8 +214,7 @@ public final class ModelLog {
   public List<ShardStatus> statuses(String group) {
     List<ShardStatus> statuses = new ArrayList<>();
     for (TopicInfo topic : topics) {
-      for (int i = 0; i < topic.shards(); i++) {
-        Shard shard = new Shard(topic.id(), i);
+      for (Shard shard : topic.all()) {
         List<Lease> on = new ArrayList<>();
         leases.forEach(
             (name, byShard) -> {

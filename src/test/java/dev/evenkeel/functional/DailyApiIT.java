@@ -8,9 +8,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.client.Admin;
+import dev.evenkeel.client.Admin.GroupChange;
 import dev.evenkeel.client.Admin.OffsetReset;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
@@ -158,6 +160,51 @@ class DailyApiIT extends OneNode {
     } finally {
       await(client.close());
     }
+  }
+
+  @Test
+  void aPlanForAGroupIsWhatHappens() {
+    EvenkeelClient client = await(Evenkeel.connect(options()));
+    try {
+      Admin admin = client.admin();
+      await(admin.createTopic("planned", 4));
+      ConsumerHandler handler = delivery -> Future.succeededFuture();
+      Consumer first =
+          await(client.consumer(consumer("planned", "planned").setMember("first"), handler));
+      Awaitility.await()
+          .ignoreExceptionsInstanceOf(RefusedException.class)
+          .until(() -> ownersOf(admin, "planned").values().stream().allMatch("first"::equals));
+      Admin.Plan plan = await(admin.plan("planned", GroupChange.NONE.adding(1)));
+      assertThat(plan.moves()).hasSize(2).allMatch(move -> move.to().equals("new-1"));
+      JsonObject printed =
+          new JsonObject(
+              node.admin("group", "plan", "planned", "--add", "1", "--format", "json").out());
+      assertThat(printed.getJsonArray("moves")).isEqualTo(plan.json().getJsonArray("moves"));
+      Consumer second =
+          await(client.consumer(consumer("planned", "planned").setMember("new-1"), handler));
+      Map<String, String> planned = new HashMap<>();
+      plan.owners().forEach((name, shards) -> shards.forEach(each -> planned.put(each, name)));
+      Awaitility.await().until(() -> ownersOf(admin, "planned").equals(planned));
+      assertThat(await(admin.plan("planned", GroupChange.NONE)).moves()).isEmpty();
+      String self = await(admin.cluster()).getString("node");
+      assertThat(node.admin("group", "plan", "planned", "--kill", self).out())
+          .as("they run elsewhere")
+          .contains("no shard moves");
+      refused(admin.plan("planned", GroupChange.NONE.killing("none")), Refusal.INVALID);
+      refused(admin.plan("none", GroupChange.NONE), Refusal.UNKNOWN_GROUP);
+      await(first.close());
+      await(second.close());
+    } finally {
+      await(client.close());
+    }
+  }
+
+  private static Map<String, String> ownersOf(Admin admin, String group) {
+    Map<String, String> owners = new HashMap<>();
+    await(admin.group(group))
+        .shards()
+        .forEach(shard -> owners.put(shard.topic() + "/" + shard.shard(), shard.owner()));
+    return owners;
   }
 
   @Test

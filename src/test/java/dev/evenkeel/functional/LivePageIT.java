@@ -100,7 +100,9 @@ class LivePageIT {
     }
   }
 
-  /** The overview and the topic's own page tell of so many messages, and one finds back from them. */
+  /**
+   * The overview and the topic's own page tell of so many messages, and one finds back from them.
+   */
   private static void seesMessages(Visit visit, Node node, String count) {
     Page page = visit.page();
     page.navigate(node.url() + "/#/");

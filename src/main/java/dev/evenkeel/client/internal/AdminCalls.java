@@ -12,7 +12,9 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
+import java.util.TreeMap;
 import java.util.function.Function;
 
 /** Asks the {@code evenkeel.api} addresses, as HTTP does. */
@@ -215,6 +217,38 @@ final class AdminCalls implements Admin {
   private Future<Void> pausing(String action, String group, String topic, Integer shard) {
     return groups(action(action).put("group", group).put("topic", topic).put("shard", shard))
         .mapEmpty();
+  }
+
+  @Override
+  public Future<Plan> plan(String group, GroupChange change) {
+    JsonObject question =
+        action("plan")
+            .put("group", group)
+            .put("add", change.add())
+            .put("remove", new JsonArray(List.copyOf(change.remove())))
+            .put("kill", change.kill())
+            .put("assignor", change.assignor())
+            .put("shards", new JsonObject(new TreeMap<String, Object>(change.shards())));
+    return groups(question).map(AdminCalls::plan);
+  }
+
+  private static Plan plan(JsonObject json) {
+    Map<String, List<String>> owners = new TreeMap<>();
+    for (Map.Entry<String, Object> each : json.getJsonObject("owners")) {
+      owners.put(
+          each.getKey(), ((JsonArray) each.getValue()).stream().map(String.class::cast).toList());
+    }
+    return new Plan(
+        list(
+            json.getJsonArray("moves"),
+            move ->
+                new Plan.Move(
+                    move.getString("topic"),
+                    move.getInteger("shard"),
+                    move.getString("from"),
+                    move.getString("to"))),
+        owners,
+        json);
   }
 
   @Override

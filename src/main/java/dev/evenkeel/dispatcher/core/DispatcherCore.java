@@ -15,6 +15,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Function;
 
 /**
@@ -44,6 +45,7 @@ public final class DispatcherCore {
   private final HeartbeatHandler heartbeats;
   private final ResetHandler resets;
   private final ForgetHandler forgets;
+  private final Set<String> assignorNames;
   private long rebalanceAtMillis;
 
   /**
@@ -63,6 +65,7 @@ public final class DispatcherCore {
       long revision,
       Set<String> clusterMembers) {
     state = new DispatcherState(settings, assignors);
+    this.assignorNames = assignorNames;
     places = new KnownClusterMembers(clusterMembers);
     assignments = new Assignments(state, term, revision);
     time = new ActiveTime(state);
@@ -174,6 +177,15 @@ public final class DispatcherCore {
   /** A session that was taken for ended has a connection: heartbeats from it count again. */
   public void sessionFound(String session) {
     places.sessionFound(session);
+  }
+
+  /** Ends a member as if nothing had been heard of it for its timeout. */
+  public List<DispatcherAction> expire(String group, String member, long nowMillis) {
+    GroupState of = state.find(group);
+    if (of != null) {
+      of.ended(of.members().expire(member, nowMillis), nowMillis);
+    }
+    return done(nowMillis);
   }
 
   private void endMembersIn(Set<String> gone, long nowMillis) {
@@ -405,6 +417,23 @@ public final class DispatcherCore {
 
   public MoveLog moves() {
     return state.moves;
+  }
+
+  /**
+   * What would be with a change of a group; nothing is changed.
+   *
+   * @return null if there is no such group
+   * @throws dev.evenkeel.protocol.RefusedException if the group or the change does not allow it
+   */
+  public WhatIf.Outcome whatIf(String group, WhatIf change) {
+    String assignor = change.assignor();
+    if (assignor != null && !assignorNames.contains(assignor)) {
+      throw Refusal.INVALID.error(
+          "there is no assignor '%s': use one of %s",
+          assignor, String.join(", ", new TreeSet<>(assignorNames)));
+    }
+    GroupState of = state.find(group);
+    return of == null ? null : change.of(of, state.topics(), state::assignor);
   }
 
   /** A group that is declared or has members, or null. */

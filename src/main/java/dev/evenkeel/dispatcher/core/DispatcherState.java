@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
@@ -39,9 +40,13 @@ final class DispatcherState {
     return view.topics();
   }
 
-  /** The assignor of that name, or null. */
+  /**
+   * The assignor of that name. If it is not known, that of {@link GroupInfo#ASSIGNOR_DEFAULT}:
+   * another node may have more assignors, and have let the group ask for one of those.
+   */
   Assignor assignor(String name) {
-    return assignors.apply(name);
+    Assignor assignor = assignors.apply(name);
+    return assignor == null ? assignors.apply(GroupInfo.ASSIGNOR_DEFAULT) : assignor;
   }
 
   // ---- Groups

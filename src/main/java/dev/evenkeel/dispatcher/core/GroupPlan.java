@@ -1,10 +1,8 @@
 package dev.evenkeel.dispatcher.core;
 
-import dev.evenkeel.assign.Assignor;
 import dev.evenkeel.assign.LoadAssignor;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
-import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -269,7 +267,7 @@ final class GroupPlan {
     if (group.leading().applies()) {
       group.leading().elect();
     }
-    targets = Targets.of(group, topics, assignor());
+    targets = Targets.of(group, topics, state.assignor(group.assignorName()));
     restUntilMillis =
         nowMillis + Math.min(REST_MILLIS_MAX, Math.max(0, size() - REST_FROM) / REST_SIZE);
     for (Shard shard : targets.taken().keySet()) {
@@ -282,13 +280,6 @@ final class GroupPlan {
         queue.add(shard);
       }
     }
-  }
-
-  private Assignor assignor() {
-    String name = group.info() == null ? GroupInfo.ASSIGNOR_DEFAULT : group.info().assignor();
-    Assignor assignor = state.assignor(name);
-    // Another node may have more assignors, and have let the group ask for one of those.
-    return assignor == null ? state.assignor(GroupInfo.ASSIGNOR_DEFAULT) : assignor;
   }
 
   // ---- One step of a shard

@@ -32,6 +32,11 @@ public final class GroupShards {
     return states.computeIfAbsent(shard, ShardState::new);
   }
 
+  /** What is known of a shard, or null. */
+  ShardState known(Shard shard) {
+    return states.get(shard);
+  }
+
   Collection<ShardState> states() {
     return states.values();
   }

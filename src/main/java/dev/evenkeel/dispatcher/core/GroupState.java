@@ -23,9 +23,9 @@ public final class GroupState {
   private final String name;
   private final DispatcherState state;
   private final MemberTable members;
-  private final DepartingMembers departing = new DepartingMembers();
-  private final StuckMembers stuck = new StuckMembers();
-  private final GroupShards shards = new GroupShards();
+  private final DepartingMembers departing;
+  private final StuckMembers stuck;
+  private final GroupShards shards;
   private final Leading leading;
   private final GroupPlan plan;
   private final Map<String, Assignment> given = new HashMap<>();
@@ -70,8 +70,40 @@ public final class GroupState {
     this.state = state;
     members = new MemberTable(state.endings);
     lease = GroupLease.none(name);
+    shards = new GroupShards();
+    departing = new DepartingMembers();
+    stuck = new StuckMembers();
     leading = new Leading(this);
     plan = new GroupPlan(this, state);
+  }
+
+  /** The group as {@link #supposing} says. */
+  private GroupState(GroupState of, MemberTable members, Cause cause) {
+    name = of.name;
+    state = of.state;
+    this.members = members;
+    shards = of.shards;
+    departing = of.departing;
+    stuck = of.stuck;
+    leading = new Leading(this);
+    plan = new GroupPlan(this, state);
+    info = of.info;
+    lease = of.lease;
+    this.cause = cause;
+  }
+
+  /**
+   * A copy with other members, only to plan for. It shares the shards with this group.
+   *
+   * @param gone the cluster member that has ended, or null: it holds the group no more
+   */
+  GroupState supposing(MemberTable members, String gone, Cause cause) {
+    GroupState supposed = new GroupState(this, members, cause);
+    if (holder != null && (gone == null || !gone.equals(holder.beat().clusterMember()))) {
+      supposed.holder = holder;
+      supposed.holderTerm = holderTerm;
+    }
+    return supposed;
   }
 
   public String name() {
@@ -101,6 +133,11 @@ public final class GroupState {
   /** Its shards, with their leases. */
   public GroupShards shards() {
     return shards;
+  }
+
+  /** Name of the assignor that it asked for. */
+  String assignorName() {
+    return info == null ? GroupInfo.ASSIGNOR_DEFAULT : info.assignor();
   }
 
   /** The part that moves its shards. */

@@ -1,6 +1,10 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.StartAt;
+import java.util.List;
 
 /**
  * A live member.
@@ -9,6 +13,36 @@ import dev.evenkeel.bus.Heartbeat;
  * @param heardMillis when that arrived, by the dispatcher's clock
  */
 public record Member(Heartbeat beat, long heardMillis) {
+  /** One that has just joined, without wishes of its own. */
+  static Member supposed(GroupState group, String name, List<String> topics) {
+    long now = Long.MAX_VALUE;
+    return new Member(
+        new Heartbeat(
+            group.name(),
+            name,
+            name,
+            now,
+            false,
+            false,
+            group.info() == null ? GroupPolicy.SHARDED : group.info().policy(),
+            topics,
+            StartAt.EARLIEST,
+            null,
+            null,
+            0,
+            Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+            0,
+            Heartbeat.Wishes.NONE,
+            List.of(),
+            null,
+            false,
+            null,
+            null,
+            null,
+            null),
+        now);
+  }
+
   public String name() {
     return beat.member();
   }

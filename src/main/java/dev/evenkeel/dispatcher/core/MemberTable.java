@@ -78,6 +78,37 @@ public final class MemberTable {
     this.endings = endings;
   }
 
+  /**
+   * The others, as if these had ended and did not come back.
+   *
+   * @param names those of members
+   * @param clusterMember all of this one, too; null: of none
+   */
+  MemberTable without(Set<String> names, String clusterMember) {
+    MemberTable others = new MemberTable(endings);
+    others.live.putAll(live);
+    others.live.values().removeIf(member -> isOf(member.beat().clusterMember(), clusterMember));
+    unheard().stream()
+        .filter(run -> !isOf(run.clusterMember(), clusterMember))
+        .forEach(others::sighted);
+    others.absent.putAll(absent);
+    for (String name : names) {
+      others.live.remove(name);
+      others.unheard.remove(name);
+      others.absent.remove(name);
+    }
+    return others;
+  }
+
+  private static boolean isOf(String clusterMember, String sought) {
+    return sought != null && sought.equals(clusterMember);
+  }
+
+  /** Adds a member that is only supposed to be there. */
+  void suppose(Member member) {
+    live.put(member.name(), member);
+  }
+
   Heard heard(Heartbeat beat, long nowMillis) {
     String instance = beat.instance();
     if (replaced(beat)) {
@@ -210,6 +241,17 @@ public final class MemberTable {
         ended.add(each.ended());
       }
     }
+    return ended;
+  }
+
+  /** Removes the live member of that name as if it had timed out. */
+  List<Ended> expire(String name, long nowMillis) {
+    List<Ended> ended = new ArrayList<>();
+    Member member = live.get(name);
+    if (member != null) {
+      ended.add(new Ended(name, member.instance(), Cause.TIMEOUT));
+    }
+    end(ended, nowMillis);
     return ended;
   }
 

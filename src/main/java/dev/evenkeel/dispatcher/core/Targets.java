@@ -245,24 +245,27 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
   }
 
   private static Snapshot.Held held(GroupState group, Shard shard, boolean taken) {
-    Lease lease = group.shards().get(shard);
+    ShardState known = group.shards().known(shard);
+    if (known == null) {
+      return new Snapshot.Held(shard, null, null, null);
+    }
+    Lease lease = known.lease();
     boolean owned = group.owner(lease).lives();
     String heir = lease == null || lease.drain() == null ? "" : lease.drain().to();
     return new Snapshot.Held(
         shard,
-        owned && !taken ? lease.owner() : expected(group, shard),
+        owned && !taken ? lease.owner() : expected(group, known),
         heir.isEmpty() ? null : heir,
         group.lag(shard),
-        group.shards().state(shard).work().work());
+        known.work().work());
   }
 
   /** Who gets a shard that nobody owns, if that is decided or the last owner may come back. */
-  private static String expected(GroupState group, Shard shard) {
-    ShardState state = group.shards().state(shard);
-    if (state.grantee() != null) {
-      return state.grantee();
+  private static String expected(GroupState group, ShardState shard) {
+    if (shard.grantee() != null) {
+      return shard.grantee();
     }
-    Member former = state.formerOwner() == null ? null : group.members().live(state.formerOwner());
+    Member former = shard.formerOwner() == null ? null : group.members().live(shard.formerOwner());
     return former != null && former.beat().wishes().graceMillis() > 0 ? former.name() : null;
   }
 

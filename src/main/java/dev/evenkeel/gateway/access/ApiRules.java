@@ -115,7 +115,7 @@ public final class ApiRules {
     String group = text(question, "group");
     switch (action) {
       case "list" -> {}
-      case "get", "rebalances" -> {
+      case "get", "plan", "rebalances" -> {
         boolean ofAll = action.equals("rebalances") && question.getValue("group") == null;
         if (!ofAll && !principal.seesGroup(group)) {
           throw principal.denied("view:" + group);

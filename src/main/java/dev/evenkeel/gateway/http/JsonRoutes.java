@@ -83,7 +83,7 @@ final class JsonRoutes {
         .post("/api/groups/:group/offsets")
         .handler(names)
         .handler(withBody(groups, "reset", 200));
-    for (String action : new String[] {"pause", "resume"}) {
+    for (String action : new String[] {"pause", "resume", "plan"}) {
       router
           .post("/api/groups/:group/" + action)
           .handler(settings)

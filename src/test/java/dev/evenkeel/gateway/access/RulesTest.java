@@ -277,6 +277,16 @@ class RulesTest {
   }
 
   @Test
+  void whoSeesAGroupMayPlanForIt() {
+    JsonObject question = new JsonObject().put("action", "plan").put("group", "g").put("add", 2);
+    ApiRules.check(user("view:g"), Addresses.API_GROUPS, question);
+    refused(
+        Refusal.FORBIDDEN,
+        () -> ApiRules.check(user("view:h", "consume:g"), Addresses.API_GROUPS, question));
+    assertThat(ApiRules.changes(Addresses.API_GROUPS, question)).isFalse();
+  }
+
+  @Test
   void whoPausesAGroupAdministersIt() {
     for (String action : List.of("pause", "resume")) {
       JsonObject question =

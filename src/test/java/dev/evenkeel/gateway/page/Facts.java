@@ -180,7 +180,13 @@ final class Facts {
           .getJsonObject("moves")
           .put(
               String.valueOf(i + 1),
-              move(group, String.format("t%03d", i % groups), i % shards, null, group + "-a", "member joined")
+              move(
+                      group,
+                      String.format("t%03d", i % groups),
+                      i % shards,
+                      null,
+                      group + "-a",
+                      "member joined")
                   .put("time", java.time.Instant.now().minusSeconds(300 - i).toString()));
     }
     return state;

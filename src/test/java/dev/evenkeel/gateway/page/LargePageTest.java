@@ -167,13 +167,7 @@ class LargePageTest extends PageBase {
   @ParameterizedTest
   @CsvSource({"100,100,#/", "100,100,#/moves", "1,10000,#/groups/g000"})
   void tenThousandShardsFitIntoTheMemoryOfATab(int groups, int shards, String hash) {
-    visit(
-        ColorScheme.DARK,
-        ReducedMotion.REDUCE,
-        1280,
-        800,
-        Facts.many(groups, shards),
-        hash);
+    visit(ColorScheme.DARK, ReducedMotion.REDUCE, 1280, 800, Facts.many(groups, shards), hash);
     visit.sees(visit.page().locator("main table").first());
     for (int change = 0; change < 20; change++) {
       live.change(Facts.patch(change, "groups", "g000", "shards", "t000/7", "lag"));

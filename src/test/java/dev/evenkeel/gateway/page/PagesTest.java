@@ -16,7 +16,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** The pages of a cluster: their addresses, what they show, and how one goes from one to another. */
+/**
+ * The pages of a cluster: their addresses, what they show, and how one goes from one to another.
+ */
 class PagesTest extends PageBase {
   private static final List<String> ALL =
       List.of(
@@ -39,11 +41,14 @@ class PagesTest extends PageBase {
   private Locator heading(String text) {
     return visit
         .page()
-        .getByRole(AriaRole.HEADING, new GetByRoleOptions().setLevel(1).setName(text).setExact(true));
+        .getByRole(
+            AriaRole.HEADING, new GetByRoleOptions().setLevel(1).setName(text).setExact(true));
   }
 
   private Locator link(String text) {
-    return visit.page().getByRole(AriaRole.LINK, new GetByRoleOptions().setName(text).setExact(true));
+    return visit
+        .page()
+        .getByRole(AriaRole.LINK, new GetByRoleOptions().setName(text).setExact(true));
   }
 
   private Locator row(String table, String text) {
@@ -211,7 +216,10 @@ class PagesTest extends PageBase {
         .put("followers", Facts.patch(20_000, "n2", "lagEntries"))
         .put("ineligible", Facts.patch("the disk is full", "n1", "DISK_FULL"))
         .put("storage", Facts.patch(1, "n1", "lostMessages"));
-    assertThat(attention(calm, java.util.stream.IntStream.range(0, 60).map(i -> 1_000 + 50 * i).boxed().toList()))
+    assertThat(
+            attention(
+                calm,
+                java.util.stream.IntStream.range(0, 60).map(i -> 1_000 + 50 * i).boxed().toList()))
         .isEqualTo(
             """
             No dispatcher answers: shards do not move.
@@ -263,7 +271,8 @@ class PagesTest extends PageBase {
     visit.page().keyboard().press("ArrowRight");
     visit.reads(chosen, "orders/1 went from nobody to amber");
     visit.page().keyboard().press("End");
-    visit.reads(chosen, "orders/5 went from birch to cedar, handover timed out, paused 24 ms, cap hit");
+    visit.reads(
+        chosen, "orders/5 went from birch to cedar, handover timed out, paused 24 ms, cap hit");
     visit.reads(row("Rebalances", "member crashed"), "amber, birch, cedar");
     assertThat(row("Moves", "orders/")).hasCount(21);
     visit.page().getByLabel("Filter the moves").fill("crashed");

@@ -103,6 +103,8 @@ function update() {
   document.title = `${now === 'stale' ? 'stale · ' : ''}${titleOf(place)} · Evenkeel`;
   if (feed.state !== null) {
     news.take(feed.state, chosen(), feed.snapshots !== snapshots);
+    // Another snapshot may come because the account may do something else now.
+    if (snapshots > 0 && feed.snapshots !== snapshots) account.look();
     snapshots = feed.snapshots;
   }
   ask();

@@ -4,6 +4,7 @@ import { FailuresPage } from './pages/failures.js';
 import { Messages } from './pages/messages.js';
 import { MovesPage } from './pages/moves.js';
 import { Overview } from './pages/overview.js';
+import { PlanPage } from './pages/plan.js';
 import { TopicPage } from './pages/topic.js';
 
 /**
@@ -26,6 +27,7 @@ export const PAGES = [
   { route: '/groups/:group', kind: 'group', title: ({ group }) => group, tab: 'Board', board: true, component: GroupPage },
   { route: '/groups/:group/failures', kind: 'group', title: ({ group }) => group, tab: 'Failures', component: FailuresPage },
   { route: '/groups/:group/moves', kind: 'group', title: ({ group }) => group, tab: 'Moves', component: MovesPage },
+  { route: '/groups/:group/plan', kind: 'group', title: ({ group }) => group, tab: 'What if', component: PlanPage },
   { route: '/moves', title: () => 'Moves', nav: true, component: MovesPage },
   { route: '/cluster', title: () => 'Cluster', nav: true, component: ClusterPage },
 ];

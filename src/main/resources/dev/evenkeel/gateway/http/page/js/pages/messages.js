@@ -82,10 +82,10 @@ function Place({ messages, range }) {
 /**
  * Reads what the query asks for; another query begins anew.
  *
- * @param end the sum of the ends of all shards, as the live state has it
+ * @param live the topic in the live state: `end`, the sum of the ends of all shards, and the number of `shards`
  * @param allowed false: it reads nothing
  */
-function useMessages(topic, wanted, end, allowed) {
+function useMessages(topic, wanted, { end, shards: number }, allowed) {
   const empty = { shards: null, messages: [], ended: false, failure: null, busy: true };
   const [view, setView] = useState(empty);
   const reader = useRef(null);
@@ -122,7 +122,7 @@ function useMessages(topic, wanted, end, allowed) {
     setView(empty);
     if (allowed) begin();
     return () => turn.current?.abort();
-  }, [topic, wanted.text, allowed]);
+  }, [topic, wanted.text, allowed, wanted.shard === null && number]);
 
   // New messages are read when the live state tells that there are some.
   useEffect(() => {
@@ -153,7 +153,7 @@ export function Messages({ params: { topic }, query, state, account }) {
   const facts = state?.topics?.[topic];
   const wanted = queryOf(query, facts?.shards ?? 1);
   const allowed = may(account, 'consume', topic);
-  const { shards, messages, ended, failure, busy, more } = useMessages(topic, wanted, facts?.end, allowed);
+  const { shards, messages, ended, failure, busy, more } = useMessages(topic, wanted, facts ?? {}, allowed);
   if (!allowed)
     return account.known && html`<p class="empty">The user “${account.user}” may not read these messages: it needs the permission consume:${topic}.</p>`;
   const range = (shard) => shards?.find((each) => each.shard === shard);
