@@ -18,6 +18,8 @@ export class Reader {
     this.limit = limit;
     /** Of each shard: the parameters that say where to read on. */
     this.next = new Map(shards.map((shard) => [shard, {}]));
+    /** Of each shard: its end when reading began. */
+    this.ends = new Map();
   }
 
   /**
@@ -28,21 +30,17 @@ export class Reader {
    * @param list of the shards with their `start` and `end`
    */
   seek(from, value, list) {
-    const each = Math.ceil(this.limit / this.next.size);
+    const each = Math.max(1, Math.floor(this.limit / this.next.size));
     for (const { shard, start, end } of list) {
       if (!this.next.has(shard)) continue;
-      const offset = from === 'offset' ? value : from === 'end' ? end : from === 'latest' ? Math.max(start, end - each) : start;
+      const offset = from === 'offset' ? value : from === 'end' ? (end ?? 0) : from === 'latest' ? Math.max(start, end - each) : (start ?? 0);
+      this.ends.set(shard, end);
       this.next.set(shard, from === 'at' ? { at: value } : { offset });
     }
   }
 
-  /** The sum of the offsets to read next; NaN if it is not known of each shard. */
-  position() {
-    return [...this.next.values()].reduce((sum, { offset }) => sum + offset, 0);
-  }
-
   /**
-   * The next messages, at most `limit`, and whether the end was reached.
+   * The next messages, at most `limit`, and whether the end was reached, as it was when reading began.
    *
    * @returns `{messages, ended}`
    */
@@ -50,13 +48,13 @@ export class Reader {
     for (let search = 1; ; search++) {
       const pages = await Promise.all([...this.next].map(([shard, at]) => this.page(shard, at, signal)));
       const all = pages.flatMap((page) => page.messages).sort((a, b) => (a.timestamp ?? 0) - (b.timestamp ?? 0) || a.shard - b.shard || a.offset - b.offset);
-      const messages = inOrder(all).slice(0, this.limit);
+      const messages = inOrder(all).slice(0, Math.max(this.limit, this.next.size));
       const taken = new Set(messages);
       for (const page of pages) {
         const rest = page.messages.find((message) => !taken.has(message));
         this.next.set(page.shard, { offset: rest?.offset ?? page.next });
       }
-      const ended = pages.every((page) => page.ended);
+      const ended = [...this.next].every(([shard, { offset }], i) => offset >= this.ends.get(shard) && pages[i].messages.length < this.limit);
       if (messages.length > 0 || ended || this.key === null || search === SEARCHES_MAX) return { messages, ended };
     }
   }
@@ -66,7 +64,7 @@ export class Reader {
     if (this.key !== null) parameters.set('key', this.key);
     const { said, headers } = await answerOf('GET', `${apiPath('topics', this.topic, 'messages')}?${parameters}`, undefined, signal);
     const next = headers.get('evenkeel-next-offset') ?? (said.length === 0 ? at.offset : said.at(-1).offset + 1);
-    return { shard, messages: said, next: Number(next), ended: said.length === 0 && Number(next) === at.offset };
+    return { shard, messages: said, next: Number(next) };
   }
 }
 

@@ -11,6 +11,9 @@ import { Query, queryOf } from './messages-query.js';
 /** Messages that are kept on the page; older ones make room. */
 const KEPT_MAX = 1000;
 const PREVIEW_CHARS = 240;
+/** Before new messages are read, when the live state tells of some, and when it does not. */
+const NEWS_MILLIS = 100;
+const QUIET_MILLIS = 2000;
 
 function Message({ topic, message, range }) {
   const [open, setOpen] = useState(false);
@@ -38,7 +41,7 @@ function Opened({ topic, message, range }) {
       ? html`<p class="capped">${message.unreadable}</p>`
       : html`<${Payload} id=${`${shard}-${offset}`} message=${message} whole=${`${own} --format text`} />`}
     <dl class="rows">
-      <div><dt>offset</dt><dd>${count(offset)}${range && html` <span class="quiet">of ${count(range.start)} to ${count(range.end - 1)}</span>`}</dd></div>
+      <div><dt>offset</dt><dd>${count(offset)}${range && offset < range.end && html` <span class="quiet">of ${count(range.start)} to ${count(range.end - 1)}</span>`}</dd></div>
       <div><dt>in the log</dt><dd>${figure(logGroup === undefined ? null : html`<span class="mono">${logGroup}</span>, entry ${count(logIndex)}`)}</dd></div>
       <div><dt>timestamp</dt><dd>${figure(moment(message.timestamp))}${message.timestamp !== null && html` <span class="quiet">UTC</span>`}</dd></div>
     </dl>
@@ -87,6 +90,8 @@ function useMessages(topic, wanted, end, allowed) {
   const [view, setView] = useState(empty);
   const reader = useRef(null);
   const turn = useRef(null);
+  /** The end at the last read of new messages. */
+  const readEnd = useRef(null);
 
   /** One at a time: whoever comes meanwhile is not needed. */
   const read = async (prepare) => {
@@ -126,7 +131,14 @@ function useMessages(topic, wanted, end, allowed) {
       begin();
       return undefined;
     }
-    const timer = setTimeout(() => read(), view.failure === null && view.ended ? 100 : 1000);
+    const news = view.failure === null && (end !== readEnd.current || !view.ended);
+    const timer = setTimeout(
+      () => {
+        readEnd.current = end;
+        read();
+      },
+      news ? NEWS_MILLIS : QUIET_MILLIS,
+    );
     return () => clearTimeout(timer);
   }, [end, view.busy && wanted.follow]);
 
