@@ -107,7 +107,7 @@ class LivePageIT {
     Page page = visit.page();
     page.navigate(node.url() + "/#/");
     visit.reads(visit.table("Topics"), count);
-    visit.reads(visit.table("Nodes"), "MiB");
+    visit.reads(visit.table("Nodes"), Pattern.compile("up.*[MGT]iB"));
     visit.table("Topics").getByRole(AriaRole.LINK).click();
     visit.reads(visit.table("Shards"), "open");
     visit.reads(visit.region("Settings"), "off");

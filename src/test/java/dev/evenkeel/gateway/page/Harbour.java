@@ -20,6 +20,7 @@ final class Harbour {
     live.answer("GET /api/topics/orders", 200, topic());
     live.answer("GET /api/topics/audit-trail", 200, topic().put("name", "audit-trail"));
     live.answer("GET /api/rebalances", 200, new JsonArray());
+    live.answer("POST /api/groups/billing/plan", 200, plan());
     return live;
   }
 
@@ -107,6 +108,39 @@ final class Harbour {
               .put("pauseMs", 9 + 3 * shard)
               .put("epoch", number));
     }
+  }
+
+  /** What {@code POST /api/groups/billing/plan} tells if one more consumer joins. */
+  static JsonObject plan() {
+    JsonObject owners = new JsonObject();
+    JsonObject loads = new JsonObject();
+    JsonArray moves = new JsonArray();
+    for (int i = 0; i < 8; i++) {
+      String now = MEMBERS[i % 3];
+      String then = i < 2 ? "new-1" : now;
+      if (!owners.containsKey(then)) {
+        owners.put(then, new JsonArray());
+      }
+      owners.getJsonArray(then).add("orders/" + i);
+      if (!then.equals(now)) {
+        moves.add(
+            new JsonObject()
+                .put("topic", "orders")
+                .put("shard", i)
+                .put("from", now)
+                .put("to", then));
+      }
+    }
+    for (String owner : owners.fieldNames()) {
+      loads.put(
+          owner,
+          new JsonObject()
+              .put("shards", owners.getJsonArray(owner).size())
+              .put("lag", 27)
+              .put("busy", owner.equals("new-1") ? null : (Double) 0.42)
+              .put("bytesPerSecond", owner.equals("new-1") ? null : (Double) 2_048.2));
+    }
+    return new JsonObject().put("moves", moves).put("owners", owners).put("loads", loads);
   }
 
   /** The topic orders, as {@code GET /api/topics/orders} tells it: it had two shards once. */

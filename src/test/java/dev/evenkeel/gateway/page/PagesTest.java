@@ -30,6 +30,7 @@ class PagesTest extends PageBase {
           "#/groups/billing",
           "#/groups/reports",
           "#/groups/billing/moves",
+          "#/groups/billing/plan",
           "#/moves",
           "#/cluster",
           "#/no/such/page");
@@ -291,6 +292,36 @@ class PagesTest extends PageBase {
     visit.sees(row("Moves", "billing").first());
     visit.page().navigate(live.url() + "#/groups/reports/moves");
     visit.sees(visit.page().getByText("No shard has moved yet."));
+  }
+
+  @Test
+  void aChangeIsSupposedAndOnlyAskedFor() {
+    visit("#/groups/billing/plan");
+    Page page = visit.page();
+    visit.sees(page.getByText("2 shards are about to move now."));
+    page.getByLabel("consumers that join").fill("1");
+    page.getByLabel("birch").check();
+    page.getByLabel("node that ends").selectOption("n2");
+    page.getByLabel("assignor").selectOption("average");
+    page.getByLabel("shards of orders").fill("12");
+    page.keyboard().press("Enter");
+    visit.sees(page.getByText("2 of 8 shards would move, and consumers would own 2 each; now 2–3 each."));
+    assertThat(new JsonObject(live.asked().get(live.asked().size() - 1).body()))
+        .isEqualTo(
+            new JsonObject(
+                "{\"add\":1,\"remove\":[\"birch\"],\"kill\":\"n2\",\"assignor\":\"average\","
+                    + "\"shards\":{\"orders\":12}}"));
+    visit.reads(row("Load of each consumer", "new-1"), "02");
+    visit.reads(row("Load of each consumer", "amber"), "3227");
+    visit.reads(row("Moves", "orders/0"), "ambernew-1");
+    visit.reads(visit.region("Who would own what"), "orders/0 from amber");
+    live.answer(
+        "POST /api/groups/billing/plan",
+        400,
+        new JsonObject().put("error", "INVALID").put("message", "there is no node 'n2'"));
+    page.getByText("Show the plan").click();
+    visit.reads(page.getByRole(AriaRole.ALERT), "there is no node 'n2'");
+    visit.seesNoMore(visit.table("Moves"));
   }
 
   @Test

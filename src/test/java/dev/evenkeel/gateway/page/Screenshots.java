@@ -38,6 +38,7 @@ final class Screenshots {
           "group #/groups/billing",
           "paused #/groups/reports",
           "moves #/groups/billing/moves",
+          "plan #/groups/billing/plan",
           "all-moves #/moves",
           "cluster #/cluster",
           "groups #/groups");

@@ -76,10 +76,12 @@ function ofGroup(name, group, lags, add) {
   const { free } = counts(group);
   if (group.paused) add(NOTE, `paused ${name}`, `Group ${name} is paused.`, href, see);
   else if (group.shardsPaused > 0) add(NOTE, `paused ${name}`, `${plural(group.shardsPaused, 'shard')} of group ${name} ${group.shardsPaused === 1 ? 'is' : 'are'} paused.`, href, see);
-  if (group.mode !== 'broadcast' && free > 0) {
+  // In mode broadcast nobody owns a shard, and in mode level the dispatcher owns them all.
+  if (members.length === 0 && group.mode !== 'broadcast') {
     const waiting = group.lag > 0 ? `, and ${plural(group.lag, 'message')} ${group.lag === 1 ? 'waits' : 'wait'}` : '';
-    if (members.length === 0) add(group.lag > 0 ? ALARM : WARNING, `members ${name}`, `Group ${name} has no members${waiting}.`, href, see);
-    else add(ALARM, `free ${name}`, `${plural(free, 'shard')} of group ${name} ${free === 1 ? 'has' : 'have'} no owner.`, href, see);
+    add(group.lag > 0 ? ALARM : WARNING, `members ${name}`, `Group ${name} has no members${waiting}.`, href, see);
+  } else if (free > 0 && group.mode !== 'broadcast') {
+    add(ALARM, `free ${name}`, `${plural(free, 'shard')} of group ${name} ${free === 1 ? 'has' : 'have'} no owner.`, href, see);
   }
   for (const member of members) {
     const { stuck, breaker } = group.members[member];

@@ -142,7 +142,7 @@ const LOG_COLUMNS = [
   { name: 'term', num: true },
   { name: 'committed', num: true },
   { name: 'applied', num: true },
-  { name: 'followers, entries behind' },
+  { name: 'followers behind' },
   { name: 'stored' },
   { name: 'should not lead' },
 ];
