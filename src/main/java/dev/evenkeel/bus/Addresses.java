@@ -24,6 +24,12 @@ public final class Addresses {
   public static final String TOPIC_CHANGES = "evenkeel.topics.changed";
 
   /**
+   * Gateways publish an empty body here when somebody has changed something by the API, so that
+   * live views show it at once.
+   */
+  public static final String ADMIN_CHANGES = "evenkeel.admin.changed";
+
+  /**
    * Brokers publish here who leads log groups, as {@link LeaderChange.News} JSON. A broker does so
    * when it begins to lead a log group, and from time to time for all log groups.
    */

@@ -24,8 +24,14 @@ import java.util.TreeMap;
  * @param host the address at which other nodes reach it; null if it does not know
  * @param groups meta first, then the data groups in their order
  * @param levels which kinds of log entries it reads, and which the cluster may write
+ * @param disk the space on its disk; null if it does not know
  */
-public record NodeLogs(String node, String host, List<Group> groups, Levels levels) {
+public record NodeLogs(String node, String host, List<Group> groups, Levels levels, Disk disk) {
+
+  /** With an unknown disk. */
+  public NodeLogs(String node, String host, List<Group> groups, Levels levels) {
+    this(node, host, groups, levels, null);
+  }
 
   /**
    * See {@link FeatureLevel}.
@@ -39,6 +45,15 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     /** The levels of a node of the first version, which does not name them. */
     public static final Levels FIRST = new Levels(FeatureLevel.FIRST, FeatureLevel.FIRST, null);
   }
+
+  /**
+   * The disk with the data of a node.
+   *
+   * @param freeBytes free space by the last measurement
+   * @param freeBytesMin the limit {@code disk-free-min-bytes}, below which the node refuses
+   *     messages
+   */
+  public record Disk(long freeBytes, long freeBytesMin) {}
 
   /**
    * @param leader node id, or null if this node knows of none
@@ -104,6 +119,8 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
   private static final Codec<Bodies> BODIES =
       Codec.nullable(Codec.record(Bodies.class, I64, I64, I64));
 
+  private static final Codec<Disk> DISK = Codec.nullable(Codec.record(Disk.class, I64, I64));
+
   private static final Codec<List<Group>> GROUPS =
       Codec.list(
           Codec.record(
@@ -125,7 +142,9 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     groups.forEach(group -> CONDITION.write(out, group.condition()));
     // Those of the version before segments read up to here.
     groups.forEach(group -> BODIES.write(out, group.condition().bodies()));
-    return out.text(levels.version());
+    out.text(levels.version());
+    DISK.write(out, disk);
+    return out;
   }
 
   /**
@@ -146,6 +165,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
       conditions.replaceAll(condition -> condition.with(BODIES.read(in)));
     }
     Levels levels = new Levels(read, cluster, in.remaining() > 0 ? in.text() : null);
+    Disk disk = in.remaining() > 0 ? DISK.read(in) : null;
     List<Group> whole = new ArrayList<>();
     for (Group group : groups) {
       whole.add(
@@ -159,7 +179,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
               group.matchIndex,
               conditions.get(whole.size())));
     }
-    return new NodeLogs(node, host, whole, levels);
+    return new NodeLogs(node, host, whole, levels, disk);
   }
 
   private static void writeDigest(Bytes out, StateDigest digest) {

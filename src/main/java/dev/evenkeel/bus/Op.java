@@ -116,7 +116,12 @@ public enum Op {
    */
   RESERVE,
   /** No body. Answer: {@code rate.QuotaUse} list. To the leader of the meta group. */
-  READ_QUOTAS;
+  READ_QUOTAS,
+  /**
+   * Body: text group, shard, i64 from offset, i32 messages at most. Answer: {@code
+   * wire.RetriesList}. To the shard's leader.
+   */
+  READ_RETRIES;
 
   private static final Op[] VALUES = values();
 

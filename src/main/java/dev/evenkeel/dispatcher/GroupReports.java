@@ -82,7 +82,10 @@ final class GroupReports {
         .put("shards", topic.shards())
         .put("end", ShardStatus.sum(topic, fresh, ShardStatus::endOffset))
         .put("bytes", ShardStatus.sum(topic, fresh, ShardStatus::bytes))
-        .put("delayed", ShardStatus.sum(topic, fresh, status -> status.delayed().messages()));
+        .put("delayed", ShardStatus.sum(topic, fresh, status -> status.delayed().messages()))
+        .put("retentionMillis", topic.config().retentionMillis())
+        .put("ageMillisMax", topic.config().ageMillisMax())
+        .put("shardBytesMax", topic.config().shardBytesMax());
   }
 
   GroupReport of(GroupState group) {

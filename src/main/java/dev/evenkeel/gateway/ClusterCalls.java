@@ -279,6 +279,7 @@ final class ClusterCalls {
           READ_MOVES,
           READ_QUOTAS,
           READ_DEAD_LETTERS,
+          READ_RETRIES,
           READ_FAILURES,
           READ_DELAYED,
           BROWSE,

@@ -65,7 +65,8 @@ final class ClusterStatus {
               .put("alive", answer.alive())
               .put("host", answer.logs() == null ? null : answer.logs().host())
               .put("version", answer.logs() == null ? null : answer.logs().levels().version())
-              .put("featureLevel", answer.logs() == null ? null : answer.logs().levels().read());
+              .put("featureLevel", answer.logs() == null ? null : answer.logs().levels().read())
+              .put("disk", answer.logs() == null ? null : disk(answer.logs().disk()));
       nodes.add(placed.containsKey(node) ? placed(json, placed.get(node)) : json);
     }
     JsonArray logs = new JsonArray();
@@ -87,6 +88,14 @@ final class ClusterStatus {
         .put("featureLevel", featureLevel())
         .put("nodes", nodes)
         .put("logs", logs);
+  }
+
+  private static JsonObject disk(NodeLogs.Disk disk) {
+    return disk == null
+        ? null
+        : new JsonObject()
+            .put("freeBytes", disk.freeBytes())
+            .put("freeBytesMin", disk.freeBytesMin());
   }
 
   private static JsonObject placed(JsonObject node, JsonObject known) {

@@ -28,7 +28,9 @@ import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableSet;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import java.util.function.Supplier;
 
 /** Lists, shows, replays and drops the dead letters of a group on all shards. */
@@ -40,7 +42,7 @@ final class DeadLettersApi {
   }
 
   /** Identifies a dead letter. */
-  private record LetterId(Shard shard, long offset) {}
+  record LetterId(Shard shard, long offset) {}
 
   /** Lists dead letters by topic, shard and offset, after the one that the request names. */
   Future<Object> list(JsonObject request) {
@@ -131,7 +133,7 @@ final class DeadLettersApi {
   }
 
   /**
-   * Replays dead letters as retries, or drops them.
+   * Replays dead letters as retries, or drops them. With {@code dryRun}, only counts them.
    *
    * @param replay false: drops them
    */
@@ -142,21 +144,65 @@ final class DeadLettersApi {
     if (all == (names != null)) {
       throw JsonFields.invalid("give either 'deadLetters', a list of names, or 'all': true");
     }
+    boolean dryRun = JsonFields.flag(request, "dryRun");
     return calls
         .topics()
-        .compose(view -> all ? everything(view, group, replay) : named(view, group, names, replay))
-        .map(count -> new JsonObject().put("group", group).put("count", count));
+        .compose(
+            view -> {
+              if (all) {
+                return dryRun ? counted(view, group) : everything(view, group, replay);
+              }
+              Map<Shard, NavigableSet<Long>> offsets = offsets(view, names);
+              return dryRun ? counted(group, offsets) : named(view, group, offsets, replay);
+            })
+        .map(
+            count -> {
+              JsonObject answer = new JsonObject().put("group", group).put("count", count);
+              return dryRun ? answer.put("dryRun", true) : answer;
+            });
   }
 
-  private Future<Long> named(ClusterView view, String group, JsonArray names, boolean replay) {
-    Map<Shard, List<Long>> offsets = new TreeMap<>();
+  private static Map<Shard, NavigableSet<Long>> offsets(ClusterView view, JsonArray names) {
+    Map<Shard, NavigableSet<Long>> offsets = new TreeMap<>();
     for (Object name : names) {
       LetterId id = id(view, String.valueOf(name));
-      offsets.computeIfAbsent(id.shard(), any -> new ArrayList<>()).add(id.offset());
+      offsets.computeIfAbsent(id.shard(), any -> new TreeSet<>()).add(id.offset());
     }
+    return offsets;
+  }
+
+  /** How many dead letters the group has. */
+  private Future<Long> counted(ClusterView view, String group) {
+    return figures(view, group)
+        .map(figures -> figures.stream().mapToLong(FailureFigures::dead).sum());
+  }
+
+  /** How many of these messages are dead letters of the group. */
+  private Future<Long> counted(String group, Map<Shard, NavigableSet<Long>> offsets) {
+    List<Supplier<Future<Long>>> steps = new ArrayList<>();
+    offsets.forEach((shard, of) -> steps.add(() -> counted(group, shard, of, of.first())));
+    return sum(steps);
+  }
+
+  private Future<Long> counted(String group, Shard shard, NavigableSet<Long> of, long from) {
+    return ask(group, shard, from, Page.LIMIT_MAX, 0)
+        .compose(
+            answer -> {
+              List<Long> found = answer.letters().stream().map(DeadLetter::offset).toList();
+              long count = found.stream().filter(of::contains).count();
+              Long next = found.isEmpty() ? null : of.higher(found.get(found.size() - 1));
+              return next == null
+                  ? Future.succeededFuture(count)
+                  : counted(group, shard, of, next).map(more -> count + more);
+            });
+  }
+
+  private Future<Long> named(
+      ClusterView view, String group, Map<Shard, NavigableSet<Long>> offsets, boolean replay) {
     List<Supplier<Future<Long>>> steps = new ArrayList<>();
     offsets.forEach(
-        (shard, of) -> {
+        (shard, set) -> {
+          List<Long> of = List.copyOf(set);
           for (int from = 0; from < of.size(); from += Limits.OUTCOMES_A_COMMAND_MAX) {
             int to = Math.min(of.size(), from + Limits.OUTCOMES_A_COMMAND_MAX);
             List<Long> some = of.subList(from, to);
@@ -234,7 +280,7 @@ final class DeadLettersApi {
    *
    * @return fails if one log group has no leader
    */
-  private Future<List<FailureFigures>> figures(ClusterView view, String group) {
+  Future<List<FailureFigures>> figures(ClusterView view, String group) {
     return ClusterCalls.forEachDataGroup(
             view,
             i ->
@@ -244,7 +290,7 @@ final class DeadLettersApi {
         .map(parts -> parts.stream().flatMap(List::stream).toList());
   }
 
-  private static LetterId id(ClusterView view, String name) {
+  static LetterId id(ClusterView view, String name) {
     String[] parts = name.split("/", -1);
     if (parts.length != 3 || !parts[1].matches("\\d{1,9}") || !parts[2].matches("\\d{1,18}")) {
       throw JsonFields.invalid(
@@ -260,17 +306,20 @@ final class DeadLettersApi {
     return new LetterId(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
   }
 
+  /** The name of a shard's topic; null: it is gone. */
+  static String topicOf(ClusterView view, Shard shard) {
+    return view.topics().stream()
+        .filter(each -> each.id() == shard.topicId())
+        .map(TopicInfo::name)
+        .findFirst()
+        .orElse(null);
+  }
+
   private static JsonObject json(ClusterView view, Opened opened) {
     DeadLetter letter = opened.letter();
-    String topic =
-        view.topics().stream()
-            .filter(each -> each.id() == letter.shard().topicId())
-            .map(TopicInfo::name)
-            .findFirst()
-            .orElse(null);
     JsonObject json =
         new JsonObject()
-            .put("topic", topic)
+            .put("topic", topicOf(view, letter.shard()))
             .put("shard", letter.shard().shard())
             .put("offset", letter.offset());
     Message message = opened.message();

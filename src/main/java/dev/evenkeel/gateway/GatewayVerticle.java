@@ -10,6 +10,7 @@ import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
+import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -66,6 +67,7 @@ import java.util.function.Function;
  *   {"action":"list"}  {"action":"get","group":"g"}  {"action":"rebalances","group":"g"}
  *   {"action":"dead-letters","group":"g","after":"orders/2/17","limit":100}
  *   {"action":"dead-letter","group":"g","deadLetter":"orders/2/17"}
+ *   {"action":"retries","group":"g","after":"orders/2/17","limit":100}
  *   {"action":"replay","group":"g","deadLetters":["orders/2/17"]}   → {"group":"g","count":1}
  *   {"action":"drop","group":"g","all":true}                        → {"group":"g","count":3}
  *   {"action":"reset","group":"g","to":"earliest","topic":"orders","shard":2,"force":true}
@@ -235,6 +237,9 @@ public final class GatewayVerticle extends VerticleBase {
           if (done.failed()) {
             ApiErrors.fail(message, done.cause());
           } else {
+            if (ApiRules.changes(message.address(), JsonFields.object(message.body()))) {
+              vertx.eventBus().publish(Addresses.ADMIN_CHANGES, Buffer.buffer());
+            }
             message.reply(inFormOf(message.body(), done.result()));
           }
         });

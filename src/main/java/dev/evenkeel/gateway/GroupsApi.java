@@ -44,12 +44,14 @@ final class GroupsApi {
 
   private final ClusterCalls calls;
   private final DeadLettersApi deadLetters;
+  private final RetriesApi retries;
   private final ResetApi resets;
   private final PlanApi plans;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
     deadLetters = new DeadLettersApi(calls);
+    retries = new RetriesApi(calls, deadLetters);
     resets = new ResetApi(calls);
     plans = new PlanApi(calls);
   }
@@ -67,6 +69,9 @@ final class GroupsApi {
       }
       case "dead-letter" -> {
         return deadLetters.show(request);
+      }
+      case "retries" -> {
+        return retries.list(request);
       }
       case "replay", "drop" -> {
         return deadLetters.change(request, action.equals("replay"));
@@ -92,8 +97,8 @@ final class GroupsApi {
           throw JsonFields.invalid(
               "unknown action '"
                   + action
-                  + "': use list, get, rebalances, dead-letters, dead-letter, replay, drop, reset,"
-                  + " delete, plan, pause or resume");
+                  + "': use list, get, rebalances, dead-letters, dead-letter, retries, replay, drop,"
+                  + " reset, delete, plan, pause or resume");
     }
     return calls.askDispatcher(question).map(Json::decodeValue);
   }

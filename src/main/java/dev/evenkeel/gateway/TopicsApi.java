@@ -264,6 +264,7 @@ final class TopicsApi {
               .put("bytes", status == null ? null : status.bytes())
               .put("delayed", status == null ? null : status.delayed().messages())
               .put("nextDueMillis", status == null ? null : nextDue(status))
+              .put("logGroup", "d" + view.shardGroups().of(shard))
               .put("leader", view.leaderOf(shard)));
     }
     return summary(topic, statuses).put("shardList", list);

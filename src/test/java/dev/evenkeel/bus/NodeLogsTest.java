@@ -23,7 +23,8 @@ class NodeLogsTest {
         List.of(
             group("meta", ineligible, null, Map.of()),
             group("d0", Map.of(), digest, Map.of("m", "y"))),
-        new NodeLogs.Levels(3, 2, "0.3.0"));
+        new NodeLogs.Levels(3, 2, "0.3.0"),
+        new NodeLogs.Disk(1L << 40, 1 << 30));
   }
 
   private static NodeLogs.Group group(
@@ -86,12 +87,16 @@ class NodeLogsTest {
             d0.appliedIndex(),
             d0.matchIndex(),
             d0.condition().with(new NodeLogs.Bodies(70, 30, 2)));
-    NodeLogs whole = new NodeLogs("n", "h", List.of(logs.groups().get(0), storing), logs.levels());
+    NodeLogs whole =
+        new NodeLogs("n", "h", List.of(logs.groups().get(0), storing), logs.levels(), logs.disk());
     byte[] bytes = whole.encode().toArray();
     assertThat(NodeLogs.decode(new ByteReader(bytes))).isEqualTo(whole);
+    byte[] before = Arrays.copyOf(bytes, bytes.length - 17);
+    assertThat(NodeLogs.decode(new ByteReader(before)))
+        .isEqualTo(new NodeLogs("n", "h", whole.groups(), logs.levels()));
     NodeLogs.Levels unnamed = new NodeLogs.Levels(3, 2, null);
-    int version = Integer.BYTES + logs.levels().version().length();
-    byte[] before = Arrays.copyOf(bytes, bytes.length - version);
+    int version = 17 + Integer.BYTES + logs.levels().version().length();
+    before = Arrays.copyOf(bytes, bytes.length - version);
     assertThat(NodeLogs.decode(new ByteReader(before)))
         .isEqualTo(new NodeLogs("n", "h", whole.groups(), unnamed));
     before = Arrays.copyOf(bytes, bytes.length - version - 1 - 25);

@@ -47,7 +47,7 @@ class LivePageIT {
         visit.sees(visit.lane("first", 6));
         visit.reads(visit.noOwner(), "every shard has one");
         TopicMessages.send(node, "lines", input, Lines.KEY_REGEX);
-        visit.reads(visit.table("Topics"), "2,000");
+        seesMessages(visit, node, "2,000");
 
         try (Jar.Running second = node.consume("second", "lines", GROUP)) {
           members.awaitCounts(Map.of("first", 3, "second", 3));
@@ -90,7 +90,7 @@ class LivePageIT {
         node.start();
         visit.seesLive();
         visit.sees(visit.lane("first", 6));
-        visit.reads(visit.table("Topics"), "4,000");
+        seesMessages(visit, node, "4,000");
         assertThat(first.stop().status()).isZero();
         visit.sees(visit.page().getByText(Pattern.compile("^6 shards waiting$")));
         assertThat(visit.errors()).isEmpty();
@@ -98,6 +98,22 @@ class LivePageIT {
             .allMatch(url -> url.matches("(http|ws)://127\\.0\\.0\\.1:" + node.httpPort + "/.*"));
       }
     }
+  }
+
+  /**
+   * The overview and the topic's own page tell of so many messages, and one finds back from them.
+   */
+  private static void seesMessages(Visit visit, Node node, String count) {
+    Page page = visit.page();
+    page.navigate(node.url() + "/#/");
+    visit.reads(visit.table("Topics"), count);
+    visit.reads(visit.table("Nodes"), Pattern.compile("up.*[MGT]iB"));
+    visit.table("Topics").getByRole(AriaRole.LINK).click();
+    visit.reads(visit.table("Shards"), "open");
+    visit.reads(visit.region("Settings"), "off");
+    visit.reads(visit.table("Groups that read it"), GROUP);
+    page.goBack();
+    page.goBack();
   }
 
   @Test

@@ -258,7 +258,7 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
       add(all, Addresses.API_TOPICS, question.put("retentionMillis", 86_400_000));
     }
     JsonObject asked = new JsonObject().put("group", group);
-    for (String action : List.of("list", "get", "rebalances", "dead-letters")) {
+    for (String action : List.of("list", "get", "rebalances", "dead-letters", "retries")) {
       add(all, Addresses.API_GROUPS, asked.copy().put("action", action).put("limit", 3));
     }
     String letter = topic + "/0/0";

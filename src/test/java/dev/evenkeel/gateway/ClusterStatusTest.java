@@ -31,7 +31,9 @@ class ClusterStatusTest {
 
   private static ClusterStatus.Answer answer(String node, NodeLogs.Group... groups) {
     NodeLogs.Levels levels = new NodeLogs.Levels(3, "n1".equals(node) ? 2 : 1, "0.3.0");
-    NodeLogs logs = new NodeLogs(node, "host-" + node, List.of(groups), levels);
+    NodeLogs logs =
+        new NodeLogs(
+            node, "host-" + node, List.of(groups), levels, new NodeLogs.Disk(7L << 30, 1 << 30));
     return new ClusterStatus.Answer(true, NodeLogs.decode(new ByteReader(logs.encode().view())));
   }
 
@@ -108,9 +110,11 @@ class ClusterStatusTest {
     assertThat(json.getJsonArray("nodes"))
         .isEqualTo(
             new JsonArray(
-                "[{\"node\":\"n1\",\"alive\":true,\"host\":\"host-n1\",\"version\":\"0.3.0\",\"featureLevel\":3},"
-                    + "{\"node\":\"n2\",\"alive\":true,\"host\":\"host-n2\",\"version\":\"0.3.0\",\"featureLevel\":3},"
-                    + "{\"node\":\"n3\",\"alive\":false,\"host\":null,\"version\":null,\"featureLevel\":null}]"));
+                "[{\"node\":\"n1\",\"alive\":true,\"host\":\"host-n1\",\"version\":\"0.3.0\",\"featureLevel\":3,"
+                    + "\"disk\":{\"freeBytes\":7516192768,\"freeBytesMin\":1073741824}},"
+                    + "{\"node\":\"n2\",\"alive\":true,\"host\":\"host-n2\",\"version\":\"0.3.0\",\"featureLevel\":3,"
+                    + "\"disk\":{\"freeBytes\":7516192768,\"freeBytesMin\":1073741824}},"
+                    + "{\"node\":\"n3\",\"alive\":false,\"host\":null,\"version\":null,\"featureLevel\":null,\"disk\":null}]"));
     assertThat(json.getInteger("featureLevel")).as("some may not know yet").isEqualTo(2);
     assertThat(log(json, "meta"))
         .isEqualTo(

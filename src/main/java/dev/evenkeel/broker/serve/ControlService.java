@@ -105,6 +105,7 @@ public final class ControlService {
       case READ_MOVES -> readMeta(in, RecordCodec.MOVE, tables -> tables.moves().oldestFirst());
       case FETCH_RETRIES -> failures.retries(Frames.body(request));
       case READ_DEAD_LETTERS -> failures.deadLetters(in);
+      case READ_RETRIES -> failures.waiting(in);
       case READ_DELAYED -> delayed.list(in);
       case CANCEL_DELAYED -> delayed.cancel(in);
       case READ_FAILURES -> failures.figures(group(in), in);
@@ -319,7 +320,15 @@ public final class ControlService {
         new NodeLogs.Levels(
             FeatureLevel.reads(), node.meta().tables().featureLevel(), BuildVersion.number());
     List<NodeLogs.Group> known = node.logs().stream().map(this::known).toList();
-    return answer(new NodeLogs(log.nodeId(), node.host(), known, levels).encode());
+    return answer(new NodeLogs(log.nodeId(), node.host(), known, levels, disk()).encode());
+  }
+
+  /** The space on this node's disk; null if it is unknown. */
+  private NodeLogs.Disk disk() {
+    double freeBytes = node.disk().freeBytes();
+    return Double.isNaN(freeBytes)
+        ? null
+        : new NodeLogs.Disk((long) freeBytes, node.disk().freeBytesMin());
   }
 
   /** What this node knows of one of its log groups. */

@@ -79,6 +79,19 @@ record FailureService(ServeContext serve, FetchService fetches) {
     return read(group, key, stored -> stored.deadLetters(from, max, bytesMax).encode());
   }
 
+  /** Answers a READ_RETRIES request. */
+  Future<Buffer> waiting(ByteReader in) {
+    String name = in.neededText();
+    Shard shard = RecordCodec.shard(in);
+    long from = Math.max(0, in.i64());
+    int max = Math.max(1, Math.min(in.i32(), LETTERS_MAX));
+    in.end();
+    LogGroupServer group = serve.readyGroupOf(shard);
+    LeaseKey key = new LeaseKey(shard, name);
+    long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
+    return read(group, key, stored -> stored.waiting(from, max, now).encode());
+  }
+
   /** Reads messages from the disk; one that is damaged is mended first. */
   private Future<Buffer> read(
       LogGroupServer group, LeaseKey key, Function<StoredFailures, Bytes> reader) {

@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer;
 import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.RetriesList;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.Store;
@@ -146,6 +147,41 @@ public final class StoredFailures {
           }
         });
     return new RetryAnswer.Known(marks, held, List.copyOf(queues.values()));
+  }
+
+  /**
+   * Messages that wait, by offset.
+   *
+   * @param from the first offset wanted
+   * @param max most of them
+   * @param nowMillis the time of the log, see {@link LogTime}
+   */
+  public RetriesList waiting(long from, int max, long nowMillis) {
+    List<RetriesList.Waiting> waiting = new ArrayList<>();
+    try (Store.Cursor cursor =
+        store.scan(
+            Store.Table.FAILURES,
+            keys.at(FailureKeys.ENTRY, from),
+            keys.part(FailureKeys.ENTRY + 1))) {
+      while (waiting.size() < max && cursor.next()) {
+        FailureEntry entry = FailureEntry.CODEC.decode(cursor.value());
+        int place =
+            switch (entry.kind()) {
+              case HELD -> RetriesList.IN_WINDOW;
+              case WAITING -> RetriesList.IN_LOG;
+              case PARKED -> RetriesList.PARKED;
+            };
+        waiting.add(
+            new RetriesList.Waiting(
+                FailureKeys.offset(cursor.key()),
+                place,
+                entry.attempts(),
+                Math.max(0, entry.dueMillis() - nowMillis),
+                entry.firstFailedMillis(),
+                entry.lastFailedMillis()));
+      }
+    }
+    return new RetriesList(waiting);
   }
 
   private interface Row {

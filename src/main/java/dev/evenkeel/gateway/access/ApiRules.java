@@ -35,6 +35,26 @@ public final class ApiRules {
   /** Kinds of quotas whose names permissions can cover: those of topics and groups. */
   private static final Set<String> NAMED_QUOTAS = Set.of("topic", "group", "group-rate");
 
+  /** The fields of a question that people are shown, in this order. */
+  private static final List<String> SHOWN =
+      List.of(
+          "action",
+          "kind",
+          "name",
+          "group",
+          "topic",
+          "shard",
+          "id",
+          "node",
+          "to",
+          "force",
+          "all",
+          "deadLetters",
+          "shards",
+          "retentionMillis",
+          "ageMillisMax",
+          "shardBytesMax");
+
   /** A name that no permission but {@code *} covers. */
   private static final String NO_NAME = "";
 
@@ -101,8 +121,8 @@ public final class ApiRules {
           throw principal.denied("view:" + group);
         }
       }
-      // They have payloads.
-      case "dead-letters", "dead-letter" -> {
+      // They have payloads, or are about single messages.
+      case "dead-letters", "dead-letter", "retries" -> {
         if (!principal.may(Kind.GROUP, group) && !principal.may(Kind.ADMIN, group)) {
           throw principal.denied("group:" + group);
         }
@@ -191,8 +211,7 @@ public final class ApiRules {
   public static String words(String address, JsonObject question) {
     String what = address.substring(address.lastIndexOf('.') + 1);
     StringBuilder words = new StringBuilder(what);
-    for (String key :
-        List.of("action", "kind", "name", "group", "topic", "shard", "id", "node", "to")) {
+    for (String key : SHOWN) {
       Object value = question.getValue(key);
       if (value != null) {
         words.append(key.equals("action") ? " " : " " + key + "=");

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.gateway.access.Access;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
@@ -58,6 +59,16 @@ final class Callers {
     HttpServerRequest request = context.request();
     Access.Caller caller = access.caller(token(request), session(request));
     context.put(CALLER, caller);
+    if (cookieWithoutOrigin(request)) {
+      Api.fail(
+          context,
+          new ApiFailure(
+              403,
+              "FORBIDDEN",
+              "a change with the cookie needs the header Origin, which browsers send: other programs"
+                  + " send the token in the header Authorization"));
+      return;
+    }
     if (!isOpen(request.path())) {
       try {
         caller.principal();
@@ -69,6 +80,18 @@ final class Callers {
       }
     }
     context.next();
+  }
+
+  /**
+   * Whether a request may come from a page of others: it would change something, it is allowed by
+   * the cookie alone, and no {@code Origin} says which page it is from. {@link Guard} compares
+   * those that are there.
+   */
+  private static boolean cookieWithoutOrigin(HttpServerRequest request) {
+    return !Guard.isSafe(request.method())
+        && request.getHeader(HttpHeaders.ORIGIN) == null
+        && request.getHeader(HttpHeaders.AUTHORIZATION) == null
+        && request.getCookie(COOKIE) != null;
   }
 
   private static SSLSession session(HttpServerRequest request) {
@@ -139,14 +162,17 @@ final class Callers {
             refused.words());
   }
 
-  /** Notes the end of an administrative act. */
+  /** Notes the end of an administrative act, or of messages that a person sent from a page. */
   void acted(
       RoutingContext context,
       Principal principal,
       String address,
       JsonObject question,
       Throwable failure) {
-    if (ApiRules.changes(address, question)) {
+    boolean sent =
+        address.equals(Addresses.API_PRODUCE)
+            && context.request().getHeader(HttpHeaders.ORIGIN) != null;
+    if (sent || ApiRules.changes(address, question)) {
       access
           .audit()
           .acted(

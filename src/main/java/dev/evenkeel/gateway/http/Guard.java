@@ -88,7 +88,7 @@ final class Guard implements Handler<HttpServerRequest> {
     if (host != null) {
       return host;
     }
-    boolean safe = SAFE.contains(request.method());
+    boolean safe = isSafe(request.method());
     String origin = request.getHeader(HttpHeaders.ORIGIN);
     if ((!safe || upgrades(request)) && !sameOrigin(origin, request.authority())) {
       return new ApiFailure(
@@ -128,6 +128,11 @@ final class Guard implements Handler<HttpServerRequest> {
               + " address");
     }
     return null;
+  }
+
+  /** Whether requests of a method change nothing. */
+  static boolean isSafe(HttpMethod method) {
+    return SAFE.contains(method);
   }
 
   private static boolean upgrades(HttpServerRequest request) {

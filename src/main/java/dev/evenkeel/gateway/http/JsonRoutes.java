@@ -69,6 +69,9 @@ final class JsonRoutes {
     router
         .get("/api/groups/:group/dead-letters")
         .handler(withoutBody(groups, "dead-letters", text("after"), number("limit")));
+    router
+        .get("/api/groups/:group/retries")
+        .handler(withoutBody(groups, "retries", text("after"), number("limit")));
     router.get("/api/groups/:group/dead-letters/:topic/:shard/:offset").handler(this::deadLetter);
     for (String action : new String[] {"replay", "drop"}) {
       router

@@ -21,7 +21,7 @@ import java.util.regex.Pattern;
  * Serves the live page at {@code /} and its files below {@code /assets/} from the jar. Its headers
  * forbid the browser to load anything from elsewhere or to run other scripts.
  *
- * <p>It reads each of the about thirty files once, on a worker thread, and keeps it. Browsers check
+ * <p>It reads each of the about eighty files once, on a worker thread, and keeps it. Browsers check
  * every file for a newer version by its ETag, so that a page never mixes files of two versions;
  * only the files in {@code vendor/} never change.
  */

@@ -11,7 +11,7 @@ final class ClusterFacts {
   static Map<String, Object> of(JsonObject status) {
     Map<String, Object> nodes = new LinkedHashMap<>();
     for (JsonObject node : Json.objects(status.getJsonArray("nodes"))) {
-      nodes.put(node.getString("node"), Json.copy(node, "alive", "host"));
+      nodes.put(node.getString("node"), node(node));
     }
     Map<String, Object> logs = new LinkedHashMap<>();
     for (JsonObject log : Json.objects(status.getJsonArray("logs"))) {
@@ -22,6 +22,22 @@ final class ClusterFacts {
     cluster.put("nodes", nodes);
     cluster.put("logs", logs);
     return cluster;
+  }
+
+  private static Map<String, Object> node(JsonObject node) {
+    Map<String, Object> state =
+        Json.copy(node, "alive", "host", "version", "membership", "zone", "bytes", "message");
+    JsonObject disk = node.getJsonObject("disk");
+    if (disk != null) {
+      Json.put(state, "diskFreeBytes", coarse(disk.getLong("freeBytes")));
+      Json.put(state, "diskFreeBytesMin", disk.getLong("freeBytesMin"));
+    }
+    return state;
+  }
+
+  /** In whole MiB, so that small changes make no patches. */
+  private static long coarse(long bytes) {
+    return bytes >> 20 << 20;
   }
 
   private static Map<String, Object> log(JsonObject log) {

@@ -52,6 +52,12 @@ final class LiveGroups {
       shards.put(key, shard(name + " " + key, key, shard, sums, nowMillis));
     }
     Map<String, Object> state = Json.copy(group, "mode", "assignor", "status");
+    if (group.getBoolean("paused", false)) {
+      state.put("paused", true);
+    }
+    if (sums.paused > 0) {
+      state.put("shardsPaused", sums.paused);
+    }
     Json.put(state, "lag", sums.lag);
     Json.put(state, "lagSeconds", seconds(sums.lagMillis));
     Json.put(state, "rate", Json.rounded(sums.rate));
@@ -116,6 +122,10 @@ final class LiveGroups {
     Json.put(state, "rate", Json.rounded(rate));
     if (shard.getBoolean("sealed", false)) {
       state.put("sealed", true);
+    }
+    if (shard.getBoolean("paused", false)) {
+      state.put("paused", true);
+      sums.paused++;
     }
     JsonArray waitsFor = shard.getJsonArray("waitsFor");
     if (waitsFor != null) {
@@ -221,6 +231,7 @@ final class LiveGroups {
     Long lag = 0L;
     Long lagMillis = 0L;
     Double rate;
+    long paused;
 
     void add(Long shardLag, Long shardLagMillis, Double shardRate) {
       lag = lag == null || shardLag == null ? null : (Long) (lag + shardLag);

@@ -50,7 +50,14 @@ final class LiveSources {
     announcements =
         List.of(
             vertx.eventBus().consumer(Addresses.LEASE_CHANGES, message -> plan.hurry()),
-            vertx.eventBus().consumer(Addresses.TOPIC_CHANGES, message -> plan.hurry()));
+            vertx.eventBus().consumer(Addresses.TOPIC_CHANGES, message -> plan.hurry()),
+            vertx.eventBus().consumer(Addresses.ADMIN_CHANGES, message -> hurry()));
+  }
+
+  private void hurry() {
+    plan.hurry();
+    // A status under way may have been read before the change, so another one follows.
+    statusAtMillis = LiveHub.nowMillis();
   }
 
   void stop() {

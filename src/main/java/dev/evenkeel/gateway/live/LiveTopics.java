@@ -24,6 +24,7 @@ final class LiveTopics {
       Map<String, Object> state = Json.copy(topic, "shards", "end");
       Json.put(state, "rate", Json.rounded(meter.perSecond()));
       Json.copy(topic, state, "bytes", "delayed");
+      Json.copy(topic, state, "retentionMillis", "ageMillisMax", "shardBytesMax");
       all.put(name, state);
     }
     return all;

@@ -17,6 +17,7 @@ final class Watcher {
 
   private final ServerWebSocket socket;
   private final Caller caller;
+  private Principal principal;
   private Principal scope;
   private long seq;
   private int queued;
@@ -26,6 +27,7 @@ final class Watcher {
   Watcher(ServerWebSocket socket, Caller caller, long nowMillis) {
     this.socket = socket;
     this.caller = caller;
+    principal = Principal.NOBODY;
     scope = Principal.NOBODY;
     pongMillis = nowMillis;
     socket.pongHandler(pong -> pongMillis = LiveHub.nowMillis());
@@ -42,15 +44,15 @@ final class Watcher {
   }
 
   /**
-   * Whether its user is there, and may see something. If the user may see something else now, it
-   * begins anew.
+   * Whether its user is there, and may see something. If the user may see or do something else now,
+   * it begins anew.
    */
   boolean known() {
     try {
-      Principal principal = caller.principal();
-      Principal now = scopeOf(principal);
-      if (!now.equals(scope)) {
-        scope = now;
+      Principal now = caller.principal();
+      if (!now.equals(principal)) {
+        principal = now;
+        scope = scopeOf(now);
         needsSnapshot = true;
       }
       return principal.seesNodes();

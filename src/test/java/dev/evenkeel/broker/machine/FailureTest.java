@@ -24,6 +24,7 @@ import dev.evenkeel.protocol.wire.BatchMessages;
 import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.DeadLettersAnswer;
 import dev.evenkeel.protocol.wire.MessageCodec;
+import dev.evenkeel.protocol.wire.RetriesList;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.Store;
@@ -107,6 +108,13 @@ class FailureTest {
     return DeadLettersAnswer.decode(answer.encode().view());
   }
 
+  private List<RetriesList.Waiting> waiting(long from, int max) {
+    RetriesList list =
+        rig.data.read(
+            store -> new StoredFailures(store, rig.data::bytes, KEY).waiting(from, max, rig.now));
+    return RetriesList.decode(list.encode().view()).waiting();
+  }
+
   private static int moved(FailureCounts counts) {
     return counts.waiting() + counts.parked();
   }
@@ -120,6 +128,10 @@ class FailureTest {
     record(1, moved(3, 1));
     assertThat(due()).isEmpty();
     assertThat(answer().nextInMillis()).isEqualTo(1_000);
+    assertThat(waiting(0, 10))
+        .containsExactly(
+            new RetriesList.Waiting(3, RetriesList.IN_LOG, 1, 1_000, rig.now, rig.now));
+    assertThat(waiting(4, 10)).isEmpty();
     rig.now += 1_000;
     assertThat(due()).containsExactly(3L);
     assertThat(answer().due().get(0).attempts()).isEqualTo(1);

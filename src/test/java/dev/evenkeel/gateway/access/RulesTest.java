@@ -90,6 +90,7 @@ class RulesTest {
             "delete",
             "dead-letters",
             "dead-letter",
+            "retries",
             "replay",
             "drop",
             "reset",

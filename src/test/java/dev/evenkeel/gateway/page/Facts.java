@@ -163,6 +163,35 @@ final class Facts {
         .put("epoch", 4);
   }
 
+  /** Groups g000 and so on, each of a topic of its own, with four members. */
+  static JsonObject many(int groups, int shards) {
+    JsonObject state = empty();
+    for (int i = 0; i < groups; i++) {
+      String topic = String.format("t%03d", i);
+      String group = String.format("g%03d", i);
+      state.getJsonObject("topics").put(topic, topic(shards));
+      state
+          .getJsonObject("groups")
+          .put(group, group(topic, shards, group + "-a", group + "-b", group + "-c", group + "-d"));
+    }
+    for (int i = 0; i < 200; i++) {
+      String group = String.format("g%03d", i % groups);
+      state
+          .getJsonObject("moves")
+          .put(
+              String.valueOf(i + 1),
+              move(
+                      group,
+                      String.format("t%03d", i % groups),
+                      i % shards,
+                      null,
+                      group + "-a",
+                      "member joined")
+                  .put("time", java.time.Instant.now().minusSeconds(300 - i).toString()));
+    }
+    return state;
+  }
+
   /** A large group: members c001 and so on. */
   static JsonObject large(int members, int shards) {
     String[] names = new String[members];

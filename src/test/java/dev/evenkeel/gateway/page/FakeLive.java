@@ -9,10 +9,14 @@ import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.http.ServerWebSocket;
 import io.vertx.core.json.JsonObject;
 import io.vertx.ext.web.Router;
+import io.vertx.ext.web.RoutingContext;
+import io.vertx.ext.web.handler.BodyHandler;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.awaitility.Awaitility;
 
@@ -31,7 +35,19 @@ public final class FakeLive implements AutoCloseable {
   private int connections;
   private boolean silent;
   private volatile boolean refusing;
+  private final Map<String, Answer> answers = new ConcurrentHashMap<>();
+  private final List<Asked> asked = new CopyOnWriteArrayList<>();
   private final int port;
+
+  private record Answer(int status, Object body) {}
+
+  /**
+   * A request of the page to the API.
+   *
+   * @param what method, path and query: {@code POST /api/groups/billing/pause}
+   * @param body empty without one
+   */
+  public record Asked(String what, String body) {}
 
   public FakeLive(JsonObject state) {
     this.state = state.copy();
@@ -62,7 +78,13 @@ public final class FakeLive implements AutoCloseable {
     new PageRoutes(vertx).mount(router);
     router
         .get("/api/session")
-        .handler(context -> context.json(new JsonObject().putNull("user").put("may", List.of())));
+        .handler(
+            context -> {
+              JsonObject anybody = new JsonObject().putNull("user").put("may", List.of());
+              context.json(
+                  answers.getOrDefault("GET /api/session", new Answer(200, anybody)).body());
+            });
+    router.route("/api/*").handler(BodyHandler.create(false)).handler(this::answer);
     HttpServerOptions options =
         new HttpServerOptions()
             .setHost("127.0.0.1")
@@ -80,6 +102,38 @@ public final class FakeLive implements AutoCloseable {
           }
         });
     await(server.listen());
+  }
+
+  private void answer(RoutingContext context) {
+    String query = context.request().query();
+    String path = context.request().method() + " " + context.request().path();
+    String what = query == null ? path : path + "?" + query;
+    String body = context.body().asString();
+    asked.add(new Asked(what, body == null ? "" : body));
+    Answer answer = answers.getOrDefault(what, answers.get(path));
+    if (answer == null) {
+      answer =
+          new Answer(
+              404,
+              new JsonObject().put("error", "NOT_FOUND").put("message", "nothing is at " + what));
+    }
+    context.response().setStatusCode(answer.status());
+    context.json(answer.body());
+  }
+
+  /**
+   * Sets the answer to a request of the API.
+   *
+   * @param what method and path as sent, with or without the query: {@code GET /api/topics/orders}
+   * @param body a JSON object or array
+   */
+  public void answer(String what, int status, Object body) {
+    answers.put(what, new Answer(status, body));
+  }
+
+  /** What the page asked of the API, oldest first. */
+  public List<Asked> asked() {
+    return List.copyOf(asked);
   }
 
   /** Somebody else may have the port for a moment. */

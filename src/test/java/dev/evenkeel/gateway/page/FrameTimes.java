@@ -29,7 +29,7 @@ final class FrameTimes {
                 .browser()
                 .newContext(new Browser.NewContextOptions().setViewportSize(1280, 800))) {
       Page page = context.newPage();
-      page.navigate(live.url());
+      page.navigate(live.url() + "#/groups/large");
       page.waitForSelector("[data-cell='events/1999']");
       page.waitForTimeout(2000);
       page.evaluate(
@@ -78,7 +78,7 @@ final class FrameTimes {
     }
   }
 
-  private static Map<String, Double> metrics(CDPSession devTools) {
+  static Map<String, Double> metrics(CDPSession devTools) {
     Map<String, Double> metrics = new HashMap<>();
     devTools
         .send("Performance.getMetrics")

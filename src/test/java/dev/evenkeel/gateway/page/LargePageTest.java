@@ -3,8 +3,8 @@ package dev.evenkeel.gateway.page;
 import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.microsoft.playwright.CDPSession;
 import com.microsoft.playwright.Locator;
-import com.microsoft.playwright.Page.GetByRoleOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
@@ -14,14 +14,16 @@ import java.util.Random;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
-/** 200 consumers with 2,000 shards, and many groups. */
+/** 200 consumers with 2,000 shards, many groups, and 10,000 shards. */
 @Tag("full")
 class LargePageTest extends PageBase {
   private static final String SHARDS = "events/";
 
   private void visitLarge(ReducedMotion motion) {
-    visit(ColorScheme.DARK, motion, 1280, 800, Facts.large(200, 2000), "");
+    visit(ColorScheme.DARK, motion, 1280, 800, Facts.large(200, 2000), "#/groups/large");
     assertThat(visit.page().getByRole(AriaRole.GRIDCELL)).hasCount(2000);
     assertThat(visit.page().getByRole(AriaRole.ROW).filter(cells())).hasCount(200);
   }
@@ -142,7 +144,7 @@ class LargePageTest extends PageBase {
     }
     JsonObject state = Facts.empty();
     state.getJsonObject("groups").put("large", Facts.level("events", 12, 1_000, members));
-    visit(ColorScheme.DARK, ReducedMotion.NO_PREFERENCE, 1280, 800, state, "");
+    visit(ColorScheme.DARK, state);
     Locator bars = visit.level("large").getByRole(AriaRole.LISTITEM);
     assertThat(bars).hasCount(200);
     visit.reads(visit.level("large"), "and 50 more");
@@ -160,6 +162,32 @@ class LargePageTest extends PageBase {
     // So many do not glide: each change is drawn once.
     assertThat(visit.level("large").evaluate("(it) => it.getAnimations({ subtree: true }).length"))
         .isEqualTo(0);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"100,100,#/", "100,100,#/moves", "1,10000,#/groups/g000"})
+  void tenThousandShardsFitIntoTheMemoryOfATab(int groups, int shards, String hash) {
+    visit(ColorScheme.DARK, ReducedMotion.REDUCE, 1280, 800, Facts.many(groups, shards), hash);
+    visit.sees(visit.page().locator("main table").first());
+    for (int change = 0; change < 20; change++) {
+      live.change(Facts.patch(change, "groups", "g000", "shards", "t000/7", "lag"));
+    }
+    live.change(Facts.patch("n9", "server", "node"));
+    visit.reads(visit.banner(), "n9");
+    CDPSession devTools = visit.page().context().newCDPSession(visit.page());
+    assertThat(OpenTimes.heapMib(devTools)).isLessThan(100);
+  }
+
+  @Test
+  void manyThousandShardsAreCellsWithoutText() {
+    visit(ColorScheme.LIGHT, Facts.large(20, 5_000));
+    assertThat(visit.page().getByRole(AriaRole.GRIDCELL)).hasCount(5_000);
+    assertThat(visit.shard("events/4321")).hasText("");
+    visit.shard("events/4321").click();
+    visit.reads(visit.details(), "shard events/4321");
+    live.change(Facts.patch("c003", "groups", "large", "shards", SHARDS + 4321, "owner"));
+    visit.reads(visit.details(), "ownerc003");
+    assertNothingSerious();
   }
 
   /** Counts what comes and goes above the page, and keeps by what it moves: it is soon gone. */
@@ -194,18 +222,28 @@ class LargePageTest extends PageBase {
           .put(String.format("group-%03d", i), Facts.group("orders", 2, "m" + i));
     }
     visit(ColorScheme.LIGHT, state);
-    Locator groups =
-        visit.page().getByRole(AriaRole.NAVIGATION, new GetByRoleOptions().setName("Groups"));
-    visit.reads(groups, "100 more");
-    groups.getByRole(AriaRole.SEARCHBOX).fill("-277");
-    assertThat(groups.getByRole(AriaRole.LINK)).hasCount(1);
-    groups.getByRole(AriaRole.LINK).click();
+    Locator search = visit.page().getByRole(AriaRole.COMBOBOX);
+    search.fill("-27");
+    visit.sees(visit.page().getByRole(AriaRole.OPTION).filter(withText("group-277")));
+    search.fill("-277");
+    assertThat(visit.page().getByRole(AriaRole.OPTION)).hasCount(1);
+    search.press("Enter");
     visit.sees(visit.lane("m277"));
-    assertThat(visit.page()).hasURL(live.url() + "#group=group-277");
+    assertThat(visit.page()).hasURL(live.url() + "#/groups/group-277");
     visit.page().reload();
     visit.sees(visit.lane("m277"));
+    // An address of the time when there was one page.
+    visit.page().navigate(live.url() + "#group=group-012");
+    visit.sees(visit.lane("m12"));
+    assertThat(visit.page()).hasURL(live.url() + "#/groups/group-012");
     visit.page().navigate(live.url() + "#group=no-such");
     visit.sees(visit.page().getByText("There is no group “no-such” now"));
+    visit.page().navigate(live.url() + "#/groups");
+    visit.sees(visit.page().getByText("Show 100 more of 300"));
+  }
+
+  private static Locator.FilterOptions withText(String text) {
+    return new Locator.FilterOptions().setHasText(text);
   }
 
   @Test
@@ -257,6 +295,9 @@ class LargePageTest extends PageBase {
     visit.seesOwner("__proto__/1", "<b>hasOwnProperty");
     live.change(Facts.patch(5, "groups", "constructor", "shards", "__proto__/0", "lag"));
     visit.sees(visit.page().getByLabel("__proto__/0, owned by toString, lag 5 messages"));
-    visit.reads(visit.table("Topics"), "__proto__");
+    visit.page().navigate(live.url() + "#/topics");
+    visit.table("Topics").getByRole(AriaRole.LINK).click();
+    visit.reads(visit.page().getByRole(AriaRole.HEADING).first(), "topic __proto__");
+    visit.reads(visit.table("Groups that read it"), "constructor");
   }
 }

@@ -204,6 +204,10 @@ class LivePageTest extends PageBase {
     visit.seesNoMore(shown);
   }
 
+  private static GetByRoleOptions exactly(String name) {
+    return new GetByRoleOptions().setName(name).setExact(true);
+  }
+
   private static JsonObject stored(String field, Object value) {
     return Facts.patch(value, "cluster", "logs", "d0", "storage", "n1", field);
   }
@@ -212,6 +216,7 @@ class LivePageTest extends PageBase {
   @MethodSource("schemes")
   void aDataGroupShowsWhatItStoresAndWhatIsLost(ColorScheme scheme) {
     visitTwo(scheme);
+    visit.page().getByRole(AriaRole.LINK, exactly("Overview")).click();
     Locator group = visit.table("Log groups").getByRole(AriaRole.ROW).filter(named("d0"));
     visit.reads(group, "—unknown");
     live.change(stored("liveBytes", 48 << 20));
@@ -294,13 +299,13 @@ class LivePageTest extends PageBase {
     live.cut();
     visit.seesStale();
     visit.hears("Stale: no connection to the node");
-    assertThat(visit.page()).hasTitle("stale · Evenkeel");
+    assertThat(visit.page()).hasTitle("stale · group billing · Evenkeel");
     // What was known is still there to read.
     visit.seesOwner("orders/0", "amber");
     live.mend();
     visit.seesLive();
     visit.hears("Connected again");
-    assertThat(visit.page()).hasTitle("Evenkeel");
+    assertThat(visit.page()).hasTitle("group billing · Evenkeel");
     live.change(member("cedar", Facts.member(0)));
     visit.sees(visit.lane("cedar"));
   }
@@ -376,8 +381,9 @@ class LivePageTest extends PageBase {
     visitTwo(scheme);
     visit.sees(visit.lane("amber"));
     visit.page().keyboard().press("Tab");
+    visit.page().keyboard().press("Tab");
     visit.page().keyboard().press("Enter");
-    // The skip link leads to the first consumer.
+    // The second skip link leads to the first consumer.
     visit.reads(visit.details(), "consumer amber");
     visit.page().keyboard().press("ArrowRight");
     visit.reads(visit.details(), "shard orders/0");

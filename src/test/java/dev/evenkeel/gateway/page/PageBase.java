@@ -40,8 +40,16 @@ abstract class PageBase {
         .toList();
   }
 
+  /** Visits the board of the first group, or the overview if there is none. */
   void visit(ColorScheme scheme, JsonObject state) {
-    visit(scheme, ReducedMotion.NO_PREFERENCE, 1280, 800, state, "");
+    visit(scheme, ReducedMotion.NO_PREFERENCE, 1280, 800, state, board(state));
+  }
+
+  static String board(JsonObject state) {
+    return state.getJsonObject("groups").fieldNames().stream()
+        .findFirst()
+        .map(group -> "#/groups/" + group)
+        .orElse("");
   }
 
   void visit(
@@ -51,10 +59,26 @@ abstract class PageBase {
       int height,
       JsonObject state,
       String hash) {
-    live = new FakeLive(state);
+    visit(scheme, motion, width, height, new FakeLive(state), hash);
+  }
+
+  /** Visits a server whose answers are set. */
+  void visit(
+      ColorScheme scheme,
+      ReducedMotion motion,
+      int width,
+      int height,
+      FakeLive server,
+      String hash) {
+    live = server;
     visit = new Visit(browsers.browser(), scheme, motion, width, height, live.url() + hash);
     visit.seesLive();
     // What is to be loaded is there: afterwards a test may take the server away.
     visit.page().evaluate("() => document.fonts.ready.then(() => true)");
+  }
+
+  /** axe-core finds nothing serious in what is shown. */
+  void assertNothingSerious() {
+    Axe.assertNothingSerious(visit.page());
   }
 }

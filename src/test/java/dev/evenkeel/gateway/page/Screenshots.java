@@ -10,9 +10,9 @@ import java.util.List;
 import java.util.Random;
 
 /**
- * Takes the pictures of the page. {@code Screenshots review DIRECTORY} takes many, to look at;
- * {@code Screenshots readme FILE} the one of the README: three consumers, twelve shards, some of
- * them travelling to the third.
+ * Takes the pictures of the page. {@code Screenshots pages DIRECTORY} takes every page, and {@code
+ * Screenshots review DIRECTORY} many boards, to look at; {@code Screenshots readme FILE} the one of
+ * the README: three consumers, twelve shards, some of them travelling to the third.
  */
 final class Screenshots {
   private static final int HISTORY_MILLIS = 130_000;
@@ -23,8 +23,44 @@ final class Screenshots {
     try (Browsers browsers = Browsers.start()) {
       if (args[0].equals("readme")) {
         readme(browsers.browser(), Path.of(args[1]));
+      } else if (args[0].equals("pages")) {
+        pages(browsers.browser(), Path.of(args[1]));
       } else {
         review(browsers.browser(), Path.of(args[1]));
+      }
+    }
+  }
+
+  private static final List<String> PAGES =
+      List.of(
+          "overview #/",
+          "topic #/topics/orders",
+          "group #/groups/billing",
+          "paused #/groups/reports",
+          "moves #/groups/billing/moves",
+          "plan #/groups/billing/plan",
+          "all-moves #/moves",
+          "cluster #/cluster",
+          "groups #/groups");
+
+  /** Every page of one cluster, whole, dark and light, wide and narrow. */
+  private static void pages(Browser browser, Path directory) {
+    for (ColorScheme scheme : new ColorScheme[] {ColorScheme.DARK, ColorScheme.LIGHT}) {
+      for (int[] size : new int[][] {{1600, 1000}, {360, 740}}) {
+        try (FakeLive live = Harbour.server();
+            BrowserContext context = context(browser, scheme, size[0], size[1])) {
+          Page page = context.newPage();
+          page.onConsoleMessage(message -> System.err.println(message.text()));
+          page.onPageError(System.err::println);
+          for (String each : PAGES) {
+            String name = each.substring(0, each.indexOf(' '));
+            page.navigate(live.url() + each.substring(each.indexOf('#')));
+            page.waitForTimeout(2500);
+            String file = name + "-" + scheme + "-" + size[0] + ".png";
+            page.screenshot(
+                new Page.ScreenshotOptions().setFullPage(true).setPath(directory.resolve(file)));
+          }
+        }
       }
     }
   }
@@ -109,8 +145,7 @@ final class Screenshots {
       Page page = context.newPage();
       page.onConsoleMessage(message -> System.err.println(name + ": " + message.text()));
       page.onPageError(error -> System.err.println(name + ": " + error));
-      page.navigate(
-          live.url() + (name.equals("large") || name.equals("middle") ? "" : "#group=billing"));
+      page.navigate(live.url() + PageBase.board(state));
       page.waitForTimeout(2200);
       if (!name.equals("empty") && !stale) {
         page.locator("[data-cell]").nth(3).click();
@@ -145,7 +180,7 @@ final class Screenshots {
     try (FakeLive live = new FakeLive(state);
         BrowserContext context = context(browser, ColorScheme.DARK, 1400, 880)) {
       Page page = context.newPage();
-      page.navigate(live.url());
+      page.navigate(live.url() + PageBase.board(state));
       for (int at = 0; at < HISTORY_MILLIS; at += 500) {
         live.change(Traffic.tick(state, "billing", "orders", 12, at / 1000.0, random));
         page.waitForTimeout(500);

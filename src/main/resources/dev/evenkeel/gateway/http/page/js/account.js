@@ -14,6 +14,8 @@ export class Account {
     this.user = null;
     this.may = [];
     this.refused = '';
+    /** Whether the node has said who this page belongs to. */
+    this.known = false;
   }
 
   /** Whether the user may see nothing. */
@@ -34,6 +36,7 @@ export class Account {
 
   async leave() {
     await this.ask('DELETE');
+    this.known = false;
     this.user = null;
     this.may = [];
     this.locked = true;
@@ -54,11 +57,13 @@ export class Account {
     }
     if (answer.ok) {
       this.locked = false;
+      this.known = true;
       this.user = said.user ?? null;
       this.may = said.may ?? [];
       this.refused = '';
     } else if (answer.status === 401) {
       this.locked = true;
+      this.known = false;
       this.user = null;
       this.refused = body ? said.message : '';
     } else if (body) {

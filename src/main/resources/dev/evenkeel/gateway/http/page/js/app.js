@@ -1,124 +1,90 @@
 import { html } from './lib.js';
-import { brief, count, figure, known, plural, rate, seconds, statusWord, unknownWord } from './words.js';
-import { balance, byName, density, lanes, shortTopics } from './model.js';
+import { CreateTopic, GroupActions, TopicActions } from './actions/bars.js';
+import { Actions } from './actions/dialog.js';
+import { PAGES } from './pages.js';
+import { addressOf, link, siblings } from './router.js';
 import { Header, Notice } from './header.js';
-import { Groups } from './groups.js';
-import { Board } from './board.js';
-import { Chart } from './chart.js';
-import { Details } from './details.js';
-import { Dedup } from './dedup.js';
-import { Failures } from './failures.js';
-import { Level } from './level.js';
 import { LoggedIn, Login } from './login.js';
-import { Logs, Moves, Nodes, Topics } from './tables.js';
+import { Search } from './search.js';
 
-const Figure = ({ name, children }) => html`<div class="figure"><dt>${name}</dt><dd>${children}</dd></div>`;
+const NAVIGATION = PAGES.filter((page) => page.nav);
 
-/** The keel: it lies level when no consumer has more than one shard more than another. */
-function Keel({ tilt }) {
-  return html`<svg class="keel" viewBox="-40 -40 80 80" width="76" height="76" aria-hidden="true">
-    <circle class="rim" r="38" />
-    <path class="ticks" d="M-38 0h5M38 0h-5M-32.9 -19l3.5 2M32.9 -19l-3.5 2M-32.9 19l3.5 -2M32.9 19l-3.5 -2" />
-    <g class="sea" style=${{ transform: `rotate(${(tilt * 24).toFixed(1)}deg)` }}>
-      <path class="deep" d="M-31 0a31 31 0 0 0 62 0z" />
-      <path class="line" d="M-31 0h62" />
-    </g>
-    <path class="hull" d="M-12 0h24M0 0v9" />
-  </svg>`;
+/** What the address names, in words: for the title of the window. */
+export function titleOf({ page, params }) {
+  if (page === null) return 'Not found';
+  const title = page.title(params);
+  const words = [page.kind === undefined ? title : `${page.kind} ${title}`];
+  if (page.tab !== undefined && siblings(PAGES, page)[0] !== page) words.unshift(page.tab);
+  return words.join(' · ');
 }
 
-let prefixes = { topics: '', map: new Map() };
-
-/** The same map as long as the topics are the same, so that lanes need not be drawn again. */
-function prefixesOf(shards) {
-  const topics = new Set(Object.values(shards).map((shard) => shard.topic));
-  const all = [...topics].sort(byName).join(' ');
-  if (prefixes.topics !== all) prefixes = { topics: all, map: shortTopics(topics) };
-  return prefixes.map;
+/** Whether a page of the navigation is shown, or one below it. */
+function within({ path, page }, of) {
+  if (page === of) return 'page';
+  return of.route !== '/' && path.startsWith(`${of.route}/`) ? 'true' : undefined;
 }
 
-function Group({ name, group, focus, history, tick, lines, onClose }) {
-  const all = lanes(group);
-  const shards = Object.keys(group.shards ?? {}).length;
-  const members = Object.keys(group.members ?? {}).length;
-  const { min, max, tilt } = balance(all);
-  const spread = group.mode === 'level' || group.mode === 'singleton' ? '' : group.mode === 'broadcast' ? 'all to each' : min === null ? 'no consumer' : min === max ? `${count(min)} each` : `${count(min)}–${count(max)} each`;
-  const well = group.status === 'OK';
-  const label = `Lag ${unknownWord(brief(group.lag))} messages, consumed ${unknownWord(rate(group.rate))} messages a second`;
-  return html`<section class="group" aria-labelledby="group-name">
-    <div class="glance">
-      <${Keel} tilt=${group.mode === 'singleton' ? 0 : tilt} />
-      <div class="title">
-        <h2 id="group-name"><span class="kind">group</span> ${name}</h2>
-        <p class="status" data-well=${known(group.status) ? String(well) : undefined}>
-          ${known(group.status) && html`<span aria-hidden="true">${well ? '✓ ' : '▲ '}</span>`}${figure(statusWord(group.status, members))}
-          <span class="quiet"> · ${figure(group.mode)}</span>
-        </p>
-      </div>
-      <dl class="figures">
-        <${Figure} name="consumers">${count(members)}<//>
-        <${Figure} name="shards">${count(shards)} <small>${spread}</small><//>
-        <${Figure} name="lag">${figure(brief(group.lag))} <small>${known(group.lagSeconds) && group.lag > 0 ? seconds(group.lagSeconds) : ''}</small><//>
-        <${Figure} name="consumed/s">${figure(rate(group.rate))}<//>
-      </dl>
-      <${Chart} key=${name} ring=${history.groups.get(name)} tick=${tick} label=${label} />
-    </div>
-    ${known(group.level) && html`<${Level} group=${name} level=${group.level} />`}
-    ${known(group.dedup) && html`<${Dedup} group=${name} dedup=${group.dedup} />`}
-    ${known(group.failures) && html`<${Failures} group=${name} failures=${group.failures} />`}
-    <div class="split">
-      <${Board} group=${name} lanes=${all} density=${density(shards)} prefixes=${prefixesOf(group.shards ?? {})} tick=${tick} lines=${lines} />
-      <${Details} focus=${focus} group=${group} history=${history} onClose=${onClose} />
-    </div>
-  </section>`;
+/** The heading of a page, to which the focus goes when the address changes, and the pages about the same thing. */
+function Head({ page, params, children }) {
+  const tabs = siblings(PAGES, page);
+  return html`<div class="head">
+    <h1 id="heading" tabindex="-1">${page.kind !== undefined && html`<span class="kind">${page.kind}</span> `}${page.title(params)}</h1>
+    ${tabs.length > 1 &&
+    html`<nav class="tabs" aria-label=${`Pages of ${page.kind} ${page.title(params)}`}>
+      ${tabs.map((tab) => html`<a href=${addressOf(tab, params)} aria-current=${tab === page ? 'page' : undefined}>${tab.tab}</a>`)}
+    </nav>`}
+    ${children}
+  </div>`;
 }
 
-function Nothing({ account, state, chosen }) {
-  if (account.blind()) return html`<p class="empty">The user “${account.user}” may see nothing here: it needs the permission view:NAME for a topic or group.</p>`;
-  if (state === null) return html`<p class="empty">Waiting for the node …</p>`;
-  return chosen === null
-    ? html`<div class="empty">
-        <p>No group of consumers yet. Start one:</p>
-        <p><code>java -jar evenkeel.jar consume TOPIC --group NAME</code></p>
-      </div>`
-    : html`<p class="empty">There is no group “${chosen}” now. Choose another, or wait for it.</p>`;
+/** What the account may do with what the page is about. Effects are shown of the state at that moment. */
+function PageActions({ place, account, state, now }) {
+  const { page, params } = place;
+  if (page.route === '/topics') return html`<${CreateTopic} account=${account} />`;
+  if (page.kind === 'topic' && state?.topics?.[params.topic]) return html`<${TopicActions} topic=${params.topic} account=${account} groups=${() => now().groups ?? {}} />`;
+  const group = page.kind === 'group' && state?.groups?.[params.group];
+  return group && html`<${GroupActions} name=${params.group} group=${group} account=${account} live=${() => now().groups?.[params.group]} />`;
 }
 
-/** The whole page. */
-export function App({ feed, account, state, chosen, focus, history, tick, lines, said, onClose, onEnter, onLeave }) {
+function NotFound({ path }) {
+  return html`<div class="head"><h1 id="heading" tabindex="-1">Not found</h1></div>
+    <p class="empty">There is no page at ${path}. <a href=${link()}>Go to the overview</a></p>`;
+}
+
+function Content({ place, account, state, now, view }) {
+  const { page, params, query, path } = place;
+  if (page === null) return html`<${NotFound} path=${path} />`;
+  const body = account.blind()
+    ? html`<p class="empty">The user “${account.user}” may see nothing here: it needs the permission view:NAME for a topic or group.</p>`
+    : state === null
+      ? html`<p class="empty">Waiting for the node …</p>`
+      : html`<${page.component} key=${path} params=${params} query=${query} state=${state} account=${account} ...${view} />`;
+  return html`<${Head} page=${page} params=${params}><${PageActions} place=${place} account=${account} state=${state} now=${now} /><//>${body}`;
+}
+
+/** Everything around the pages. */
+export function App({ feed, account, state, place, said, onEnter, onLeave, ...view }) {
   if (account.locked)
     return html`<div class="page">
       <${Header} feed=${feed} state=${null} />
       <main><${Login} account=${account} onEnter=${onEnter} /></main>
     </div>`;
-  const groups = state?.groups ?? {};
-  const group = chosen === null ? undefined : groups[chosen];
   return html`<div class="page" data-condition=${feed.condition()}>
-    <a class="skip" href="#board" onClick=${skip}>Skip to the shards</a>
-    <${Header} feed=${feed} state=${state}><${LoggedIn} account=${account} onLeave=${onLeave} /><//>
+    <a class="skip" href="#heading" onClick=${(event) => skip(event, '#heading')}>Skip to the content</a>
+    ${place.page?.board && html`<a class="skip" href="#board" onClick=${(event) => skip(event, '#board [tabindex="0"]')}>Skip to the shards</a>`}
+    <${Header} feed=${feed} state=${state}><${Search} state=${state} /><${LoggedIn} account=${account} onLeave=${onLeave} /><//>
+    <nav class="pages" aria-label="Pages">
+      ${NAVIGATION.map((page) => html`<a href=${addressOf(page)} aria-current=${within(place, page)}>${page.title()}</a>`)}
+    </nav>
     <${Notice} feed=${feed} state=${state} />
-    <main>
-      ${Object.keys(groups).length > 0 && html`<${Groups} groups=${groups} chosen=${chosen} />`}
-      ${group
-        ? html`<${Group} name=${chosen} group=${group} focus=${focus} history=${history} tick=${tick} lines=${lines} onClose=${onClose} />`
-        : html`<${Nothing} account=${account} state=${state} chosen=${chosen} />`}
-      ${state !== null &&
-      html`<div class="panels">
-        ${group && html`<${Moves} moves=${state.moves ?? {}} group=${chosen} />`}
-        <${Topics} topics=${state.topics ?? {}} history=${history} tick=${tick} />
-        <${Logs} logs=${state.cluster?.logs ?? {}} />
-        <section class="panel" aria-label="Nodes">
-          <h2>Nodes</h2>
-          <${Nodes} nodes=${state.cluster?.nodes ?? {}} />
-        </section>
-      </div>`}
-    </main>
+    <main><${Content} place=${place} account=${account} state=${state} now=${() => feed.state ?? {}} view=${view} /></main>
+    <${Actions} />
     <footer><p class="news" role="status" aria-live="polite" aria-label="News">${said}</p></footer>
   </div>`;
 }
 
-/** The address keeps the group. */
-function skip(event) {
+/** The address keeps the page. */
+function skip(event, target) {
   event.preventDefault();
-  document.querySelector('#board [tabindex="0"]')?.focus();
+  document.querySelector(target)?.focus();
 }

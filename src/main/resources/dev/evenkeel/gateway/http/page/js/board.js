@@ -12,23 +12,39 @@ const sameCell = (a, b) =>
 
 /** Everything of a shard that its cell shows. */
 const facts = (shard) =>
-  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}`;
+  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}|${shard.paused}`;
 
-/** What a shard has to do with others while the number of shards changes. */
-const kin = (shard) => (shard.sealed ? 'sealed' : known(shard.waitsFor) ? `after ${shard.waitsFor}` : null);
+/** That a shard is paused, or what it has to do with others while the number of shards changes. */
+const kin = (shard) => (shard.paused ? '‖ paused' : shard.sealed ? 'sealed' : known(shard.waitsFor) ? `after ${shard.waitsFor}` : null);
 
 const Cell = memo(({ name, shard, density, prefix, line }) => {
   const draining = shard.state === 'DRAINING';
   const roomy = density === 'roomy';
+  const words = describe(name, shard);
+  if (density === 'tiny')
+    return html`<div
+      role="gridcell"
+      class="cell"
+      data-cell=${name}
+      data-state=${shard.state ?? 'UNKNOWN'}
+      data-kin=${shard.sealed ? 'parent' : known(shard.waitsFor) ? 'child' : undefined}
+      data-paused=${shard.paused ? '' : undefined}
+      data-unknown=${known(shard.lag) ? undefined : ''}
+      tabindex="-1"
+      aria-label=${words}
+      title=${words}
+      style=${{ '--level': level(shard.lag).toFixed(2) }}
+    ></div>`;
   return html`<div
     role="gridcell"
     class="cell"
     data-cell=${name}
     data-state=${shard.state ?? 'UNKNOWN'}
     data-kin=${shard.sealed ? 'parent' : known(shard.waitsFor) ? 'child' : undefined}
+    data-paused=${shard.paused ? '' : undefined}
     tabindex="-1"
-    aria-label=${describe(name, shard)}
-    title=${roomy ? undefined : describe(name, shard)}
+    aria-label=${words}
+    title=${roomy ? undefined : words}
   >
     <span class="water" style=${{ transform: `scaleY(${level(shard.lag).toFixed(3)})` }}></span>
     <span class="id">${roomy ? name : `${prefix}${shard.shard}`}</span>
@@ -39,6 +55,7 @@ const Cell = memo(({ name, shard, density, prefix, line }) => {
     ${roomy && !draining && kin(shard) === null && shard.state !== 'FREE' && html`<${Spark} values=${line} width=${56} height=${18} />`}
     ${density !== 'dense' && html`<span class="lag">${figure(brief(shard.lag))}</span>`}
     ${roomy && html`<span class="old">${known(shard.lag) ? figure(seconds(shard.lagSeconds)) : ''}</span>`}
+    ${!roomy && shard.paused && html`<span class="going">‖</span>`}
     ${density === 'dense' && !known(shard.lag) && html`<span class="lag">—</span>`}
   </div>`;
 }, sameCell);

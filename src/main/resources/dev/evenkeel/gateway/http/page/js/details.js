@@ -1,6 +1,7 @@
 import { html } from './lib.js';
 import { count, figure, known, millis, plural, rate, seconds, stateWord } from './words.js';
 import { Spark } from './spark.js';
+import { ShardActions } from './actions/bars.js';
 import { isDispatcher } from './level.js';
 
 const Row = ({ name, value }) => html`<div><dt>${name}</dt><dd>${figure(value)}</dd></div>`;
@@ -9,7 +10,7 @@ function ShardDetails({ name, shard, line }) {
   const left = shard.state === 'DRAINING' && known(shard.drainDeadline) ? Math.max(0, shard.drainDeadline - Date.now()) : null;
   return html`<h3><span class="kind">shard</span> ${name}</h3>
     <dl class="rows">
-      <${Row} name="state" value=${stateWord(shard)} />
+      <${Row} name="state" value=${`${stateWord(shard)}${shard.paused ? ', paused' : ''}`} />
       <${Row} name="owner" value=${shard.state === 'FREE' ? 'none' : shard.owner} />
       <${Row} name="next owner" value=${known(shard.nextOwner) ? shard.nextOwner : shard.state === 'OWNED' ? 'stays' : null} />
       ${left !== null && html`<${Row} name="released within" value=${seconds(left / 1000)} />`}
@@ -56,7 +57,7 @@ function ConsumerDetails({ name, member, shards, level, mode }) {
 }
 
 /** Everything about the shard or consumer that has the focus. */
-export function Details({ focus, group, history, onClose }) {
+export function Details({ focus, name: ofGroup, group, account, history, onClose }) {
   const [kind, name] = focus ?? [null, null];
   const shards = group.shards ?? {};
   const shard = kind === 'cell' ? shards[name] : null;
@@ -64,7 +65,7 @@ export function Details({ focus, group, history, onClose }) {
   return html`<aside class="details" aria-label="Details" data-open=${known ? '' : undefined}>
     ${known && html`<button class="close" onClick=${onClose} aria-label="Close details">✕</button>`}
     ${shard
-      ? html`<${ShardDetails} name=${name} shard=${shard} line=${history.shards.get(name)?.values(0)} />`
+      ? html`<${ShardDetails} name=${name} shard=${shard} line=${history.shards.get(name)?.values(0)} /><${ShardActions} name=${ofGroup} group=${group} shard=${shard} account=${account} />`
       : kind === 'lane'
         ? html`<${ConsumerDetails} name=${name} member=${group.members?.[name] ?? null} shards=${shards} level=${group.level} mode=${group.mode} />`
         : html`<h3>Details</h3><p class="quiet">Choose a shard or a consumer: click, or Tab to the board and use the arrow keys.</p>`}

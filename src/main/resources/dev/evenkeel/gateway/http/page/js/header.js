@@ -56,13 +56,13 @@ const Fact = ({ name, value }) => html`<div class="fact"><dt>${name}</dt><dd>${f
 
 export function Header({ feed, state, children }) {
   return html`<header class="top">
-    <a class="brand" href="#">
+    <a class="brand" href="#/">
       <svg viewBox="0 0 32 32" width="26" height="26" aria-hidden="true">
         <circle class="rim" cx="16" cy="16" r="14.5" />
         <path class="sea" d="M2.5 16a13.5 13.5 0 0 0 27 0z" />
         <path class="line" d="M5 16h22M16 16v8" />
       </svg>
-      <h1>Evenkeel</h1>
+      <span>Evenkeel</span>
     </a>
     <dl class="facts">
       <${Fact} name="cluster" value=${state?.cluster?.id} />

@@ -37,10 +37,22 @@ export class History {
     this.shards = new Map();
     this.topics = new Map();
     this.shardsOf = null;
+    this.lines = new Map();
+  }
+
+  /**
+   * The last two minutes of a figure of one of the `groups`, `topics` or `shards`: the same array until
+   * the next sample. Undefined if there is none.
+   */
+  line(kind, name) {
+    const key = `${kind} ${name}`;
+    if (!this.lines.has(key)) this.lines.set(key, this[kind].get(name)?.values(kind === 'groups' ? 1 : 0).slice(-SHARD_SAMPLES));
+    return this.lines.get(key);
   }
 
   /** Takes one sample of everything; of shards, those of the chosen group. */
   sample(state, chosen, unixSeconds) {
+    this.lines.clear();
     keep(this.groups, state.groups ?? {}, GROUPS_MAX, GROUP_SAMPLES, 3, (g) => [unixSeconds, g.lag, g.rate]);
     keep(this.topics, state.topics ?? {}, TOPICS_MAX, SHARD_SAMPLES, 1, (t) => [t.rate]);
     if (this.shardsOf !== chosen) {
@@ -52,6 +64,7 @@ export class History {
 
   /** Nothing is known of a second in which the page was stale: the lines have a gap there. */
   gap(unixSeconds) {
+    this.lines.clear();
     this.groups.forEach((ring) => ring.push(unixSeconds));
     this.topics.forEach((ring) => ring.push());
     this.shards.forEach((ring) => ring.push());

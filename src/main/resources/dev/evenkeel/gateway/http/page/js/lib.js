@@ -6,6 +6,7 @@ export { render, Component };
 export {
   useEffect,
   useLayoutEffect,
+  useReducer,
   useRef,
   useState,
 } from '../vendor/preact-10.29.8/hooks.module.js';

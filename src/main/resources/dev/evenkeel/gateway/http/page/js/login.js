@@ -15,7 +15,7 @@ export function Login({ account, onEnter }) {
   return html`<form class="login" onSubmit=${submit}>
     <h2>This cluster has users</h2>
     <label for="token">Token of a user</label>
-    <input id="token" type="password" autocomplete="current-password" spellcheck="false" value=${token} aria-describedby="token-refused" onInput=${(event) => setToken(event.target.value)} />
+    <input id="token" type="password" autocomplete="current-password" spellcheck=${false} value=${token} aria-describedby="token-refused" onInput=${(event) => setToken(event.target.value)} />
     <button type="submit" disabled=${busy || token.trim() === ''}>Log in</button>
     <p id="token-refused" role="alert">${account.refused}</p>
     <p class="quiet">An operator makes one with <code>evenkeel user add</code>.</p>

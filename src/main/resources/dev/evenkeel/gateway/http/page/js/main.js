@@ -1,19 +1,19 @@
 import { html, render } from './lib.js';
 import { Account } from './account.js';
-import { App } from './app.js';
+import { App, titleOf } from './app.js';
 import { Feed } from './feed.js';
-import { groupOfHash } from './groups.js';
 import { History } from './history.js';
 import { Keyboard } from './keyboard.js';
-import { byName } from './model.js';
 import { News } from './news.js';
+import { PAGES } from './pages.js';
+import { locate, moved } from './router.js';
 import { Travel } from './travel.js';
 
 const SAMPLE_MILLIS = 1000;
 const LOST = 'Stale: no connection to the node';
 const FOUND = 'Connected again';
 
-const place = document.getElementById('page');
+const root = document.getElementById('page');
 const history = new History();
 const travel = new Travel(document.getElementById('sky'));
 const keyboard = new Keyboard((focus) => show({ focus }));
@@ -29,28 +29,29 @@ const feed = new Feed(
 );
 
 const view = { focus: null, said: '', tick: 0 };
-let first = null;
+let place = null;
+let arrived = false;
 let drawn = { group: null, shards: null };
 let asked = false;
 let snapshots = 0;
 let condition = null;
 
-/** The group of the address; without one the first that was there, as long as it is. */
-function chosen() {
-  const wanted = groupOfHash(location.hash);
-  if (wanted !== null) return wanted;
-  const groups = feed.state?.groups ?? {};
-  if (first === null || !(first in groups)) first = Object.keys(groups).sort(byName)[0] ?? null;
-  return first;
+/** The group that the page is about, or null. */
+const chosen = () => place.params.group ?? null;
+
+/** The address has changed. What was an address once leads to where its page is now. */
+function arrive() {
+  const elsewhere = moved(location.hash);
+  if (elsewhere !== null) location.replace(elsewhere);
+  const path = place?.path ?? null;
+  place = locate(PAGES, elsewhere ?? location.hash);
+  arrived ||= path !== null && path !== place.path;
+  show({ focus: null });
+  update();
 }
 
-let drawnLines = new Map();
-
-/** A shard's samples: the same array until the next sample. */
-function lines(key) {
-  if (!drawnLines.has(key)) drawnLines.set(key, history.shards.get(key)?.values(0));
-  return drawnLines.get(key);
-}
+/** A shard's samples. */
+const lines = (key) => history.line('shards', key);
 
 /** At most one drawing a frame, however many changes come; also in a hidden tab, for its title. */
 function draw() {
@@ -60,12 +61,17 @@ function draw() {
   const from = group === drawn.group ? travel.depart(drawn.shards, shards) : new Map();
   keyboard.remember();
   render(
-    html`<${App} feed=${feed} account=${account} state=${feed.state} chosen=${group} history=${history} lines=${lines} onClose=${() => show({ focus: null })} onEnter=${() => feed.hurry()} onLeave=${leave} ...${view} />`,
-    place,
+    html`<${App} feed=${feed} account=${account} state=${feed.state} place=${place} history=${history} lines=${lines} onClose=${() => show({ focus: null })} onEnter=${() => feed.hurry()} onLeave=${leave} ...${view} />`,
+    root,
   );
   keyboard.attach(document.getElementById('board'));
   keyboard.restore();
   travel.arrive(from);
+  if (arrived) {
+    arrived = false;
+    document.getElementById('heading')?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }
   drawn = { group, shards };
 }
 
@@ -94,9 +100,11 @@ function update() {
     if (now === 'live' && condition === 'stale') news.tell(FOUND, LOST);
   }
   condition = now;
-  document.title = now === 'stale' ? 'stale · Evenkeel' : 'Evenkeel';
+  document.title = `${now === 'stale' ? 'stale · ' : ''}${titleOf(place)} · Evenkeel`;
   if (feed.state !== null) {
     news.take(feed.state, chosen(), feed.snapshots !== snapshots);
+    // Another snapshot may come because the account may do something else now.
+    if (snapshots > 0 && feed.snapshots !== snapshots) account.look();
     snapshots = feed.snapshots;
   }
   ask();
@@ -107,11 +115,11 @@ function sample() {
   if (feed.condition() === 'live') history.sample(feed.state, chosen(), now);
   else history.gap(now);
   view.tick++;
-  drawnLines = new Map();
   update();
 }
 
-addEventListener('hashchange', () => show({ focus: null }));
+addEventListener('hashchange', arrive);
 setInterval(sample, SAMPLE_MILLIS);
+arrive();
 feed.start();
 account.look();

@@ -6,9 +6,33 @@ export const byName = (a, b) => natural.compare(a, b);
 /** Shards up to which a cell shows everything, and up to which it shows its lag as a number. */
 const ROOMY_SHARDS_MAX = 72;
 const COMPACT_SHARDS_MAX = 480;
+/** Shards up to which a cell shows its number. */
+const DENSE_SHARDS_MAX = 3000;
 
 export function density(shards) {
-  return shards <= ROOMY_SHARDS_MAX ? 'roomy' : shards <= COMPACT_SHARDS_MAX ? 'compact' : 'dense';
+  return shards <= ROOMY_SHARDS_MAX ? 'roomy' : shards <= COMPACT_SHARDS_MAX ? 'compact' : shards <= DENSE_SHARDS_MAX ? 'dense' : 'tiny';
+}
+
+const counted = new WeakMap();
+
+/**
+ * How many members and shards a group has, and how many shards have no owner although nothing keeps
+ * them from it. What has not changed is the same object, and is not counted again.
+ */
+export function counts(group) {
+  let sums = counted.get(group);
+  if (sums === undefined) {
+    let shards = 0;
+    let free = 0;
+    for (const key in group.shards ?? {}) {
+      const shard = group.shards[key];
+      shards++;
+      if (shard.state === 'FREE' && !known(shard.waitsFor)) free++;
+    }
+    sums = { members: Object.keys(group.members ?? {}).length, shards, free };
+    counted.set(group, sums);
+  }
+  return sums;
 }
 
 let order = [];
@@ -17,7 +41,11 @@ let order = [];
 function sortedKeys(shards) {
   const keys = Object.keys(shards);
   if (keys.length !== order.length || order.some((key) => !(key in shards))) {
-    order = keys.sort((a, b) => byName(shards[a].topic ?? a, shards[b].topic ?? b) || shards[a].shard - shards[b].shard);
+    order = keys.sort((a, b) => {
+      const [x, y] = [shards[a], shards[b]];
+      // Most shards are of one topic, and comparing names takes long.
+      return x.topic === y.topic ? x.shard - y.shard : byName(x.topic ?? a, y.topic ?? b) || x.shard - y.shard;
+    });
   }
   return order;
 }
@@ -27,6 +55,17 @@ function sortedKeys(shards) {
  * owner that is not one (any more, or as the dispatcher of a level group).
  */
 export function lanes(group) {
+  let all = laid.get(group);
+  if (all === undefined) {
+    all = layOut(group);
+    laid.set(group, all);
+  }
+  return all;
+}
+
+const laid = new WeakMap();
+
+function layOut(group) {
   const members = group.members ?? {};
   const shards = group.shards ?? {};
   const cells = new Map(Object.keys(members).sort(byName).map((name) => [name, []]));

@@ -17,6 +17,7 @@ export function happened(before, after, group, lastMove) {
     named(Object.keys(now.members ?? {}).filter((name) => !(name in (old.members ?? {}))), 'joined');
     named(Object.keys(old.members ?? {}).filter((name) => !(name in (now.members ?? {}))), 'left');
   }
+  if (old && now && !old.paused !== !now.paused) news.push(now.paused ? 'paused' : 'resumed');
   const moves = moveKeys(after)
     .filter((key) => key > lastMove && after.moves[key].group === group)
     .sort((a, b) => a - b)

@@ -1,100 +1,118 @@
 import { html, memo } from './lib.js';
-import { bytes, clock, count, figure, known, millis, plural, rate } from './words.js';
+import { bytes, clock, count, figure, known, millis, plural } from './words.js';
 import { byName } from './model.js';
-import { Spark } from './spark.js';
+import { NodeActions } from './actions/bars.js';
+import { link } from './router.js';
+import { Table } from './table.js';
 
 const MOVES_SHOWN_MAX = 50;
-const TOPICS_SHOWN_MAX = 200;
 
-/** A table that scrolls sideways in itself, with the keyboard too. */
-const Table = ({ label, head, children, empty }) => html`<section class="panel" aria-label=${label}>
-  <h2>${label}</h2>
-  <div class="scroll" role="region" tabindex="0" aria-label=${`${label}, table`}>
-    <table>
-      <thead>
-        <tr>${head.map(([name, kind]) => html`<th scope="col" class=${kind ?? ''}>${name}</th>`)}</tr>
-      </thead>
-      <tbody>
-        ${children.length > 0 ? children : html`<tr><td class="quiet" colspan=${head.length}>${empty}</td></tr>`}
-      </tbody>
-    </table>
-  </div>
-</section>`;
+export const Nobody = () => html`<span class="quiet">nobody</span>`;
 
-const Num = ({ children }) => html`<td class="num">${children}</td>`;
-
+/** The last moves of a group. */
 export const Moves = memo(
   ({ moves, group }) => {
     const keys = Object.keys(moves)
       .filter((key) => moves[key].group === group)
       .sort((a, b) => b - a);
-    const shown = keys.slice(0, MOVES_SHOWN_MAX);
-    return html`<${Table}
-      label="Recent moves"
-      empty="no shard has moved yet"
-      head=${[['time'], ['shard'], ['from → to'], ['reason'], ['pause', 'num'], ['release', 'num'], ['redelivered', 'num'], ['epoch', 'num']]}
-    >
-      ${shown.map((key) => {
-        const move = moves[key];
-        return html`<tr key=${key}>
-          <td>${figure(clock(move.time))}</td>
-          <td class="mono">${move.topic}/${move.shard}</td>
-          <td class="mono">${move.from ?? html`<span class="quiet">nobody</span>`} <span class="quiet">→</span> ${move.to ?? html`<span class="quiet">nobody</span>`}</td>
-          <td>${figure(move.reason)}${move.capped ? html` <span class="capped" title="the old owner did not let go in time, and lost the shard">cap hit</span>` : null}</td>
-          <${Num}>${figure(millis(move.pauseMs))}<//>
-          <${Num}>${figure(millis(move.releaseMs))}<//>
-          <${Num}>${figure(count(move.redelivered))}<//>
-          <${Num}>${figure(count(move.epoch))}<//>
-        </tr>`;
-      })}
+    const rows = keys.slice(0, MOVES_SHOWN_MAX).map((key) => moveRow(key, moves[key]));
+    return html`<${Table} label="Recent moves" empty="No shard has moved yet." columns=${MOVE_COLUMNS} rows=${rows}>
+      ${keys.length > 0 && html`<p class="aside"><a href=${link('groups', group, 'moves')}>All moves over time</a></p>`}
     <//>`;
   },
   (a, b) => a.moves === b.moves && a.group === b.group,
 );
 
-export function Topics({ topics, history }) {
-  const names = Object.keys(topics).sort(byName);
-  return html`<${Table}
-    label="Topics"
-    empty="no topic yet"
-    head=${[['topic'], ['shards', 'num'], ['appended/s', 'num'], ['last two minutes'], ['messages', 'num'], ['delayed', 'num'], ['size', 'num']]}
-  >
-    ${names.slice(0, TOPICS_SHOWN_MAX).map((name) => {
-      const topic = topics[name];
-      return html`<tr key=${name}>
-        <th scope="row" class="mono">${name}</th>
-        <${Num}>${figure(count(topic.shards))}<//>
-        <${Num}>${figure(rate(topic.rate))}<//>
-        <td><${Spark} values=${history.topics.get(name)?.values(0)} width=${96} height=${18} /></td>
-        <${Num}>${figure(count(topic.end))}<//>
-        <${Num}>${figure(count(topic.delayed))}<//>
-        <${Num}>${figure(bytes(topic.bytes))}<//>
-      </tr>`;
-    })}
-  <//>`;
+export const MOVE_COLUMNS = [
+  { name: 'time', sortable: true },
+  { name: 'shard', mono: true, sortable: true },
+  { name: 'from → to', mono: true },
+  { name: 'reason', sortable: true },
+  { name: 'pause', num: true, sortable: true },
+  { name: 'release', num: true, sortable: true },
+  { name: 'redelivered', num: true, sortable: true },
+  { name: 'epoch', num: true, sortable: true },
+];
+
+/**
+ * @param when the time as text, if the time of day is not enough
+ */
+export function moveRow(key, move, when = clock(move.time)) {
+  return {
+    key,
+    id: key,
+    sort: [Date.parse(move.time), `${move.topic}/${move.shard}`, null, move.reason, move.pauseMs, move.releaseMs, move.redelivered, move.epoch],
+    cells: [
+      figure(when),
+      `${move.topic}/${move.shard}`,
+      html`${move.from ?? html`<${Nobody} />`} <span class="quiet">→</span> ${move.to ?? html`<${Nobody} />`}`,
+      html`${figure(move.reason)}${move.capped ? html` <span class="capped" title="the old owner did not let go in time, and lost the shard">cap hit</span>` : null}`,
+      figure(millis(move.pauseMs)),
+      figure(millis(move.releaseMs)),
+      figure(count(move.redelivered)),
+      figure(count(move.epoch)),
+    ],
+  };
 }
 
-const alive = (node) =>
-  node.alive === true ? ['●', 'up'] : node.alive === false ? ['✕', 'down'] : [null, null];
+const alive = (node) => (node.alive === true ? ['●', 'up'] : node.alive === false ? ['✕', 'down'] : [null, null]);
 
-export const Nodes = memo(({ nodes }) => html`<ul class="nodes" aria-label="Nodes">
-  ${Object.keys(nodes)
+const NODE_COLUMNS = [
+  { name: 'node', mono: true, sortable: true },
+  { name: 'state' },
+  { name: 'host' },
+  { name: 'zone' },
+  { name: 'version' },
+  { name: 'leads' },
+  { name: 'messages kept', num: true, sortable: true },
+  { name: 'disk free', num: true, sortable: true },
+];
+
+function Free({ node }) {
+  const low = known(node.diskFreeBytes) && node.diskFreeBytes < 2 * node.diskFreeBytesMin;
+  return low
+    ? html`<span class="capped" title=${`the node refuses messages below ${bytes(node.diskFreeBytesMin)}`}><span aria-hidden="true">▲ </span>${bytes(node.diskFreeBytes)}</span>`
+    : figure(bytes(node.diskFreeBytes));
+}
+
+/**
+ * The nodes: whether they are there, what they lead, and how much room they have.
+ *
+ * @param acts whether the account may change nodes
+ */
+export const Nodes = memo(({ nodes, logs, dispatcher, tall, acts }) => {
+  const leads = (name) => Object.keys(logs).filter((log) => logs[log].leader === name).sort(byMeta);
+  const rows = Object.keys(nodes)
     .sort(byName)
     .map((name) => {
-      const [glyph, word] = alive(nodes[name]);
-      return html`<li key=${name} data-alive=${word ?? 'unknown'}>
-        <span class="glyph" aria-hidden="true">${glyph}</span>
-        <span class="mono">${name}</span>
-        <span class="quiet">${figure(word)}${known(nodes[name].host) ? ` on ${nodes[name].host}` : ''}</span>
-      </li>`;
-    })}
-</ul>`);
+      const node = nodes[name];
+      const [glyph, word] = alive(node);
+      const led = leads(name);
+      const member = known(node.membership) && node.membership !== 'MEMBER' ? `, ${node.membership.toLowerCase()}` : '';
+      return {
+        key: name,
+        sort: [name, null, null, null, null, null, node.bytes, node.diskFreeBytes],
+        cells: [
+          name,
+          html`<span class="node" data-alive=${word ?? 'unknown'}>${glyph && html`<span class="glyph" aria-hidden="true">${glyph} </span>`}${figure(word)}${member}</span>${name === dispatcher && html`<span class="quiet"> · dispatcher</span>`}`,
+          figure(node.host),
+          known(node.zone) ? node.zone : html`<span class="quiet">none</span>`,
+          figure(node.version),
+          led.length === 0 ? html`<span class="quiet">nothing</span>` : led.join(', '),
+          figure(bytes(node.bytes)),
+          html`<${Free} node=${node} />`,
+          ...(acts ? [html`<${NodeActions} name=${name} node=${node} />`] : []),
+        ],
+      };
+    });
+  return html`<${Table} label="Nodes" columns=${acts ? [...NODE_COLUMNS, { name: 'change' }] : NODE_COLUMNS} rows=${rows} empty="No node is known yet." tall=${tall} />`;
+});
 
 const Followers = ({ followers }) => {
   const names = Object.keys(followers ?? {}).sort(byName);
   if (names.length === 0) return html`<span class="quiet">none</span>`;
   return names.map(
-    (name) => html`<span class="follower"><span class="mono">${name}</span> ${figure(known(followers[name].lagEntries) ? `−${count(followers[name].lagEntries)}` : null)}</span>`,
+    (name) => html`<span class="follower"><span class="mono">${name}</span> ${figure(known(followers[name].lagEntries) ? `−${count(followers[name].lagEntries)}` : null)}</span> `,
   );
 };
 
@@ -116,24 +134,39 @@ const Stored = ({ storage, leader }) => {
     ${lost > 0 && html` <span class="capped" title="every copy of them is damaged; the log of the node names them">${plural(lost, 'message')} lost</span>`}`;
 };
 
-export const Logs = memo(({ logs }) => html`<${Table}
-  label="Log groups"
-  empty="nothing is known of the logs yet"
-  head=${[['log'], ['leader'], ['term', 'num'], ['committed', 'num'], ['applied', 'num'], ['followers, entries behind'], ['stored'], ['should not lead']]}
->
-  ${Object.keys(logs)
-    .sort((a, b) => (b === 'meta') - (a === 'meta') || byName(a, b))
+const byMeta = (a, b) => (b === 'meta') - (a === 'meta') || byName(a, b);
+
+const LOG_COLUMNS = [
+  { name: 'log', mono: true },
+  { name: 'leader', mono: true },
+  { name: 'term', num: true },
+  { name: 'committed', num: true },
+  { name: 'applied', num: true },
+  { name: 'followers behind' },
+  { name: 'stored' },
+  { name: 'should not lead' },
+];
+
+/** The log groups: who leads and follows them, and what they store. */
+export const Logs = memo(({ logs, tall }) => {
+  const rows = Object.keys(logs)
+    .sort(byMeta)
     .map((name) => {
       const log = logs[name];
-      return html`<tr key=${name}>
-        <th scope="row" class="mono">${name}</th>
-        <td class="mono">${figure(log.leader)}</td>
-        <${Num}>${figure(count(log.term))}<//>
-        <${Num}>${figure(count(log.commitIndex))}<//>
-        <${Num}>${figure(count(log.appliedIndex))}<//>
-        <td>${known(log.followers) ? html`<${Followers} followers=${log.followers} />` : figure(null)}</td>
-        <td>${name === 'meta' ? null : html`<${Stored} storage=${log.storage} leader=${log.leader} />`}</td>
-        <td><${Ineligible} nodes=${log.ineligible} /></td>
-      </tr>`;
-    })}
-<//>`);
+      const nobody = known(log.ineligible) && Object.keys(log.ineligible).length === 0;
+      return {
+        key: name,
+        cells: [
+          name,
+          figure(log.leader),
+          figure(count(log.term)),
+          figure(count(log.commitIndex)),
+          figure(count(log.appliedIndex)),
+          known(log.followers) ? html`<${Followers} followers=${log.followers} />` : figure(null),
+          name === 'meta' ? html`<span class="quiet">no messages</span>` : html`<${Stored} storage=${log.storage} leader=${log.leader} />`,
+          nobody ? html`<span class="quiet">none</span>` : html`<${Ineligible} nodes=${log.ineligible} />`,
+        ],
+      };
+    });
+  return html`<${Table} label="Log groups" columns=${LOG_COLUMNS} rows=${rows} empty="Nothing is known of the logs yet." tall=${tall} />`;
+});

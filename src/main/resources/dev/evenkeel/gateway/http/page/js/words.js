@@ -36,6 +36,9 @@ export function clock(instant) {
   return Number.isNaN(date.getTime()) ? null : date.toLocaleTimeString('en-GB');
 }
 
+/** Date and time in UTC of milliseconds since 1970. */
+export const moment = (ms) => (known(ms) ? new Date(ms).toISOString().replace('T', ' ').replace('Z', '') : null);
+
 export const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 export const unknownWord = (text) => text ?? 'unknown';
 
@@ -58,8 +61,9 @@ export function describe(key, shard) {
         ? `draining from ${unknownWord(shard.owner)} to ${unknownWord(shard.nextOwner)}`
         : `owned by ${unknownWord(shard.owner)}`;
   const lag = known(shard.lag) ? `lag ${plural(shard.lag, 'message')}` : 'lag unknown';
+  const paused = shard.paused ? ', paused' : '';
   const kin = shard.sealed ? ', sealed: its keys go on in other shards' : known(shard.waitsFor) ? `, waits for shards ${shard.waitsFor}` : '';
-  return `${key}, ${owner}${kin}, ${lag}, epoch ${unknownWord(count(shard.epoch))}`;
+  return `${key}, ${owner}${paused}${kin}, ${lag}, epoch ${unknownWord(count(shard.epoch))}`;
 }
 
 /** The command line uses the same words: StatusText.java. */
@@ -71,3 +75,11 @@ const STATUS = {
   HEAVY_LOAD_WITH_CONSUMER_IDLE_BALANCE_NEEDED: 'rebalancing, members idle',
 };
 export const statusWord = (status, members) => (known(status) ? (members === 0 ? 'no members' : (STATUS[status] ?? status)) : null);
+
+/** The date and time of day of an instant, here; of an instant of today without the date. */
+export function when(instant) {
+  const date = new Date(instant);
+  if (!known(instant) || Number.isNaN(date.getTime())) return null;
+  const today = date.toDateString() === new Date().toDateString();
+  return `${today ? '' : `${date.toLocaleDateString('en-CA')} `}${date.toLocaleTimeString('en-GB')}`;
+}
