@@ -12,7 +12,9 @@ import io.vertx.core.json.JsonObject;
 import java.time.Instant;
 import java.util.Iterator;
 
-/** Lists the messages of a group that failed and wait for another attempt, or behind one that does. */
+/**
+ * Lists the messages of a group that failed and wait for another attempt, or behind one that does.
+ */
 final class RetriesApi {
   private final ClusterCalls calls;
   private final DeadLettersApi deadLetters;

@@ -378,7 +378,8 @@ class OperatorPageIT {
           .isEqualTo(403);
       assertThat(send(each, "origin", own)).as("of nobody: " + what).isEqualTo(401);
       for (String origin :
-          List.of("http://evil.example", "null", own + "1", own.replace("127.0.0.1", "127.0.0.2"))) {
+          List.of(
+              "http://evil.example", "null", own + "1", own.replace("127.0.0.1", "127.0.0.2"))) {
         assertThat(send(each, "cookie", cookie, "origin", origin))
             .as("from " + origin + ": " + what)
             .isEqualTo(403);

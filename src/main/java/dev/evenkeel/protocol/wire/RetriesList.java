@@ -17,8 +17,8 @@ public record RetriesList(List<Waiting> waiting) {
   /**
    * A message that waits.
    *
-   * @param place {@link #IN_WINDOW} of the owner, {@link #IN_LOG}, or {@link #PARKED} behind another
-   *     message of its key
+   * @param place {@link #IN_WINDOW} of the owner, {@link #IN_LOG}, or {@link #PARKED} behind
+   *     another message of its key
    * @param attempts that have failed; 0 while parked before the first one
    * @param dueInMillis when the next attempt may begin; 0: now. Of no meaning while parked
    * @param firstFailedMillis when the first attempt failed, in milliseconds since 1970; 0: none has

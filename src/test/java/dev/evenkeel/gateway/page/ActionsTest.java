@@ -202,8 +202,7 @@ class ActionsTest extends PageBase {
   @Test
   void aNodeIsDrainedAndAgainTakesData() {
     FakeLive server = ApiFacts.serve();
-    JsonObject n1 =
-        new JsonObject().put("node", "n1").put("votes", 4).put("bytes", 3 << 20);
+    JsonObject n1 = new JsonObject().put("node", "n1").put("votes", 4).put("bytes", 3 << 20);
     server.answer(
         "GET /api/cluster",
         200,
