@@ -21,7 +21,8 @@ import org.junit.jupiter.api.Test;
 class DashboardsTest {
   private static final int COLUMNS = 24;
   private static final Pattern VARIABLE = Pattern.compile("\\$(?:\\{)?([a-z]\\w*)");
-  private static final Pattern OF_VARIABLE = Pattern.compile("label_values\\((\\w+)[{,].*\\b(\\w+)\\)");
+  private static final Pattern OF_VARIABLE =
+      Pattern.compile("label_values\\((\\w+)[{,].*\\b(\\w+)\\)");
 
   @Test
   void everyDashboardCanBeImported() throws IOException {
@@ -40,7 +41,9 @@ class DashboardsTest {
               .collect(Collectors.toSet());
       assertThat(variables).as(name).contains("datasource", "cluster");
       Set<String> used =
-          VARIABLE.matcher(dashboard.encode().replaceAll("\\$__\\w+", "")).results()
+          VARIABLE
+              .matcher(dashboard.encode().replaceAll("\\$__\\w+", ""))
+              .results()
               .map(each -> each.group(1))
               .collect(Collectors.toSet());
       assertThat(used).as("variables of %s", name).isEqualTo(variables);
@@ -65,11 +68,7 @@ class DashboardsTest {
         places.add(place);
         if (!panel.getString("type").equals("row")) {
           assertThat(panel.getString("description")).as(where).isNotBlank();
-          assertThat(
-                  panel
-                      .getJsonObject("fieldConfig")
-                      .getJsonObject("defaults")
-                      .getString("unit"))
+          assertThat(panel.getJsonObject("fieldConfig").getJsonObject("defaults").getString("unit"))
               .as("the unit in %s", where)
               .isNotBlank();
           JsonArray targets = panel.getJsonArray("targets");

@@ -72,7 +72,8 @@ class DashboardsIT {
     for (Node node : trio.nodes) {
       PrometheusText.parse(node.read("/metrics"))
           .labelNames
-          .forEach((name, labels) -> all.computeIfAbsent(name, none -> new HashSet<>()).addAll(labels));
+          .forEach(
+              (name, labels) -> all.computeIfAbsent(name, none -> new HashSet<>()).addAll(labels));
     }
     return all;
   }
