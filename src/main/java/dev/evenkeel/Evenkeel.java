@@ -66,6 +66,15 @@ public final class Evenkeel {
   }
 
   /**
+   * As {@link #connect(ClientOptions)}, on an application's own Vert.x, which need not be
+   * clustered. It stays open when the client is closed. If it has a tracer, messages can carry
+   * traces.
+   */
+  public static Future<EvenkeelClient> connect(Vertx vertx, ClientOptions options) {
+    return link(vertx, options, false).map(EvenkeelClientImpl::new);
+  }
+
+  /**
    * As {@link #connect}, for code without Vert.x. Waits until one node has answered.
    *
    * @throws RefusedException as {@link #connect} fails
@@ -81,14 +90,22 @@ public final class Evenkeel {
    * It is no API for applications. Fails as {@link #connect} does.
    */
   public static Future<Link> link(ClientOptions options) {
+    return link(null, options, true);
+  }
+
+  /**
+   * @param own null: a new one
+   * @param closes whether the link closes its Vert.x
+   */
+  private static Future<Link> link(Vertx own, ClientOptions options, boolean closes) {
     List<HostPort> seeds;
     try {
       seeds = HostPort.parseAll(options.getSeeds());
     } catch (RefusedException refused) {
       return Future.failedFuture(refused);
     }
-    Vertx vertx = Vertx.vertx();
-    // Without a context: that of this Vert.x ends when connecting fails.
+    Vertx vertx = own == null ? Vertx.vertx() : own;
+    // Without a context: that of a new Vert.x ends when connecting fails.
     Promise<Link> connected = Promise.promise();
     vertx
         .executeBlocking(() -> Credentials.of(options), false)
@@ -96,12 +113,16 @@ public final class Evenkeel {
             credentials ->
                 SessionLink.connect(
                         vertx,
+                        closes,
                         seeds,
                         options.getClusterName(),
                         options.getConnectTimeoutMillis(),
                         credentials)
                     .onComplete(connected))
-        .onFailure(failure -> vertx.close().onComplete(closed -> connected.fail(failure)));
+        .onFailure(
+            failure ->
+                (closes ? vertx.close() : Future.succeededFuture())
+                    .onComplete(closed -> connected.fail(failure)));
     return connected.future();
   }
 

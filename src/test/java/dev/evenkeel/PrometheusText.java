@@ -28,6 +28,9 @@ public final class PrometheusText {
   private final Set<String> helped = new HashSet<>();
   private final Map<String, Double> series = new LinkedHashMap<>();
 
+  /** Name of a sample → names of the labels that its series have. */
+  public final Map<String, Set<String>> labelNames = new LinkedHashMap<>();
+
   private PrometheusText() {}
 
   /** Reads text in the form 0.0.4. */
@@ -89,6 +92,7 @@ public final class PrometheusText {
   private String sample(Matcher sample, String line, boolean open) {
     String name = sample.group(1);
     Map<String, String> labels = labels(sample.group(2), line);
+    labelNames.computeIfAbsent(name, none -> new HashSet<>()).addAll(labels.keySet());
     String family = familyOf(name, open);
     check(family != null, "no type for: " + line);
     check(helped.contains(family), "no help for: " + line);

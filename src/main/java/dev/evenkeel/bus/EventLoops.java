@@ -29,6 +29,14 @@ public final class EventLoops {
     return context(vertx, 1);
   }
 
+  /**
+   * The caller's context of {@code vertx}, or a new one, for something that outlives the call. It
+   * holds nothing that belongs to the call alone, such as the span of a request.
+   */
+  public static ContextInternal ownOf(Vertx vertx) {
+    return ((ContextInternal) vertx.getOrCreateContext()).unwrap();
+  }
+
   private static ContextInternal context(Vertx vertx, int first) {
     VertxInternal internal = (VertxInternal) vertx;
     List<EventLoop> loops = new ArrayList<>();

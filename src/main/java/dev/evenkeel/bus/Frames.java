@@ -28,6 +28,9 @@ public final class Frames {
   /** Header of a request that a user's program has sent: the name of the user. */
   public static final String USER = "user";
 
+  /** Header of a request on behalf of a span: the span as W3C Trace Context writes it. */
+  public static final String TRACEPARENT = "traceparent";
+
   private Frames() {}
 
   public static Buffer request(Op op, Bytes body) {

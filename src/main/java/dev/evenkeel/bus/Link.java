@@ -37,6 +37,17 @@ public interface Link {
   Future<Buffer> request(String address, Buffer body, long timeoutMillis);
 
   /**
+   * As {@link #request(String, Buffer, long)}, on behalf of a span. A node that traces makes a span
+   * of the request below it.
+   *
+   * @param traceparent the span as W3C Trace Context writes it; null: none
+   */
+  default Future<Buffer> request(
+      String address, Buffer body, long timeoutMillis, String traceparent) {
+    return request(address, body, timeoutMillis);
+  }
+
+  /**
    * Listens at an address, also after the connection was lost and made again. Messages get no
    * answer.
    */

@@ -6,6 +6,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.eventbus.Message;
 import io.vertx.core.eventbus.MessageConsumer;
 import io.vertx.core.eventbus.ReplyException;
@@ -46,7 +47,19 @@ public final class VertxLink implements Link {
     if (now != State.CONNECTED) {
       return Future.failedFuture(notConnected(now));
     }
-    return send(vertx, address, body, timeoutMillis);
+    return send(vertx, address, body, FrameCodec.options(body, timeoutMillis));
+  }
+
+  @Override
+  public Future<Buffer> request(
+      String address, Buffer body, long timeoutMillis, String traceparent) {
+    State now = state;
+    if (traceparent == null || now != State.CONNECTED) {
+      return request(address, body, timeoutMillis);
+    }
+    DeliveryOptions options =
+        FrameCodec.options(body, timeoutMillis).addHeader(Frames.TRACEPARENT, traceparent);
+    return send(vertx, address, body, options);
   }
 
   /** The refusal of a request in any state but CONNECTED; the request is not sent. */
@@ -58,9 +71,14 @@ public final class VertxLink implements Link {
 
   /** Sends a request over the event bus of {@code vertx}. Fails as {@link Link#request} says. */
   public static Future<Buffer> send(Vertx vertx, String address, Buffer body, long timeoutMillis) {
+    return send(vertx, address, body, FrameCodec.options(body, timeoutMillis));
+  }
+
+  private static Future<Buffer> send(
+      Vertx vertx, String address, Buffer body, DeliveryOptions options) {
     return vertx
         .eventBus()
-        .<Object>request(address, body, FrameCodec.options(body, timeoutMillis))
+        .<Object>request(address, body, options)
         .transform(
             answered ->
                 answered.succeeded()

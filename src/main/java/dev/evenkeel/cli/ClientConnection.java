@@ -6,6 +6,7 @@ import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.Vertx;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -20,8 +21,12 @@ public final class ClientConnection {
    * @throws CommandFailure if no node answers within the connect timeout of the options
    */
   public static EvenkeelClient connect(ClientOptions options) {
+    return opened(Evenkeel.connect(options));
+  }
+
+  private static EvenkeelClient opened(Future<EvenkeelClient> client) {
     try {
-      return await(Evenkeel.connect(options));
+      return await(client);
     } catch (CommandFailure e) {
       boolean malformed =
           e.getCause() instanceof RefusedException refused && refused.refusal() == Refusal.INVALID;
@@ -42,18 +47,37 @@ public final class ClientConnection {
    * @throws CommandFailure if no node answers within the connect timeout of the options
    */
   public static int run(ClientOptions options, StopSignal signal, Work work) throws Exception {
+    return run(options, null, signal, work);
+  }
+
+  /**
+   * As {@link #run(ClientOptions, StopSignal, Work)}, and closes {@code spans} at the end.
+   *
+   * @param spans null: there are none
+   */
+  static int run(ClientOptions options, SpanExport spans, StopSignal signal, Work work)
+      throws Exception {
     int status = ExitStatus.FAILED;
-    try {
-      EvenkeelClient client = connect(options);
+    try (SpanExport closed = spans) {
+      EvenkeelClient client = closed == null ? connect(options) : connect(options, closed);
       try {
         status = work.run(client);
       } finally {
         close(client);
+        if (closed != null) {
+          // The client leaves open what was given to it.
+          client.vertx().close();
+        }
       }
     } finally {
       signal.ended(status);
     }
     return status;
+  }
+
+  private static EvenkeelClient connect(ClientOptions options, SpanExport spans) {
+    Vertx vertx = Vertx.builder().withTracer(spans.tracer()).build();
+    return opened(Evenkeel.connect(vertx, options));
   }
 
   /** Waits for a result; throws a {@link CommandFailure} if the future fails. */

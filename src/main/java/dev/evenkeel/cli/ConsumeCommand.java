@@ -1,6 +1,7 @@
 package dev.evenkeel.cli;
 
 import dev.evenkeel.client.ConsumerOptions;
+import io.vertx.core.tracing.TracingPolicy;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.util.concurrent.Callable;
@@ -103,6 +104,13 @@ final class ConsumeCommand implements Callable<Integer> {
           null,
           "Leave when no message has come for this time, counted from the first assignment.");
 
+  private final Supplier<String> tracing =
+      flags.text(
+          "--tracing",
+          "URL",
+          "OpenTelemetry collector that gets a span of each attempt and each fetch by OTLP over"
+              + " HTTP.");
+
   @Mixin private ClusterOption cluster;
 
   /** The command with all its options. */
@@ -116,10 +124,13 @@ final class ConsumeCommand implements Callable<Integer> {
     flags.check();
     ConsumeRun.Settings settings = settings();
     ConsumerOptions consumer = options.options(topic, settings);
+    SpanExport spans = SpanExport.to("--tracing", tracing.get(), "evenkeel-consume");
+    consumer.setTracing(spans == null ? TracingPolicy.IGNORE : TracingPolicy.ALWAYS);
     Logging.client();
     StopSignal signal = StopSignal.installEarly(ConsumeRun.STOP_MILLIS_MAX);
     return ClientConnection.run(
         cluster.options(),
+        spans,
         signal,
         client -> {
           ConsumeRun run =

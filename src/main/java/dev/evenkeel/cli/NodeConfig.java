@@ -122,6 +122,11 @@ public record NodeConfig(
     return text(values, NodeSetting.CLUSTER_NAME);
   }
 
+  /** A setting that is a text. */
+  String text(NodeSetting setting) {
+    return text(values, setting);
+  }
+
   /** A setting that is a number, a size in bytes, or a time in milliseconds. */
   long number(NodeSetting setting) {
     return (Long) values.get(setting.key());

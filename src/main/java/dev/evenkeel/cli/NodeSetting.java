@@ -177,7 +177,11 @@ enum NodeSetting {
       200,
       0,
       10_000,
-      "How many topics, and groups, have metrics of their own; the others are added up.");
+      "How many topics, and groups, have metrics of their own; the others are added up."),
+  TRACING(
+      TEXT,
+      "",
+      "URL of an OpenTelemetry collector to send spans to by OTLP over HTTP; empty: no spans.");
 
   /** The type of a value. */
   enum Type {

@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.tracing.TracingPolicy;
 import java.io.FileDescriptor;
 import java.io.FileInputStream;
 import java.io.IOException;
@@ -113,6 +114,13 @@ final class ProduceCommand implements Callable<Integer> {
           "NAME=VALUE",
           "A header that each message gets. May be given several times, with another name each.");
 
+  private final Supplier<String> tracing =
+      flags.text(
+          "--tracing",
+          "URL",
+          "OpenTelemetry collector that gets a span of each message by OTLP over HTTP. Consumers"
+              + " that trace go on with it.");
+
   @Mixin private ClusterOption cluster;
 
   /** The command with all its options. */
@@ -145,6 +153,8 @@ final class ProduceCommand implements Callable<Integer> {
       throw CommandFailure.usage(e.getMessage());
     }
     spool.apply(options);
+    SpanExport spans = SpanExport.to("--tracing", tracing.get(), "evenkeel-produce");
+    options.setTracing(spans == null ? TracingPolicy.IGNORE : TracingPolicy.ALWAYS);
     Logging.client();
     try (InputStream in = open()) {
       StopSignal signal = StopSignal.installEarly(STOP_MILLIS_MAX + 2_000);
@@ -155,6 +165,7 @@ final class ProduceCommand implements Callable<Integer> {
           });
       return ClientConnection.run(
           clientOptions(options),
+          spans,
           signal,
           client ->
               spool.isGiven()

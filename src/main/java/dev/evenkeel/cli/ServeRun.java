@@ -74,6 +74,9 @@ public final class ServeRun {
   /** The nodes as recorded; empty as long as none has joined or left. */
   private volatile List<ClusterNode> nodes = List.of();
 
+  /** Null: the node makes no spans. */
+  private SpanExport spans;
+
   /** What the node shows other nodes; null: connections between nodes are not encrypted. */
   private TlsIdentity peerTls;
 
@@ -167,6 +170,11 @@ public final class ServeRun {
     NodeTls.checkPorts(config.tls());
     checkPorts();
     DataDirectory.check(config.data());
+    spans =
+        SpanExport.to(NodeSetting.TRACING.key(), config.text(NodeSetting.TRACING), "evenkeel-node");
+    if (spans != null) {
+      teardown.addBlocking("spans", spans::close);
+    }
   }
 
   /** The nodes of the cluster that the data directory belongs to, or else those of the settings. */
@@ -340,7 +348,8 @@ public final class ServeRun {
             config.port(),
             peers,
             config.clusterName(),
-            peerTls));
+            peerTls,
+            spans == null ? null : spans.tracer()));
   }
 
   /** Says what to do if the nodes that are there take no connection of this one. */

@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import io.vertx.core.tracing.TracingPolicy;
 import java.util.List;
 
 /**
@@ -224,6 +225,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   private static final Option<Boolean> HOLD_FAILED = SCHEMA.flag("holdFailed", false);
   private static final Option<DeliveryPolicy> DELIVERY =
       SCHEMA.constant("delivery", DeliveryPolicy.class, DeliveryPolicy.AT_LEAST_ONCE);
+  private static final Option<TracingPolicy> TRACING =
+      SCHEMA.constant("tracing", TracingPolicy.class, TracingPolicy.PROPAGATE);
 
   /** Options with their defaults. */
   public ConsumerOptions() {
@@ -842,5 +845,19 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
    */
   public ConsumerOptions setHoldFailed(boolean holdFailed) {
     return set(HOLD_FAILED, holdFailed);
+  }
+
+  /** Which messages get a span when they are handled, by default PROPAGATE. */
+  public TracingPolicy getTracing() {
+    return get(TRACING);
+  }
+
+  /**
+   * Which messages get a span when they are handled, if the client's Vert.x has a tracer. With
+   * PROPAGATE, the default, those whose headers name a span; with ALWAYS all of them, and each
+   * fetch, too; with IGNORE none. Without a tracer it has no effect.
+   */
+  public ConsumerOptions setTracing(TracingPolicy tracing) {
+    return set(TRACING, tracing);
   }
 }

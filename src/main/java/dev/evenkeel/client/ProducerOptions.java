@@ -3,6 +3,7 @@ package dev.evenkeel.client;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonObject;
+import io.vertx.core.tracing.TracingPolicy;
 
 /**
  * Options of a {@link Producer}. The topic must be set. They can be read from JSON and written as
@@ -61,6 +62,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   private static final Option<Acks> ACKS = SCHEMA.constant("acks", Acks.class, Acks.MAJORITY);
   private static final Option<Long> ACKS_TIMEOUT =
       SCHEMA.number("acksTimeoutMillis", 10_000L, 1, Integer.MAX_VALUE);
+  private static final Option<TracingPolicy> TRACING =
+      SCHEMA.constant("tracing", TracingPolicy.class, TracingPolicy.PROPAGATE);
   private static final Option<String> SPOOL = SCHEMA.text("spool", "");
   private static final Option<Long> SPOOL_LIMIT_BYTES =
       SCHEMA.number("spoolLimitBytes", 1L << 30, SPOOL_LIMIT_BYTES_MIN, Long.MAX_VALUE / 4);
@@ -391,5 +394,19 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
    */
   public ProducerOptions setSpoolResend(boolean spoolResend) {
     return set(SPOOL_RESEND, spoolResend);
+  }
+
+  /** Which messages get a span, by default PROPAGATE. */
+  public TracingPolicy getTracing() {
+    return get(TRACING);
+  }
+
+  /**
+   * Which messages get a span, if the client's Vert.x has a tracer. With PROPAGATE, the default,
+   * those that are sent within a span of the current Vert.x context; with ALWAYS all of them; with
+   * IGNORE none. Without a tracer it has no effect.
+   */
+  public ProducerOptions setTracing(TracingPolicy tracing) {
+    return set(TRACING, tracing);
   }
 }

@@ -13,10 +13,12 @@ import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.VertxBuilder;
 import io.vertx.core.VertxOptions;
 import io.vertx.core.eventbus.EventBusOptions;
 import io.vertx.core.file.FileSystemOptions;
 import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.spi.VertxTracerFactory;
 import io.vertx.core.spi.cluster.ClusterManager;
 import io.vertx.spi.cluster.hazelcast.HazelcastClusterManager;
 import java.util.UUID;
@@ -84,7 +86,8 @@ public final class ClusterMembers {
                         join(
                             HazelcastConfigs.node(settings),
                             new EventBusOptions(bus),
-                            settings.tls()));
+                            settings.tls(),
+                            settings.tracer()));
             promise.complete(member.watched(watch));
           } catch (RuntimeException e) {
             promise.fail(e);
@@ -150,21 +153,23 @@ public final class ClusterMembers {
 
   /** As below, without TLS. */
   static HazelcastMember join(Config config, EventBusOptions bus) {
-    return join(config, bus, null);
+    return join(config, bus, null, null);
   }
 
   /**
    * Blocks until the member has joined.
    *
    * @param tls null: connections are not encrypted
+   * @param tracer null: there is none
    */
-  static HazelcastMember join(Config config, EventBusOptions bus, TlsIdentity tls) {
+  static HazelcastMember join(
+      Config config, EventBusOptions bus, TlsIdentity tls, VertxTracerFactory tracer) {
     HazelcastClock.use();
     HazelcastInstance own = tls == null ? null : startWithTls(config, tls);
     try {
       OwnRegistrations manager =
           own == null ? new OwnRegistrations(config) : new OwnRegistrations(own);
-      return join(manager, tls == null ? bus : BusTls.encrypted(bus, tls), tls, own);
+      return join(manager, tls == null ? bus : BusTls.encrypted(bus, tls), tls, tracer, own);
     } catch (RuntimeException e) {
       if (own != null) {
         own.getLifecycleService().terminate();
@@ -189,7 +194,11 @@ public final class ClusterMembers {
    * @param own the Hazelcast instance to end with the member; null: Vert.x ends it
    */
   private static HazelcastMember join(
-      OwnRegistrations manager, EventBusOptions bus, TlsIdentity tls, HazelcastInstance own) {
+      OwnRegistrations manager,
+      EventBusOptions bus,
+      TlsIdentity tls,
+      VertxTracerFactory tracer,
+      HazelcastInstance own) {
     VertxOptions options =
         new VertxOptions()
             .setEventBusOptions(
@@ -210,7 +219,11 @@ public final class ClusterMembers {
     }
     Vertx vertx;
     try {
-      vertx = await(Vertx.builder().with(options).withClusterManager(manager).buildClustered());
+      VertxBuilder builder = Vertx.builder().with(options).withClusterManager(manager);
+      if (tracer != null) {
+        builder.withTracer(tracer);
+      }
+      vertx = await(builder.buildClustered());
     } catch (RefusedException e) {
       // Vert.x leaves Hazelcast running, and the port in use.
       HazelcastInstance left = manager.getHazelcastInstance();

@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.tls.TlsIdentity;
+import io.vertx.core.spi.VertxTracerFactory;
 import java.util.List;
 
 /**
@@ -17,6 +18,7 @@ import java.util.List;
  * @param peers host and base port of every node, with or without its own; empty for a lone node
  * @param clusterName name of the cluster
  * @param tls what it shows other nodes and checks them against; null: connections are not encrypted
+ * @param tracer makes the tracer of the node's Vert.x; null: it has none
  */
 public record NodeSettings(
     String host,
@@ -24,7 +26,8 @@ public record NodeSettings(
     int port,
     List<HostPort> peers,
     String clusterName,
-    TlsIdentity tls) {
+    TlsIdentity tls,
+    VertxTracerFactory tracer) {
 
   public NodeSettings {
     if (port < 1 || port > NodePorts.BASE_MAX) {
@@ -38,7 +41,7 @@ public record NodeSettings(
   /** A node whose connections to others are not encrypted. */
   public NodeSettings(
       String host, String publicHost, int port, List<HostPort> peers, String clusterName) {
-    this(host, publicHost, port, peers, clusterName, null);
+    this(host, publicHost, port, peers, clusterName, null, null);
   }
 
   /** A lone node on the loopback interface. */

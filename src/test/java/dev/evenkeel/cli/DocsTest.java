@@ -104,6 +104,7 @@ class DocsTest {
             "jackson",
             "snakeyaml",
             "micrometer",
+            "opentelemetry",
             "hdrhistogram")) {
       Matcher version =
           Pattern.compile("<" + library + "\\.version>([^<]+?)(\\.Final)?<").matcher(pom);

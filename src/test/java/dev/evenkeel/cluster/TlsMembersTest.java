@@ -54,7 +54,7 @@ class TlsMembersTest {
     List<HostPort> peers =
         List.of(new HostPort("127.0.0.1", first), new HostPort("127.0.0.1", second));
     return ClusterMembers.node(
-        new NodeSettings("127.0.0.1", "127.0.0.1", port, peers, "tls-pair", identity));
+        new NodeSettings("127.0.0.1", "127.0.0.1", port, peers, "tls-pair", identity, null));
   }
 
   private void startBoth(TlsIdentity one, TlsIdentity two) {

@@ -97,9 +97,10 @@ class ClientJarIT {
     assertThat(sources).isNotEmpty();
     JavaCompiler compiler = ToolProvider.getSystemJavaCompiler();
     List<String> problems = new ArrayList<>();
-    // One of them has a clustered Vert.x of its own.
+    // One of them has a clustered Vert.x of its own, another one a tracer.
     List<String> classPath = new ArrayList<>(Program.clientJarAndLibraries());
     classPath.addAll(Program.clusteredLibraries());
+    classPath.addAll(Program.tracingLibraries());
     try (StandardJavaFileManager files = compiler.getStandardFileManager(null, null, null)) {
       boolean compiled =
           compiler

@@ -97,6 +97,7 @@ class ManyMembersIT {
         new ConsumerOptions().setTopics(List.of("t")).setGroup(GROUP).setMember(member);
     return SessionLink.connect(
             vertx,
+            true,
             HostPort.parseAll(List.of(node.cluster())),
             ClusterDefaults.CLUSTER_NAME,
             ClusterDefaults.CONNECT_TIMEOUT_MILLIS,

@@ -27,6 +27,10 @@ public final class Program {
   private static final Pattern CLUSTERED_LIBRARY =
       Pattern.compile("(vertx-hazelcast|hazelcast)-\\d.*\\.jar");
 
+  /** What an application adds that has a tracer. */
+  private static final Pattern TRACING_LIBRARY =
+      Pattern.compile("(vertx-opentelemetry|opentelemetry-[a-z-]+)-\\d.*\\.jar");
+
   /** The client jar and what an application gets with it. */
   static List<String> clientJarAndLibraries() {
     return Stream.concat(Stream.of(CLIENT_JAR.toString()), libraries(CLIENT_LIBRARY)).toList();
@@ -55,6 +59,11 @@ public final class Program {
     List<String> classPath = new ArrayList<>(clientJarAndLibraries());
     classPath.add(TEST_CLASSES.toString());
     return classPath;
+  }
+
+  /** The libraries that it needs besides these with a tracer. */
+  static List<String> tracingLibraries() {
+    return libraries(TRACING_LIBRARY).toList();
   }
 
   private static String nameOf(String path) {

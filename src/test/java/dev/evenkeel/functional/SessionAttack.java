@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
+
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.frame.FrameKind;
@@ -23,6 +25,9 @@ import java.util.Random;
  * HELLO. It opens another connection whenever the node closes one.
  */
 final class SessionAttack {
+  private static final String TRACEPARENT =
+      "00-0123456789abcdef0123456789abcdef-0123456789abcdef-01";
+
   /** Frames that are sent without waiting for the node. Their answers fit into the sockets. */
   private static final int AT_ONCE = 40;
 
@@ -173,6 +178,7 @@ final class SessionAttack {
       case PUSH -> BadClient.frame(kind, 0, address, sample.body());
       case LISTEN, UNLISTEN -> BadClient.frame(kind, 3, address);
       case PUSH_ANSWER -> BadClient.frame(kind, 3, pushAnswer());
+      case TRACE -> BadClient.frame(kind, 3, TRACEPARENT.getBytes(US_ASCII));
       case WELCOME, ANSWER, REFUSAL, PING, PONG, GOODBYE ->
           BadClient.frame(kind, 3, kind == FrameKind.PING ? new byte[0] : sample.body());
     };

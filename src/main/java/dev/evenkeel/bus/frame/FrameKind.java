@@ -25,6 +25,8 @@ package dev.evenkeel.bus.frame;
  * PING          both    any                empty; the other side returns it as PONG
  * PONG          both    of the PING        empty
  * GOODBYE       both    0                  UTF-8 reason; the sender closes the connection
+ * TRACE         client  of the next        the span of this REQUEST, as {@code traceparent} of W3C
+ *                       REQUEST            Trace Context; only to a node that {@link Welcome#traces}
  * </pre>
  *
  * <p>ANSWER and REFUSAL of a LISTEN have its correlation, like those of a REQUEST. A REFUSAL means
@@ -43,9 +45,10 @@ public enum FrameKind {
   PUSH_ANSWER(9),
   PING(10),
   PONG(11),
-  GOODBYE(12);
+  GOODBYE(12),
+  TRACE(13);
 
-  private static final FrameKind[] BY_CODE = new FrameKind[13];
+  private static final FrameKind[] BY_CODE = new FrameKind[14];
 
   static {
     for (FrameKind kind : values()) {

@@ -14,22 +14,34 @@ import java.util.List;
  * @param server what the node is, for people: product and version
  * @param nodes every node with the address of its client port
  * @param principal name of the user that the client belongs to; null: the cluster has no users
+ * @param traces whether the node takes frames TRACE
  */
 public record Welcome(
-    int version, String node, String server, List<Node> nodes, Limits limits, String principal) {
+    int version,
+    String node,
+    String server,
+    List<Node> nodes,
+    Limits limits,
+    String principal,
+    boolean traces) {
   /** To a client of a cluster without users. */
   public Welcome(int version, String node, String server, List<Node> nodes, Limits limits) {
-    this(version, node, server, nodes, limits, null);
+    this(version, node, server, nodes, limits, null, false);
   }
 
   /** The same to a client of that user. */
   public Welcome to(String user) {
-    return new Welcome(version, node, server, nodes, limits, user);
+    return new Welcome(version, node, server, nodes, limits, user, traces);
   }
 
   /** The same with these nodes. */
   public Welcome with(List<Node> newNodes) {
-    return new Welcome(version, node, server, newNodes, limits, principal);
+    return new Welcome(version, node, server, newNodes, limits, principal, traces);
+  }
+
+  /** The same from a node that makes spans of requests. */
+  public Welcome tracing() {
+    return new Welcome(version, node, server, nodes, limits, principal, true);
   }
 
   /** Where a node takes connections. */
@@ -72,7 +84,10 @@ public record Welcome(
                     .put("requestsInFlightMax", limits.requestsInFlightMax())
                     .put("requestBytesInFlightMax", limits.requestBytesInFlightMax())
                     .put("keepAliveMillis", limits.keepAliveMillis()));
-    return principal == null ? json : json.put("principal", principal);
+    if (principal != null) {
+      json.put("principal", principal);
+    }
+    return traces ? json.put("traces", true) : json;
   }
 
   /**
@@ -95,6 +110,7 @@ public record Welcome(
             limits.getInteger("requestsInFlightMax"),
             limits.getLong("requestBytesInFlightMax"),
             limits.getLong("keepAliveMillis")),
-        json.getString("principal"));
+        json.getString("principal"),
+        json.getBoolean("traces", false));
   }
 }

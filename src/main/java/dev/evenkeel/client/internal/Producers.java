@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Producer;
@@ -52,7 +53,7 @@ public final class Producers {
     if (!options.getSpool().isEmpty()) {
       return startSpooling(link, directory, options, router, null).map(producer -> producer);
     }
-    ContextInternal context = (ContextInternal) link.vertx().getOrCreateContext();
+    ContextInternal context = EventLoops.ownOf(link.vertx());
     return prepare(
         link,
         directory,

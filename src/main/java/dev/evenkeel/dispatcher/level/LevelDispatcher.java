@@ -36,6 +36,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.tracing.TracingPolicy;
 import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
@@ -147,6 +148,8 @@ public final class LevelDispatcher implements ConsumerHandler {
             .setHandOutMessages(MESSAGES_MAX)
             .setPendingMessagesMax(MESSAGES_MAX)
             .setPendingBytesMax(BYTES_MAX)
+            // The member that handles a message makes its span.
+            .setTracing(TracingPolicy.IGNORE)
             .setLockTimeMillis(LOCK_TIME_MILLIS)
             // A later dispatcher learns from the members which messages they have in hand.
             .setHoldFailed(true)

@@ -13,6 +13,7 @@ import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import io.vertx.core.tracing.TracingPolicy;
 import io.vertx.ext.web.Route;
 import io.vertx.ext.web.Router;
 import io.vertx.ext.web.RoutingContext;
@@ -88,6 +89,8 @@ public final class WebVerticle extends VerticleBase {
             .setHttp2ClearTextEnabled(false)
             .setMaxInitialLineLength(LINE_BYTES_MAX)
             .setMaxHeaderSize(HEADERS_BYTES_MAX)
+            // A node continues traces, and begins none.
+            .setTracingPolicy(TracingPolicy.PROPAGATE)
             .setCompressionSupported(true)
             // Each watcher would need its own compressor, which takes memory and time.
             .setPerMessageWebSocketCompressionSupported(false)

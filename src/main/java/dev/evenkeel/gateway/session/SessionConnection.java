@@ -28,6 +28,7 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -71,6 +72,11 @@ final class SessionConnection {
 
   /** Event-bus consumers on behalf of the client, by their addresses. */
   private final Map<String, MessageConsumer<Object>> consumers = new HashMap<>(2);
+
+  /** The span that the request with {@link #tracedCorrelation} belongs to; or null. */
+  private String traceparent;
+
+  private int tracedCorrelation;
 
   private State state = State.HELLO;
 
@@ -164,6 +170,7 @@ final class SessionConnection {
       case PING -> send(FrameKind.PONG, frame.correlation());
       case PONG -> {}
       case GOODBYE -> end(CloseReason.CLIENT, null);
+      case TRACE -> trace(frame);
       case HELLO, WELCOME, ANSWER, REFUSAL, PUSH ->
           throw Refusal.INVALID.error(
               "a client cannot send %s on an open connection", frame.kind());
@@ -177,6 +184,7 @@ final class SessionConnection {
     long timeoutMillis = Math.max(1, Math.min(frame.timeoutMillis(), TIMEOUT_MILLIS_MAX));
     Buffer body = frame.requestBody();
     int bytes = frame.body().length();
+    String parent = takeTraceparent(frame.correlation());
     Principal principal = principal();
     if (principal == null) {
       return;
@@ -197,6 +205,9 @@ final class SessionConnection {
       if (principal.bound()) {
         options.addHeader(Frames.USER, principal.name());
       }
+    }
+    if (parent != null) {
+      options.addHeader(Frames.TRACEPARENT, parent);
     }
     if (answerer == Answerer.ELSEWHERE) {
       port.meters().relayed.increment();
@@ -222,6 +233,20 @@ final class SessionConnection {
         });
   }
 
+  private void trace(SessionFrame frame) {
+    if (port.spans() != null) {
+      traceparent = RequestSpans.traceparent(frame.body());
+      tracedCorrelation = frame.correlation();
+    }
+  }
+
+  /** The span of the request that has come, or null. */
+  private String takeTraceparent(int correlation) {
+    String named = traceparent;
+    traceparent = null;
+    return tracedCorrelation == correlation ? named : null;
+  }
+
   /** Passes a request on to whoever answers. */
   private void pass(
       Principal principal,
@@ -230,9 +255,9 @@ final class SessionConnection {
       Buffer body,
       int bytes,
       DeliveryOptions options) {
-    port.vertx()
-        .eventBus()
-        .<Object>request(address, body, options)
+    Supplier<Future<Message<Object>>> request =
+        () -> port.vertx().eventBus().request(address, body, options);
+    (port.spans() == null ? request.get() : port.spans().of(address, body, options, request))
         .onComplete(
             done -> {
               session.requestDone(bytes);

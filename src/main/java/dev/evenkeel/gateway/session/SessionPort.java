@@ -12,6 +12,7 @@ import java.util.function.Supplier;
  * @param node id of this node
  * @param welcome what clients get now, without the name of their user
  * @param tls null: connections are not encrypted
+ * @param spans null: this node makes no spans
  */
 record SessionPort(
     Vertx vertx,
@@ -23,4 +24,5 @@ record SessionPort(
     Sessions sessions,
     SessionMeters meters,
     ServerTls tls,
-    Access access) {}
+    Access access,
+    RequestSpans spans) {}

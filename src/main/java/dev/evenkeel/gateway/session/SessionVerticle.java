@@ -126,7 +126,8 @@ public final class SessionVerticle extends VerticleBase {
                       sessions,
                       new SessionMeters(scope, sessions),
                       tls,
-                      access);
+                      access,
+                      RequestSpans.of(vertx));
               return deployListeners(port, host, number);
             })
         .onFailure(failure -> scope.close());
@@ -161,9 +162,10 @@ public final class SessionVerticle extends VerticleBase {
   private Welcome withNodes(Welcome formed) {
     NodesKnown known = LocalObjects.get(vertx, NodesKnown.class);
     List<ClusterNode> now = known == null ? List.of() : known.now();
+    Welcome whole = RequestSpans.of(vertx) == null ? formed : formed.tracing();
     return now.isEmpty()
-        ? formed
-        : formed.with(
+        ? whole
+        : whole.with(
             now.stream()
                 .filter(ClusterNode::joined)
                 .map(

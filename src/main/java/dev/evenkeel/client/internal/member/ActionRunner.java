@@ -84,8 +84,12 @@ final class ActionRunner implements Performer {
     PendingFetch pending = new PendingFetch(owned, request, new AtomicReference<>());
     fetches.add(pending);
     Future<FetchAnswer> early = ahead.take(request, pending.node::set);
+    Future<FetchAnswer> fetch =
+        early == null ? calls.fetch(request, owned.isQuiet(), pending.node::set) : early;
     on(
-        early == null ? calls.fetch(request, owned.isQuiet(), pending.node::set) : early,
+        consumer.spans == null
+            ? fetch
+            : consumer.spans.fetching(owned.ownership().topic(), request.shard().shard(), fetch),
         (answer, now) -> {
           fetches.remove(pending);
           owned.fetched(request, answer, now);
@@ -160,8 +164,13 @@ final class ActionRunner implements Performer {
 
   @Override
   public void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) {
+    Future<Reply> recorded = calls.submit(command.shard(), command);
+    if (consumer.spans != null) {
+      String topic = owned.ownership().topic();
+      consumer.spans.recording(topic, command.shard().shard(), command.outcomes(), recorded);
+    }
     on(
-        calls.submit(command.shard(), command),
+        recorded,
         (reply, now) -> owned.recorded(command, offsets(reply), now),
         (refused, now) -> owned.recordFailed(command, refused, now));
   }

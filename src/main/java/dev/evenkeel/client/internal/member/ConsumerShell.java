@@ -25,6 +25,8 @@ import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.client.internal.tracing.HandlerSpans;
+import dev.evenkeel.client.internal.tracing.SendSpans;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.protocol.BuildVersion;
@@ -86,6 +88,12 @@ final class ConsumerShell implements Consumer {
 
   private final String host;
   private final boolean keepsState;
+
+  /** Null: no message has a span. */
+  final HandlerSpans spans;
+
+  /** Of what handlers publish; null: it has no spans. */
+  private final SendSpans publishSpans;
 
   /** Null: the handler runs on the context. */
   private final Workers workers;
@@ -178,6 +186,8 @@ final class ConsumerShell implements Consumer {
     this.host = host;
     keepsState = handler.keepsState() && positions == null;
     context = new OwnContext(link.vertx());
+    spans = HandlerSpans.of(context.vertx(), options);
+    publishSpans = handler.usesContext() ? SendSpans.of(link.vertx(), options.getTracing()) : null;
     SplittableRandom random = new SplittableRandom();
     boolean givesState = handler.givesState() && positions == null;
     core =
@@ -243,19 +253,26 @@ final class ConsumerShell implements Consumer {
 
   private Future<Void> handle(MessageSource.Handed task, Delivery delivery) {
     look(delivery);
-    return handler.handle(delivery);
+    return spans == null
+        ? handler.handle(delivery)
+        : spans.handle(delivery, () -> handler.handle(delivery));
   }
 
   private Future<Void> handleBatch(List<Delivery> batch) {
     batch.forEach(this::look);
-    return handler.handleBatch(batch);
+    return spans == null
+        ? handler.handleBatch(batch)
+        : spans.handleBatch(batch, () -> handler.handleBatch(batch));
   }
 
   private Future<Void> handleWithContext(Task task, Delivery delivery) {
     look(delivery);
     boolean commits = keepsState && options.getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
-    TaskContext of = new TaskContext(directory, commits, task);
-    Future<Void> handled = handler.handle(delivery, of);
+    TaskContext of = new TaskContext(directory, commits, task, publishSpans);
+    Future<Void> handled =
+        spans == null
+            ? handler.handle(delivery, of)
+            : spans.handle(delivery, () -> handler.handle(delivery, of));
     return handled == null ? null : handled.onComplete(ended -> of.end());
   }
 

@@ -15,8 +15,8 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -28,7 +28,10 @@ import java.util.function.Function;
 
 /** A {@link ConsumerStream} that is the handler of a consumer. */
 public final class HandlerStream implements ConsumerStream {
-  private record Waiting(Delivery delivery, Promise<Void> end) {}
+  /**
+   * @param context on which the consumer gave the message
+   */
+  private record Waiting(Delivery delivery, Promise<Void> end, ContextInternal context) {}
 
   private record MessageId(LeasedShard shard, long offset) {
     static MessageId of(Delivery delivery) {
@@ -167,9 +170,9 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   private Future<Void> deliver(Delivery delivery) {
-    Waiting waiting = new Waiting(delivery, Promise.promise());
+    Waiting waiting = new Waiting(delivery, Promise.promise(), ContextInternal.current());
     synchronized (this) {
-      context = Vertx.currentContext();
+      context = waiting.context().unwrap();
       boolean waits = handler == null || demand == 0 || !queue.isEmpty();
       if (waits && draining.contains(LeasedShard.of(delivery))) {
         return Future.failedFuture(new GivenBackException("the shard goes to another owner"));
@@ -229,17 +232,25 @@ public final class HandlerStream implements ConsumerStream {
           unfinished.put(MessageId.of(next.delivery()), next);
         }
       }
-      try {
-        to.handle(next.delivery());
-        if (finishing == Finishing.AUTOMATIC) {
-          next.end().tryComplete();
-        }
-      } catch (Throwable e) {
-        settled(next.delivery());
-        next.end().tryFail(e);
-      } finally {
-        handled();
+      if (next.context() == ContextInternal.current()) {
+        handle(next, to);
+      } else {
+        next.context().dispatch(none -> handle(next, to));
       }
+    }
+  }
+
+  private void handle(Waiting next, Handler<Delivery> to) {
+    try {
+      to.handle(next.delivery());
+      if (finishing == Finishing.AUTOMATIC) {
+        next.end().tryComplete();
+      }
+    } catch (Throwable e) {
+      settled(next.delivery());
+      next.end().tryFail(e);
+    } finally {
+      handled();
     }
   }
 

@@ -18,10 +18,20 @@ final class OwnContext {
             : EventLoops.forHandlers(vertx);
   }
 
-  /** Runs {@code action} on the context: now if this is it. */
+  /** The Vert.x context. */
+  ContextInternal vertx() {
+    return context;
+  }
+
+  /**
+   * Runs {@code action} on the context: now if this is it. A duplicate of it belongs to one
+   * message, and is left for that.
+   */
   void run(Runnable action) {
-    if (context.isRunningOnContext() || isOurs(ContextInternal.current())) {
+    if (context.isRunningOnContext()) {
       action.run();
+    } else if (isOurs(ContextInternal.current())) {
+      context.dispatch(action);
     } else {
       later(action);
     }

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.internal.consume.Effects;
 import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.client.internal.tracing.SendSpans;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -18,15 +19,18 @@ final class TaskContext implements MessageContext {
   private final ClusterDirectory directory;
   private final boolean commits;
   private final Task task;
+  private final SendSpans spans;
   private final Effects effects;
   private boolean ended;
 
   /**
    * @param commits whether the handler may keep state
+   * @param spans of what it publishes; null: there are none
    */
-  TaskContext(ClusterDirectory directory, boolean commits, Task task) {
+  TaskContext(ClusterDirectory directory, boolean commits, Task task, SendSpans spans) {
     this.directory = directory;
     this.commits = commits;
+    this.spans = spans;
     this.task = task;
     effects = task.newEffects();
   }
@@ -53,7 +57,8 @@ final class TaskContext implements MessageContext {
         return;
       }
     }
-    effects.publish(shard(info.id(), info.open(), message), message);
+    Message traced = spans == null ? message : spans.created(topic, message);
+    effects.publish(shard(info.id(), info.open(), message), traced);
   }
 
   private Shard shard(int topicId, TopicInfo.Layout layout, Message message) {

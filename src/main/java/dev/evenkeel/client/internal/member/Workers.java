@@ -5,6 +5,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.WorkerThreads;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
+import io.vertx.core.internal.ContextInternal;
 import java.lang.reflect.Method;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -99,24 +100,29 @@ final class Workers {
 
   private static <T> Future<T> on(ExecutorService threads, Supplier<Future<T>> code) {
     Promise<T> promise = Promise.promise();
+    Runnable call = () -> call(code, promise);
+    ContextInternal current = ContextInternal.current();
+    // Only the duplicate for one message holds something that its handler needs: a span.
+    boolean ofMessage = current != null && current.isDuplicate();
     try {
-      threads.execute(
-          () -> {
-            try {
-              Future<T> result = code.get();
-              if (result == null) {
-                promise.complete();
-              } else {
-                result.onComplete(promise);
-              }
-            } catch (Throwable e) {
-              promise.fail(e);
-            }
-          });
+      threads.execute(ofMessage ? () -> current.dispatch(call) : call);
     } catch (RejectedExecutionException e) {
       promise.fail(e);
     }
     return promise.future();
+  }
+
+  private static <T> void call(Supplier<Future<T>> code, Promise<T> promise) {
+    try {
+      Future<T> result = code.get();
+      if (result == null) {
+        promise.complete();
+      } else {
+        result.onComplete(promise);
+      }
+    } catch (Throwable e) {
+      promise.fail(e);
+    }
   }
 
   /** Lets what runs end, and starts nothing more. */

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.produce;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
@@ -60,7 +61,7 @@ public final class AckGate {
     leaders = new LeaderClient(link, directory);
     this.directory = directory;
     this.changed = changed;
-    context = (ContextInternal) link.vertx().getOrCreateContext();
+    context = EventLoops.ownOf(link.vertx());
     waits = new ReplicaWaits<>(timeoutMillis);
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.produce;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
@@ -92,7 +93,7 @@ public abstract class BatchSender<T> {
     this.opener = opener;
     this.topic = topic;
     this.core = core;
-    context = (ContextInternal) link.vertx().getOrCreateContext();
+    context = EventLoops.ownOf(link.vertx());
     timer = new WakeTimer(context.owner(), this::schedule);
     this.link = link;
     this.timeoutMillis = timeoutMillis;
@@ -126,6 +127,11 @@ public abstract class BatchSender<T> {
    */
   protected List<BatchResult<T>> pass(List<BatchResult<T>> outcomes, long nowMillis) {
     return outcomes;
+  }
+
+  /** The span that a request with these batches belongs to, as {@code traceparent}; or null. */
+  protected String traceparent(List<OutBatch<T>> batches) {
+    return null;
   }
 
   /** When to poll next even if nothing happens, beside what the core says. */
@@ -245,13 +251,15 @@ public abstract class BatchSender<T> {
   }
 
   private void request(int group, List<OutBatch<T>> batches, int bytes, int epoch) {
+    String traceparent = traceparent(batches);
     // Another leader may take a repeated batch: its sequence keeps it from being taken twice.
     leaders
         .ask(
             group,
             LeaderClient.Retry.NONE,
             (asked, leader) ->
-                link.request(Addresses.data(leader), frame(batches, bytes), timeoutMillis)
+                link.request(
+                        Addresses.data(leader), frame(batches, bytes), timeoutMillis, traceparent)
                     .map(answer -> results(answer, batches.size())))
         .onComplete(
             results -> {

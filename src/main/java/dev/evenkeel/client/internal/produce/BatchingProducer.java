@@ -12,6 +12,7 @@ import dev.evenkeel.client.internal.produce.core.Flush;
 import dev.evenkeel.client.internal.produce.core.OutBatch;
 import dev.evenkeel.client.internal.produce.core.ProducerCore;
 import dev.evenkeel.client.internal.produce.core.SendBuffer;
+import dev.evenkeel.client.internal.tracing.SendSpans;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -47,6 +48,9 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   private final WhenFull whenFull;
   private final AckGate acks;
 
+  /** Null: no message has a span. */
+  private final SendSpans spans;
+
   // Guarded by this.
   private final SendBuffer<Promise<Position>> buffer;
   private Promise<Void> closing;
@@ -79,6 +83,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
     whenFull = options.getOnFull() == ProducerOptions.OnFull.FAIL ? WhenFull.REFUSE : WhenFull.WAIT;
     buffer = new SendBuffer<>(options.getBufferBytes());
     acks = new AckGate(options, link, directory, this::schedule);
+    spans = SendSpans.of(link.vertx(), options);
     begin();
   }
 
@@ -102,15 +107,17 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   private Future<Position> take(Message message, Instant due, WhenFull full) {
     ContextInternal caller = ContextInternal.current();
     Promise<Position> promise = caller == null ? Promise.promise() : caller.promise();
+    SendSpans.Sending sending = spans == null ? null : spans.begin(topic, message, promise);
+    Message sent = sending == null ? message : sending.message();
     try {
-      message.checkLimits();
+      sent.checkLimits();
       long dueMillis =
           due == null ? DueTime.NOW : DueTime.of(Producer.millis(due), System.currentTimeMillis());
-      take(message, dueMillis, promise, full);
+      take(sent, dueMillis, promise, full);
     } catch (RefusedException refused) {
       promise.fail(refused);
     }
-    return promise.future();
+    return sending == null ? promise.future() : promise.future().onComplete(sending);
   }
 
   private synchronized void take(
@@ -185,6 +192,13 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
     }
     admit(nowMillis);
     return outcomes;
+  }
+
+  @Override
+  protected String traceparent(List<OutBatch<Promise<Position>>> batches) {
+    return spans == null
+        ? null
+        : spans.traceparent(batches.stream().flatMap(batch -> batch.tokens.stream()));
   }
 
   @Override

@@ -336,8 +336,13 @@ final class NodeConnection {
     return address;
   }
 
-  /** Sends a request. The promise fails as {@code Link.request} says. */
-  void request(String to, Buffer body, long timeoutMillis, Promise<Buffer> promise) {
+  /**
+   * Sends a request. The promise fails as {@code Link.request} says.
+   *
+   * @param traceparent the span of the request, or null
+   */
+  void request(
+      String to, Buffer body, long timeoutMillis, String traceparent, Promise<Buffer> promise) {
     Buffer head = SessionFrame.requestHead(to, timeoutMillis);
     Welcome.Limits limits = welcome.limits();
     if (head.length() + body.length() > limits.bodyBytesMax()) {
@@ -360,7 +365,7 @@ final class NodeConnection {
     }
     long until = nowMillis() + Math.min(timeoutMillis, Integer.MAX_VALUE) + GRACE_MILLIS;
     Pending request = new Pending(to, promise, until, body.length());
-    send(request, FrameKind.REQUEST, head, body);
+    send(request, welcome.traces() ? traceparent : null, FrameKind.REQUEST, head, body);
   }
 
   /** Listens at an address from now on. Completes when the node has answered. */
@@ -368,12 +373,13 @@ final class NodeConnection {
     Promise<Buffer> promise = Promise.promise();
     send(
         new Pending(to, promise, nowMillis() + LISTEN_MILLIS_MAX, -1),
+        null,
         FrameKind.LISTEN,
         SessionFrame.addressed(to));
     return promise.future();
   }
 
-  private void send(Pending request, FrameKind kind, Buffer... parts) {
+  private void send(Pending request, String traceparent, FrameKind kind, Buffer... parts) {
     boolean accepted =
         onLoop(
             () -> {
@@ -381,6 +387,9 @@ final class NodeConnection {
                 notSent(request);
               } else {
                 pending.put(nextCorrelation(), request);
+                if (traceparent != null) {
+                  send(FrameKind.TRACE, lastCorrelation, Buffer.buffer(traceparent));
+                }
                 send(kind, lastCorrelation, parts);
               }
             });

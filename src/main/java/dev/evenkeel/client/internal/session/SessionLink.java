@@ -85,6 +85,7 @@ public final class SessionLink implements Link {
   private static final String CLIENT = client();
 
   private final VertxInternal vertx;
+  private final boolean closesVertx;
   private final Context control;
   private final NetClient netClient;
   private final String clusterName;
@@ -151,7 +152,12 @@ public final class SessionLink implements Link {
   }
 
   private SessionLink(
-      Vertx vertx, List<HostPort> seeds, String clusterName, Credentials credentials) {
+      Vertx vertx,
+      boolean closesVertx,
+      List<HostPort> seeds,
+      String clusterName,
+      Credentials credentials) {
+    this.closesVertx = closesVertx;
     this.credentials = credentials;
     this.vertx = (VertxInternal) vertx;
     this.clusterName = clusterName;
@@ -180,7 +186,7 @@ public final class SessionLink implements Link {
    * all seeds know no user with these credentials, and with UNAVAILABLE if no node answers in time,
    * or something else than nodes answers at all seeds.
    *
-   * @param vertx not clustered; closed with the link, and when the future fails
+   * @param closesVertx whether {@code vertx} is closed with the link, and when the future fails
    * @param seeds client ports of one or more nodes
    * @param clusterName the nodes refuse a client that wants another cluster
    * @param timeoutMillis how long it tries
@@ -188,21 +194,21 @@ public final class SessionLink implements Link {
    */
   public static Future<Link> connect(
       Vertx vertx,
+      boolean closesVertx,
       List<HostPort> seeds,
       String clusterName,
       long timeoutMillis,
       Credentials credentials) {
     Promise<Link> promise = Promise.promise();
     if (seeds.isEmpty()) {
-      vertx
-          .close()
+      (closesVertx ? vertx.close() : Future.<Void>succeededFuture())
           .onComplete(
               closed ->
                   promise.fail(
                       Refusal.INVALID.error("no node to connect to: name at least one HOST:PORT")));
       return promise.future();
     }
-    SessionLink link = new SessionLink(vertx, seeds, clusterName, credentials);
+    SessionLink link = new SessionLink(vertx, closesVertx, seeds, clusterName, credentials);
     link.onControl(() -> link.connectFirst(timeoutMillis, promise));
     return promise.future();
   }
@@ -250,12 +256,18 @@ public final class SessionLink implements Link {
 
   @Override
   public Future<Buffer> request(String address, Buffer body, long timeoutMillis) {
+    return request(address, body, timeoutMillis, null);
+  }
+
+  @Override
+  public Future<Buffer> request(
+      String address, Buffer body, long timeoutMillis, String traceparent) {
     Promise<Buffer> promise = vertx.getOrCreateContext().promise();
     NodeConnection to = route(address);
     if (to == null) {
       promise.fail(VertxLink.notConnected(state));
     } else {
-      to.request(address, body, timeoutMillis, promise);
+      to.request(address, body, timeoutMillis, traceparent, promise);
     }
     return promise.future();
   }
@@ -560,7 +572,8 @@ public final class SessionLink implements Link {
                       .map(each -> each.close("the client is closed"))
                       .toList())
               .timeout(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS)
-              .onComplete(ended -> vertx.close().onComplete(closing));
+              .transform(ended -> closesVertx ? vertx.close() : netClient.close())
+              .onComplete(closing);
         });
     return closing.future();
   }

@@ -20,6 +20,11 @@ record Awaited(Promise<Void> spooled, Promise<Producer.Position> acknowledged) {
     }
   }
 
+  /** The outcome as far as the sender wants to know it; a null position: it is in the spool. */
+  Future<Producer.Position> ended() {
+    return acknowledged == null ? spooled.future().mapEmpty() : acknowledged.future();
+  }
+
   SpoolingProducer.Receipt receipt() {
     return new SpoolingProducer.Receipt(
         spooled.future(), acknowledged == null ? Future.succeededFuture() : acknowledged.future());

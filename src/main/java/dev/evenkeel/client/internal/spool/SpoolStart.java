@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.spool;
 
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.EventLoops;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
@@ -59,7 +60,7 @@ public final class SpoolStart {
     this.router = router;
     this.source = source;
     this.opener = opener;
-    context = (ContextInternal) link.vertx().getOrCreateContext();
+    context = EventLoops.ownOf(link.vertx());
     disk = new SpoolDisk(context, options);
   }
 

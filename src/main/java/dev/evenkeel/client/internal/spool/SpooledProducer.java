@@ -10,6 +10,7 @@ import dev.evenkeel.client.internal.spool.log.SpoolIntake;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
 import dev.evenkeel.client.internal.spool.log.SpoolRecord;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
+import dev.evenkeel.client.internal.tracing.SendSpans;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -64,6 +65,9 @@ final class SpooledProducer implements SpoolingProducer {
   /** Of the disk's thread. */
   private boolean forceTimed;
 
+  /** Null: no message has a span. */
+  private final SendSpans spans;
+
   private volatile Handler<Throwable> exceptionHandler;
   private volatile Handler<Void> drainHandler;
 
@@ -83,6 +87,7 @@ final class SpooledProducer implements SpoolingProducer {
     window = begun.window();
     opened = begun.found();
     waitsIfFull = options.getOnFull() == ProducerOptions.OnFull.WAIT;
+    spans = SendSpans.of(context.owner(), options);
     end = context.promise();
   }
 
@@ -134,15 +139,18 @@ final class SpooledProducer implements SpoolingProducer {
     ContextInternal caller = ContextInternal.current();
     ContextInternal promises = caller == null ? context : caller;
     Awaited awaited = new Awaited(promises.promise(), wantsAck ? promises.promise() : null);
+    SendSpans.Sending sending =
+        spans == null ? null : spans.begin(options.getTopic(), message, awaited);
+    Message sent = sending == null ? message : sending.message();
     try {
-      message.checkLimits();
+      sent.checkLimits();
       long dueMillis = dueMillis(due);
       synchronized (this) {
         checkOpen();
         boolean full = isFull() || wantsAck && (stretch ? room.isOverfull() : room.isFull());
         if (!full && !room.hasWaiters()) {
-          accept(message, dueMillis, awaited);
-        } else if (!mayWait || !room.await(message, dueMillis, awaited, 0)) {
+          accept(sent, dueMillis, awaited);
+        } else if (!mayWait || !room.await(sent, dueMillis, awaited, 0)) {
           throw new RefusedException(
               Refusal.OVERLOADED,
               "the spool is full: wait for earlier messages before sending more");
@@ -150,6 +158,9 @@ final class SpooledProducer implements SpoolingProducer {
       }
     } catch (RefusedException refused) {
       awaited.refuse(refused);
+    }
+    if (sending != null) {
+      awaited.ended().onComplete(sending);
     }
     return awaited.receipt();
   }
