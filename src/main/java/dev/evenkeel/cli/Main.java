@@ -48,6 +48,7 @@ public final class Main implements Runnable {
           "certs",
           "user",
           "bench",
+          "class-archive",
           "completion");
 
   @Spec private CommandSpec spec;
@@ -105,6 +106,7 @@ public final class Main implements Runnable {
       case "cluster" -> new CommandLine(new ClusterCommand());
       case "certs" -> new CommandLine(new CertsCommand());
       case "user" -> new CommandLine(new UserCommand());
+      case "class-archive" -> new CommandLine(new ClassArchiveCommand());
       case "completion" -> new CommandLine(new CompletionCommand());
       default -> null;
     };
