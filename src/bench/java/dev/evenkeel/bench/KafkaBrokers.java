@@ -1,5 +1,6 @@
 package dev.evenkeel.bench;
 
+import dev.evenkeel.cli.FreePorts;
 import dev.evenkeel.cli.ProcessIo;
 import java.io.IOException;
 import java.io.InputStream;
@@ -43,7 +44,7 @@ final class KafkaBrokers implements AutoCloseable {
 
   private KafkaBrokers(Path directory, int count) {
     this.directory = directory;
-    ports = OwnNodes.freePorts(count);
+    ports = FreePorts.find(count);
   }
 
   static KafkaBrokers start(BenchOptions options, Map<String, String> settings) {

@@ -3,13 +3,10 @@ package dev.evenkeel.bench;
 import dev.evenkeel.cli.ChildProcess;
 import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.DataDirectory;
+import dev.evenkeel.cli.FreePorts;
 import dev.evenkeel.cli.OwnProgram;
-import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -19,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Matcher;
@@ -34,13 +30,7 @@ final class OwnNodes implements AutoCloseable {
   private static final long READY_SECONDS_MAX = 180;
   private static final long KILL_SECONDS_MAX = 20;
   private static final int ERROR_LINES_SHOWN_MAX = 5;
-  private static final String HOST = "127.0.0.1";
-
-  /** Below the ephemeral ports: a connection could take one of those while the node is starting. */
-  private static final int PORTS_FROM = 28_000;
-
-  private static final int PORTS_TO = 32_000;
-
+  private static final String HOST = FreePorts.HOST;
   private static final Pattern SNAPSHOT = Pattern.compile("snapshot\\.\\d+_(\\d+)");
 
   private final BenchOptions options;
@@ -65,7 +55,7 @@ final class OwnNodes implements AutoCloseable {
     }
     Runtime.getRuntime().addShutdownHook(own.onExit);
     try {
-      List<Integer> ports = freePorts(options.nodes());
+      List<Integer> ports = FreePorts.find(options.nodes());
       for (int port : ports) {
         own.nodes.add(own.new OwnNode("n" + (own.nodes.size() + 1), port));
       }
@@ -106,43 +96,6 @@ final class OwnNodes implements AutoCloseable {
 
   OwnNode node(String id) {
     return nodes.stream().filter(node -> node.id.equals(id)).findFirst().orElseThrow();
-  }
-
-  /** Finds adjacent free ports for each node; gives the first ones. */
-  static List<Integer> freePorts(int count) {
-    List<ServerSocket> held = new ArrayList<>();
-    List<Integer> firsts = new ArrayList<>();
-    try {
-      for (int attempt = 0; attempt < 1_000 && firsts.size() < count; attempt++) {
-        List<ServerSocket> adjacent = new ArrayList<>();
-        try {
-          int first = ThreadLocalRandom.current().nextInt(PORTS_FROM, PORTS_TO - NodePorts.COUNT);
-          while (adjacent.size() < NodePorts.COUNT) {
-            adjacent.add(new ServerSocket(first + adjacent.size(), 1, InetAddress.getByName(HOST)));
-          }
-          firsts.add(first);
-        } catch (IOException taken) {
-          // One of them is in use: try elsewhere.
-          continue;
-        } finally {
-          held.addAll(adjacent);
-        }
-      }
-    } finally {
-      held.forEach(OwnNodes::closeQuietly);
-    }
-    if (firsts.size() < count) {
-      throw CommandFailure.failed("no free ports for " + count + " nodes on " + HOST);
-    }
-    return firsts;
-  }
-
-  private static void closeQuietly(ServerSocket socket) {
-    try {
-      socket.close();
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
   }
 
   @Override

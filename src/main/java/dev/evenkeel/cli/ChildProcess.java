@@ -94,6 +94,11 @@ public final class ChildProcess {
     process.destroyForcibly();
   }
 
+  /** The exit status, once it has ended. */
+  public int exitStatus() {
+    return process.exitValue();
+  }
+
   /** Waits for its end; gives whether it ended in time and all of its output was read. */
   public boolean awaitEnd(long millisMax) throws InterruptedException {
     if (!process.waitFor(Math.max(0, millisMax), TimeUnit.MILLISECONDS)) {

@@ -80,6 +80,8 @@ public final class ConfigReader {
     boolean foreign =
         !variable.startsWith(PREFIX)
             || variable.equals("EVENKEEL_CONF")
+            // For the script that starts the JVM.
+            || variable.equals("EVENKEEL_JAVA_OPTS")
             // For commands that connect to a node.
             || CredentialOptions.VARIABLES.contains(variable)
             || SERVICE_LINK.matcher(variable).matches()

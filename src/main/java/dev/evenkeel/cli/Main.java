@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.ServiceLoader;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -47,6 +48,7 @@ public final class Main implements Runnable {
           "certs",
           "user",
           "bench",
+          "class-archive",
           "completion");
 
   @Spec private CommandSpec spec;
@@ -62,29 +64,55 @@ public final class Main implements Runnable {
   public static void main(String[] args) {
     // Netty then makes large arrays without zeroing them first.
     System.getProperties().putIfAbsent("io.netty.tryReflectionSetAccessible", "true");
-    System.exit(commandLine().execute(args));
+    int status = commandLine(args).execute(args);
+    HttpThreads.end();
+    System.exit(status);
   }
 
   /** The command line with all commands; its {@code execute} returns the exit status. */
   static CommandLine commandLine() {
     List<CommandLine> commands = new ArrayList<>();
-    commands.add(new CommandLine(ServeCommand.spec()));
-    commands.add(ProduceCommand.line());
-    commands.add(ConsumeCommand.line());
-    for (Object own :
-        List.of(
-            new TopicCommand(),
-            new DelayedCommand(),
-            new GroupCommand(),
-            new QuotaCommand(),
-            new ClusterCommand(),
-            new CertsCommand(),
-            new UserCommand(),
-            new CompletionCommand())) {
-      commands.add(new CommandLine(own));
-    }
+    ORDER.stream().map(Main::own).filter(Objects::nonNull).forEach(commands::add);
     ServiceLoader.load(Subcommands.class).forEach(more -> commands.addAll(more.commands()));
     commands.sort(Comparator.comparingInt(command -> ORDER.indexOf(command.getCommandName())));
+    return with(commands);
+  }
+
+  /**
+   * The command line for these arguments: with the command that they name only, or else with all.
+   * The model of all commands takes a quarter of a second to make.
+   */
+  static CommandLine commandLine(String[] args) {
+    for (String arg : args) {
+      if (!arg.startsWith("-")) {
+        // The script of "completion" is about all commands.
+        CommandLine named = arg.equals("completion") ? null : own(arg);
+        return named == null ? commandLine() : with(List.of(named));
+      }
+    }
+    return commandLine();
+  }
+
+  /** A command of this package; null if it has none of that name. */
+  private static CommandLine own(String name) {
+    return switch (name) {
+      case "serve" -> new CommandLine(ServeCommand.spec());
+      case "produce" -> ProduceCommand.line();
+      case "consume" -> ConsumeCommand.line();
+      case "topic" -> new CommandLine(new TopicCommand());
+      case "delayed" -> new CommandLine(new DelayedCommand());
+      case "group" -> new CommandLine(new GroupCommand());
+      case "quota" -> new CommandLine(new QuotaCommand());
+      case "cluster" -> new CommandLine(new ClusterCommand());
+      case "certs" -> new CommandLine(new CertsCommand());
+      case "user" -> new CommandLine(new UserCommand());
+      case "class-archive" -> new CommandLine(new ClassArchiveCommand());
+      case "completion" -> new CommandLine(new CompletionCommand());
+      default -> null;
+    };
+  }
+
+  private static CommandLine with(List<CommandLine> commands) {
     Main main = new Main();
     CommandLine line = new CommandLine(main);
     commands.forEach(line::addSubcommand);

@@ -18,7 +18,7 @@ public final class OwnProgram {
    */
   public static List<String> command(List<String> jvmOptions) {
     List<String> command = new ArrayList<>();
-    command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+    command.add(java().toString());
     command.addAll(jvmOptions);
     String classPath = System.getProperty("java.class.path");
     Path source = source();
@@ -30,7 +30,13 @@ public final class OwnProgram {
     return command;
   }
 
-  private static Path source() {
+  /** The {@code java} that runs this program. */
+  static Path java() {
+    return Path.of(System.getProperty("java.home"), "bin", "java");
+  }
+
+  /** The jar of this program, or the directory with its classes. */
+  static Path source() {
     try {
       return Path.of(Main.class.getProtectionDomain().getCodeSource().getLocation().toURI());
     } catch (URISyntaxException e) {

@@ -2,8 +2,10 @@ package dev.evenkeel.testkit;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ConfigReader;
 import dev.evenkeel.cli.DataDirectory;
+import dev.evenkeel.cli.FreePorts;
 import dev.evenkeel.cli.NodeConfig;
 import dev.evenkeel.cli.ServeRun;
 import dev.evenkeel.cli.Teardown;
@@ -37,7 +39,6 @@ public final class EmbeddedNode implements AutoCloseable {
   /** How long the waits of this class wait, unless told otherwise: 20 s. */
   public static final Duration PATIENCE = Duration.ofSeconds(20);
 
-  private static final String HOST = "127.0.0.1";
   private static final int PORTS_TRIES = 5;
 
   /** Settings that suit a test: little memory and disk, and a start that does not wait. */
@@ -106,12 +107,12 @@ public final class EmbeddedNode implements AutoCloseable {
   /** Another program may take the ports between the look and the start. */
   private void startOnFreePorts() {
     for (int left = PORTS_TRIES; ; left--) {
-      port = FreePorts.take();
+      port = FreePorts.find(1).get(0);
       try {
         serve();
         return;
-      } catch (RuntimeException e) {
-        if (left == 1 || FreePorts.areFree(port)) {
+      } catch (CommandFailure e) {
+        if (left == 1 || !e.getMessage().contains("cannot listen")) {
           throw e;
         }
       }
@@ -120,7 +121,7 @@ public final class EmbeddedNode implements AutoCloseable {
 
   private void serve() {
     Map<String, Object> given = new HashMap<>(settings);
-    given.put("host", HOST);
+    given.put("host", FreePorts.HOST);
     given.put("port", String.valueOf(port));
     given.put("data", data.toString());
     NodeConfig config =
@@ -148,12 +149,12 @@ public final class EmbeddedNode implements AutoCloseable {
 
   /** Where clients connect, as {@code HOST:PORT}: a seed for {@link ClientOptions}. */
   public String address() {
-    return HOST + ":" + port;
+    return FreePorts.HOST + ":" + port;
   }
 
   /** Address of the HTTP API, like {@code http://127.0.0.1:34567}. It changes with a restart. */
   public synchronized String http() {
-    return "http://" + HOST + ":" + httpPort;
+    return "http://" + FreePorts.HOST + ":" + httpPort;
   }
 
   /** Options of a client that connects to this node. */

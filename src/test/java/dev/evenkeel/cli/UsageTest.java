@@ -324,6 +324,22 @@ class UsageTest {
     line.getSubcommands().values().forEach(UsageTest::everyHelp);
   }
 
+  /** What the program runs has only the command that it needs, and is otherwise the same. */
+  @Test
+  void aNamedCommandIsAsInTheWholeCommandLine() {
+    Main.commandLine()
+        .getSubcommands()
+        .forEach(
+            (name, whole) -> {
+              CommandLine line = Main.commandLine(new String[] {"--verbose", name, "more"});
+              CommandLine named = line.getSubcommands().get(name);
+              assertThat(named.getUsageMessage()).isEqualTo(whole.getUsageMessage());
+            });
+    CommandLine topic = Main.commandLine(new String[] {"topic"});
+    assertThat(topic.getSubcommands()).containsOnlyKeys("topic");
+    assertThat(Main.commandLine(new String[] {"completion"}).getSubcommands()).containsKey("bench");
+  }
+
   @Test
   void completionKnowsTheOptions() {
     assertThat(execute("completion")).isZero();
