@@ -305,7 +305,8 @@ class PagesTest extends PageBase {
     page.getByLabel("assignor").selectOption("average");
     page.getByLabel("shards of orders").fill("12");
     page.keyboard().press("Enter");
-    visit.sees(page.getByText("2 of 8 shards would move, and consumers would own 2 each; now 2–3 each."));
+    visit.sees(
+        page.getByText("2 of 8 shards would move, and consumers would own 2 each; now 2–3 each."));
     assertThat(new JsonObject(live.asked().get(live.asked().size() - 1).body()))
         .isEqualTo(
             new JsonObject(
