@@ -6,6 +6,8 @@ import { link } from './router.js';
 import { Table } from './table.js';
 
 const MOVES_SHOWN_MAX = 50;
+/** Moves that are drawn at first: on a phone each is a block. */
+const MOVES_AT_FIRST = 12;
 
 export const Nobody = () => html`<span class="quiet">nobody</span>`;
 
@@ -16,7 +18,7 @@ export const Moves = memo(
       .filter((key) => moves[key].group === group)
       .sort((a, b) => b - a);
     const rows = keys.slice(0, MOVES_SHOWN_MAX).map((key) => moveRow(key, moves[key]));
-    return html`<${Table} label="Recent moves" empty="No shard has moved yet." columns=${MOVE_COLUMNS} rows=${rows}>
+    return html`<${Table} label="Recent moves" empty="No shard has moved yet." columns=${MOVE_COLUMNS} rows=${rows} first=${MOVES_AT_FIRST}>
       ${keys.length > 0 && html`<p class="aside"><a href=${link('groups', group, 'moves')}>All moves over time</a></p>`}
     <//>`;
   },

@@ -9,6 +9,7 @@ import { Table } from '../table.js';
 
 const REFRESH_MILLIS = 60_000;
 const ROWS_MAX = 60;
+const ROWS_AT_FIRST = 50;
 const TICKS_MAX = 8;
 const TONES = 6;
 /** The timeline goes on in so many steps of its length. */
@@ -113,7 +114,7 @@ function RebalanceTable({ moves, withGroup }) {
     }
     return { key: `${one.at} ${one.group} ${one.reason}`, cells, sort };
   });
-  return html`<${Table} label="Rebalances" columns=${columns} rows=${all} empty="No rebalance yet." />`;
+  return html`<${Table} label="Rebalances" columns=${columns} rows=${all} empty="No rebalance yet." first=${ROWS_AT_FIRST} />`;
 }
 
 function MoveTable({ moves, withGroup }) {
@@ -129,7 +130,7 @@ function MoveTable({ moves, withGroup }) {
       if (!withGroup) return row;
       return { ...row, cells: [row.cells[0], move.group, ...row.cells.slice(1)], sort: [row.sort[0], move.group, ...row.sort.slice(1)] };
     });
-  return html`<${Table} label="Moves" columns=${columns} rows=${all} empty="No move fits." tall=${true}>
+  return html`<${Table} label="Moves" columns=${columns} rows=${all} empty="No move fits." tall=${true} first=${ROWS_AT_FIRST}>
     <input class="filter" type="search" aria-label="Filter the moves" placeholder="shard, member or reason" value=${wanted} onInput=${(event) => setWanted(event.target.value)} />
   <//>`;
 }
