@@ -174,6 +174,13 @@ class DeadLettersIT {
         new JsonArray(node.get(path + "?after=" + name(letters.getJsonObject(0))).body());
     assertThat(rest.getJsonObject(0)).isEqualTo(letters.getJsonObject(1));
     JsonObject body = new JsonObject().put("deadLetters", new JsonArray().add(name(one)));
+    JsonArray names = new JsonArray().add(name(one)).add(name(one)).add("orders/0/999999");
+    JsonObject counted = new JsonObject().put("deadLetters", names).put("dryRun", true);
+    assertThat(node.post(path + "/drop", counted.encode()).body().strip())
+        .isEqualTo("{\"group\":\"g\",\"count\":1,\"dryRun\":true}");
+    assertThat(node.post(path + "/drop", "{\"all\":true,\"dryRun\":true}").body().strip())
+        .isEqualTo("{\"group\":\"g\",\"count\":" + letters.size() + ",\"dryRun\":true}");
+    assertThat(node.get("/api/groups/g/retries").body().strip()).isEqualTo("[]");
     assertThat(node.post(path + "/replay", body.encode()).body().strip())
         .isEqualTo("{\"group\":\"g\",\"count\":1}");
     awaitDeadAgain(node, one);

@@ -526,6 +526,12 @@ class JsonApiIT {
             "/api/groups/{group}/dead-letters/replay",
             "/api/groups/{group}/dead-letters/drop",
             "/api/rebalances",
+            // See OperatorPageIT.
+            "/api/groups/{group}/retries",
+            "/api/groups/{group}/pause",
+            "/api/groups/{group}/resume",
+            // See DailyApiIT.
+            "/api/groups/{group}/plan",
             "/api/cluster",
             "/api/cluster/nodes/{node}/replace",
             // See GrowthIT.

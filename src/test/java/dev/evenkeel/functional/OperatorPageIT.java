@@ -24,6 +24,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Pattern;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
@@ -233,6 +234,10 @@ class OperatorPageIT {
     button(one, "Replay all").click();
     confirm(one, "Gives 4 dead letters to billing again", null, "Replayed 4 dead letters.");
     other.reads(other.region("Dead letters"), "There are no dead letters.");
+    // Nobody is there to try them.
+    other.reads(
+        other.table("Waiting for another attempt"),
+        Pattern.compile("orders/[01]/\\d+for its next attempt0"));
   }
 
   private void changeTheGroup(Visit one, Visit other) {
