@@ -66,8 +66,8 @@ const sameLane = (a, b) =>
   a.density === b.density &&
   a.prefixes === b.prefixes &&
   a.tick === b.tick &&
-  a.cells.length === b.cells.length &&
-  a.cells.every((cell, i) => cell.key === b.cells[i].key && cell.shard === b.cells[i].shard);
+  (a.cells === b.cells ||
+    (a.cells.length === b.cells.length && a.cells.every((cell, i) => cell.key === b.cells[i].key && cell.shard === b.cells[i].shard)));
 
 function laneWords(name, member, cells) {
   const shards = plural(cells.length, 'shard');

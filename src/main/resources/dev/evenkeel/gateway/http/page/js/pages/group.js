@@ -25,13 +25,15 @@ function Keel({ tilt }) {
   </svg>`;
 }
 
-let prefixes = { topics: '', map: new Map() };
+let prefixes = { shards: null, topics: '', map: new Map() };
 
 /** The same map as long as the topics are the same, so that lanes need not be drawn again. */
 function prefixesOf(shards) {
+  if (prefixes.shards === shards) return prefixes.map;
   const topics = new Set(Object.values(shards).map((shard) => shard.topic));
   const all = [...topics].sort(byName).join(' ');
-  if (prefixes.topics !== all) prefixes = { topics: all, map: shortTopics(topics) };
+  if (prefixes.topics !== all) prefixes = { shards, topics: all, map: shortTopics(topics) };
+  prefixes.shards = shards;
   return prefixes.map;
 }
 
