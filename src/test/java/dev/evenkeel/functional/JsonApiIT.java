@@ -528,10 +528,7 @@ class JsonApiIT {
             "/api/rebalances",
             // See OperatorPageIT.
             "/api/groups/{group}/retries",
-            "/api/groups/{group}/pause",
-            "/api/groups/{group}/resume",
             // See DailyApiIT.
-            "/api/groups/{group}/plan",
             "/api/cluster",
             "/api/cluster/nodes/{node}/replace",
             // See GrowthIT.
