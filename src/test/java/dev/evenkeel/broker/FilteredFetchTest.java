@@ -235,14 +235,14 @@ class FilteredFetchTest {
     begin(Bench.one());
     Random random = new Random(17);
     List<Reader> readers = new ArrayList<>();
-    for (int i = 0; i < 40; i++) {
+    for (int i = 0; i < 24; i++) {
       Reader reader = new Reader("k" + i % 20, random.nextInt(4) * 15L);
       readers.add(reader);
       reader.read(0);
     }
     Map<String, List<Long>> wanted = new HashMap<>();
     long offset = 0;
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < 50; round++) {
       String[] keys = new String[1 + random.nextInt(50)];
       for (int i = 0; i < keys.length; i++) {
         keys[i] = "k" + random.nextInt(40);
