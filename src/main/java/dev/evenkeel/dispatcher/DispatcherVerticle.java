@@ -436,6 +436,9 @@ public final class DispatcherVerticle extends VerticleBase {
 
   private void plan(Activation serving, JsonObject question, Message<Object> message) {
     String group = question.getString("group");
+    if (group == null || serving.core().find(group) == null) {
+      throw new RefusedException(Refusal.UNKNOWN_GROUP, "there is no group '" + group + "'");
+    }
     WhatIf change = PlanReport.change(question);
     whenLooked(
         message,

@@ -269,13 +269,21 @@ public final class EmbeddedNode implements AutoCloseable {
   /** Closes the clients of this object, stops the node, and removes its data. */
   @Override
   public synchronized void close() {
-    if (plain != null) {
-      plain.close();
+    // A test that was interrupted must not leave the node behind.
+    boolean interrupted = Thread.interrupted();
+    try {
+      if (plain != null) {
+        plain.close();
+      }
+      if (client != null) {
+        Waits.quietly(client.close(), PATIENCE);
+      }
+    } finally {
+      stop();
+      DataDirectory.remove(data);
+      if (interrupted) {
+        Thread.currentThread().interrupt();
+      }
     }
-    if (client != null) {
-      Waits.quietly(client.close(), PATIENCE);
-    }
-    stop();
-    DataDirectory.remove(data);
   }
 }

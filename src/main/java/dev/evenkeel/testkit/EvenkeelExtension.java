@@ -64,8 +64,8 @@ public final class EvenkeelExtension
   private final Map<String, Integer> topics = new LinkedHashMap<>();
   private EmbeddedNode node;
 
-  /** Whether the node belongs to all tests of the class. */
-  private boolean ofClass;
+  /** Classes under way that share the node: one, and those nested in it. */
+  private int classes;
 
   /** For {@code @ExtendWith} and for fields. */
   public EvenkeelExtension() {}
@@ -101,28 +101,29 @@ public final class EvenkeelExtension
 
   @Override
   public void beforeAll(ExtensionContext context) {
-    ofClass = true;
+    classes++;
     start();
   }
 
   @Override
   public void beforeEach(ExtensionContext context) {
-    if (!ofClass) {
+    if (classes == 0) {
       start();
     }
   }
 
   @Override
   public void afterEach(ExtensionContext context) {
-    if (!ofClass) {
+    if (classes == 0) {
       stop();
     }
   }
 
   @Override
   public void afterAll(ExtensionContext context) {
-    stop();
-    ofClass = false;
+    if (--classes == 0) {
+      stop();
+    }
   }
 
   private synchronized void start() {
@@ -133,9 +134,10 @@ public final class EvenkeelExtension
   }
 
   private synchronized void stop() {
-    if (node != null) {
-      node.close();
-      node = null;
+    EmbeddedNode last = node;
+    node = null;
+    if (last != null) {
+      last.close();
     }
   }
 

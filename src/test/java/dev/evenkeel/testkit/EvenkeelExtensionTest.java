@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -133,5 +134,30 @@ class EvenkeelExtensionTest {
         .hasMessage("setting 'port': the test kit chooses it");
     assertThatThrownBy(() -> EmbeddedNode.start(Map.of("data-group", "1")))
         .hasMessageContaining("data-groups");
+  }
+
+  /** Of all tests of this class and of those that are nested in it. */
+  private static EmbeddedNode seen;
+
+  private static void assertSame(EmbeddedNode node) {
+    assertThat(seen == null || seen == node).isTrue();
+    assertThat(node.status().getString("node")).isEqualTo("n1");
+    seen = node;
+  }
+
+  @Nested
+  class OneThatIsNested {
+    @Test
+    void sharesTheNode(EmbeddedNode node) {
+      assertSame(node);
+    }
+  }
+
+  @Nested
+  class AnotherThatIsNested {
+    @Test
+    void sharesTheNodeToo(EmbeddedNode node) {
+      assertSame(node);
+    }
   }
 }

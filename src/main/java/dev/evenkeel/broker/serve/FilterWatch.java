@@ -213,7 +213,7 @@ final class FilterWatch {
       List.copyOf(catchingUp).stream()
           .filter(members::contains)
           .forEach(each -> each.request.leave(each.index));
-    } else {
+    } else if (round.end > passed) {
       recent.add(new Looked(passed, round.bytes));
       recentBytes += round.bytes;
       while (recentBytes > LATE_BYTES_MAX) {

@@ -132,6 +132,9 @@ final class FilteredBatches {
 
   /** Takes a batch that cannot be read. */
   void addWhole(Cached each) {
+    if (each.endOffset() <= request.offset()) {
+      return;
+    }
     if (batch != each) {
       write();
     }

@@ -17,7 +17,6 @@ import dev.evenkeel.storage.Store;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
@@ -41,7 +40,7 @@ public final class MetaTables {
   final NavigableMap<Integer, AddedGroup> addedGroups = new ConcurrentSkipListMap<>();
   final Map<Quota.Key, Quota> quotas = new ConcurrentHashMap<>();
 
-  /** By group; the sets are never changed. */
+  /** By group; the sets may be read from any thread. */
   final Map<String, Set<Pause>> pauses = new ConcurrentHashMap<>();
 
   final MoveTable moves = new MoveTable();
@@ -145,19 +144,12 @@ public final class MetaTables {
   }
 
   void put(Pause pause) {
-    Set<Pause> more = new HashSet<>(pauses(pause.group()));
-    more.add(pause);
-    pauses.put(pause.group(), Set.copyOf(more));
+    pauses.computeIfAbsent(pause.group(), any -> ConcurrentHashMap.newKeySet()).add(pause);
   }
 
   void remove(Pause pause) {
-    Set<Pause> left = new HashSet<>(pauses(pause.group()));
-    left.remove(pause);
-    if (left.isEmpty()) {
-      pauses.remove(pause.group());
-    } else {
-      pauses.put(pause.group(), Set.copyOf(left));
-    }
+    pauses.computeIfPresent(
+        pause.group(), (group, its) -> its.remove(pause) && its.isEmpty() ? null : its);
   }
 
   void put(ClusterNode node) {
@@ -273,8 +265,12 @@ public final class MetaTables {
         .toList();
   }
 
-  /** The pauses of a group, in no order. From any thread. */
+  /** The pauses of a group, in no order; a live view. From any thread. */
   public Set<Pause> pauses(String group) {
+    return Collections.unmodifiableSet(pausesOf(group));
+  }
+
+  private Set<Pause> pausesOf(String group) {
     return pauses.isEmpty() ? Set.of() : pauses.getOrDefault(group, Set.of());
   }
 
@@ -285,12 +281,12 @@ public final class MetaTables {
 
   /** Whether a group is paused as a whole. From any thread. */
   public boolean isPaused(String group) {
-    return pauses(group).contains(Pause.of(group));
+    return pausesOf(group).contains(Pause.of(group));
   }
 
   /** Whether a group gets no messages from a shard. From any thread. */
   public boolean isPaused(String group, Shard shard) {
-    Set<Pause> its = pauses(group);
+    Set<Pause> its = pausesOf(group);
     return !its.isEmpty()
         && (its.contains(Pause.of(group))
             || its.contains(new Pause(group, shard.topicId(), Pause.ALL_SHARDS))

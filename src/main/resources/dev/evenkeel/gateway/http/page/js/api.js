@@ -66,10 +66,16 @@ export function useAnswer(path, everyMillis = 0) {
           if (!gone.signal.aborted) setState((old) => ({ path, data: old.path === path ? old.data : null, failure }));
         }
       }
+      clearTimeout(timer);
       if (everyMillis > 0 && !gone.signal.aborted) timer = setTimeout(look, everyMillis);
     };
+    const shown = () => {
+      if (!document.hidden) look();
+    };
+    document.addEventListener('visibilitychange', shown);
     look();
     return () => {
+      document.removeEventListener('visibilitychange', shown);
       clearTimeout(timer);
       gone.abort();
     };

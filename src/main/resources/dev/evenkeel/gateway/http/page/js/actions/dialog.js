@@ -31,6 +31,8 @@ export function Actions() {
     tell();
     return () => {
       tell = () => {};
+      // Whoever logs in next did not open it.
+      if (shown !== null) shown = { ...shown, open: false };
     };
   }, []);
   const close = (key) => {

@@ -126,7 +126,11 @@ function useMessages(topic, wanted, { end, shards: number }, allowed) {
 
   // New messages are read when the live state tells that there are some.
   useEffect(() => {
-    if (!wanted.follow || view.busy || view.shards === null) return undefined;
+    if (!wanted.follow || view.busy) return undefined;
+    if (view.shards === null) {
+      const again = setTimeout(begin, QUIET_MILLIS);
+      return () => clearTimeout(again);
+    }
     if (view.failure?.error === 'OFFSET_OUT_OF_RANGE') {
       begin();
       return undefined;
@@ -140,9 +144,10 @@ function useMessages(topic, wanted, { end, shards: number }, allowed) {
       news ? NEWS_MILLIS : QUIET_MILLIS,
     );
     return () => clearTimeout(timer);
-  }, [end, view.busy && wanted.follow]);
+    // After a failure, what comes does not put the next attempt off.
+  }, [view.failure === null && view.shards !== null && end, view.busy && wanted.follow]);
 
-  return { ...view, more: () => read() };
+  return { ...view, more: () => (view.shards === null ? begin() : read()) };
 }
 
 /** The command line has no last messages, but an offset or a time from which on. */
@@ -173,7 +178,7 @@ export function Messages({ params: { topic }, query, state, account }) {
         : html`<p class="quiet" role="status">
               ${busy ? 'Reading …' : failure ? '' : ended ? (messages.length === 0 ? 'There are no such messages.' : 'This is the end for now.') : `${plural(messages.length, 'message')}. There are more.`}
             </p>
-            ${!busy && !failure && html`<button type="button" class="act" onClick=${more}>${ended ? 'Look again' : wanted.key !== null && messages.length === 0 ? 'Search on' : 'More'}</button>`}`}
+            ${!busy && html`<button type="button" class="act" onClick=${more}>${failure ? 'Try again' : ended ? 'Look again' : wanted.key !== null && messages.length === 0 ? 'Search on' : 'More'}</button>`}`}
     </div>
     <p class="tools"><span class="quiet">On the command line:</span> <code>${whole}</code><${Copy} text=${whole}>Copy command<//></p>
   </section>`;

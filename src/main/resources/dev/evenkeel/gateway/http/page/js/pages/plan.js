@@ -1,4 +1,4 @@
-import { html, useEffect, useState } from '../lib.js';
+import { html, useEffect, useRef, useState } from '../lib.js';
 import { brief, bytes, count, figure, known, plural, rate } from '../words.js';
 import { byName } from '../model.js';
 import { apiPath, ask } from '../api.js';
@@ -163,14 +163,16 @@ export function PlanPage({ params, state }) {
   const group = state.groups?.[name];
   const [supposed, suppose] = useState(NOTHING);
   const [answer, setAnswer] = useState({ plan: null, failure: null, busy: false, empty: true });
+  const turn = useRef(0);
   const plan = async (what) => {
+    const mine = ++turn.current;
     const body = question(what);
     setAnswer((old) => ({ ...old, busy: true }));
     try {
       const said = await ask('POST', `${apiPath('groups', name)}/plan`, body);
-      setAnswer({ plan: said, failure: null, busy: false, empty: Object.keys(body).length === 0 });
+      if (mine === turn.current) setAnswer({ plan: said, failure: null, busy: false, empty: Object.keys(body).length === 0 });
     } catch (failure) {
-      setAnswer({ plan: null, failure, busy: false, empty: false });
+      if (mine === turn.current) setAnswer({ plan: null, failure, busy: false, empty: false });
     }
   };
   const possible = group !== undefined && group.mode !== 'broadcast';
