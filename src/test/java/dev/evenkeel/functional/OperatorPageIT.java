@@ -113,12 +113,22 @@ class OperatorPageIT {
     visit.page().keyboard().press(key);
   }
 
+  /** When the last action was begun. */
+  private static long begunNanos;
+
+  /** What the other operator sees then. How long it took is only told. */
+  private static void told(String what) {
+    System.out.println(
+        "the other operator sees " + what + " within " + (System.nanoTime() - begunNanos) / 1_000_000 + " ms");
+  }
+
   /** The effect is shown, and perhaps a name must be typed; then it is done, by the keyboard. */
   private static void confirm(Visit visit, String effect, String typed, String result) {
     visit.reads(dialog(visit), effect);
     if (typed != null) {
       visit.page().keyboard().type(typed);
     }
+    begunNanos = System.nanoTime();
     press(visit, "Enter");
     visit.reads(dialog(visit), result);
     press(visit, "Escape");
@@ -138,6 +148,7 @@ class OperatorPageIT {
       press(one, "Enter");
       confirm(one, "Creates the topic orders with 2 shards.", null, "orders has 2 shards.");
       other.reads(other.table("Topics"), "orders");
+      told("a new topic");
 
       go(other, "/topics/orders/messages?follow=true");
       other.sees(other.page().getByText("Waiting for new messages …"));
@@ -247,6 +258,7 @@ class OperatorPageIT {
     button(one, "Show what it does").click();
     confirm(one, "It gets 51 messages again.", null, "Reset 2 shards of billing.");
     other.sees(other.page().getByText("lag51"));
+    told("a reset");
     button(one, "Reset offsets").click();
     one.page().getByLabel("Go to").selectOption("latest");
     button(one, "Show what it does").click();
@@ -256,9 +268,11 @@ class OperatorPageIT {
     button(one, "Pause this shard").click();
     confirm(one, "the shard orders/0", null, "Paused the shard orders/0 for billing.");
     other.sees(button(other, "Resume all"));
+    told("a pause");
     button(one, "Delete").click();
     confirm(one, "Deletes the positions of billing", GROUP, "The group billing is deleted.");
     other.sees(other.page().getByText("There is no group “billing” now."));
+    told("that a group is deleted");
   }
 
   private void changeTheTopic(Visit one, Visit other) {

@@ -13,6 +13,7 @@ import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -52,6 +53,13 @@ class ActionsTest extends PageBase {
         .filter(asked -> !asked.body().contains("dryRun"))
         .map(asked -> asked.what() + " " + asked.body())
         .toList();
+  }
+
+  @ParameterizedTest
+  @Tag("full")
+  @CsvSource({"DARK,360", "LIGHT,1600"})
+  void theSameInTheOtherWindows(ColorScheme scheme, int width) {
+    whoDropsDataTypesItsName(scheme, width);
   }
 
   @ParameterizedTest

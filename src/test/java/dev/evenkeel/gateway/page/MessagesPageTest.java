@@ -11,6 +11,7 @@ import com.microsoft.playwright.options.ReducedMotion;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -35,6 +36,13 @@ class MessagesPageTest extends PageBase {
 
   private Locator payload(String place) {
     return message(place).getByLabel("Payload", new Locator.GetByLabelOptions().setExact(true));
+  }
+
+  @ParameterizedTest
+  @Tag("full")
+  @CsvSource({"DARK,360", "LIGHT,1600"})
+  void theSameInTheOtherWindows(ColorScheme scheme, int width) {
+    payloadsAreShownAsJsonTextOrBytes(scheme, width);
   }
 
   @ParameterizedTest

@@ -12,6 +12,7 @@ import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -57,6 +58,13 @@ class PagesTest extends PageBase {
         .table(table)
         .getByRole(AriaRole.ROW)
         .filter(new Locator.FilterOptions().setHasText(text));
+  }
+
+  @ParameterizedTest
+  @Tag("full")
+  @CsvSource({"DARK,360", "LIGHT,1600"})
+  void theSameInTheOtherWindows(ColorScheme scheme, int width) {
+    everyPageFitsItsWindowAndIsAccessible(scheme, width);
   }
 
   @ParameterizedTest
