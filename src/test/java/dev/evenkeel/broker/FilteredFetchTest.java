@@ -192,6 +192,8 @@ class FilteredFetchTest {
     assertThat(waiting.stream().filter(Future::isComplete)).hasSize(3);
   }
 
+  private final List<String> failures = new CopyOnWriteArrayList<>();
+
   /** A consumer that asks again with each answer, at once or a little later. */
   private final class Reader {
     final String key;
@@ -208,7 +210,8 @@ class FilteredFetchTest {
       bench
           .send(Addresses.data("n1"), Frames.request(Op.BROWSE, request.encode()))
           .map(answer -> FetchAnswer.decode(answer, true))
-          .onSuccess(answer -> take(offset, answer));
+          .onSuccess(answer -> take(offset, answer))
+          .onFailure(failure -> failures.add(key + " from " + offset + ": " + failure));
     }
 
     private void take(long offset, FetchAnswer answer) {
@@ -251,7 +254,12 @@ class FilteredFetchTest {
       get(bench.append(shard, batch(keys)));
     }
     for (Reader reader : readers) {
-      await().untilAsserted(() -> assertThat(reader.found).hasSameSizeAs(wanted.get(reader.key)));
+      await()
+          .untilAsserted(
+              () ->
+                  assertThat(reader.found)
+                      .as("failures: %s", failures)
+                      .hasSameSizeAs(wanted.get(reader.key)));
       assertThat(reader.found).isEqualTo(wanted.get(reader.key));
     }
   }

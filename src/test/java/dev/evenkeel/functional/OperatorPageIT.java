@@ -119,7 +119,11 @@ class OperatorPageIT {
   /** What the other operator sees then. How long it took is only told. */
   private static void told(String what) {
     System.out.println(
-        "the other operator sees " + what + " within " + (System.nanoTime() - begunNanos) / 1_000_000 + " ms");
+        "the other operator sees "
+            + what
+            + " within "
+            + (System.nanoTime() - begunNanos) / 1_000_000
+            + " ms");
   }
 
   /** The effect is shown, and perhaps a name must be typed; then it is done, by the keyboard. */

@@ -160,14 +160,17 @@ final class WaitingFetch {
         service.filter(fetch(index), () -> !promise.future().isComplete());
     looking[index] = true;
     lookingCount++;
+    // Not now: the other thread may be that fast, and the request does not wait yet.
     found.onComplete(
-        looked -> {
-          looking[index] = false;
-          lookingCount--;
-          if (open[index]) {
-            looked(index, looked.result(), looked.cause());
-          }
-        });
+        looked ->
+            service.later(
+                () -> {
+                  looking[index] = false;
+                  lookingCount--;
+                  if (open[index]) {
+                    looked(index, looked.result(), looked.cause());
+                  }
+                }));
   }
 
   private void looked(int index, FilteredBatches.Found found, Throwable failure) {
