@@ -32,6 +32,24 @@ import picocli.CommandLine.Parameters;
     },
     subcommands = {DeadLettersCommand.class, GroupPlanCommand.class})
 final class GroupCommand extends CommandGroup {
+  /** What is paused or resumed. */
+  private static final class Scope {
+    @Parameters(paramLabel = "GROUP", description = "Name of the group.")
+    private String group;
+
+    @Option(
+        names = "--topic",
+        paramLabel = "TOPIC",
+        description = "Only this topic (default: all that the group reads).")
+    private String topic;
+
+    @Option(
+        names = "--shard",
+        paramLabel = "N",
+        description = "Only this shard of the topic (default: all).")
+    private Integer shard;
+  }
+
   GroupCommand() {
     super("list, describe, rebalances, plan, pause, resume, reset, delete or dead-letters");
   }
@@ -115,20 +133,8 @@ final class GroupCommand extends CommandGroup {
         "  evenkeel group pause billing --topic orders",
         "  evenkeel group pause billing --topic orders --shard 2"
       })
-  int pause(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
-      @Option(
-              names = "--topic",
-              paramLabel = "TOPIC",
-              description = "Only this topic (default: all that the group reads).")
-          String topic,
-      @Option(
-              names = "--shard",
-              paramLabel = "N",
-              description = "Only this shard of the topic (default: all).")
-          Integer shard) {
-    return pausing(options, "pause", group, topic, shard);
+  int pause(@Mixin ApiOptions options, @Mixin Scope scope) {
+    return pausing(options, "pause", scope);
   }
 
   @Command(
@@ -144,24 +150,14 @@ final class GroupCommand extends CommandGroup {
         "  evenkeel group resume billing",
         "  evenkeel group resume billing --topic orders --shard 2"
       })
-  int resume(
-      @Mixin ApiOptions options,
-      @Parameters(paramLabel = "GROUP", description = "Name of the group.") String group,
-      @Option(
-              names = "--topic",
-              paramLabel = "TOPIC",
-              description = "Only this topic (default: all that the group reads).")
-          String topic,
-      @Option(
-              names = "--shard",
-              paramLabel = "N",
-              description = "Only this shard of the topic (default: all).")
-          Integer shard) {
-    return pausing(options, "resume", group, topic, shard);
+  int resume(@Mixin ApiOptions options, @Mixin Scope scope) {
+    return pausing(options, "resume", scope);
   }
 
-  private static int pausing(
-      ApiOptions options, String action, String group, String topic, Integer shard) {
+  private static int pausing(ApiOptions options, String action, Scope scope) {
+    String group = scope.group;
+    String topic = scope.topic;
+    Integer shard = scope.shard;
     if (shard != null && topic == null) {
       throw CommandFailure.usage("--shard " + shard + " needs --topic: name the shard's topic");
     }

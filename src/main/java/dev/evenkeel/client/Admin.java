@@ -307,7 +307,7 @@ public interface Admin {
      * A shard that gets another owner.
      *
      * @param from null: nobody owns it now
-     * @param to null: nobody owns it then, or it is open who
+     * @param to null: nobody owns it then, or the next owner is not known
      */
     public record Move(String topic, int shard, String from, String to) {}
   }

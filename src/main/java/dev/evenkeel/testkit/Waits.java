@@ -12,7 +12,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Supplier;
 
-/** Waits for results and conditions, never longer than it is told to. */
+/** Waits for results and conditions, each up to a time limit. */
 final class Waits {
   private static final long LOOK_MILLIS = 20;
 

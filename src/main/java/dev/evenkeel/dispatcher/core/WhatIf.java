@@ -55,7 +55,7 @@ public record WhatIf(
    * A shard that gets another owner.
    *
    * @param from who owns it now, or null
-   * @param to who owns it then; null: nobody, or it is open who
+   * @param to who owns it then; null: nobody, or the next owner is not known
    */
   public record Move(Shard shard, String from, String to) {}
 
