@@ -16,6 +16,8 @@ export class Account {
     this.refused = '';
     /** Whether the node has said who this page belongs to. */
     this.known = false;
+    /** Counts when somebody began or ended to log in or out. */
+    this.turns = 0;
   }
 
   /** Whether the user may see nothing. */
@@ -44,6 +46,9 @@ export class Account {
   }
 
   async ask(method, body) {
+    const changes = method !== 'GET';
+    if (changes) this.turns++;
+    const turn = this.turns;
     let answer;
     let said;
     try {
@@ -55,6 +60,9 @@ export class Account {
       this.onChange();
       return;
     }
+    // Meanwhile somebody logged in or out: the answer may be older than that.
+    if (!changes && turn !== this.turns) return;
+    if (changes) this.turns++;
     if (answer.ok) {
       this.locked = false;
       this.known = true;
