@@ -270,7 +270,11 @@ class OperatorPageIT {
     other.seesNoMore(other.page().getByText("lag51"));
     one.shard("orders/0").click();
     button(one, "Pause this shard").click();
-    confirm(one, "get no new messages of the shard orders/0", null, "Paused the shard orders/0 for billing.");
+    confirm(
+        one,
+        "no new messages of the shard orders/0",
+        null,
+        "Paused the shard orders/0 for billing.");
     other.sees(button(other, "Resume all"));
     told("a pause");
     button(one, "Delete").click();

@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.microsoft.playwright.options.ColorScheme;
 import org.junit.jupiter.api.Test;
 
-/** Who the page belongs to, when the answers of the node come in another order than the questions. */
+/**
+ * Who the page belongs to, when the answers of the node come in another order than the questions.
+ */
 class AccountTest extends PageBase {
   /** Gives the test the answers of the node to give, in its own order. */
   private static final String PREPARE =
