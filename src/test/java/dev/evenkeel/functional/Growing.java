@@ -155,6 +155,15 @@ final class Growing implements AutoCloseable {
     return all.equals(nodes.keySet()) && voters >= wanted;
   }
 
+  /** The log groups of messages in which a node votes. */
+  List<String> holding(String id) {
+    return objects(status(), "logs").stream()
+        .filter(log -> !log.getString("group").equals("meta"))
+        .filter(log -> names(log.getJsonArray("voters")).contains(id))
+        .map(log -> log.getString("group"))
+        .toList();
+  }
+
   private static Set<String> names(JsonArray array) {
     return array.stream().map(String.class::cast).collect(Collectors.toSet());
   }

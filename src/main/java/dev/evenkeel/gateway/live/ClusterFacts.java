@@ -27,6 +27,11 @@ final class ClusterFacts {
   private static Map<String, Object> node(JsonObject node) {
     Map<String, Object> state =
         Json.copy(node, "alive", "host", "version", "membership", "zone", "bytes", "message");
+    JsonObject moving = node.getJsonObject("moving");
+    if (moving != null && !moving.isEmpty()) {
+      state.put("moving", moving.size());
+      state.put("bytesLeft", coarse(node.getLong("bytesLeft", 0L)));
+    }
     JsonObject disk = node.getJsonObject("disk");
     if (disk != null) {
       Json.put(state, "diskFreeBytes", coarse(disk.getLong("freeBytes")));

@@ -227,11 +227,13 @@ class LiveStateTest {
     state.clusterKnown(
         new JsonObject(
             "{\"cluster\":\"id\",\"node\":\"n1\",\"dispatcher\":\"n1\",\"nodes\":[{\"node\":\"n1\",\"alive\":true,"
-                + "\"host\":\"h\"},{\"node\":\"n2\",\"alive\":null,\"host\":null}],\"logs\":[{\"group\":\"meta\","
+                + "\"host\":\"h\",\"moving\":{\"d0\":\"copying\"},\"bytesLeft\":3000000},{\"node\":\"n2\",\"alive\":null,\"host\":null}],\"logs\":[{\"group\":\"meta\","
                 + "\"leader\":\"n1\",\"term\":3,\"commitIndex\":7,\"appliedIndex\":7,\"followers\":"
                 + "[{\"node\":\"n2\",\"matchIndex\":5,\"lagEntries\":2}]}]}"));
     JsonObject cluster = told().getJsonObject("cluster");
-    assertThat(cluster.getJsonObject("nodes").getJsonObject("n1").getBoolean("alive")).isTrue();
+    assertThat(cluster.getJsonObject("nodes").getJsonObject("n1"))
+        .isEqualTo(
+            new JsonObject("{\"alive\":true,\"host\":\"h\",\"moving\":1,\"bytesLeft\":2097152}"));
     assertThat(cluster.getJsonObject("nodes").getJsonObject("n2")).isEmpty();
     assertThat(cluster.getJsonObject("logs").getJsonObject("meta").getJsonObject("followers"))
         .isEqualTo(new JsonObject("{\"n2\":{\"matchIndex\":5,\"lagEntries\":2}}"));

@@ -236,8 +236,14 @@ class ActionsTest extends PageBase {
     press("Enter");
     visit.reads(dialog(), "n1 drains: 1 copy and 3.0 MiB are left.");
     press("Enter");
-    live.change(Facts.patch("DRAINING", "cluster", "nodes", "n1", "membership"));
-    visit.reads(visit.table("Nodes"), "draining");
+    JsonObject draining =
+        new JsonObject().put("membership", "DRAINING").put("moving", 2).put("bytesLeft", 3 << 20);
+    live.change(Facts.patch(draining, "cluster", "nodes", "n1"));
+    visit.reads(visit.table("Nodes"), "up, draining: 2 copies and 3.0 MiB left");
+    live.change(
+        Facts.patch(
+            new JsonObject().putNull("moving").putNull("bytesLeft"), "cluster", "nodes", "n1"));
+    visit.reads(visit.table("Nodes"), "up, drained");
     button("End the drain of n1").click();
     visit.reads(dialog(), "n1 takes copies and leads again.");
     press("Enter");

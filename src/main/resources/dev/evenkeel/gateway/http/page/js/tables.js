@@ -82,6 +82,15 @@ function Free({ node }) {
  *
  * @param acts whether the account may change nodes
  */
+/** Whether a node joins or goes, and how much of its data is on the way. */
+function membership(node) {
+  if (!known(node.membership)) return '';
+  const left = known(node.moving) ? `${plural(node.moving, 'copy', 'copies')} and ${bytes(node.bytesLeft)}` : null;
+  if (node.membership === 'MEMBER') return left === null ? '' : `, still gets ${left}`;
+  if (node.membership === 'DRAINING' && left === null && !known(node.message)) return ', drained';
+  return `, ${node.membership.toLowerCase()}${left === null ? '' : `: ${left} left`}`;
+}
+
 export const Nodes = memo(({ nodes, logs, dispatcher, tall, acts }) => {
   const leads = (name) => Object.keys(logs).filter((log) => logs[log].leader === name).sort(byMeta);
   const rows = Object.keys(nodes)
@@ -90,13 +99,12 @@ export const Nodes = memo(({ nodes, logs, dispatcher, tall, acts }) => {
       const node = nodes[name];
       const [glyph, word] = alive(node);
       const led = leads(name);
-      const member = known(node.membership) && node.membership !== 'MEMBER' ? `, ${node.membership.toLowerCase()}` : '';
       return {
         key: name,
         sort: [name, null, null, null, null, null, node.bytes, node.diskFreeBytes],
         cells: [
           name,
-          html`<span class="node" data-alive=${word ?? 'unknown'}>${glyph && html`<span class="glyph" aria-hidden="true">${glyph} </span>`}${figure(word)}${member}</span>${name === dispatcher && html`<span class="quiet"> · dispatcher</span>`}`,
+          html`<span class="node" data-alive=${word ?? 'unknown'}>${glyph && html`<span class="glyph" aria-hidden="true">${glyph} </span>`}${figure(word)}${membership(node)}</span>${name === dispatcher && html`<span class="quiet"> · dispatcher</span>`}`,
           figure(node.host),
           known(node.zone) ? node.zone : html`<span class="quiet">none</span>`,
           figure(node.version),
