@@ -11,6 +11,8 @@ import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.library.dependencies.SlicesRuleDefinition;
 import dev.evenkeel.protocol.Message;
+import io.vertx.core.json.Json;
+import io.vertx.core.json.JsonObject;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -284,5 +286,24 @@ class PackageTableTest {
           .accessField(System.class, stream)
           .check(classes);
     }
+  }
+
+  /**
+   * A node has no Jackson databind; the tests have it, by way of what reads the manifests. So that
+   * nothing works in tests alone, nothing may map JSON to objects.
+   */
+  @Test
+  void nothingMapsJsonToObjects() {
+    noClasses()
+        .should()
+        .dependOnClassesThat()
+        .resideInAPackage("com.fasterxml.jackson.databind..")
+        .orShould()
+        .callMethod(JsonObject.class, "mapTo", Class.class)
+        .orShould()
+        .callMethod(JsonObject.class, "mapFrom", Object.class)
+        .orShould()
+        .callMethod(Json.class, "decodeValue", String.class, Class.class)
+        .check(classes);
   }
 }

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -117,6 +118,7 @@ class LivePageIT {
   }
 
   @Test
+  @Tag("full")
   @Timeout(600)
   void aClusterWithUsersAsksForATokenAndShowsWhatItsUserMaySee() throws Exception {
     Path users = directory.resolve("users.json");

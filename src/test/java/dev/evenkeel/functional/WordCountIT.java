@@ -20,6 +20,7 @@ import org.junit.jupiter.api.io.TempDir;
  * Counts that live in the consumers' memory stay exact while consumers come, go and are killed, and
  * while each move carries a state of nearly 1 MiB.
  */
+@Tag("full")
 class WordCountIT {
   private static final int PADDING_BYTES = 1_000_000;
   private static final int KEYS = 200;
@@ -70,7 +71,6 @@ class WordCountIT {
   }
 
   @Test
-  @Tag("full")
   void countsStayExactWhileTheNumberOfShardsChanges() {
     List<Jar.Running> started = new ArrayList<>();
     try (Node node = new Node(directory.resolve("node")).with("--data-groups", "3").start()) {
