@@ -509,6 +509,8 @@ public final class OwnedShard implements Task.Owner {
       return;
     }
     if (draining) {
+      // The pause after a failed onAssign is over.
+      retryMillis = now;
       state = RELEASING;
       step(now);
     } else if (host.mayStart(now) && now >= retryMillis) {

@@ -1408,6 +1408,17 @@ class ConsumerCoreTest {
     take(Wanted.Fetch.class);
   }
 
+  @Test
+  void aShardWhoseOnAssignFailedIsReleasedAtOnce() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().assignDone(new IllegalStateException("broken"), now);
+    assign(owned(S0, 1, true));
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+    take(Wanted.Release.class);
+  }
+
   /** Hands S0 back at its epoch, as the log takes it. */
   private void letGo(long epoch) {
     assign(owned(S0, epoch, false));
