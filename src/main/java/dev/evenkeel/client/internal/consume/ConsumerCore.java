@@ -171,7 +171,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   public Long lag() {
     long sum = 0;
     for (OwnedShard shard : shards.all()) {
-      long lag = shard.lag();
+      long lag = shard.reports.lag();
       if (lag < 0) {
         return null;
       }

@@ -11,8 +11,6 @@ import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
-import dev.evenkeel.bus.ShardProgress;
-import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
@@ -72,20 +70,14 @@ public final class OwnedShard implements Task.Owner {
    */
   private static final long RELEASE_MILLIS = 5_000;
 
-  /**
-   * First fetches and ends are reported as new for this long, because some heartbeats may get lost.
-   */
-  static final long RECENT_MILLIS = 10_000;
-
   private final Ownership ownership;
   final Environment environment;
   private final Host host;
+  final ShardLog log;
   final ShardRetries retries;
   final ShardMessages messages;
   private final ShardFetch fetch;
-
-  /** The position in the last report; -1: there was none. */
-  private long reportedPosition = -1;
+  final ShardReports reports;
 
   private final ShardCommits commits;
   private final ShardFailures failures;
@@ -150,16 +142,10 @@ public final class OwnedShard implements Task.Owner {
 
   private boolean releaseTaken;
 
-  /** Since when messages are in hand and none has finished, or -1. */
-  private long stalledSinceMillis = -1;
-
-  /** Since when no handler of the shard starts any more, or -1. */
+  /** See {@link #stoppedMillis()}. */
   private long stoppedMillis = -1;
 
   private boolean queued;
-
-  /** The last refusal that was reported. */
-  private String reported;
 
   OwnedShard(Ownership ownership, Environment environment, Host host, Start start) {
     this.ownership = ownership;
@@ -169,9 +155,11 @@ public final class OwnedShard implements Task.Owner {
     spent = start.spent;
     grantedCommitted = start.committed;
     origin = start.origin;
+    log = new ShardLog(ownership, environment);
     retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
     messages = new ShardMessages(this, environment, retries);
     fetch = new ShardFetch(this);
+    reports = new ShardReports(this, fetch);
     commits = new ShardCommits(this);
     failures = new ShardFailures(this);
   }
@@ -239,11 +227,15 @@ public final class OwnedShard implements Task.Owner {
         || !retries.outbox.isEmpty();
   }
 
-  /** How many messages are not consumed, according to the last fetch; -1: there was none. */
-  long lag() {
-    return window() == null || fetch.logEnd() < 0
-        ? -1
-        : Math.max(0, fetch.logEnd() - window().committed());
+  /** Whether the shard waits for a call of onAssign, or for handlers of the owner before it. */
+  boolean awaitsHandler() {
+    boolean assigning = state == ASSIGNING && assignCalled;
+    return assigning || predecessor != null && !predecessor.quiet();
+  }
+
+  /** Since when no handler of the shard starts any more, or -1. */
+  long stoppedMillis() {
+    return stoppedMillis;
   }
 
   /** Notes whether the shard is queued to hand out messages. Returns whether this has changed. */
@@ -315,7 +307,7 @@ public final class OwnedShard implements Task.Owner {
     boolean givenAway = commits.releaseSent();
     end(givenAway ? RELEASED : LOST, now);
     if (!givenAway) {
-      warn(" is lost: " + why);
+      log.warn(" is lost: " + why);
       if (assignCalled) {
         ShardContext lost = context();
         environment.act(by -> by.callLost(lost));
@@ -415,7 +407,7 @@ public final class OwnedShard implements Task.Owner {
   public void leaseFailed(RefusedException refused, long now) {
     busy = false;
     if (state == ATTACHING && !fenced(refused, now)) {
-      retryMillis = now + pause("its lease cannot be read", refused);
+      retryMillis = now + log.pause("its lease cannot be read", refused);
     }
   }
 
@@ -447,7 +439,7 @@ public final class OwnedShard implements Task.Owner {
   public void parentsFailed(RefusedException refused, long now) {
     busy = false;
     if (state == ATTACHING) {
-      retryMillis = now + pause("the state of its former shards cannot be read", refused);
+      retryMillis = now + log.pause("the state of its former shards cannot be read", refused);
     }
   }
 
@@ -485,7 +477,7 @@ public final class OwnedShard implements Task.Owner {
     if (refused.refusal() == Refusal.PRODUCER_FENCED) {
       lose(refused.getMessage(), now);
     } else if (!fenced(refused, now)) {
-      retryMillis = now + pause("its handlers cannot publish yet", refused);
+      retryMillis = now + log.pause("its handlers cannot publish yet", refused);
     }
   }
 
@@ -496,7 +488,7 @@ public final class OwnedShard implements Task.Owner {
     if (inDoubt()) {
       // The next epoch begins where the last write of this one left off: the log refuses later
       // ones.
-      warn(" is released: it was lost under this epoch, and goes on under the next");
+      log.warn(" is released: it was lost under this epoch, and goes on under the next");
     }
     state = draining || inDoubt() ? RELEASING : ASSIGNING;
     step(now);
@@ -536,7 +528,7 @@ public final class OwnedShard implements Task.Owner {
     if (failure != null) {
       long wait = Backoff.steps(++assignFailures);
       retryMillis = now + wait;
-      error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
+      log.error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
     } else {
       givenState = null;
       parentStates = List.of();
@@ -831,7 +823,8 @@ public final class OwnedShard implements Task.Owner {
       messages.givenBack(state == DRAINING);
     } else {
       String batch = ": a batch of " + tasks.size() + " messages from offset ";
-      report(Level.WARN, batch + tasks.get(0).offset + " on failed, each is tried alone", failure);
+      log.report(
+          Level.WARN, batch + tasks.get(0).offset + " on failed, each is tried alone", failure);
     }
     messages.handOutAlone(tasks);
     host.ready(this);
@@ -852,7 +845,7 @@ public final class OwnedShard implements Task.Owner {
       environment.removed(1, task.bytes, now);
     } else if (environment.atMostOnce && !task.retry) {
       String text = ": offset " + task.offset + " failed, and is not tried again";
-      report(Level.WARN, text, cause);
+      log.report(Level.WARN, text, cause);
       messages.left(task);
       environment.removed(1, task.bytes, now);
       host.ready(this);
@@ -900,7 +893,7 @@ public final class OwnedShard implements Task.Owner {
       return;
     }
     if (refused.refusal().retriable()) {
-      outputs.again(request, now + pause("its outputs cannot be published", refused));
+      outputs.again(request, now + log.pause("its outputs cannot be published", refused));
     } else {
       // It can never be published: the next owner begins at the committed offset.
       lose("what its handlers publish is refused: " + refused, now);
@@ -978,12 +971,12 @@ public final class OwnedShard implements Task.Owner {
     String twice = "; of those up to " + messages.handledTop() + " some come twice";
     boolean keepsState = environment.handler.keepsState();
     if (waitsForRate) {
-      warn(released + ", where messages wait for their rate" + twice);
+      log.warn(released + ", where messages wait for their rate" + twice);
     } else if (!keepsState && messages.givenBack()) {
-      info(released + ", where messages were given back" + twice);
+      log.info(released + ", where messages were given back" + twice);
     } else {
       String why = ", because the message there could not be handled" + twice;
-      report(
+      log.report(
           keepsState ? Level.ERROR : Level.WARN,
           released + (keepsState ? " and without state" : "") + why,
           null);
@@ -995,7 +988,7 @@ public final class OwnedShard implements Task.Owner {
     long left = commits.claimedLeft();
     if (left > 0) {
       String from = " messages from offset " + window().committed();
-      warn(": up to " + left + from + " on were committed, and are not handled");
+      log.warn(": up to " + left + from + " on were committed, and are not handled");
     }
   }
 
@@ -1049,111 +1042,8 @@ public final class OwnedShard implements Task.Owner {
     switch (commits.releaseRefused(refused)) {
       case TAKEN -> released(now);
       case LOST -> lose(refused.getMessage(), now);
-      case AGAIN -> retryMillis = now + pause("it cannot be released", refused);
+      case AGAIN -> retryMillis = now + log.pause("it cannot be released", refused);
     }
-  }
-
-  // ---- What heartbeats report
-
-  /** Whether the shard was fetched for the first time lately. */
-  boolean isNew(long now) {
-    return fetch.firstMillis() >= 0 && now - fetch.firstMillis() <= RECENT_MILLIS;
-  }
-
-  /** Whether it has messages in hand, or has finished some since the last report. */
-  boolean isActive() {
-    return messages.pending() > 0
-        || messages.running() > 0
-        || window() == null
-        || window().committed() != reportedPosition;
-  }
-
-  /** Whether the shard is over and its last handler ended some time ago. */
-  boolean endedLongAgo(long now) {
-    return messages.running() == 0 && now - endedMillis() > RECENT_MILLIS;
-  }
-
-  private long endedMillis() {
-    return Math.max(stoppedMillis, messages.lastEndedMillis());
-  }
-
-  ShardProgress progress(long now) {
-    reportedPosition = window() == null ? -1 : window().committed();
-    boolean ended = stoppedMillis >= 0 && messages.running() == 0;
-    return new ShardProgress(
-        shard(),
-        epoch(),
-        messages.begunOffset() < 0 ? null : (Long) messages.begunOffset(),
-        isNew(now) ? (Long) (now - fetch.firstMillis()) : null,
-        ended ? (Long) (now - endedMillis()) : null,
-        stalledMillis(now),
-        window() == null ? null : (Long) window().committed(),
-        messages.busyMillis(),
-        messages.handledBytes());
-  }
-
-  /**
-   * How long messages have been in hand while none has finished, to within the time between two
-   * heartbeats; null if none is in hand. An owner that waits for the handlers of the owner before
-   * it counts as having messages in hand.
-   */
-  private Long stalledMillis(long now) {
-    boolean assigning = state == ASSIGNING && assignCalled;
-    boolean waiting = predecessor != null && !predecessor.quiet();
-    if (messages.pending() == 0 && messages.running() == 0 && !assigning && !waiting) {
-      stalledSinceMillis = -1;
-      return null;
-    }
-    if (stalledSinceMillis < 0) {
-      stalledSinceMillis = now;
-    }
-    stalledSinceMillis = Math.max(stalledSinceMillis, messages.lastFinishedMillis());
-    return now - stalledSinceMillis;
-  }
-
-  // ---- Reports: each is one line that begins with the shard
-
-  /** How long to wait after a refusal. Reports once what is wrong if waiting alone may not help. */
-  long pause(String what, RefusedException refused) {
-    if (refused.refusal().retriable()) {
-      return Backoff.soon(environment.random);
-    }
-    String text = ": " + what + " (" + refused + "), it is tried again";
-    if (!text.equals(reported)) {
-      reported = text;
-      error(text, null);
-    }
-    return Backoff.steps(1);
-  }
-
-  /** A problem that was reported is over: should it come back, it is reported again. */
-  void forgetReported() {
-    reported = null;
-  }
-
-  /** Tells an operator how to skip all messages below {@code next}. */
-  String howToSkip(long next) {
-    return environment.options.getMode() == Mode.BROADCAST
-        ? ""
-        : String.format(
-            "; to skip it, reset group %s on shard %d of topic %s to offset %d",
-            environment.options.getGroup(), ownership.shard().shard(), ownership.topic(), next);
-  }
-
-  void error(String text, Throwable cause) {
-    report(Level.ERROR, text, cause);
-  }
-
-  void warn(String text) {
-    report(Level.WARN, text, null);
-  }
-
-  void info(String text) {
-    report(Level.INFO, text, null);
-  }
-
-  void report(Level level, String text, Throwable cause) {
-    environment.report(level, ownership + text, cause);
   }
 
   @Override

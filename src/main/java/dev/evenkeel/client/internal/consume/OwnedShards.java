@@ -215,21 +215,21 @@ final class OwnedShards {
 
   /**
    * What a heartbeat reports of single shards. First come those of a move: shards that were given
-   * away, or fetched for the first time, within the last {@link OwnedShard#RECENT_MILLIS}. Then
+   * away, or fetched for the first time, within the last {@link ShardReports#RECENT_MILLIS}. Then
    * come those that work, in at most half of the marks, and then idle ones, in turns: so many that
    * {@link #IDLE_TURNS} heartbeats name all of them, and at least {@link Heartbeat#MARKS_OF_TURN}.
    */
   List<ShardProgress> progress(long now) {
-    former.removeIf(shard -> shard.endedLongAgo(now));
+    former.removeIf(shard -> shard.reports.endedLongAgo(now));
     List<ShardProgress> reports = new ArrayList<>();
-    former.forEach(shard -> reports.add(shard.progress(now)));
+    former.forEach(shard -> reports.add(shard.reports.progress(now)));
     List<OwnedShard> working = new ArrayList<>();
     List<OwnedShard> settled = new ArrayList<>();
     for (OwnedShard shard : all()) {
-      if (reports.size() < Heartbeat.MARKS_MAX && shard.isNew(now)) {
-        reports.add(shard.progress(now));
+      if (reports.size() < Heartbeat.MARKS_MAX && shard.reports.isNew(now)) {
+        reports.add(shard.reports.progress(now));
       } else {
-        (shard.isActive() ? working : settled).add(shard);
+        (shard.reports.isActive() ? working : settled).add(shard);
       }
     }
     int idle = Math.max(Heartbeat.MARKS_OF_TURN, settled.size() / IDLE_TURNS);
@@ -252,7 +252,7 @@ final class OwnedShards {
       Collections.rotate(shards, -(turn % shards.size()));
       next = turn % shards.size() + room;
     }
-    shards.stream().limit(room).forEach(shard -> reports.add(shard.progress(now)));
+    shards.stream().limit(room).forEach(shard -> reports.add(shard.reports.progress(now)));
     return next;
   }
 }

@@ -28,6 +28,7 @@ final class ShardCommits {
   private static final byte[] EMPTY_STATE = new byte[0];
 
   private final OwnedShard shard;
+  private final ShardLog log;
   private final Environment environment;
   private final ShardMessages messages;
 
@@ -84,6 +85,7 @@ final class ShardCommits {
 
   ShardCommits(OwnedShard shard) {
     this.shard = shard;
+    log = shard.log;
     environment = shard.environment;
     messages = shard.messages;
     manyMessages = (environment.options.getCommitMessages() + 1) / 2;
@@ -239,7 +241,7 @@ final class ShardCommits {
 
   /** A commit was refused, but not because the shard is another's. */
   void failed(RefusedException refused, long now) {
-    notBeforeMillis = now + shard.pause("its progress cannot be committed", refused);
+    notBeforeMillis = now + log.pause("its progress cannot be committed", refused);
   }
 
   void linkUp(long now) {
@@ -320,12 +322,11 @@ final class ShardCommits {
     }
     if (failure != null) {
       stateMissing = true;
-      shard.error(": onRelease failed, so it is released without state", failure);
+      log.error(": onRelease failed, so it is released without state", failure);
     } else if (given != null && given.length > Limits.STATE_BYTES_MAX) {
       stateMissing = true;
       String size = given.length + " bytes, at most " + Limits.STATE_BYTES_MAX + " are allowed";
-      shard.error(
-          ": onRelease gave a state of " + size + ", so it is released without state", null);
+      log.error(": onRelease gave a state of " + size + ", so it is released without state", null);
     } else if (given != null && given.length > 0) {
       givenState = given;
     }
@@ -339,7 +340,7 @@ final class ShardCommits {
     if (!refused.refusal().retriable() && givenState != null) {
       givenState = null;
       stateMissing = true;
-      shard.error(": its state was refused, so it is released without state", refused);
+      log.error(": its state was refused, so it is released without state", refused);
     }
     return RefusedRelease.AGAIN;
   }

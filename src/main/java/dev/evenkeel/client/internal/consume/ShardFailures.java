@@ -44,6 +44,7 @@ final class ShardFailures {
   private static final double JITTER = 0.2;
 
   private final OwnedShard shard;
+  private final ShardLog log;
   private final Environment environment;
   private final ShardMessages messages;
   private final ShardRetries retries;
@@ -52,6 +53,7 @@ final class ShardFailures {
 
   ShardFailures(OwnedShard shard) {
     this.shard = shard;
+    log = shard.log;
     environment = shard.environment;
     messages = shard.messages;
     retries = shard.retries;
@@ -173,7 +175,7 @@ final class ShardFailures {
     if (options.getOnFailure() == OnFailure.STOP) {
       messages.givenBack(true);
       tryAgain(task, DRAINING_PAUSE_MILLIS, now);
-      String skip = task.batchEnd < 0 ? "" : shard.howToSkip(task.batchEnd);
+      String skip = task.batchEnd < 0 ? "" : log.howToSkip(task.batchEnd);
       String text = shard.ownership() + attempt(task, "the consumer ends" + skip);
       environment.act(by -> by.stop(text, cause));
       return;
@@ -186,13 +188,13 @@ final class ShardFailures {
       String which =
           ": offsets " + task.offset + " to " + (task.batchEnd - 1) + " cannot be read, ";
       String then = broadcast ? "they are skipped" : "they go to the dead letters";
-      shard.error(which + then, cause);
+      log.error(which + then, cause);
     }
     record(task, -1, cause, state, now);
   }
 
   private void report(Task task, String then, Throwable cause) {
-    shard.report(Level.WARN, attempt(task, then), cause);
+    log.report(Level.WARN, attempt(task, then), cause);
   }
 
   private static String attempt(Task task, String then) {
@@ -278,7 +280,7 @@ final class ShardFailures {
    */
   private boolean noRoom(Task task, Outcome.Failed failed) {
     if (failed.way() != Outcome.Way.MOVED) {
-      shard.warn(": there is no room for another dead letter, offset " + task.offset);
+      log.warn(": there is no room for another dead letter, offset " + task.offset);
       retries.outbox.add(task, failed);
       return true;
     }
@@ -342,7 +344,7 @@ final class ShardFailures {
 
   /** The log refused outcomes, although we own the shard: they are sent again. */
   void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
-    long pause = shard.pause("its failures cannot be recorded", refused);
+    long pause = log.pause("its failures cannot be recorded", refused);
     retries.outbox.again(command, now + pause);
   }
 
@@ -351,7 +353,7 @@ final class ShardFailures {
     try {
       unpacked = answer.messages();
     } catch (RefusedException unreadable) {
-      retries.askFailed(request, now + shard.pause("its retries cannot be read", unreadable));
+      retries.askFailed(request, now + log.pause("its retries cannot be read", unreadable));
       return;
     }
     retries

@@ -18,6 +18,7 @@ final class ShardFetch {
   private static final int AFTER_LOSS_MILLIS = 1_000;
 
   private final OwnedShard shard;
+  private final ShardLog log;
   private final Environment environment;
   private final ShardMessages messages;
   private final ShardRetries retries;
@@ -67,6 +68,7 @@ final class ShardFetch {
 
   ShardFetch(OwnedShard shard) {
     this.shard = shard;
+    log = shard.log;
     environment = shard.environment;
     messages = shard.messages;
     retries = shard.retries;
@@ -192,7 +194,7 @@ final class ShardFetch {
         skipped(from, placed.baseOffset());
       }
       messages.add(placed);
-      shard.forgetReported();
+      log.forgetReported();
       taken += wanted;
     }
     if (all && answer.next() > messages.fetchOffset()) {
@@ -215,10 +217,10 @@ final class ShardFetch {
       corruptReportedMillis = now;
       String which = placed.baseOffset() + " to " + (placed.endOffset() - 1);
       // A missing library is no reason to skip anything.
-      String skip = e.refusal() == Refusal.CORRUPT ? shard.howToSkip(placed.endOffset()) : "";
+      String skip = e.refusal() == Refusal.CORRUPT ? log.howToSkip(placed.endOffset()) : "";
       String text =
           ": the batch of offsets %s cannot be read: it is fetched again until it can be%s";
-      shard.error(String.format(text, which, skip), e);
+      log.error(String.format(text, which, skip), e);
     }
     notBeforeMillis = now + Backoff.steps(++corruptFetches);
   }
@@ -231,13 +233,13 @@ final class ShardFetch {
       skipped(messages.fetchOffset(), start);
       messages.skipTo(start);
     } else {
-      notBeforeMillis = now + shard.pause("it cannot be fetched", refused);
+      notBeforeMillis = now + log.pause("it cannot be fetched", refused);
     }
   }
 
   private void skipped(long from, long to) {
     String what = (to - from) + " messages were not consumed, offsets " + from + " to " + (to - 1);
     String why = ": retention has dropped them, or they are lost (see the logs of the nodes)";
-    shard.error(": " + what + why + "; it goes on at " + to, null);
+    log.error(": " + what + why + "; it goes on at " + to, null);
   }
 }

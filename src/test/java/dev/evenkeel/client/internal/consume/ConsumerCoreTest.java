@@ -1114,7 +1114,7 @@ class ConsumerCoreTest {
     assertThat(owned.window().committed()).isEqualTo(5);
     tick(5_000);
     assertThat(commit().offset()).isEqualTo(5);
-    assertThat(owned.lag()).isZero();
+    assertThat(owned.reports.lag()).isZero();
   }
 
   @Test
@@ -1530,7 +1530,7 @@ class ConsumerCoreTest {
     takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().assignDone(null, now));
     assertThat(takeAll(Wanted.Fetch.class)).hasSize(count);
     assertThat(core.progress(now)).as("of shards that were fetched lately").hasSize(count);
-    now += OwnedShard.RECENT_MILLIS + 1;
+    now += ShardReports.RECENT_MILLIS + 1;
     Set<Shard> named = new HashSet<>();
     for (int turn = 0; turn < 3; turn++) {
       List<ShardProgress> marks = core.progress(now);
@@ -1555,7 +1555,7 @@ class ConsumerCoreTest {
     for (int i = 0; i < 4; i++) {
       core.progress(now);
     }
-    now += OwnedShard.RECENT_MILLIS + 1;
+    now += ShardReports.RECENT_MILLIS + 1;
     for (int i = 0; i < 4; i++) {
       core.progress(now);
     }

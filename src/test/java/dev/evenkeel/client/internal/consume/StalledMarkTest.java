@@ -17,7 +17,7 @@ class StalledMarkTest {
   private long end;
 
   private Long stalled(long now) {
-    return shard.progress(now).stalledMillis();
+    return shard.reports.progress(now).stalledMillis();
   }
 
   private void run(long now) {
@@ -68,14 +68,14 @@ class StalledMarkTest {
 
   @Test
   void thePositionIsTheLowestUnfinishedOffset() {
-    assertThat(shard.progress(1_000).position()).as("before it has begun").isNull();
+    assertThat(shard.reports.progress(1_000).position()).as("before it has begun").isNull();
     run(1_000);
-    assertThat(shard.progress(1_000).position()).isEqualTo(0);
+    assertThat(shard.reports.progress(1_000).position()).isEqualTo(0);
     fetched(3, 1_000);
     Task first = shard.next(false, 1_000);
-    assertThat(shard.progress(1_000).position()).isEqualTo(0);
+    assertThat(shard.reports.progress(1_000).position()).isEqualTo(0);
     shard.finished(first, 1_000);
-    assertThat(shard.progress(1_000).position()).isEqualTo(1);
+    assertThat(shard.reports.progress(1_000).position()).isEqualTo(1);
   }
 
   @Test
@@ -118,10 +118,10 @@ class StalledMarkTest {
     Task retry = Shards.task(former, 1, true);
     former.begin(retry);
     OwnedShard waits = shards.shard(former);
-    assertThat(waits.progress(1_000).stalledMillis()).isEqualTo(0);
-    assertThat(waits.progress(2_000).stalledMillis()).isEqualTo(1_000);
+    assertThat(waits.reports.progress(1_000).stalledMillis()).isEqualTo(0);
+    assertThat(waits.reports.progress(2_000).stalledMillis()).isEqualTo(1_000);
     former.lose("it is another's", 2_500);
     former.finished(retry, 2_600);
-    assertThat(waits.progress(3_000).stalledMillis()).isNull();
+    assertThat(waits.reports.progress(3_000).stalledMillis()).isNull();
   }
 }
