@@ -73,8 +73,9 @@ final class SimCalls implements PublishBench.Cluster {
         CONTROL_TIMEOUT_MILLIS,
         answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
         lease ->
-            owned.leaseRead(world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
-        no -> owned.leaseFailed(no, clock()));
+            owned.takeover.leaseRead(
+                world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
+        no -> owned.takeover.leaseFailed(no, clock()));
   }
 
   void readParents(OwnedShard owned, List<Integer> parents) {
@@ -90,12 +91,12 @@ final class SimCalls implements PublishBench.Cluster {
           lease -> {
             read.put(parent, world.bug.parent(lease));
             if (read.size() == parents.size()) {
-              owned.parentsRead(List.copyOf(read.values()), clock());
+              owned.takeover.parentsRead(List.copyOf(read.values()), clock());
             }
           },
           no -> {
             if (!failed.getAndSet(true)) {
-              owned.parentsFailed(no, clock());
+              owned.takeover.parentsFailed(no, clock());
             }
           });
     }
@@ -187,10 +188,10 @@ final class SimCalls implements PublishBench.Cluster {
         .onComplete(
             opened -> {
               if (opened.succeeded()) {
-                owned.publisherOpened(
+                owned.takeover.publisherOpened(
                     opened.result(), to -> to.dataGroup(dataGroups()), Map.of(), clock());
               } else {
-                owned.publisherFailed(refused(opened), clock());
+                owned.takeover.publisherFailed(refused(opened), clock());
               }
             });
   }

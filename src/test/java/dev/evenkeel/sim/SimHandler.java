@@ -230,7 +230,8 @@ final class SimHandler {
             works.put(
                 new Key(shard, context.epoch()), new Work(begin, world.ledger.sum(shard, begin)));
           }
-          owned.assignDone(fails ? new IllegalStateException("simulated") : null, consumer.clock());
+          owned.takeover.assignDone(
+              fails ? new IllegalStateException("simulated") : null, consumer.clock());
         });
   }
 

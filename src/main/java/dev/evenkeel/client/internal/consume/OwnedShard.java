@@ -15,7 +15,6 @@ import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -72,19 +71,20 @@ public final class OwnedShard implements Task.Owner {
 
   private final Ownership ownership;
   final Environment environment;
-  private final Host host;
+  final Host host;
   final ShardLog log;
   final ShardRetries retries;
   final ShardMessages messages;
   private final ShardFetch fetch;
   final ShardReports reports;
 
+  /** Its states ATTACHING and ASSIGNING. */
+  public final ShardTakeover takeover;
+
   private final ShardCommits commits;
   private final ShardFailures failures;
-  private final long grantedCommitted;
 
   private OwnedShardState state = ATTACHING;
-  private OwnedShard predecessor;
 
   /** The shard must be given away. */
   private boolean draining;
@@ -107,33 +107,6 @@ public final class OwnedShard implements Task.Owner {
    */
   private boolean spent;
 
-  /** The former owner's state, until onAssign has ended well. */
-  private byte[] givenState;
-
-  /** Where the keys come from, or null. */
-  private final Assignment.Origin origin;
-
-  /** States of the shards from which the keys come, until onAssign has ended well. */
-  private List<ConsumerAction.Parent> parentStates = List.of();
-
-  private int assignFailures;
-  private boolean assignCalled;
-  private boolean assigned;
-
-  /** The lease's committed offset when it was read, or where this owner began. */
-  private long leaseCommitted;
-
-  /** The generation of the lease; -1 if the lease was not read. */
-  private long generation = -1;
-
-  /** Where to begin once the producer for the handlers' messages is open. */
-  private long beginOffset;
-
-  /** Under which the handlers publish, according to the lease; 0: none yet. */
-  private long producerId;
-
-  private long emptyStateOffset = -1;
-
   /** What handlers publish; null: they cannot publish. */
   private PublishQueue outputs;
 
@@ -151,15 +124,13 @@ public final class OwnedShard implements Task.Owner {
     this.ownership = ownership;
     this.environment = environment;
     this.host = host;
-    predecessor = start.predecessor;
     spent = start.spent;
-    grantedCommitted = start.committed;
-    origin = start.origin;
     log = new ShardLog(ownership, environment);
     retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
     messages = new ShardMessages(this, environment, retries);
     fetch = new ShardFetch(this);
     reports = new ShardReports(this, fetch);
+    takeover = new ShardTakeover(this, start);
     commits = new ShardCommits(this);
     failures = new ShardFailures(this);
   }
@@ -186,14 +157,16 @@ public final class OwnedShard implements Task.Owner {
     return messages.window();
   }
 
-  private ShardContext context() {
+  /** What callbacks of the handler get. */
+  ShardContext context() {
+    Assignment.Origin origin = takeover.origin();
     return new ShardContext(
         ownership.topic(),
         shard().shard(),
         epoch(),
         environment.options.getMember(),
         window() == null ? -1 : window().committed(),
-        generation,
+        takeover.generation(),
         origin == null ? 0 : origin.first(),
         origin == null ? 0 : origin.shards());
   }
@@ -205,7 +178,7 @@ public final class OwnedShard implements Task.Owner {
 
   /** Whether no handler, callback or request of the shard is under way. */
   boolean quiet() {
-    return messages.running() == 0 && !busy;
+    return messages.running() == 0 && !takeover.isBusy() && !busy;
   }
 
   /**
@@ -214,6 +187,16 @@ public final class OwnedShard implements Task.Owner {
    */
   boolean inDoubt() {
     return commitInDoubt || spent;
+  }
+
+  /** See {@link #inDoubt}: nothing may begin under this epoch any more. */
+  void spend() {
+    spent = true;
+  }
+
+  /** Whether the shard must be given away. */
+  boolean isDraining() {
+    return draining;
   }
 
   boolean releaseTaken() {
@@ -225,12 +208,6 @@ public final class OwnedShard implements Task.Owner {
     return messages.begunOffset() > commits.committed()
         || messages.retriesRunning() > 0
         || !retries.outbox.isEmpty();
-  }
-
-  /** Whether the shard waits for a call of onAssign, or for handlers of the owner before it. */
-  boolean awaitsHandler() {
-    boolean assigning = state == ASSIGNING && assignCalled;
-    return assigning || predecessor != null && !predecessor.quiet();
   }
 
   /** Since when no handler of the shard starts any more, or -1. */
@@ -259,7 +236,7 @@ public final class OwnedShard implements Task.Owner {
       stoppedMillis = now;
     }
     switch (state) {
-      case ATTACHING -> attach(now);
+      case ATTACHING -> takeover.attach(now);
       case ASSIGNING -> assign(now);
       case RUNNING -> run(now);
       case DRAINING -> drain(now);
@@ -280,7 +257,8 @@ public final class OwnedShard implements Task.Owner {
     fetch.linkUp(now);
     commits.linkUp(now);
     retries.linkUp(now);
-    if (state == ATTACHING || state == RELEASING) {
+    takeover.linkUp(now);
+    if (state == RELEASING) {
       retryMillis = now;
     }
     step(now);
@@ -308,7 +286,7 @@ public final class OwnedShard implements Task.Owner {
     end(givenAway ? RELEASED : LOST, now);
     if (!givenAway) {
       log.warn(" is lost: " + why);
-      if (assignCalled) {
+      if (takeover.assignCalled()) {
         ShardContext lost = context();
         environment.act(by -> by.callLost(lost));
       }
@@ -329,7 +307,7 @@ public final class OwnedShard implements Task.Owner {
   }
 
   /** Loses the shard if a refusal says that it is another's. */
-  private boolean fenced(RefusedException refused, long now) {
+  boolean fenced(RefusedException refused, long now) {
     boolean fenced = refused.refusal() == Refusal.FENCED;
     if (fenced) {
       lose(refused.getMessage(), now);
@@ -337,152 +315,12 @@ public final class OwnedShard implements Task.Owner {
     return fenced;
   }
 
-  // ---- ATTACHING
-
-  private void attach(long now) {
-    if (predecessor != null) {
-      // If the log took a commit or a failure of the same epoch after this owner read the lease,
-      // this owner would not know what has become of the messages from which it begins.
-      boolean same = predecessor.epoch() == epoch();
-      if (same && predecessor.writes() || !predecessor.quiet()) {
-        return;
-      }
-      spent |= same && predecessor.inDoubt();
-      predecessor = null;
-    }
-    boolean needsLease =
-        environment.handler.keepsState()
-            || environment.handler.publishes()
-            || environment.options.isHoldFailed();
-    if (!needsLease && grantedCommitted >= 0) {
-      // Only the lease has the state, and the generation, which a level dispatcher needs. Without
-      // them the assignment says where to begin. If that grant is over, the log refuses the first
-      // request with its epoch.
-      attached(grantedCommitted, now);
-    } else if (!busy && environment.linkUp() && now >= retryMillis) {
-      busy = true;
-      environment.act(by -> by.readLease(this));
-    }
-  }
-
-  /** The lease was read. */
-  public void leaseRead(Lease lease, long now) {
-    busy = false;
-    if (state != ATTACHING) {
-      return;
-    }
-    if (lease.epoch() < epoch()) {
-      // The node that answered has not applied the grant yet.
-      retryMillis = now + Backoff.soon(environment.random);
-      return;
-    }
-    if (!lease.ownedAt(epoch()) || !environment.instance.equals(lease.instance())) {
-      lose("the log says: " + lease.withoutState(), now);
-      return;
-    }
-    Environment.HandlerKind handler = environment.handler;
-    boolean given = handler.keepsState() && lease.state() != null && lease.stateOffset() >= 0;
-    boolean empty = given && lease.state().length == 0;
-    givenState = given && !empty ? lease.state() : null;
-    // The empty state stands where the first owner that keeps state begins: after a crash the next
-    // owner needs all messages from there. Once the log has it, the log keeps it.
-    boolean keepsEmpty =
-        handler.keepsState() && (handler.givesState() || environment.effectivelyOnce);
-    emptyStateOffset =
-        empty ? lease.stateOffset() : keepsEmpty && lease.state() == null ? lease.committed() : -1;
-    leaseCommitted = lease.committed();
-    generation = lease.generation().number();
-    beginOffset = given ? lease.stateOffset() : lease.committed();
-    producerId = lease.generation().producerId();
-    if (handler.keepsState() && origin != null && givenState == null && beginOffset == 0) {
-      // It begins where the shards end from which its keys come, with what is known of these keys.
-      busy = true;
-      environment.act(by -> by.readParents(this, origin.parents()));
-    } else {
-      open(now);
-    }
-  }
-
-  /** The lease could not be read. */
-  public void leaseFailed(RefusedException refused, long now) {
-    busy = false;
-    if (state == ATTACHING && !fenced(refused, now)) {
-      retryMillis = now + log.pause("its lease cannot be read", refused);
-    }
-  }
-
-  /** The leases were read on the shards from which its keys come. */
-  public void parentsRead(List<Lease> leases, long now) {
-    busy = false;
-    if (state != ATTACHING) {
-      return;
-    }
-    if (!leases.stream().allMatch(Lease::passed)) {
-      // A node that answered has not applied the release yet.
-      retryMillis = now + Backoff.soon(environment.random);
-    } else {
-      parentStates =
-          leases.stream()
-              .filter(lease -> lease.state() != null && lease.state().length > 0)
-              .map(this::parentState)
-              .toList();
-      open(now);
-    }
-  }
-
-  private ConsumerAction.Parent parentState(Lease lease) {
-    int parent = lease.shard().shard();
-    return new ConsumerAction.Parent(parent, lease.state(), origin.heirOf().contains(parent));
-  }
-
-  /** They could not be read. */
-  public void parentsFailed(RefusedException refused, long now) {
-    busy = false;
-    if (state == ATTACHING) {
-      retryMillis = now + log.pause("the state of its former shards cannot be read", refused);
-    }
-  }
-
-  private void open(long now) {
-    if (environment.handler.publishes() && !draining && !inDoubt()) {
-      // No message is handled before everything that a former owner may still send is fenced.
-      busy = true;
-      environment.act(by -> by.openPublisher(this, producerId));
-    } else {
-      attached(beginOffset, now);
-    }
-  }
-
   /**
-   * The lease's epoch may publish.
+   * It is known where to begin.
    *
-   * @param groups gives the data group of a shard
-   * @param last by sealed shard, the last sequence that it took of the producer
+   * @param emptyStateOffset where the empty state stands that this owner begins with, or -1
    */
-  public void publisherOpened(
-      long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last, long now) {
-    busy = false;
-    if (state == ATTACHING) {
-      outputs = new PublishQueue(producerId, Math.toIntExact(epoch()), groups, last);
-      attached(beginOffset, now);
-    }
-  }
-
-  /** The epoch could not be opened for publishing. */
-  public void publisherFailed(RefusedException refused, long now) {
-    busy = false;
-    if (state != ATTACHING) {
-      return;
-    }
-    if (refused.refusal() == Refusal.PRODUCER_FENCED) {
-      lose(refused.getMessage(), now);
-    } else if (!fenced(refused, now)) {
-      retryMillis = now + log.pause("its handlers cannot publish yet", refused);
-    }
-  }
-
-  private void attached(long offset, long now) {
-    leaseCommitted = Math.max(leaseCommitted, offset);
+  void attached(long offset, long emptyStateOffset, long now) {
     messages.begin(offset);
     commits.begin(offset, emptyStateOffset, now);
     if (inDoubt()) {
@@ -494,48 +332,21 @@ public final class OwnedShard implements Task.Owner {
     step(now);
   }
 
-  // ---- ASSIGNING
-
-  private void assign(long now) {
-    if (busy) {
-      return;
-    }
-    if (draining) {
-      // The pause after a failed onAssign is over.
-      retryMillis = now;
-      state = RELEASING;
-      step(now);
-    } else if (host.mayStart(now) && now >= retryMillis) {
-      // An assignment may come late, to a process that was suspended: the shard may have another
-      // owner.
-      busy = true;
-      assignCalled = true;
-      ShardContext shard = context();
-      byte[] former = givenState;
-      List<ConsumerAction.Parent> parents = parentStates;
-      environment.act(by -> by.callAssign(this, shard, former, parents));
-    }
+  /** Handlers may publish. See {@link ShardTakeover#publisherOpened}. */
+  void openOutputs(long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last) {
+    outputs = new PublishQueue(producerId, Math.toIntExact(epoch()), groups, last);
   }
 
-  /**
-   * @param failure why onAssign failed, or null
-   */
-  public void assignDone(Throwable failure, long now) {
-    busy = false;
-    if (state != ASSIGNING) {
-      return;
-    }
-    if (failure != null) {
-      long wait = Backoff.steps(++assignFailures);
-      retryMillis = now + wait;
-      log.error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
-    } else {
-      givenState = null;
-      parentStates = List.of();
-      assigned = true;
+  private void assign(long now) {
+    if (takeover.assigned()) {
       state = RUNNING;
+      step(now);
+    } else if (!draining) {
+      takeover.assign(now);
+    } else if (!takeover.isBusy()) {
+      state = RELEASING;
+      step(now);
     }
-    step(now);
   }
 
   // ---- RUNNING
@@ -998,7 +809,7 @@ public final class OwnedShard implements Task.Owner {
     if (busy) {
       return;
     }
-    if (!commits.releaseReady() && assigned) {
+    if (!commits.releaseReady() && takeover.assigned()) {
       if (commits.asksForState()) {
         busy = true;
         ShardContext shard = context();
@@ -1006,7 +817,7 @@ public final class OwnedShard implements Task.Owner {
       }
     } else if (environment.linkUp() && now >= retryMillis) {
       busy = true;
-      commits.release(leaseCommitted, assigned);
+      commits.release(takeover.leaseCommitted(), takeover.assigned());
     }
   }
 

@@ -77,7 +77,7 @@ final class ShardReports {
    * it counts as having messages in hand.
    */
   private Long stalledMillis(long now) {
-    if (messages.pending() == 0 && messages.running() == 0 && !shard.awaitsHandler()) {
+    if (messages.pending() == 0 && messages.running() == 0 && !shard.takeover.awaitsHandler()) {
       stalledSinceMillis = -1;
       return null;
     }

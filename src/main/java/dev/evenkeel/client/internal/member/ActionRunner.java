@@ -119,7 +119,7 @@ final class ActionRunner implements Performer {
 
   @Override
   public void readLease(OwnedShard owned) {
-    on(calls.readLease(owned.shard()), owned::leaseRead, owned::leaseFailed);
+    on(calls.readLease(owned.shard()), owned.takeover::leaseRead, owned.takeover::leaseFailed);
   }
 
   @Override
@@ -128,7 +128,10 @@ final class ActionRunner implements Performer {
         parents.stream()
             .map(each -> calls.readParentLease(new Shard(owned.shard().topicId(), each)))
             .toList();
-    on(Future.all(leases).map(all -> all.<Lease>list()), owned::parentsRead, owned::parentsFailed);
+    on(
+        Future.all(leases).map(all -> all.<Lease>list()),
+        owned.takeover::parentsRead,
+        owned.takeover::parentsFailed);
   }
 
   @Override
@@ -188,9 +191,9 @@ final class ActionRunner implements Performer {
     on(
         publishing.open(owned.shard(), owned.ownership().epoch(), producerId),
         (opened, now) ->
-            owned.publisherOpened(
+            owned.takeover.publisherOpened(
                 opened.producerId(), publishing::group, opened.lastInSealed(), now),
-        owned::publisherFailed);
+        owned.takeover::publisherFailed);
   }
 
   @Override
@@ -235,7 +238,7 @@ final class ActionRunner implements Performer {
             states.isEmpty()
                 ? handler.onAssign(shard, given)
                 : handler.onAssignFromParents(shard, states),
-        (ended, now) -> owned.assignDone(ended.cause(), now));
+        (ended, now) -> owned.takeover.assignDone(ended.cause(), now));
   }
 
   @Override

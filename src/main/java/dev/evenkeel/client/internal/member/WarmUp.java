@@ -146,7 +146,7 @@ final class WarmUp {
               .granted(TOPIC, RUN, 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT);
       byte[] bytes = ReplyCodec.encode(new Reply.OfLease(lease));
       Reply reply = ReplyCodec.decode(ByteBuffer.wrap(bytes));
-      owned.leaseRead(((Reply.OfLease) reply).lease(), now);
+      owned.takeover.leaseRead(((Reply.OfLease) reply).lease(), now);
     }
 
     @Override
@@ -155,7 +155,7 @@ final class WarmUp {
     @Override
     public void callAssign(
         OwnedShard owned, ShardContext shard, byte[] state, List<ConsumerAction.Parent> parents) {
-      owned.assignDone(null, now);
+      owned.takeover.assignDone(null, now);
     }
 
     @Override

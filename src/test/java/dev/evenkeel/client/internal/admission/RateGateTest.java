@@ -143,7 +143,7 @@ class RateGateTest {
       Wanted action;
       while ((action = Wanted.poll(core)) != null) {
         if (action instanceof Wanted.CallAssign assign) {
-          assign.owned().assignDone(null, now);
+          assign.owned().takeover.assignDone(null, now);
         } else if (action instanceof Wanted.Fetch fetch) {
           fetches.put(fetch.owned().shard().shard(), fetch);
           answer(fetch.owned().shard().shard());

@@ -311,8 +311,8 @@ final class Simulation {
       } else if (action instanceof Wanted.ReadLease r) {
         ask(
             () -> logs[r.owned().shard().shard()].lease,
-            lease -> r.owned().leaseRead(lease, now),
-            refused -> r.owned().leaseFailed(refused, now));
+            lease -> r.owned().takeover.leaseRead(lease, now),
+            refused -> r.owned().takeover.leaseFailed(refused, now));
       } else if (action instanceof Wanted.Commit c) {
         ask(
             () -> commit(c.command()),
@@ -344,7 +344,9 @@ final class Simulation {
               .isEqualTo(String.valueOf(c.shard().offset()));
         }
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;
-        after(random.nextInt(50), () -> whileAlive(() -> c.owned().assignDone(failure, now)));
+        after(
+            random.nextInt(50),
+            () -> whileAlive(() -> c.owned().takeover.assignDone(failure, now)));
       } else if (action instanceof Wanted.CallRelease c) {
         assertThat(Pending.running(c.owned())).isZero();
         Throwable failure = random.nextInt(20) == 0 ? new IllegalStateException("x") : null;

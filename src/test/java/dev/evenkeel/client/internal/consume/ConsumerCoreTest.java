@@ -116,8 +116,10 @@ class ConsumerCoreTest {
   /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
   private OwnedShard run(Shard shard, String... keys) {
     Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned().leaseRead(lease(shard, read.owned().ownership().epoch(), 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    read.owned()
+        .takeover
+        .leaseRead(lease(shard, read.owned().ownership().epoch(), 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(0, batch(keys)), now);
     return fetch.owned();
@@ -162,7 +164,7 @@ class ConsumerCoreTest {
     begin(false, false);
     assign(new Assignment.Owned("t", S0, 7, false, 0, 40));
     Lease reset = lease(S0, 5, 60, -1, null).reset(40).granted("m", "i", 0, 5_000);
-    take(Wanted.ReadLease.class).owned().leaseRead(reset, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(reset, now);
     assertThat(take(Wanted.CallAssign.class).shard())
         .isEqualTo(new ShardContext("t", 0, 7, "m", 40, 1));
   }
@@ -175,8 +177,8 @@ class ConsumerCoreTest {
   void aSealedShardIsReleasedWhenNothingIsLeftInIt() {
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a", "b"));
     fetch.owned().fetched(fetch.request(), sealed(2, 0, batch), now);
@@ -203,12 +205,12 @@ class ConsumerCoreTest {
     begin(true, false);
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
     assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
-    take(Wanted.ReadParents.class).owned().parentsRead(List.of(parent), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadParents.class).owned().takeover.parentsRead(List.of(parent), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), sealed(0, FetchAnswer.NONE_WAITS), now);
     takeAll(Wanted.CallRelease.class).forEach(each -> each.owned().stateGiven(null, null, now));
@@ -222,21 +224,21 @@ class ConsumerCoreTest {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
     assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Wanted.ReadParents read = take(Wanted.ReadParents.class);
     assertThat(read.parents()).containsExactly(3, 4);
     Lease over =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
     Lease behind = Commands.lease("g", new Shard(1, 4), 2, "m", "i", 5, 0, new byte[0], null);
-    read.owned().parentsRead(List.of(over, behind), now);
+    read.owned().takeover.parentsRead(List.of(over, behind), now);
     assertThat(takeAll(Wanted.CallAssign.class)).as("a node was behind").isEmpty();
     tick(1_000);
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Lease four =
         Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
             .at(Lease.Stage.FINISHED);
-    take(Wanted.ReadParents.class).owned().parentsRead(List.of(over, four), now);
+    take(Wanted.ReadParents.class).owned().takeover.parentsRead(List.of(over, four), now);
     Wanted.CallAssign call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.parents())
@@ -250,8 +252,8 @@ class ConsumerCoreTest {
     options.setFilter(MessageFilter.of("key=a"));
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     assertThat(fetch.request().filter()).isEqualTo(MessageFilter.of("key=a"));
     FetchAnswer answer =
@@ -286,8 +288,8 @@ class ConsumerCoreTest {
   void whatIsMalformedInABatchGoesToTheDeadLettersAndTheGroupGoesOn() {
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     FetchAnswer answer =
         new FetchAnswer(
@@ -323,8 +325,8 @@ class ConsumerCoreTest {
     options.setOrder(ConsumerOptions.Order.NONE);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Batch batch = compressed(50);
     batch.bytes().putInt(Batch.HEADER_BYTES, 1_000);
     batch.stamped(1, 0, 0);
@@ -347,8 +349,8 @@ class ConsumerCoreTest {
     options.setPendingBytesMax(4_000);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Batch batch = compressed(50);
     assertThat(batch.length()).isLessThan(400);
     FetchAnswer two =
@@ -379,8 +381,8 @@ class ConsumerCoreTest {
     options.setOnFailure(ConsumerOptions.OnFailure.STOP);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(0, malformed(4)), now);
     for (long offset : new long[] {0, 1, 2}) {
@@ -401,8 +403,8 @@ class ConsumerCoreTest {
   void anOperatorLearnsHowToSkipABatchThatIsFetchedAgainAndAgainAndOtherShardsGoOn() {
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Batch corrupt = batch("a", "b", "c");
     corrupt.bytes().put(corrupt.length() - 1, (byte) 1);
     List<String> reports = new ArrayList<>();
@@ -435,8 +437,8 @@ class ConsumerCoreTest {
     options.setOrder(ConsumerOptions.Order.NONE);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 9, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 9, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 9, 2, List.of()), now);
     tick(0);
@@ -467,8 +469,8 @@ class ConsumerCoreTest {
     options.setOrder(ConsumerOptions.Order.NONE);
     begin(false, false);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 90, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 90, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 90, 2, List.of()), now);
     tick(0);
@@ -530,11 +532,11 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
     byte[] former = {1, 2};
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, former), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 50, 40, former), now);
     Wanted.CallAssign call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isEqualTo(former);
     assertThat(call.shard()).isEqualTo(new ShardContext("t", 0, 5, "m", 40, 0));
-    call.owned().assignDone(null, now);
+    call.owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(40);
     fetch.owned().fetched(fetch.request(), answer(38, batch("a", "b", "c", "d")), now);
@@ -565,8 +567,11 @@ class ConsumerCoreTest {
   void withoutStateTheProgressOfTheFormerOwnerStays() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.ReadLease.class)
+        .owned()
+        .takeover
+        .leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     assign(owned(S0, 5, true));
     OwnedShard owned = take(Wanted.CallRelease.class).owned();
     owned.stateGiven(null, new IllegalStateException("broken"), now);
@@ -593,7 +598,10 @@ class ConsumerCoreTest {
   void aShardThatDrainsBeforeItRanIsGivenOnUntouched() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 5, true));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
+    take(Wanted.ReadLease.class)
+        .owned()
+        .takeover
+        .leaseRead(lease(S0, 5, 50, 40, new byte[] {1}), now);
     var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.state()).isNull();
@@ -687,7 +695,7 @@ class ConsumerCoreTest {
     tick(100);
     assign(owned(S0, 5, false));
     Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    read.owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
     Wanted.Release release = take(Wanted.Release.class);
     assertThat(release.command().epoch()).isEqualTo(5);
     assertThat(release.command().offset()).isZero();
@@ -709,7 +717,7 @@ class ConsumerCoreTest {
     takeAll(Wanted.Fetch.class);
     tick(100);
     assign(owned(S0, 5, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
     Wanted.Release release = take(Wanted.Release.class);
     assertThat(release.command().offset()).isZero();
     assertThat(core.next(now)).isNull();
@@ -745,7 +753,7 @@ class ConsumerCoreTest {
     assertThat(takeAll(Wanted.ReadLease.class)).as("while its answer is awaited").isEmpty();
     former.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(100);
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
     assertThat(take(Wanted.Release.class).owned()).isNotSameAs(former);
   }
 
@@ -762,7 +770,7 @@ class ConsumerCoreTest {
     assertThat(core.owned()).isZero();
     assign(1, revision, owned(S0, 1, false));
     Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned().leaseRead(lease(S0, 2, 1, -1, null), now);
+    read.owned().takeover.leaseRead(lease(S0, 2, 1, -1, null), now);
     assertThat(core.owned()).isZero();
     assertThat(takeAll(Wanted.CallLost.class)).isEmpty();
   }
@@ -1002,10 +1010,10 @@ class ConsumerCoreTest {
   void theFirstOwnerThatKeepsStateTellsWhereTheEmptyStateStands() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 7, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 7, -1, null), now);
     Wanted.CallAssign call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isNull();
-    call.owned().assignDone(null, now);
+    call.owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
@@ -1017,11 +1025,11 @@ class ConsumerCoreTest {
     takeAll(Wanted.Fetch.class);
     // It dies; the next owner counts from there.
     assign(owned(S0, 2, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 2, 8, 7, new byte[0]), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 2, 8, 7, new byte[0]), now);
     call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.shard().offset()).isEqualTo(7);
-    call.owned().assignDone(null, now);
+    call.owned().takeover.assignDone(null, now);
     fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
@@ -1398,13 +1406,13 @@ class ConsumerCoreTest {
   void aFailedOnAssignIsTriedAgain() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Wanted.CallAssign call = take(Wanted.CallAssign.class);
-    call.owned().assignDone(new IllegalStateException("broken"), now);
+    call.owned().takeover.assignDone(new IllegalStateException("broken"), now);
     tick(999);
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     tick(1);
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     take(Wanted.Fetch.class);
   }
 
@@ -1412,8 +1420,11 @@ class ConsumerCoreTest {
   void aShardWhoseOnAssignFailedIsReleasedAtOnce() {
     start(ConsumerOptions.Order.SHARD);
     assign(owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().assignDone(new IllegalStateException("broken"), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(Wanted.CallAssign.class)
+        .owned()
+        .takeover
+        .assignDone(new IllegalStateException("broken"), now);
     assign(owned(S0, 1, true));
     assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
     take(Wanted.Release.class);
@@ -1448,7 +1459,7 @@ class ConsumerCoreTest {
     insist(1_000, owned(S0, 5, false));
     // Only the log can tell now, and it says that nobody owns the shard.
     Lease free = lease(S0, 5, 0, -1, null).released(0, -1, null);
-    take(Wanted.ReadLease.class).owned().leaseRead(free, now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(free, now);
     assertThat(core.owned()).isZero();
     assertThat(takeAll(Wanted.Release.class)).isEmpty();
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
@@ -1459,7 +1470,7 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     letGo(5);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 3, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 3, -1, null), now);
     // Nothing is handled at an epoch that may have been another's.
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     Wanted.Release release = take(Wanted.Release.class);
@@ -1467,7 +1478,7 @@ class ConsumerCoreTest {
     assertThat(release.command().offset()).isEqualTo(3);
     release.owned().released(now);
     assign(owned(S0, 2, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 2, 3, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 2, 3, -1, null), now);
     take(Wanted.CallAssign.class);
   }
 
@@ -1476,7 +1487,7 @@ class ConsumerCoreTest {
     start(ConsumerOptions.Order.SHARD);
     letGo(1);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
-    take(Wanted.ReadLease.class).owned().leaseRead(lease(S0, 1, 0, -1, null), now);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     take(Wanted.Release.class).owned().released(now);
     assign(owned(S0, 2, false));
     take(Wanted.ReadLease.class);
@@ -1527,7 +1538,7 @@ class ConsumerCoreTest {
         IntStream.range(0, count)
             .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 5))
             .toArray(Assignment.Owned[]::new));
-    takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().assignDone(null, now));
+    takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().takeover.assignDone(null, now));
     assertThat(takeAll(Wanted.Fetch.class)).hasSize(count);
     assertThat(core.progress(now)).as("of shards that were fetched lately").hasSize(count);
     now += ShardReports.RECENT_MILLIS + 1;
@@ -1549,7 +1560,7 @@ class ConsumerCoreTest {
         IntStream.range(0, working + idle)
             .mapToObj(i -> new Assignment.Owned("t", new Shard(1, i), 1, false, 0, 0))
             .toArray(Assignment.Owned[]::new));
-    takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().assignDone(null, now));
+    takeAll(Wanted.CallAssign.class).forEach(each -> each.owned().takeover.assignDone(null, now));
     List<Wanted.Fetch> fetches = takeAll(Wanted.Fetch.class);
     assertThat(fetches).hasSize(working + idle);
     for (int i = 0; i < 4; i++) {

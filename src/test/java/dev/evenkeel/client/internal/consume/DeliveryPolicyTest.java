@@ -83,7 +83,7 @@ class DeliveryPolicyTest {
   }
 
   private OwnedShard fetched(int count) {
-    take(Wanted.CallAssign.class).owned().assignDone(null, now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     BatchBuilder builder = new BatchBuilder(256);
     for (int i = 0; i < count; i++) {
@@ -246,6 +246,7 @@ class DeliveryPolicyTest {
   private OwnedShard attached(long producerId) {
     Wanted.ReadLease read = take(Wanted.ReadLease.class);
     read.owned()
+        .takeover
         .leaseRead(
             Commands.lease("g", S0, 1, "m", "i", 0, -1, null, null).publishingAs(producerId), now);
     return read.owned();
@@ -262,12 +263,13 @@ class DeliveryPolicyTest {
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     Wanted.OpenPublisher open = take(Wanted.OpenPublisher.class);
     assertThat(open.producerId()).isEqualTo(5);
-    open.owned().publisherFailed(new RefusedException(Refusal.UNAVAILABLE, "x"), now);
+    open.owned().takeover.publisherFailed(new RefusedException(Refusal.UNAVAILABLE, "x"), now);
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     tick(2_000);
     attached(5);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     fetched(1);
     next(0);
@@ -279,6 +281,7 @@ class DeliveryPolicyTest {
     attached(0);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(3);
     Task first = next(0);
@@ -304,6 +307,7 @@ class DeliveryPolicyTest {
     attached(5);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(3);
     Task first = next(0);
@@ -324,6 +328,7 @@ class DeliveryPolicyTest {
     attached(5);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     fetched(1);
     Task first = next(0);
@@ -341,6 +346,7 @@ class DeliveryPolicyTest {
     attached(5);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
@@ -369,6 +375,7 @@ class DeliveryPolicyTest {
     attached(5);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
@@ -392,6 +399,7 @@ class DeliveryPolicyTest {
     attached(5);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(2);
     Task first = next(0);
@@ -414,6 +422,7 @@ class DeliveryPolicyTest {
     attached(5);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     OwnedShard owned = fetched(5);
     Task first = next(0);
@@ -443,6 +452,7 @@ class DeliveryPolicyTest {
     attached(5);
     take(Wanted.OpenPublisher.class)
         .owned()
+        .takeover
         .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
     fetched(5);
     core.finished(next(0), now);

@@ -61,7 +61,7 @@ class LeadTest {
         kinds.add(lead == null ? "none" : lead.term() + (lead.ending() ? " ends" : ""));
       } else if (action instanceof Wanted.CallAssign assign) {
         kinds.add("assign " + assign.shard().shard());
-        assign.owned().assignDone(null, 0);
+        assign.owned().takeover.assignDone(null, 0);
       } else if (action instanceof Wanted.CallLost lost) {
         kinds.add("lost " + lost.shard().shard());
       }
@@ -111,7 +111,7 @@ class LeadTest {
     Wanted action;
     while ((action = Wanted.poll(core)) != null) {
       if (action instanceof Wanted.CallAssign assign) {
-        assign.owned().assignDone(null, 0);
+        assign.owned().takeover.assignDone(null, 0);
       } else if (action instanceof Wanted.Fetch asked) {
         fetch = asked;
       }

@@ -74,7 +74,7 @@ class PositionCommitsTest {
     Wanted action;
     while ((action = Wanted.poll(core)) != null) {
       if (action instanceof Wanted.CallAssign assign) {
-        assign.owned().assignDone(null, now);
+        assign.owned().takeover.assignDone(null, now);
       } else if (action instanceof Wanted.Fetch fetch && fetch.request().offset() == 0) {
         fetch.owned().fetched(fetch.request(), messages(), now);
       } else if (action instanceof Wanted.CommitPositions commit) {

@@ -22,7 +22,7 @@ class StalledMarkTest {
 
   private void run(long now) {
     shard.step(now);
-    shard.assignDone(null, now);
+    shard.takeover.assignDone(null, now);
   }
 
   /** Answers its fetch. */
@@ -93,7 +93,7 @@ class StalledMarkTest {
     assertThat(shard.state()).isEqualTo(OwnedShardState.ASSIGNING);
     assertThat(stalled(1_000)).isEqualTo(0);
     assertThat(stalled(4_000)).isEqualTo(3_000);
-    shard.assignDone(null, 4_500);
+    shard.takeover.assignDone(null, 4_500);
     assertThat(stalled(5_000)).isNull();
   }
 

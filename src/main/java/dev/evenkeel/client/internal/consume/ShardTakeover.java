@@ -1,0 +1,304 @@
+package dev.evenkeel.client.internal.consume;
+
+import static dev.evenkeel.client.internal.consume.OwnedShardState.ASSIGNING;
+import static dev.evenkeel.client.internal.consume.OwnedShardState.ATTACHING;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import java.util.List;
+import java.util.Map;
+import java.util.function.ToIntFunction;
+
+/**
+ * Takes an owned shard over: what it does in the states ATTACHING and ASSIGNING. It waits for an
+ * earlier owner in this consumer, reads the lease to learn where to begin and with which state,
+ * fences what former owners publish, and calls onAssign. Whoever carries out these actions reports
+ * the outcome to one of the public methods, however late. Times are monotonic milliseconds.
+ */
+public final class ShardTakeover {
+  private final OwnedShard shard;
+  private final Environment environment;
+
+  /** See {@link OwnedShard.Start}. Null once nothing of the earlier owner is waited for. */
+  private OwnedShard predecessor;
+
+  /** See {@link OwnedShard.Start}. */
+  private final long grantedCommitted;
+
+  /** Where the keys come from, or null. */
+  private final Assignment.Origin origin;
+
+  /** A request or callback is under way. */
+  private boolean busy;
+
+  /** The next request or callback is not sent before this time. */
+  private long retryMillis;
+
+  /** The lease's committed offset when it was read, or where this owner began. */
+  private long leaseCommitted;
+
+  /** The generation of the lease; -1 if the lease was not read. */
+  private long generation = -1;
+
+  private long beginOffset;
+
+  /** Under which the handlers publish, according to the lease; 0: none yet. */
+  private long producerId;
+
+  /** Where the empty state stands that this owner begins with, if it begins with that; else -1. */
+  private long emptyStateOffset = -1;
+
+  /** The former owner's state, until onAssign has ended well; null: there is none. */
+  private byte[] givenState;
+
+  /** States of the shards from which the keys come, until onAssign has ended well. */
+  private List<ConsumerAction.Parent> parentStates = List.of();
+
+  private int assignFailures;
+  private boolean assignCalled;
+  private boolean assigned;
+
+  ShardTakeover(OwnedShard shard, OwnedShard.Start start) {
+    this.shard = shard;
+    environment = shard.environment;
+    predecessor = start.predecessor();
+    grantedCommitted = start.committed();
+    origin = start.origin();
+  }
+
+  boolean isBusy() {
+    return busy;
+  }
+
+  /** Whether the shard waits for a call of onAssign, or for handlers of the owner before it. */
+  boolean awaitsHandler() {
+    boolean assigning = shard.state() == ASSIGNING && assignCalled;
+    return assigning || predecessor != null && !predecessor.quiet();
+  }
+
+  /** Where the keys come from, or null. */
+  Assignment.Origin origin() {
+    return origin;
+  }
+
+  /** The generation of the lease; -1 if the lease was not read. */
+  long generation() {
+    return generation;
+  }
+
+  /** The lease's committed offset when it was read, or where this owner began. */
+  long leaseCommitted() {
+    return leaseCommitted;
+  }
+
+  /** Whether onAssign was called, however that ended. */
+  boolean assignCalled() {
+    return assignCalled;
+  }
+
+  /** Whether onAssign has ended well. */
+  boolean assigned() {
+    return assigned;
+  }
+
+  void linkUp(long now) {
+    if (shard.state() == ATTACHING) {
+      retryMillis = now;
+    }
+  }
+
+  // ---- ATTACHING
+
+  /** Does what ATTACHING requires now. */
+  void attach(long now) {
+    if (predecessor != null) {
+      // If the log took a commit or a failure of the same epoch after this owner read the lease,
+      // this owner would not know what has become of the messages from which it begins.
+      boolean same = predecessor.epoch() == shard.epoch();
+      if (same && predecessor.writes() || !predecessor.quiet()) {
+        return;
+      }
+      if (same && predecessor.inDoubt()) {
+        shard.spend();
+      }
+      predecessor = null;
+    }
+    boolean needsLease =
+        environment.handler.keepsState()
+            || environment.handler.publishes()
+            || environment.options.isHoldFailed();
+    if (!needsLease && grantedCommitted >= 0) {
+      // Only the lease has the state, and the generation, which a level dispatcher needs. Without
+      // them the assignment says where to begin. If that grant is over, the log refuses the first
+      // request with its epoch.
+      beginOffset = grantedCommitted;
+      attached(now);
+    } else if (!busy && environment.linkUp() && now >= retryMillis) {
+      busy = true;
+      environment.act(by -> by.readLease(shard));
+    }
+  }
+
+  /** The lease was read. */
+  public void leaseRead(Lease lease, long now) {
+    busy = false;
+    if (shard.state() != ATTACHING) {
+      return;
+    }
+    if (lease.epoch() < shard.epoch()) {
+      // The node that answered has not applied the grant yet.
+      retryMillis = now + Backoff.soon(environment.random);
+      return;
+    }
+    if (!lease.ownedAt(shard.epoch()) || !environment.instance.equals(lease.instance())) {
+      shard.lose("the log says: " + lease.withoutState(), now);
+      return;
+    }
+    Environment.HandlerKind handler = environment.handler;
+    boolean given = handler.keepsState() && lease.state() != null && lease.stateOffset() >= 0;
+    boolean empty = given && lease.state().length == 0;
+    givenState = given && !empty ? lease.state() : null;
+    // The empty state stands where the first owner that keeps state begins: after a crash the next
+    // owner needs all messages from there. Once the log has it, the log keeps it.
+    boolean keepsEmpty =
+        handler.keepsState() && (handler.givesState() || environment.effectivelyOnce);
+    emptyStateOffset =
+        empty ? lease.stateOffset() : keepsEmpty && lease.state() == null ? lease.committed() : -1;
+    leaseCommitted = lease.committed();
+    generation = lease.generation().number();
+    beginOffset = given ? lease.stateOffset() : lease.committed();
+    producerId = lease.generation().producerId();
+    if (handler.keepsState() && origin != null && givenState == null && beginOffset == 0) {
+      // It begins where the shards end from which its keys come, with what is known of these keys.
+      busy = true;
+      environment.act(by -> by.readParents(shard, origin.parents()));
+    } else {
+      open(now);
+    }
+  }
+
+  /** The lease could not be read. */
+  public void leaseFailed(RefusedException refused, long now) {
+    busy = false;
+    if (shard.state() == ATTACHING && !shard.fenced(refused, now)) {
+      retryMillis = now + shard.log.pause("its lease cannot be read", refused);
+    }
+  }
+
+  /** The leases were read on the shards from which its keys come. */
+  public void parentsRead(List<Lease> leases, long now) {
+    busy = false;
+    if (shard.state() != ATTACHING) {
+      return;
+    }
+    if (!leases.stream().allMatch(Lease::passed)) {
+      // A node that answered has not applied the release yet.
+      retryMillis = now + Backoff.soon(environment.random);
+    } else {
+      parentStates =
+          leases.stream()
+              .filter(lease -> lease.state() != null && lease.state().length > 0)
+              .map(this::parentState)
+              .toList();
+      open(now);
+    }
+  }
+
+  private ConsumerAction.Parent parentState(Lease lease) {
+    int parent = lease.shard().shard();
+    return new ConsumerAction.Parent(parent, lease.state(), origin.heirOf().contains(parent));
+  }
+
+  /** They could not be read. */
+  public void parentsFailed(RefusedException refused, long now) {
+    busy = false;
+    if (shard.state() == ATTACHING) {
+      retryMillis = now + shard.log.pause("the state of its former shards cannot be read", refused);
+    }
+  }
+
+  private void open(long now) {
+    if (environment.handler.publishes() && !shard.isDraining() && !shard.inDoubt()) {
+      // No message is handled before everything that a former owner may still send is fenced.
+      busy = true;
+      environment.act(by -> by.openPublisher(shard, producerId));
+    } else {
+      attached(now);
+    }
+  }
+
+  /**
+   * The lease's epoch may publish.
+   *
+   * @param groups gives the data group of a shard
+   * @param last by sealed shard, the last sequence that it took of the producer
+   */
+  public void publisherOpened(
+      long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last, long now) {
+    busy = false;
+    if (shard.state() == ATTACHING) {
+      shard.openOutputs(producerId, groups, last);
+      attached(now);
+    }
+  }
+
+  /** The epoch could not be opened for publishing. */
+  public void publisherFailed(RefusedException refused, long now) {
+    busy = false;
+    if (shard.state() != ATTACHING) {
+      return;
+    }
+    if (refused.refusal() == Refusal.PRODUCER_FENCED) {
+      shard.lose(refused.getMessage(), now);
+    } else if (!shard.fenced(refused, now)) {
+      retryMillis = now + shard.log.pause("its handlers cannot publish yet", refused);
+    }
+  }
+
+  private void attached(long now) {
+    leaseCommitted = Math.max(leaseCommitted, beginOffset);
+    shard.attached(beginOffset, emptyStateOffset, now);
+  }
+
+  // ---- ASSIGNING
+
+  /** Calls onAssign if it may start now. */
+  void assign(long now) {
+    // An assignment may come late, to a process that was suspended: the shard may have another
+    // owner.
+    if (!busy && shard.host.mayStart(now) && now >= retryMillis) {
+      busy = true;
+      assignCalled = true;
+      ShardContext context = shard.context();
+      byte[] former = givenState;
+      List<ConsumerAction.Parent> parents = parentStates;
+      environment.act(by -> by.callAssign(shard, context, former, parents));
+    }
+  }
+
+  /**
+   * onAssign has ended.
+   *
+   * @param failure why it failed, or null
+   */
+  public void assignDone(Throwable failure, long now) {
+    busy = false;
+    if (shard.state() != ASSIGNING) {
+      return;
+    }
+    if (failure == null) {
+      givenState = null;
+      parentStates = List.of();
+      assigned = true;
+    } else {
+      long wait = Backoff.steps(++assignFailures);
+      retryMillis = now + wait;
+      shard.log.error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
+    }
+    shard.step(now);
+  }
+}
