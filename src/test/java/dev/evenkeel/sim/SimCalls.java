@@ -154,8 +154,8 @@ final class SimCalls implements PublishBench.Cluster {
         text(() -> "release of " + owned),
         owned.shard(),
         command,
-        reply -> owned.released(clock()),
-        no -> owned.releaseFailed(no, clock()));
+        reply -> owned.release.released(clock()),
+        no -> owned.release.releaseFailed(no, clock()));
   }
 
   private void submit(

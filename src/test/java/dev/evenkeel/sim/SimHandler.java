@@ -248,7 +248,7 @@ final class SimHandler {
         false,
         text(() -> (fails ? "onRelease fails of " : "onRelease ends of ") + context),
         () ->
-            owned.stateGiven(
+            owned.release.stateGiven(
                 state, fails ? new IllegalStateException("simulated") : null, consumer.clock()));
   }
 }

@@ -81,6 +81,9 @@ public final class OwnedShard implements Task.Owner {
   /** Its states ATTACHING and ASSIGNING. */
   public final ShardTakeover takeover;
 
+  /** Its state RELEASING. */
+  public final ShardRelease release;
+
   private final ShardCommits commits;
   private final ShardFailures failures;
 
@@ -90,12 +93,6 @@ public final class OwnedShard implements Task.Owner {
   private boolean draining;
 
   private boolean finishes;
-
-  /** A request or callback that the state waits for is under way. */
-  private boolean busy;
-
-  /** The state's next request or callback is not sent before this time. */
-  private long retryMillis;
 
   /** The answer to the last commit was lost, so the log may take it at any time. */
   private boolean commitInDoubt;
@@ -112,8 +109,6 @@ public final class OwnedShard implements Task.Owner {
 
   /** The shard is being given away while messages wait for their rate. */
   private boolean waitsForRate;
-
-  private boolean releaseTaken;
 
   /** See {@link #stoppedMillis()}. */
   private long stoppedMillis = -1;
@@ -132,6 +127,7 @@ public final class OwnedShard implements Task.Owner {
     reports = new ShardReports(this, fetch);
     takeover = new ShardTakeover(this, start);
     commits = new ShardCommits(this);
+    release = new ShardRelease(this, commits);
     failures = new ShardFailures(this);
   }
 
@@ -178,7 +174,7 @@ public final class OwnedShard implements Task.Owner {
 
   /** Whether no handler, callback or request of the shard is under way. */
   boolean quiet() {
-    return messages.running() == 0 && !takeover.isBusy() && !busy;
+    return messages.running() == 0 && !takeover.isBusy() && !release.isBusy();
   }
 
   /**
@@ -197,10 +193,6 @@ public final class OwnedShard implements Task.Owner {
   /** Whether the shard must be given away. */
   boolean isDraining() {
     return draining;
-  }
-
-  boolean releaseTaken() {
-    return releaseTaken;
   }
 
   /** Whether a later owner at this epoch would begin messages again. */
@@ -240,7 +232,7 @@ public final class OwnedShard implements Task.Owner {
       case ASSIGNING -> assign(now);
       case RUNNING -> run(now);
       case DRAINING -> drain(now);
-      case RELEASING -> release(now);
+      case RELEASING -> release.step(now);
       case RELEASED, LOST -> {
         // Nothing more.
       }
@@ -258,9 +250,7 @@ public final class OwnedShard implements Task.Owner {
     commits.linkUp(now);
     retries.linkUp(now);
     takeover.linkUp(now);
-    if (state == RELEASING) {
-      retryMillis = now;
-    }
+    release.linkUp(now);
     step(now);
   }
 
@@ -282,7 +272,7 @@ public final class OwnedShard implements Task.Owner {
       stoppedMillis = now;
     }
     reportUnhandled();
-    boolean givenAway = commits.releaseSent();
+    boolean givenAway = release.isSent();
     end(givenAway ? RELEASED : LOST, now);
     if (!givenAway) {
       log.warn(" is lost: " + why);
@@ -291,6 +281,12 @@ public final class OwnedShard implements Task.Owner {
         environment.act(by -> by.callLost(lost));
       }
     }
+  }
+
+  /** The log has taken the release. */
+  void released(long now) {
+    end(RELEASED, now);
+    environment.act(Performer::heartbeatNow);
   }
 
   private void end(OwnedShardState end, long now) {
@@ -733,7 +729,7 @@ public final class OwnedShard implements Task.Owner {
     } else {
       reportUnhandled();
       if (messages.handledTop() > window().committed()) {
-        commits.stateMissing();
+        release.stateMissing();
         reportHoles();
       }
       fetch.cancel();
@@ -800,60 +796,6 @@ public final class OwnedShard implements Task.Owner {
     if (left > 0) {
       String from = " messages from offset " + window().committed();
       log.warn(": up to " + left + from + " on were committed, and are not handled");
-    }
-  }
-
-  // ---- RELEASING
-
-  private void release(long now) {
-    if (busy) {
-      return;
-    }
-    if (!commits.releaseReady() && takeover.assigned()) {
-      if (commits.asksForState()) {
-        busy = true;
-        ShardContext shard = context();
-        environment.act(by -> by.callRelease(this, shard));
-      }
-    } else if (environment.linkUp() && now >= retryMillis) {
-      busy = true;
-      commits.release(takeover.leaseCommitted(), takeover.assigned());
-    }
-  }
-
-  /**
-   * @param state what onRelease gave; null or empty: none
-   * @param failure why onRelease failed, or null
-   */
-  public void stateGiven(byte[] given, Throwable failure, long now) {
-    busy = false;
-    if (state == RELEASING) {
-      commits.stateGiven(given, failure);
-      step(now);
-    }
-  }
-
-  /** The log has taken the release. */
-  public void released(long now) {
-    busy = false;
-    if (state == RELEASING) {
-      releaseTaken = true;
-      end(RELEASED, now);
-      environment.act(Performer::heartbeatNow);
-    }
-  }
-
-  /** The release failed, or its answer was lost. */
-  public void releaseFailed(RefusedException refused, long now) {
-    busy = false;
-    spent |= mayBeTaken(refused);
-    if (state != RELEASING) {
-      return;
-    }
-    switch (commits.releaseRefused(refused)) {
-      case TAKEN -> released(now);
-      case LOST -> lose(refused.getMessage(), now);
-      case AGAIN -> retryMillis = now + log.pause("it cannot be released", refused);
     }
   }
 

@@ -176,7 +176,7 @@ final class OwnedShards {
     }
     former.addLast(shard);
     History history = history(shard.shard());
-    if (shard.releaseTaken()) {
+    if (shard.release.isTaken()) {
       history.releasedEpoch = shard.epoch();
     } else if (shard.wouldRepeat()) {
       history.spentEpoch = Math.max(history.spentEpoch, shard.epoch());

@@ -2,30 +2,16 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany.Position;
-import dev.evenkeel.protocol.Limits;
-import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 
 /**
- * What the log gets of the progress of one owned shard, with the handler's state if it keeps one:
- * commits, and in the end the release. With at most once, messages are committed before they start.
+ * What the log gets of the progress of one owned shard until its release, with the handler's state
+ * if that comes with messages. With at most once, messages are committed before they start.
  */
 final class ShardCommits {
   /** Shortest time between two commits, so that a fast consumer does not flood the log. */
   static final long COMMIT_GAP_MILLIS = 50;
-
-  /** What a refused release means. */
-  enum RefusedRelease {
-    /** It is tried again later. */
-    AGAIN,
-    /** The log took an earlier try whose answer was lost, and the shard has another owner since. */
-    TAKEN,
-    /** The shard had another owner before. */
-    LOST
-  }
-
-  private static final byte[] EMPTY_STATE = new byte[0];
 
   private final OwnedShard shard;
   private final ShardLog log;
@@ -52,10 +38,10 @@ final class ShardCommits {
   /** With at most once: up to which offset a commit was sent. The log may take it at any time. */
   private long askedTo;
 
-  /** Where the empty state stands that this owner began with, if the log has none yet; else -1. */
+  /** See {@link #emptyStateOffset()}. */
   private long emptyStateOffset = -1;
 
-  /** The handler's last state, and the offset up to which it counts; -1: there is none. */
+  /** See {@link #state()} and {@link #stateOffset()}. */
   private byte[] state;
 
   private long stateOffset = -1;
@@ -64,24 +50,6 @@ final class ShardCommits {
   private long stateSent = -1;
 
   private long stateTaken = -1;
-
-  /** onRelease was called. */
-  private boolean releaseAsked;
-
-  /** onRelease has ended. */
-  private boolean releaseReady;
-
-  /** How often the release was sent. */
-  private int releaseTries;
-
-  /** A release may have been taken: then the log needs nothing more of this owner. */
-  private boolean releaseSent;
-
-  /** What onRelease gave, or null. */
-  private byte[] givenState;
-
-  /** The handler could not give its state, or the state does not belong to the released offset. */
-  private boolean stateMissing;
 
   ShardCommits(OwnedShard shard) {
     this.shard = shard;
@@ -100,6 +68,21 @@ final class ShardCommits {
 
   long committed() {
     return committed;
+  }
+
+  /** The handler's last state that came with a message, or null. */
+  byte[] state() {
+    return state;
+  }
+
+  /** Up to where {@link #state} counts; -1: there is none. */
+  long stateOffset() {
+    return stateOffset;
+  }
+
+  /** Where the empty state stands that this owner began with, if the log has none yet; else -1. */
+  long emptyStateOffset() {
+    return emptyStateOffset;
   }
 
   OwnedShard owned() {
@@ -246,102 +229,5 @@ final class ShardCommits {
 
   void linkUp(long now) {
     notBeforeMillis = now;
-  }
-
-  // ---- The release
-
-  boolean releaseSent() {
-    return releaseSent;
-  }
-
-  /** The state contains messages above the released offset, so the next owner cannot use it. */
-  void stateMissing() {
-    stateMissing = true;
-  }
-
-  /** Whether onRelease must be called now. True once. */
-  boolean asksForState() {
-    boolean first = !releaseAsked;
-    releaseAsked = true;
-    return first;
-  }
-
-  boolean releaseReady() {
-    return releaseReady;
-  }
-
-  /**
-   * Releases the shard.
-   *
-   * @param leaseCommitted of the lease when it was read; it never goes back
-   * @param assigned whether onAssign has ended well
-   */
-  void release(long leaseCommitted, boolean assigned) {
-    releaseSent = true;
-    releaseTries++;
-    long done = messages.window().committed();
-    // Without state, the committed offset of an earlier owner may be above the offset of our state,
-    // where we began. With state, state and offset belong together.
-    boolean own = givenState != null;
-    long offset = own ? done : Math.max(done, leaseCommitted);
-    byte[] given = givenState;
-    long givenOffset = own ? offset : -1;
-    if (!own && stateOffset >= 0) {
-      given = state;
-      givenOffset = stateOffset;
-    } else if (!own && assigned && emptyStateOffset >= 0) {
-      // The empty state: it stands here if the handler has no state, and where it began if its
-      // state is lost. Without onRelease, state comes with messages, so no state does not mean the
-      // empty one.
-      boolean byCommits = environment.effectivelyOnce && !environment.handler.givesState();
-      // A sealed shard without a message leaves nothing: what it took over stays with its parents.
-      if (!byCommits || done > 0 || !shard.finishes()) {
-        given = EMPTY_STATE;
-        givenOffset = stateMissing || byCommits ? emptyStateOffset : done;
-      }
-    }
-    if (given == null && !stateMissing && shard.finishes()) {
-      givenOffset = DataCommand.Release.FINISHED;
-    }
-    DataCommand.Release command =
-        new DataCommand.Release(
-            environment.options.getGroup(),
-            shard.shard(),
-            shard.epoch(),
-            offset,
-            givenOffset,
-            given);
-    environment.act(by -> by.release(shard, command));
-  }
-
-  /** See {@link OwnedShard#stateGiven}. */
-  void stateGiven(byte[] given, Throwable failure) {
-    releaseReady = true;
-    if (stateMissing) {
-      return;
-    }
-    if (failure != null) {
-      stateMissing = true;
-      log.error(": onRelease failed, so it is released without state", failure);
-    } else if (given != null && given.length > Limits.STATE_BYTES_MAX) {
-      stateMissing = true;
-      String size = given.length + " bytes, at most " + Limits.STATE_BYTES_MAX + " are allowed";
-      log.error(": onRelease gave a state of " + size + ", so it is released without state", null);
-    } else if (given != null && given.length > 0) {
-      givenState = given;
-    }
-  }
-
-  RefusedRelease releaseRefused(RefusedException refused) {
-    if (refused.refusal() == Refusal.FENCED) {
-      releaseSent = releaseTries > 1;
-      return releaseSent ? RefusedRelease.TAKEN : RefusedRelease.LOST;
-    }
-    if (!refused.refusal().retriable() && givenState != null) {
-      givenState = null;
-      stateMissing = true;
-      log.error(": its state was refused, so it is released without state", refused);
-    }
-    return RefusedRelease.AGAIN;
   }
 }

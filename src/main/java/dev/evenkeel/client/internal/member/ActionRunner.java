@@ -159,10 +159,10 @@ final class ActionRunner implements Performer {
     on(
         calls.submit(command.shard(), command),
         (reply, now) -> {
-          owned.released(now);
+          owned.release.released(now);
           callCommitted(owned, command.offset());
         },
-        owned::releaseFailed);
+        owned.release::releaseFailed);
   }
 
   @Override
@@ -247,7 +247,7 @@ final class ActionRunner implements Performer {
         () -> handler.onRelease(shard),
         (ended, now) -> {
           byte[] state = ended.result() == null ? null : ended.result().getBytes();
-          owned.stateGiven(state, ended.cause(), now);
+          owned.release.stateGiven(state, ended.cause(), now);
         });
   }
 

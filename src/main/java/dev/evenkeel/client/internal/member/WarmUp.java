@@ -181,13 +181,13 @@ final class WarmUp {
 
     @Override
     public void callRelease(OwnedShard owned, ShardContext shard) {
-      owned.stateGiven(null, null, now);
+      owned.release.stateGiven(null, null, now);
     }
 
     @Override
     public void release(OwnedShard owned, DataCommand.Release command) {
       encode(command);
-      owned.released(now);
+      owned.release.released(now);
     }
 
     @Override

@@ -156,10 +156,10 @@ class RateGateTest {
               .answered(new Reply.OfCommits(List.of()), now)
               .forEach(each -> committed.put(each.owned().shard().shard(), each.offset()));
         } else if (action instanceof Wanted.CallRelease release) {
-          release.owned().stateGiven(null, null, now);
+          release.owned().release.stateGiven(null, null, now);
         } else if (action instanceof Wanted.Release release) {
           released = release.command().offset();
-          release.owned().released(now);
+          release.owned().release.released(now);
         } else if (action instanceof Wanted.RecordOutcomes record) {
           record.owned().recorded(record.command(), List.of(), now);
         }

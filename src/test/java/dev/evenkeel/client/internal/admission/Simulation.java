@@ -331,8 +331,8 @@ final class Simulation {
         }
         ask(
             () -> release(r.command()),
-            done -> r.owned().released(now),
-            refused -> r.owned().releaseFailed(refused, now));
+            done -> r.owned().release.released(now),
+            refused -> r.owned().release.releaseFailed(refused, now));
       } else if (action instanceof Wanted.RecordOutcomes r) {
         ask(
             () -> record(r.command()),
@@ -356,7 +356,10 @@ final class Simulation {
             random.nextInt(50),
             () ->
                 whileAlive(
-                    () -> c.owned().stateGiven(failure == null ? state : null, failure, now)));
+                    () ->
+                        c.owned()
+                            .release
+                            .stateGiven(failure == null ? state : null, failure, now)));
       } else if (action instanceof Wanted.HeartbeatNow) {
         after(1, () -> whileAlive(this::heartbeat));
       }

@@ -193,7 +193,7 @@ class ConsumerCoreTest {
     assertThat(takeAll(Wanted.CallRelease.class)).as("a message waits to be tried again").isEmpty();
     fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), sealed(2, FetchAnswer.NONE_WAITS), now);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     DataCommand.Release release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isEqualTo(2);
     assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
@@ -213,7 +213,8 @@ class ConsumerCoreTest {
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), sealed(0, FetchAnswer.NONE_WAITS), now);
-    takeAll(Wanted.CallRelease.class).forEach(each -> each.owned().stateGiven(null, null, now));
+    takeAll(Wanted.CallRelease.class)
+        .forEach(each -> each.owned().release.stateGiven(null, null, now));
     DataCommand.Release release = take(Wanted.Release.class).command();
     assertThat(release.state()).isNull();
     assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
@@ -548,12 +549,12 @@ class ConsumerCoreTest {
     core.finished(running, now);
     Wanted.CallRelease release = take(Wanted.CallRelease.class);
     assertThat(release.shard().offset()).isEqualTo(42);
-    release.owned().stateGiven(new byte[] {9}, null, now);
+    release.owned().release.stateGiven(new byte[] {9}, null, now);
     var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isEqualTo(42);
     assertThat(command.stateOffset()).isEqualTo(42);
     assertThat(command.state()).containsExactly(9);
-    release.owned().released(now);
+    release.owned().release.released(now);
     take(Wanted.HeartbeatNow.class);
     assertThat(core.owned()).isZero();
     // An assignment that was made before the dispatcher heard of the release.
@@ -574,7 +575,7 @@ class ConsumerCoreTest {
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     assign(owned(S0, 5, true));
     OwnedShard owned = take(Wanted.CallRelease.class).owned();
-    owned.stateGiven(null, new IllegalStateException("broken"), now);
+    owned.release.stateGiven(null, new IllegalStateException("broken"), now);
     var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isEqualTo(50);
     assertThat(command.stateOffset()).isEqualTo(-1);
@@ -589,7 +590,7 @@ class ConsumerCoreTest {
     OwnedShard owned = run(S0, "a");
     assign(owned(S0, 1, true));
     take(Wanted.CallRelease.class);
-    owned.stateGiven(new byte[Limits.STATE_BYTES_MAX + 1], null, now);
+    owned.release.stateGiven(new byte[Limits.STATE_BYTES_MAX + 1], null, now);
     assertThat(take(Wanted.Release.class).command().state()).isEmpty();
     assertThat(take(Wanted.Report.class).text()).contains("1048577 bytes, at most 1048576");
   }
@@ -700,7 +701,7 @@ class ConsumerCoreTest {
     assertThat(release.command().epoch()).isEqualTo(5);
     assertThat(release.command().offset()).isZero();
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
-    release.owned().released(now);
+    release.owned().release.released(now);
     takeAll(Wanted.Fetch.class);
     assign(owned(S0, 6, false));
     assertThat(run(S0, "a", "b").ownership().epoch()).isEqualTo(6);
@@ -721,7 +722,7 @@ class ConsumerCoreTest {
     Wanted.Release release = take(Wanted.Release.class);
     assertThat(release.command().offset()).isZero();
     assertThat(core.next(now)).isNull();
-    release.owned().released(now);
+    release.owned().release.released(now);
     assign(owned(S0, 6, false));
     assertThat(run(S0, "a", "b").ownership().epoch()).isEqualTo(6);
   }
@@ -746,12 +747,12 @@ class ConsumerCoreTest {
     run(S0, "a");
     assign(owned(S0, 5, true));
     tick(100);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     OwnedShard former = take(Wanted.Release.class).owned();
     assign();
     assign(owned(S0, 5, false));
     assertThat(takeAll(Wanted.ReadLease.class)).as("while its answer is awaited").isEmpty();
-    former.releaseFailed(refused(Refusal.INDETERMINATE), now);
+    former.release.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(100);
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
     assertThat(take(Wanted.Release.class).owned()).isNotSameAs(former);
@@ -862,10 +863,10 @@ class ConsumerCoreTest {
     assertThat(core.next(now)).isNull();
     tick(1);
     core.finished(next(1), now);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.drained()).isFalse();
-    owned.released(now);
+    owned.release.released(now);
     assertThat(core.drained()).isTrue();
     assertThat(core.environment.flow.messages).isZero();
     assertThat(core.environment.flow.bytes).isZero();
@@ -884,7 +885,7 @@ class ConsumerCoreTest {
     fail(five);
     core.finished(zero, now);
     core.finished(next(1), now);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
     assertThat(core.next(now)).isNull();
     assertThat(core.environment.flow.messages).isZero();
@@ -925,7 +926,7 @@ class ConsumerCoreTest {
       tick(1_000);
     }
     // What is left of the time is onRelease's and the log's. Its state has offset 1 in it.
-    take(Wanted.CallRelease.class).owned().stateGiven(new byte[] {1}, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(new byte[] {1}, null, now);
     var command = take(Wanted.Release.class).command();
     assertThat(command.offset()).isZero();
     assertThat(command.stateOffset()).isZero();
@@ -945,7 +946,7 @@ class ConsumerCoreTest {
     core.finished(next(1), now);
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isZero();
     assertThat(take(Wanted.Report.class))
         .isEqualTo(
@@ -971,9 +972,9 @@ class ConsumerCoreTest {
     assertThat(takeAll(Wanted.Fetch.class)).isNotEmpty();
     assign(owned(S0, 1, false), owned(S1, 1, true));
     assertThat(take(Wanted.CallRelease.class).owned()).isSameAs(other);
-    other.stateGiven(new byte[Limits.STATE_BYTES_MAX], null, now);
+    other.release.stateGiven(new byte[Limits.STATE_BYTES_MAX], null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isZero();
-    other.released(now);
+    other.release.released(now);
     assertThat(core.owned()).isEqualTo(1);
   }
 
@@ -1002,7 +1003,7 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, true));
     core.failed(zero, new GivenBackException("not wanted"), now);
     assertThat(core.next(now)).isNull();
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isZero();
   }
 
@@ -1034,7 +1035,10 @@ class ConsumerCoreTest {
     fetch.owned().fetched(fetch.request(), answer(7, batch("a", "b")), now);
     core.finished(next(7), now);
     assign(owned(S0, 2, true));
-    take(Wanted.CallRelease.class).owned().stateGiven(null, new IllegalStateException(), now);
+    take(Wanted.CallRelease.class)
+        .owned()
+        .release
+        .stateGiven(null, new IllegalStateException(), now);
     var release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isEqualTo(8);
     assertThat(release.stateOffset()).isEqualTo(7);
@@ -1051,7 +1055,7 @@ class ConsumerCoreTest {
     tick(5_000);
     assertThat(commit().stateOffset()).isEqualTo(-1);
     assign(owned(S0, 1, true));
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     var release = take(Wanted.Release.class).command();
     assertThat(release.stateOffset()).isEqualTo(-1);
     assertThat(release.state()).isNull();
@@ -1072,8 +1076,8 @@ class ConsumerCoreTest {
     take(Wanted.HeartbeatNow.class);
     assertThat(core.drained()).isFalse();
     core.finished(task, now);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
-    take(Wanted.Release.class).owned().released(now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
+    take(Wanted.Release.class).owned().release.released(now);
     assertThat(core.drained()).isTrue();
   }
 
@@ -1183,12 +1187,12 @@ class ConsumerCoreTest {
     assign(owned(S0, 1, false));
     OwnedShard owned = run(S0, "a");
     assign(owned(S0, 1, true));
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     take(Wanted.Release.class);
-    owned.releaseFailed(refused(Refusal.INDETERMINATE), now);
+    owned.release.releaseFailed(refused(Refusal.INDETERMINATE), now);
     tick(300);
     take(Wanted.Release.class);
-    owned.releaseFailed(refused(Refusal.FENCED), now);
+    owned.release.releaseFailed(refused(Refusal.FENCED), now);
     assertThat(owned.state()).isEqualTo(OwnedShardState.RELEASED);
     assertThat(takeAll(Wanted.CallLost.class)).isEmpty();
   }
@@ -1435,8 +1439,8 @@ class ConsumerCoreTest {
     assign(owned(S0, epoch, false));
     run(S0);
     assign(owned(S0, epoch, true));
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
-    take(Wanted.Release.class).owned().released(now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
+    take(Wanted.Release.class).owned().release.released(now);
     takeAll(Wanted.class);
     assertThat(core.owned()).isZero();
   }
@@ -1476,7 +1480,7 @@ class ConsumerCoreTest {
     Wanted.Release release = take(Wanted.Release.class);
     assertThat(release.command().epoch()).isEqualTo(1);
     assertThat(release.command().offset()).isEqualTo(3);
-    release.owned().released(now);
+    release.owned().release.released(now);
     assign(owned(S0, 2, false));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 2, 3, -1, null), now);
     take(Wanted.CallAssign.class);
@@ -1488,7 +1492,7 @@ class ConsumerCoreTest {
     letGo(1);
     insist(2 * OwnedShards.INSISTS_MILLIS, owned(S0, 1, false));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
-    take(Wanted.Release.class).owned().released(now);
+    take(Wanted.Release.class).owned().release.released(now);
     assign(owned(S0, 2, false));
     take(Wanted.ReadLease.class);
   }

@@ -177,7 +177,7 @@ class DeliveryPolicyTest {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(4);
     assertThat(takeAll(Wanted.Report.class)).isEmpty();
   }
@@ -201,7 +201,7 @@ class DeliveryPolicyTest {
       core.finished(next(offset), now);
     }
     assertThat(core.next(now)).isNull();
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(named);
   }
 
@@ -226,7 +226,7 @@ class DeliveryPolicyTest {
       assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
       core.finished(next(offset), now);
     }
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(named);
   }
 
@@ -360,7 +360,7 @@ class DeliveryPolicyTest {
     tick(10_000);
     assertThat(takeAll(Wanted.CallRelease.class)).as("its turn may come yet").isEmpty();
     tick(40_000);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(takeAll(Wanted.Publish.class)).isEmpty();
     assertThat(take(Wanted.Release.class).command().offset()).isZero();
     assertThat(core.environment.flow.messages).isZero();
@@ -386,7 +386,7 @@ class DeliveryPolicyTest {
     owned.recorded(take(Wanted.RecordOutcomes.class).command(), List.of(), now);
     assign(true);
     tick(50_000);
-    take(Wanted.CallRelease.class).owned().stateGiven(new byte[] {9}, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(new byte[] {9}, null, now);
     var release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isZero();
     assertThat(release.stateOffset()).isZero();
@@ -410,7 +410,7 @@ class DeliveryPolicyTest {
     tick(48_000);
     assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
     owned.published(publish.request(), List.of(new Result(null, 17)), now);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(1);
   }
 
@@ -439,7 +439,7 @@ class DeliveryPolicyTest {
     third.newEffects().commit(new byte[] {3});
     core.finished(third, now);
     assign(true);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     var release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isEqualTo(3);
     assertThat(release.stateOffset()).isEqualTo(3);
@@ -460,7 +460,7 @@ class DeliveryPolicyTest {
     var commit = (DataCommand.Commit) take(Wanted.CommitPositions.class).batch().command();
     assertThat(commit.stateOffset()).isZero();
     assign(true);
-    take(Wanted.CallRelease.class).owned().stateGiven(null, null, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     var release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isEqualTo(1);
     assertThat(release.stateOffset()).isZero();

@@ -82,7 +82,7 @@ class PositionCommitsTest {
       } else if (action instanceof Wanted.CallLost) {
         lost.add(action);
       } else if (action instanceof Wanted.CallRelease release) {
-        release.owned().stateGiven(null, null, now);
+        release.owned().release.stateGiven(null, null, now);
       } else if (action instanceof Wanted.Release release) {
         releases.add(release.command());
       } else if (action instanceof Wanted.Commit) {
