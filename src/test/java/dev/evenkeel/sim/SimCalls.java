@@ -202,9 +202,9 @@ final class SimCalls implements PublishBench.Cluster {
         .onComplete(
             published -> {
               if (published.succeeded()) {
-                owned.published(request, published.result(), clock());
+                owned.outputs.published(request, published.result(), clock());
               } else {
-                owned.publishFailed(request, refused(published), clock());
+                owned.outputs.publishFailed(request, refused(published), clock());
               }
             });
   }

@@ -22,29 +22,29 @@ public interface ConsumerAction {
 
   /**
    * Carries out the actions of a core. The methods with an {@code owned} start a request or a
-   * callback, and later call the method of {@code owned} that reports its outcome. The others are
-   * notices: nothing answers them, and by default nothing happens.
+   * callback, and later call the method of {@code owned}, or of its part, that reports its outcome.
+   * The others are notices: nothing answers them, and by default nothing happens.
    */
   interface Performer {
-    /** Answered by leaseRead or leaseFailed. */
+    /** Answered by leaseRead or leaseFailed of the takeover. */
     void readLease(OwnedShard owned);
 
     /**
      * Reads the leases on the sealed shards with these numbers. Answered by parentsRead or
-     * parentsFailed.
+     * parentsFailed of the takeover.
      */
     void readParents(OwnedShard owned, List<Integer> parents);
 
     /**
      * Opens the lease's epoch in every data group, so that handlers can publish. Answered by
-     * publisherOpened or publisherFailed.
+     * publisherOpened or publisherFailed of the takeover.
      *
      * @param producerId from the lease; 0: it has none yet
      */
     void openPublisher(OwnedShard owned, long producerId);
 
     /**
-     * Calls onAssign. Answered by assignDone.
+     * Calls onAssign. Answered by assignDone of the takeover.
      *
      * @param state of the former owner, or null
      * @param parents of the first owner of a shard that has parents, their states; else empty
@@ -60,7 +60,7 @@ public interface ConsumerAction {
     /** Answered by recorded or recordFailed. */
     void recordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command);
 
-    /** Answered by published or publishFailed. */
+    /** Answered by published or publishFailed of the outputs. */
     void publish(OwnedShard owned, PublishRequest request);
 
     /** Answered by committed or commitFailed. */
@@ -69,10 +69,10 @@ public interface ConsumerAction {
     /** Commits positions of several shards. Answered by answered or failed of the batch. */
     void commitPositions(CommitBatch batch);
 
-    /** Calls onRelease. Answered by stateGiven. */
+    /** Calls onRelease. Answered by stateGiven of the release. */
     void callRelease(OwnedShard owned, ShardContext shard);
 
-    /** Answered by released or releaseFailed. */
+    /** Answered by released or releaseFailed of the release. */
     void release(OwnedShard owned, DataCommand.Release command);
 
     /** Calls onDraining. */

@@ -435,7 +435,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   /** How many shards wait for messages that were admitted and have not begun. */
   public int shardsFull() {
-    return (int) shards.all().stream().filter(OwnedShard::waitsForAdmission).count();
+    return (int) shards.all().stream().filter(shard -> shard.handling.waitsForAdmission()).count();
   }
 
   // ---- The consumer's life

@@ -11,31 +11,25 @@ import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
-import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
-import java.util.Iterator;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
-import java.util.function.ToIntFunction;
 import org.slf4j.event.Level;
 
 /**
  * A shard that this consumer owns at one epoch: the state machine of {@link OwnedShardState}, and
- * everything that is known of the shard. Events come in, {@link ConsumerAction}s go out. {@link
- * #step} does what the state requires next, may be called at any time, and retries what is due.
- * Whoever carries out an action reports the outcome to one of the public methods, however late.
+ * the parts that do the work. Events come in, {@link ConsumerAction}s go out. {@link #step} does
+ * what the state requires next, may be called at any time, and retries what is due. Whoever carries
+ * out an action reports the outcome to a public method here, or of a public part, however late.
  * Times are monotonic milliseconds.
  */
-public final class OwnedShard implements Task.Owner {
+public final class OwnedShard {
   /** The consumer around it. */
   interface Host {
     /** The shard may have messages to hand out. */
@@ -73,25 +67,29 @@ public final class OwnedShard implements Task.Owner {
   final Environment environment;
   final Host host;
   final ShardLog log;
+  final ShardHandling handling;
   final ShardRetries retries;
   final ShardMessages messages;
-  private final ShardFetch fetch;
+  final ShardFetch fetch;
+  final ShardCommits commits;
+  final ShardFailures failures;
   final ShardReports reports;
 
-  /** Its states ATTACHING and ASSIGNING. */
+  /** What its handlers publish. */
+  public final ShardOutputs outputs;
+
+  /** What it does in the states ATTACHING and ASSIGNING. */
   public final ShardTakeover takeover;
 
-  /** Its state RELEASING. */
+  /** What it does in the state RELEASING. */
   public final ShardRelease release;
-
-  private final ShardCommits commits;
-  private final ShardFailures failures;
 
   private OwnedShardState state = ATTACHING;
 
   /** The shard must be given away. */
   private boolean draining;
 
+  /** See {@link #finishes()}. */
   private boolean finishes;
 
   /** The answer to the last commit was lost, so the log may take it at any time. */
@@ -104,15 +102,10 @@ public final class OwnedShard implements Task.Owner {
    */
   private boolean spent;
 
-  /** What handlers publish; null: they cannot publish. */
-  private PublishQueue outputs;
-
-  /** The shard is being given away while messages wait for their rate. */
-  private boolean waitsForRate;
-
   /** See {@link #stoppedMillis()}. */
   private long stoppedMillis = -1;
 
+  /** See {@link #queued(boolean)}. */
   private boolean queued;
 
   OwnedShard(Ownership ownership, Environment environment, Host host, Start start) {
@@ -121,17 +114,18 @@ public final class OwnedShard implements Task.Owner {
     this.host = host;
     spent = start.spent;
     log = new ShardLog(ownership, environment);
-    retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
-    messages = new ShardMessages(this, environment, retries);
+    handling = new ShardHandling(this);
+    retries = handling.retries;
+    messages = handling.messages;
     fetch = new ShardFetch(this);
-    reports = new ShardReports(this, fetch);
-    takeover = new ShardTakeover(this, start);
     commits = new ShardCommits(this);
-    release = new ShardRelease(this, commits);
     failures = new ShardFailures(this);
+    reports = new ShardReports(this);
+    outputs = new ShardOutputs(this);
+    takeover = new ShardTakeover(this, start);
+    release = new ShardRelease(this);
   }
 
-  @Override
   public Ownership ownership() {
     return ownership;
   }
@@ -186,7 +180,7 @@ public final class OwnedShard implements Task.Owner {
   }
 
   /** See {@link #inDoubt}: nothing may begin under this epoch any more. */
-  void spend() {
+  void markSpent() {
     spent = true;
   }
 
@@ -293,12 +287,7 @@ public final class OwnedShard implements Task.Owner {
     state = end;
     fetch.cancel();
     messages.dropNotStarted(now);
-    if (outputs != null) {
-      for (Task task : outputs.clear()) {
-        messages.ended(task, stoppedMillis);
-        environment.removed(1, task.bytes, now);
-      }
-    }
+    outputs.clear(stoppedMillis, now);
     host.gone(this);
   }
 
@@ -326,11 +315,6 @@ public final class OwnedShard implements Task.Owner {
     }
     state = draining || inDoubt() ? RELEASING : ASSIGNING;
     step(now);
-  }
-
-  /** Handlers may publish. See {@link ShardTakeover#publisherOpened}. */
-  void openOutputs(long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last) {
-    outputs = new PublishQueue(producerId, Math.toIntExact(epoch()), groups, last);
   }
 
   private void assign(long now) {
@@ -361,7 +345,7 @@ public final class OwnedShard implements Task.Owner {
     }
     wake(now);
     failures.step(state, now);
-    publish(now);
+    outputs.step(now);
     if (isFinished()) {
       // Nothing will come any more: whoever waits for this shard may go on.
       finishes = true;
@@ -487,226 +471,6 @@ public final class OwnedShard implements Task.Owner {
     }
   }
 
-  // ---- Its messages, while it runs or drains
-
-  /**
-   * The next message, or null.
-   *
-   * @param forAdmission whether it goes to an admission step; else it begins
-   */
-  Task next(boolean forAdmission, long now) {
-    if (!works()) {
-      return null;
-    }
-    Task task = messages.next(state == RUNNING, forAdmission, now);
-    if (messages.settlePassed(now)) {
-      resume(now);
-      if (task == null) {
-        // A retry may have waited for what has been passed.
-        task = messages.next(state == RUNNING, forAdmission, now);
-      }
-    }
-    return task;
-  }
-
-  @Override
-  public Task nextWith(long now) {
-    Task task = state == RUNNING ? messages.nextOfBatch() : null;
-    if (messages.settlePassed(now)) {
-      resume(now);
-    }
-    return task;
-  }
-
-  @Override
-  public boolean hasPublished(Shard sealed, long offset) {
-    return outputs != null && outputs.hasPublished(sealed, offset);
-  }
-
-  /** Whether the shard waits for messages that are in admission. */
-  boolean waitsForAdmission() {
-    return messages.waitsForAdmission(outputs != null);
-  }
-
-  @Override
-  public boolean isWanted(Task task) {
-    return messages.isInAdmission(task);
-  }
-
-  @Override
-  public void begin(Task task) {
-    messages.begin(task);
-  }
-
-  @Override
-  public Iterator<Task> behind(Task task) {
-    return messages.behind(task);
-  }
-
-  @Override
-  public void takeBehind(Task task, Set<Task> some) {
-    messages.takeBehind(task, some);
-  }
-
-  @Override
-  public void giveBack(Task task) {
-    if (state == DRAINING && !environment.atMostOnce) {
-      messages.givenBack(true);
-      waitsForRate = true;
-    }
-  }
-
-  @Override
-  public void declined(Task task, long now) {
-    // A declined message says nothing about what handlers need, so the breaker does not hear of it.
-    messages.declined(task, now);
-    settled(task, now);
-  }
-
-  /** The message is done once the log has what its handler published. */
-  @Override
-  public void finished(Task task, long now) {
-    if (task.publishes() && outputs != null && !state.over()) {
-      // It frees its handler's slot: messages below it, whose outputs it waits for, need one.
-      outputs.add(task);
-      publish(now);
-    } else {
-      done(task, now);
-    }
-  }
-
-  private void done(Task task, long now) {
-    messages.finished(task, !state.over(), now);
-    if (!state.over() && !task.retry) {
-      commits.handled(task);
-    }
-    failures.handled(task);
-    settled(task, now);
-  }
-
-  private void settled(Task task, long now) {
-    host.finished();
-    failures.settled(task, state, now);
-    environment.removed(1, task.bytes, now);
-    afterSettled(now);
-  }
-
-  private void afterSettled(long now) {
-    if (state == RUNNING) {
-      host.ready(this);
-      if (fetch.isLow()) {
-        fetch.step(now);
-      }
-      if (environment.atMostOnce || commits.isMany()) {
-        commits.step(false, now);
-      }
-      publish(now);
-    } else {
-      if (state == DRAINING) {
-        host.ready(this);
-      }
-      step(now);
-    }
-  }
-
-  /** The messages of a batch that has failed are handled again, each alone. */
-  @Override
-  public void batchEnded(List<Task> tasks, Throwable failure, long now) {
-    if (failure == null) {
-      for (Task task : tasks) {
-        messages.finished(task, !state.over(), now);
-        failures.handled(task);
-        host.finished();
-      }
-    } else {
-      tasks.forEach(task -> messages.ended(task, now));
-    }
-    if (failure == null || state.over()) {
-      environment.removed(tasks, now);
-      afterSettled(now);
-      return;
-    }
-    if (failure instanceof GivenBackException) {
-      messages.givenBack(state == DRAINING);
-    } else {
-      String batch = ": a batch of " + tasks.size() + " messages from offset ";
-      log.report(
-          Level.WARN, batch + tasks.get(0).offset + " on failed, each is tried alone", failure);
-    }
-    messages.handOutAlone(tasks);
-    host.ready(this);
-    if (state != RUNNING) {
-      step(now);
-    }
-  }
-
-  /**
-   * Records the failure in the log; the message is retried after a pause, or becomes a dead letter.
-   * While the shard is being given away, a message that keeps its place is retried only as long as
-   * a message above it has finished.
-   */
-  @Override
-  public void failed(Task task, Throwable cause, int running, long now) {
-    messages.ended(task, now);
-    if (state.over()) {
-      environment.removed(1, task.bytes, now);
-    } else if (environment.atMostOnce && !task.retry) {
-      String text = ": offset " + task.offset + " failed, and is not tried again";
-      log.report(Level.WARN, text, cause);
-      messages.left(task);
-      environment.removed(1, task.bytes, now);
-      host.ready(this);
-    } else {
-      failures.failed(task, cause, state, running, now);
-      host.ready(this);
-    }
-    if (state != RUNNING || environment.atMostOnce) {
-      step(now);
-    }
-  }
-
-  // ---- What its handlers publish, in order; see ADR 15
-
-  private void publish(long now) {
-    if (outputs != null && environment.linkUp()) {
-      for (PublishRequest request : outputs.next(window(), now)) {
-        environment.act(by -> by.publish(this, request));
-      }
-    }
-  }
-
-  /** The log has answered what handlers published. A repeat counts as accepted. */
-  public void published(PublishRequest request, List<Result> results, long now) {
-    if (state.over()) {
-      return;
-    }
-    Refusal refusal = null;
-    for (Result result : results) {
-      if (!result.ok() && (refusal == null || refusal.retriable())) {
-        refusal = result.refusal();
-      }
-    }
-    if (refusal == null) {
-      outputs.taken(request).forEach(task -> done(task, now));
-    } else {
-      publishFailed(request, new RefusedException(refusal, "what handlers publish"), now);
-    }
-    publish(now);
-  }
-
-  /** What handlers published was refused, or the answer was lost. */
-  public void publishFailed(PublishRequest request, RefusedException refused, long now) {
-    if (state.over()) {
-      return;
-    }
-    if (refused.refusal().retriable()) {
-      outputs.again(request, now + log.pause("its outputs cannot be published", refused));
-    } else {
-      // It can never be published: the next owner begins at the committed offset.
-      lose("what its handlers publish is refused: " + refused, now);
-    }
-  }
-
   // ---- DRAINING
 
   private void drain(long now) {
@@ -714,8 +478,7 @@ public final class OwnedShard implements Task.Owner {
       // What has begun goes on; what was dropped is fetched again.
       state = RUNNING;
       stoppedMillis = -1;
-      messages.givenBack(false);
-      waitsForRate = false;
+      handling.resumed();
       retries.resumed(now);
       ShardContext shard = context();
       environment.act(by -> by.callKept(shard));
@@ -723,7 +486,7 @@ public final class OwnedShard implements Task.Owner {
     } else if (closes(now) || runs(now)) {
       wake(now);
       failures.step(state, now);
-      publish(now);
+      outputs.step(now);
       commits.step(true, now);
       return;
     } else {
@@ -762,13 +525,10 @@ public final class OwnedShard implements Task.Owner {
     return now - stoppedMillis >= max - Math.min(RELEASE_MILLIS, max / 5);
   }
 
-  /**
-   * Whether handlers run, or what they published is under way. A message whose output waits for a
-   * message that will not begin goes to the next owner; none of its output was sent.
-   */
+  /** Whether handlers run, or what they published is under way. */
   private boolean runs(long now) {
-    if (outputs != null && (messages.givenBack() || tooLate(now))) {
-      outputs.giveUp(window(), messages.running()).forEach(task -> messages.givenUp(task, now));
+    if (messages.givenBack() || tooLate(now)) {
+      outputs.giveUp(now);
     }
     return messages.running() > 0;
   }
@@ -777,7 +537,7 @@ public final class OwnedShard implements Task.Owner {
     String released = ": released at offset " + window().committed();
     String twice = "; of those up to " + messages.handledTop() + " some come twice";
     boolean keepsState = environment.handler.keepsState();
-    if (waitsForRate) {
+    if (handling.waitsForRate()) {
       log.warn(released + ", where messages wait for their rate" + twice);
     } else if (!keepsState && messages.givenBack()) {
       log.info(released + ", where messages were given back" + twice);

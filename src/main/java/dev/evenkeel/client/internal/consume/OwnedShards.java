@@ -99,11 +99,11 @@ final class OwnedShards {
     return !ready.isEmpty();
   }
 
-  /** The next message of a shard whose turn it is, or null; see {@link OwnedShard#next}. */
+  /** The next message of a shard whose turn it is, or null; see {@link ShardHandling#next}. */
   Task next(boolean forAdmission, long now) {
     OwnedShard shard;
     while ((shard = ready.peek()) != null) {
-      Task task = shard.next(forAdmission, now);
+      Task task = shard.handling.next(forAdmission, now);
       if (task == null) {
         ready.poll();
         shard.queued(false);

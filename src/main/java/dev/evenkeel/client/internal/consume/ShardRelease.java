@@ -42,10 +42,10 @@ public final class ShardRelease {
   /** The handler could not give its state, or the state does not belong to the released offset. */
   private boolean stateMissing;
 
-  ShardRelease(OwnedShard shard, ShardCommits commits) {
+  ShardRelease(OwnedShard shard) {
     this.shard = shard;
     environment = shard.environment;
-    this.commits = commits;
+    commits = shard.commits;
     takeover = shard.takeover;
   }
 
@@ -163,7 +163,7 @@ public final class ShardRelease {
   public void releaseFailed(RefusedException refused, long now) {
     busy = false;
     if (refused.refusal() == Refusal.INDETERMINATE) {
-      shard.spend();
+      shard.markSpent();
     }
     if (shard.state() != RELEASING) {
       return;

@@ -19,10 +19,10 @@ final class ShardReports {
   /** Since when messages are in hand and none has finished, or -1. */
   private long stalledSinceMillis = -1;
 
-  ShardReports(OwnedShard shard, ShardFetch fetch) {
+  ShardReports(OwnedShard shard) {
     this.shard = shard;
     messages = shard.messages;
-    this.fetch = fetch;
+    fetch = shard.fetch;
   }
 
   /** Whether the shard was fetched for the first time lately. */

@@ -123,7 +123,7 @@ public final class ShardTakeover {
         return;
       }
       if (same && predecessor.inDoubt()) {
-        shard.spend();
+        shard.markSpent();
       }
       predecessor = null;
     }
@@ -241,7 +241,7 @@ public final class ShardTakeover {
       long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last, long now) {
     busy = false;
     if (shard.state() == ATTACHING) {
-      shard.openOutputs(producerId, groups, last);
+      shard.outputs.open(producerId, groups, last);
       attached(now);
     }
   }

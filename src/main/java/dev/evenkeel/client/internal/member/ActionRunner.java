@@ -200,8 +200,8 @@ final class ActionRunner implements Performer {
   public void publish(OwnedShard owned, PublishRequest request) {
     on(
         publishing.publish(request),
-        (results, now) -> owned.published(request, results, now),
-        (refused, now) -> owned.publishFailed(request, refused, now));
+        (results, now) -> owned.outputs.published(request, results, now),
+        (refused, now) -> owned.outputs.publishFailed(request, refused, now));
   }
 
   private static List<Long> offsets(Reply reply) {

@@ -290,11 +290,12 @@ class DeliveryPolicyTest {
     Wanted.Publish publish = take(Wanted.Publish.class);
     assertThat(core.next(now)).as("order shard").isNull();
     assertThat(owned.window().committed()).isZero();
-    owned.publishFailed(publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
+    owned.outputs.publishFailed(
+        publish.request(), new RefusedException(Refusal.INDETERMINATE, "?"), now);
     tick(2_000);
     Wanted.Publish again = take(Wanted.Publish.class);
     assertThat(again.request()).isSameAs(publish.request());
-    owned.published(again.request(), List.of(new Result(null, 17)), now);
+    owned.outputs.published(again.request(), List.of(new Result(null, 17)), now);
     assertThat(owned.window().committed()).isEqualTo(1);
     core.finished(next(1), now);
     assertThat(takeAll(Wanted.Publish.class)).isEmpty();
@@ -313,7 +314,7 @@ class DeliveryPolicyTest {
     Task first = next(0);
     publishing(first);
     core.finished(first, now);
-    owned.published(
+    owned.outputs.published(
         take(Wanted.Publish.class).request(), List.of(new Result(Refusal.UNKNOWN_TOPIC, 0)), now);
     assertThat(take(Wanted.CallLost.class).shard().shard()).isZero();
     assertThat(core.running()).isZero();
@@ -409,7 +410,7 @@ class DeliveryPolicyTest {
     assign(true);
     tick(48_000);
     assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
-    owned.published(publish.request(), List.of(new Result(null, 17)), now);
+    owned.outputs.published(publish.request(), List.of(new Result(null, 17)), now);
     take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
     assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(1);
   }

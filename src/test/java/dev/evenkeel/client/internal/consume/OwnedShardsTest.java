@@ -22,7 +22,7 @@ class OwnedShardsTest {
   @Test
   void aShardThatWasLostWhileARetryRanGoesOnUnderTheNextEpochOnly() {
     OwnedShard shard = take(5);
-    shard.begin(Shards.task(shard, 1, true));
+    shard.handling.begin(Shards.task(shard, 1, true));
     shards.gone(shard);
     OwnedShard again = take(5);
     assertThat(again.inDoubt()).as("the retry may run twice").isTrue();

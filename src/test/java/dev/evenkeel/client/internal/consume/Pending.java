@@ -21,8 +21,7 @@ public final class Pending {
 
   /** Whether the shard of a message hands messages out. */
   public static boolean works(Task task) {
-    OwnedShardState state = ((OwnedShard) task.owner).state();
-    return state == OwnedShardState.RUNNING || state == OwnedShardState.DRAINING;
+    return ((ShardHandling) task.owner).shard.works();
   }
 
   /** Handlers of a shard that have not ended. */

@@ -39,7 +39,7 @@ final class Shards implements OwnedShard.Host {
   }
 
   static Task task(OwnedShard owned, long offset, boolean retry) {
-    return new Task(owned, offset, new Message(null, Map.of(), 0, new byte[1]), 1, retry);
+    return new Task(owned.handling, offset, new Message(null, Map.of(), 0, new byte[1]), 1, retry);
   }
 
   @Override

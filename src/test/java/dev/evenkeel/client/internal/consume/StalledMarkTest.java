@@ -55,10 +55,10 @@ class StalledMarkTest {
     fetched(5, 1_000);
     assertThat(stalled(1_000)).isEqualTo(0);
     assertThat(stalled(31_000)).isEqualTo(30_000);
-    shard.finished(shard.next(false, 31_000), 31_500);
+    shard.handling.finished(shard.handling.next(false, 31_000), 31_500);
     assertThat(stalled(32_000)).isEqualTo(500);
     for (int i = 0; i < 4; i++) {
-      shard.finished(shard.next(false, 33_000), 33_000);
+      shard.handling.finished(shard.handling.next(false, 33_000), 33_000);
     }
     assertThat(stalled(33_000)).isNull();
     shard.step(34_000);
@@ -72,9 +72,9 @@ class StalledMarkTest {
     run(1_000);
     assertThat(shard.reports.progress(1_000).position()).isEqualTo(0);
     fetched(3, 1_000);
-    Task first = shard.next(false, 1_000);
+    Task first = shard.handling.next(false, 1_000);
     assertThat(shard.reports.progress(1_000).position()).isEqualTo(0);
-    shard.finished(first, 1_000);
+    shard.handling.finished(first, 1_000);
     assertThat(shard.reports.progress(1_000).position()).isEqualTo(1);
   }
 
@@ -83,7 +83,8 @@ class StalledMarkTest {
     run(1_000);
     fetched(1, 1_000);
     assertThat(stalled(1_000)).isEqualTo(0);
-    shard.failed(shard.next(false, 2_000), new IllegalStateException("broken"), 0, 5_000);
+    shard.handling.failed(
+        shard.handling.next(false, 2_000), new IllegalStateException("broken"), 0, 5_000);
     assertThat(stalled(6_000)).isEqualTo(5_000);
   }
 
@@ -101,13 +102,13 @@ class StalledMarkTest {
   void handlersOfALostShardAreReportedWhileTheyRun() {
     run(1_000);
     fetched(1, 1_000);
-    Task task = shard.next(false, 1_000);
+    Task task = shard.handling.next(false, 1_000);
     assertThat(stalled(1_000)).isEqualTo(0);
     shard.lose("it is another's", 20_000);
     OwnedShards all = shards.all();
     all.gone(shard);
     assertThat(all.progress(60_000).get(0).stalledMillis()).isEqualTo(59_000);
-    shard.failed(task, new IllegalStateException("late"), 0, 61_000);
+    shard.handling.failed(task, new IllegalStateException("late"), 0, 61_000);
     ShardProgress over = all.progress(62_000).get(0);
     assertThat(over.endedAgoMillis()).isEqualTo(1_000);
   }
@@ -116,12 +117,12 @@ class StalledMarkTest {
   void anOwnerThatWaitsForAFormerOnesHandlersHasTheseInHand() {
     OwnedShard former = shards.shard(null);
     Task retry = Shards.task(former, 1, true);
-    former.begin(retry);
+    former.handling.begin(retry);
     OwnedShard waits = shards.shard(former);
     assertThat(waits.reports.progress(1_000).stalledMillis()).isEqualTo(0);
     assertThat(waits.reports.progress(2_000).stalledMillis()).isEqualTo(1_000);
     former.lose("it is another's", 2_500);
-    former.finished(retry, 2_600);
+    former.handling.finished(retry, 2_600);
     assertThat(waits.reports.progress(3_000).stalledMillis()).isNull();
   }
 }

@@ -1,0 +1,224 @@
+package dev.evenkeel.client.internal.consume;
+
+import static dev.evenkeel.client.internal.consume.OwnedShardState.DRAINING;
+import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
+
+import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.protocol.Shard;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Set;
+import org.slf4j.event.Level;
+
+/**
+ * Hands the messages of one owned shard out to admission steps and handlers, while the shard runs
+ * or drains, and takes what becomes of them, also after its end. Times are monotonic milliseconds.
+ */
+final class ShardHandling implements Task.Owner {
+  final OwnedShard shard;
+  private final Environment environment;
+  final ShardRetries retries;
+  final ShardMessages messages;
+
+  /** The shard is being given away while messages wait for their rate. */
+  private boolean waitsForRate;
+
+  ShardHandling(OwnedShard shard) {
+    this.shard = shard;
+    environment = shard.environment;
+    retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
+    messages = new ShardMessages(this, environment, retries);
+  }
+
+  @Override
+  public Ownership ownership() {
+    return shard.ownership();
+  }
+
+  /** Whether messages were given back because they wait for their rate. */
+  boolean waitsForRate() {
+    return waitsForRate;
+  }
+
+  /** A handover was called off: messages that were given back may begin again. */
+  void resumed() {
+    messages.givenBack(false);
+    waitsForRate = false;
+  }
+
+  /**
+   * The next message, or null.
+   *
+   * @param forAdmission whether it goes to an admission step; else it begins
+   */
+  Task next(boolean forAdmission, long now) {
+    if (!shard.works()) {
+      return null;
+    }
+    Task task = messages.next(shard.state() == RUNNING, forAdmission, now);
+    if (messages.settlePassed(now)) {
+      shard.resume(now);
+      if (task == null) {
+        // A retry may have waited for what has been passed.
+        task = messages.next(shard.state() == RUNNING, forAdmission, now);
+      }
+    }
+    return task;
+  }
+
+  @Override
+  public Task nextWith(long now) {
+    Task task = shard.state() == RUNNING ? messages.nextOfBatch() : null;
+    if (messages.settlePassed(now)) {
+      shard.resume(now);
+    }
+    return task;
+  }
+
+  @Override
+  public boolean hasPublished(Shard sealed, long offset) {
+    return shard.outputs.hasPublished(sealed, offset);
+  }
+
+  /** Whether the shard waits for messages that are in admission. */
+  boolean waitsForAdmission() {
+    return messages.waitsForAdmission(shard.outputs.isOpen());
+  }
+
+  @Override
+  public boolean isWanted(Task task) {
+    return messages.isInAdmission(task);
+  }
+
+  @Override
+  public void begin(Task task) {
+    messages.begin(task);
+  }
+
+  @Override
+  public Iterator<Task> behind(Task task) {
+    return messages.behind(task);
+  }
+
+  @Override
+  public void takeBehind(Task task, Set<Task> some) {
+    messages.takeBehind(task, some);
+  }
+
+  @Override
+  public void giveBack(Task task) {
+    if (shard.state() == DRAINING && !environment.atMostOnce) {
+      messages.givenBack(true);
+      waitsForRate = true;
+    }
+  }
+
+  @Override
+  public void declined(Task task, long now) {
+    // A declined message says nothing about what handlers need, so the breaker does not hear of it.
+    messages.declined(task, now);
+    settled(task, now);
+  }
+
+  /** The message is done once the log has what its handler published. */
+  @Override
+  public void finished(Task task, long now) {
+    if (task.publishes() && shard.outputs.isOpen() && !shard.state().over()) {
+      // It frees its handler's slot: messages below it, whose outputs it waits for, need one.
+      shard.outputs.add(task, now);
+    } else {
+      done(task, now);
+    }
+  }
+
+  /** A handler has ended well, and the log has what it published. */
+  void done(Task task, long now) {
+    messages.finished(task, !shard.state().over(), now);
+    if (!shard.state().over() && !task.retry) {
+      shard.commits.handled(task);
+    }
+    shard.failures.handled(task);
+    settled(task, now);
+  }
+
+  private void settled(Task task, long now) {
+    shard.host.finished();
+    shard.failures.settled(task, shard.state(), now);
+    environment.removed(1, task.bytes, now);
+    afterSettled(now);
+  }
+
+  private void afterSettled(long now) {
+    if (shard.state() == RUNNING) {
+      shard.host.ready(shard);
+      if (shard.fetch.isLow()) {
+        shard.fetch.step(now);
+      }
+      if (environment.atMostOnce || shard.commits.isMany()) {
+        shard.commits.step(false, now);
+      }
+      shard.outputs.step(now);
+    } else {
+      if (shard.state() == DRAINING) {
+        shard.host.ready(shard);
+      }
+      shard.step(now);
+    }
+  }
+
+  /** The messages of a batch that has failed are handled again, each alone. */
+  @Override
+  public void batchEnded(List<Task> tasks, Throwable failure, long now) {
+    if (failure == null) {
+      for (Task task : tasks) {
+        messages.finished(task, !shard.state().over(), now);
+        shard.failures.handled(task);
+        shard.host.finished();
+      }
+    } else {
+      tasks.forEach(task -> messages.ended(task, now));
+    }
+    if (failure == null || shard.state().over()) {
+      environment.removed(tasks, now);
+      afterSettled(now);
+      return;
+    }
+    if (failure instanceof GivenBackException) {
+      messages.givenBack(shard.state() == DRAINING);
+    } else {
+      String batch = ": a batch of " + tasks.size() + " messages from offset ";
+      shard.log.report(
+          Level.WARN, batch + tasks.get(0).offset + " on failed, each is tried alone", failure);
+    }
+    messages.handOutAlone(tasks);
+    shard.host.ready(shard);
+    if (shard.state() != RUNNING) {
+      shard.step(now);
+    }
+  }
+
+  /**
+   * Records the failure in the log; the message is retried after a pause, or becomes a dead letter.
+   * While the shard is being given away, a message that keeps its place is retried only as long as
+   * a message above it has finished.
+   */
+  @Override
+  public void failed(Task task, Throwable cause, int running, long now) {
+    messages.ended(task, now);
+    if (shard.state().over()) {
+      environment.removed(1, task.bytes, now);
+    } else if (environment.atMostOnce && !task.retry) {
+      String text = ": offset " + task.offset + " failed, and is not tried again";
+      shard.log.report(Level.WARN, text, cause);
+      messages.left(task);
+      environment.removed(1, task.bytes, now);
+      shard.host.ready(shard);
+    } else {
+      shard.failures.failed(task, cause, shard.state(), running, now);
+      shard.host.ready(shard);
+    }
+    if (shard.state() != RUNNING || environment.atMostOnce) {
+      shard.step(now);
+    }
+  }
+}
