@@ -3,7 +3,6 @@ package dev.evenkeel.client.internal.member;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterDirectory;
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.DedupTally;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
@@ -33,7 +32,6 @@ import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
@@ -131,11 +129,7 @@ final class ConsumerShell implements Consumer {
    */
   private final AtomicReference<ConsumerShell> linked = new AtomicReference<>(this);
 
-  private Subscription subscription;
-
-  /** The view in which the topics were looked up last. */
-  private ClusterView seen;
-
+  private final SubscribedTopics topics;
   private Link.Listening pushes;
   private long ticker = -1;
   private long startDeadlineMillis;
@@ -173,10 +167,7 @@ final class ConsumerShell implements Consumer {
     this.link = link;
     this.directory = directory;
     this.options = options;
-    subscription = new Subscription(options.getTopics());
-    if (subscription.hasPatterns()) {
-      options.setTopics(subscription.topics(List.of()));
-    }
+    topics = new SubscribedTopics(this);
     workers =
         options.isWorker() || handler.blocks()
             ? new Workers(options, "evenkeel-" + options.getGroup() + "/" + options.getMember())
@@ -318,7 +309,7 @@ final class ConsumerShell implements Consumer {
 
   private void begin() {
     if (!ended) {
-      lookAtTopics();
+      topics.look();
       begun = true;
       if (options.getTopics().isEmpty()) {
         // It joins when the first topic appears.
@@ -565,8 +556,8 @@ final class ConsumerShell implements Consumer {
     core.shardGroups(directory.shardGroups());
     core.tick(now);
     if (begun && !linkLost && !leaving) {
-      if (subscription.hasPatterns()) {
-        lookAtTopics();
+      if (topics.hasPatterns()) {
+        topics.look();
       }
       if (!options.getTopics().isEmpty()) {
         heartbeats.tick();
@@ -726,90 +717,35 @@ final class ConsumerShell implements Consumer {
   @Override
   public Future<Void> subscribe(String topic) {
     Promise<Void> done = Promise.promise();
-    context.run(
-        () -> {
-          try {
-            if (ended || closing) {
-              throw new RefusedException(
-                  Refusal.INVALID, this + " is closed: it reads nothing any more");
-            }
-            Subscription more = subscription.with(topic, toString());
-            directory
-                .view()
-                .onComplete(
-                    view ->
-                        context.run(
-                            () -> {
-                              if (view.failed()) {
-                                done.fail(view.cause());
-                              } else if (!Subscription.isPattern(topic)
-                                  && view.result().topic(topic) == null) {
-                                done.fail(view.result().missing(topic));
-                              } else {
-                                subscribed(more);
-                                done.complete();
-                              }
-                            }));
-          } catch (RefusedException e) {
-            done.fail(e);
-          }
-        });
+    context.run(() -> topics.add(topic).onComplete(done));
     return done.future();
-  }
-
-  private void subscribed(Subscription next) {
-    subscription = next;
-    seen = null;
-    lookAtTopics();
-  }
-
-  /** Finds out which topics there are to read, if that may have changed. */
-  private void lookAtTopics() {
-    ClusterView view = directory.current();
-    if (view == seen || view == null && subscription.hasPatterns()) {
-      return;
-    }
-    seen = view;
-    List<String> existing =
-        view == null ? List.of() : view.topics().stream().map(TopicInfo::name).toList();
-    List<String> topics = subscription.topics(existing);
-    if (!topics.equals(options.getTopics())) {
-      options.setTopics(topics);
-      if (broadcast != null) {
-        broadcast.topicsChanged();
-      }
-      if (begun) {
-        heartbeatNow();
-      }
-    }
   }
 
   @Override
   public Future<Boolean> unsubscribe(String topic) {
     Promise<Boolean> done = Promise.promise();
     context.run(
-        () -> {
-          if (ended || closing) {
-            done.fail(
-                new RefusedException(
-                    Refusal.INVALID, this + " is closed: it reads nothing any more"));
-            return;
-          }
-          try {
-            subscribed(subscription.without(topic, toString()));
-          } catch (RefusedException e) {
-            done.fail(e);
-            return;
-          }
-          if (Subscription.isPattern(topic)) {
-            // The topics keep what the group knows of them: they may come back.
-            done.complete(false);
-            return;
-          }
-          Unsubscribing.ask(link, directory, options, topic)
-              .onComplete(asked -> context.run(() -> done.handle(asked)));
-        });
+        () -> topics.remove(topic).onComplete(asked -> context.run(() -> done.handle(asked))));
     return done.future();
+  }
+
+  /**
+   * @throws RefusedException INVALID if the consumer closes or has ended
+   */
+  void requireOpen() {
+    if (ended || closing) {
+      throw new RefusedException(Refusal.INVALID, this + " is closed: it reads nothing any more");
+    }
+  }
+
+  /** The options have other topics than before. */
+  void topicsChanged() {
+    if (broadcast != null) {
+      broadcast.topicsChanged();
+    }
+    if (begun) {
+      heartbeatNow();
+    }
   }
 
   @Override

@@ -1,0 +1,99 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicInfo;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import java.util.List;
+
+/**
+ * The topics that a running consumer reads: those that it names, and those that its patterns match
+ * now. The consumer's options always have them. All of it happens on the consumer's context.
+ */
+final class SubscribedTopics {
+  private final ConsumerShell consumer;
+  private Subscription subscription;
+
+  /** The view in which the topics were looked up last; null: look again. */
+  private ClusterView seen;
+
+  SubscribedTopics(ConsumerShell consumer) {
+    this.consumer = consumer;
+    subscription = new Subscription(consumer.options.getTopics());
+    if (subscription.hasPatterns()) {
+      consumer.options.setTopics(subscription.topics(List.of()));
+    }
+  }
+
+  /** Whether the topics may change without a call of the application. */
+  boolean hasPatterns() {
+    return subscription.hasPatterns();
+  }
+
+  /** Finds out which topics there are to read, if that may have changed. */
+  void look() {
+    ClusterView view = consumer.directory.current();
+    if (view == seen || view == null && subscription.hasPatterns()) {
+      return;
+    }
+    seen = view;
+    List<String> existing =
+        view == null ? List.of() : view.topics().stream().map(TopicInfo::name).toList();
+    List<String> topics = subscription.topics(existing);
+    if (!topics.equals(consumer.options.getTopics())) {
+      consumer.options.setTopics(topics);
+      consumer.topicsChanged();
+    }
+  }
+
+  /** See {@link dev.evenkeel.client.Consumer#subscribe}. */
+  Future<Void> add(String topic) {
+    Subscription more;
+    try {
+      consumer.requireOpen();
+      more = subscription.with(topic, consumer.toString());
+    } catch (RefusedException e) {
+      return Future.failedFuture(e);
+    }
+    Promise<Void> done = Promise.promise();
+    consumer
+        .directory
+        .view()
+        .onComplete(
+            view ->
+                consumer.context.run(
+                    () -> {
+                      if (view.failed()) {
+                        done.fail(view.cause());
+                      } else if (!Subscription.isPattern(topic)
+                          && view.result().topic(topic) == null) {
+                        done.fail(view.result().missing(topic));
+                      } else {
+                        use(more);
+                        done.complete();
+                      }
+                    }));
+    return done.future();
+  }
+
+  /** See {@link dev.evenkeel.client.Consumer#unsubscribe}. */
+  Future<Boolean> remove(String topic) {
+    try {
+      consumer.requireOpen();
+      use(subscription.without(topic, consumer.toString()));
+    } catch (RefusedException e) {
+      return Future.failedFuture(e);
+    }
+    // The topics of a pattern keep what the group knows of them: they may come back.
+    return Subscription.isPattern(topic)
+        ? Future.succeededFuture(false)
+        : Unsubscribing.ask(consumer.link, consumer.directory, consumer.options, topic);
+  }
+
+  private void use(Subscription next) {
+    subscription = next;
+    seen = null;
+    look();
+  }
+}
