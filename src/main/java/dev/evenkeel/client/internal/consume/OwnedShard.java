@@ -92,9 +92,6 @@ public final class OwnedShard {
   /** See {@link #finishes()}. */
   private boolean finishes;
 
-  /** The answer to the last commit was lost, so the log may take it at any time. */
-  private boolean commitInDoubt;
-
   /**
    * The log may still take something else of this epoch, although no answer is awaited any more. A
    * later owner at the same epoch cannot know where to begin: the lease that it reads may change
@@ -176,7 +173,7 @@ public final class OwnedShard {
    * more.
    */
   boolean inDoubt() {
-    return commitInDoubt || spent;
+    return commits.inDoubt() || spent;
   }
 
   /** See {@link #inDoubt}: nothing may begin under this epoch any more. */
@@ -411,7 +408,6 @@ public final class OwnedShard {
 
   /** The log has taken a commit. */
   public void committed(long offset) {
-    commitInDoubt = false;
     commits.taken(offset);
     if (environment.atMostOnce && !state.over()) {
       messages.startableTo(offset);
@@ -421,15 +417,10 @@ public final class OwnedShard {
 
   /** A commit failed, or its answer was lost. */
   public void commitFailed(RefusedException refused, long now) {
-    commits.ended();
-    commitInDoubt |= mayBeTaken(refused);
+    commits.ended(refused);
     if (works() && !fenced(refused, now)) {
       commits.failed(refused, now);
     }
-  }
-
-  private static boolean mayBeTaken(RefusedException refused) {
-    return refused.refusal() == Refusal.INDETERMINATE;
   }
 
   /**
@@ -449,7 +440,7 @@ public final class OwnedShard {
   /** Outcomes could not be recorded, or the answer was lost. */
   public void recordFailed(DataCommand.RecordOutcomes command, RefusedException refused, long now) {
     failures.recordEnded();
-    spent |= mayBeTaken(refused);
+    spent |= refused.refusal() == Refusal.INDETERMINATE;
     if (works() && !fenced(refused, now)) {
       failures.recordFailed(command, refused, now);
     }

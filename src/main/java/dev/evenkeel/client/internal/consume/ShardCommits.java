@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany.Position;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 
@@ -23,6 +24,9 @@ final class ShardCommits {
 
   private long committed;
   private boolean inFlight;
+
+  /** See {@link #inDoubt()}. */
+  private boolean inDoubt;
 
   /** The next batch of the log group asks for the position. */
   private boolean wanted;
@@ -99,6 +103,11 @@ final class ShardCommits {
 
   boolean inFlight() {
     return inFlight;
+  }
+
+  /** Whether the answer to the last commit was lost, so that the log may take it at any time. */
+  boolean inDoubt() {
+    return inDoubt;
   }
 
   /** A message was handled, perhaps with the state after it. */
@@ -213,13 +222,15 @@ final class ShardCommits {
   /** The log has taken a commit. */
   void taken(long offset) {
     inFlight = false;
+    inDoubt = false;
     committed = Math.max(committed, offset);
     stateTaken = Math.max(stateTaken, stateSent);
   }
 
-  /** A commit has failed. */
-  void ended() {
+  /** A commit was refused, or its answer was lost. */
+  void ended(RefusedException refused) {
     inFlight = false;
+    inDoubt |= refused.refusal() == Refusal.INDETERMINATE;
   }
 
   /** A commit was refused, but not because the shard is another's. */

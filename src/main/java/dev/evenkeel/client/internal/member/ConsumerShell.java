@@ -12,10 +12,8 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
-import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.Order;
-import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
@@ -25,7 +23,6 @@ import dev.evenkeel.client.internal.consume.ConsumerCore;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.client.internal.tracing.HandlerSpans;
-import dev.evenkeel.client.internal.tracing.SendSpans;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.protocol.BuildVersion;
@@ -89,9 +86,6 @@ final class ConsumerShell implements Consumer {
 
   /** Null: no message has a span. */
   final HandlerSpans spans;
-
-  /** Of what handlers publish; null: it has no spans. */
-  private final SendSpans publishSpans;
 
   /** Null: the handler runs on the context. */
   private final Workers workers;
@@ -178,7 +172,6 @@ final class ConsumerShell implements Consumer {
     keepsState = handler.keepsState() && positions == null;
     context = new OwnContext(link.vertx());
     spans = HandlerSpans.of(context.vertx(), options);
-    publishSpans = handler.usesContext() ? SendSpans.of(link.vertx(), options.getTracing()) : null;
     SplittableRandom random = new SplittableRandom();
     boolean givesState = handler.givesState() && positions == null;
     core =
@@ -211,7 +204,8 @@ final class ConsumerShell implements Consumer {
       LevelMember level = new LevelMember(this, random);
       features.add(level);
       source = level.work();
-      messages = new MessageLoop<>(this, level.work(), this::handle);
+      HandlerCalls handling = new HandlerCalls(this, keepsState, repetition);
+      messages = new MessageLoop<>(this, level.work(), handling::handle);
       rated = null;
       unrated = null;
     } else {
@@ -230,48 +224,14 @@ final class ConsumerShell implements Consumer {
         features.add(rates);
       }
       MessageSource<Task> last = rates == null ? admission : rates.source();
-      rated =
-          handler.usesContext()
-              ? new MessageLoop<>(this, last, this::handleWithContext)
-              : new MessageLoop<>(
-                  this, last, this::handle, handler.handlesBatches() ? this::handleBatch : null);
+      // The dedup step measures repetition itself, also for messages that it declines.
+      RepetitionWatch watch = dedup == null ? repetition : null;
+      rated = new HandlerCalls(this, keepsState, watch).loop(last);
       messages = rated;
     }
     leaderships = new Leaderships(options.getMember(), () -> context.run(this::resigned));
     heartbeats = new HeartbeatLoop(this, random);
     blockedLoop = new BlockedLoopWatch(this, handler.getClass());
-  }
-
-  private Future<Void> handle(MessageSource.Handed task, Delivery delivery) {
-    look(delivery);
-    return spans == null
-        ? handler.handle(delivery)
-        : spans.handle(delivery, () -> handler.handle(delivery));
-  }
-
-  private Future<Void> handleBatch(List<Delivery> batch) {
-    batch.forEach(this::look);
-    return spans == null
-        ? handler.handleBatch(batch)
-        : spans.handleBatch(batch, () -> handler.handleBatch(batch));
-  }
-
-  private Future<Void> handleWithContext(Task task, Delivery delivery) {
-    look(delivery);
-    boolean commits = keepsState && options.getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
-    TaskContext of = new TaskContext(directory, commits, task, publishSpans);
-    Future<Void> handled =
-        spans == null
-            ? handler.handle(delivery, of)
-            : spans.handle(delivery, () -> handler.handle(delivery, of));
-    return handled == null ? null : handled.onComplete(ended -> of.end());
-  }
-
-  /** Measures repetition. The dedup step does that itself, also for messages that it declines. */
-  private void look(Delivery delivery) {
-    if (dedup == null && delivery.attempt() == 1) {
-      repetition.see(delivery.topic(), delivery.message());
-    }
   }
 
   Future<Consumer> start() {

@@ -1,0 +1,84 @@
+package dev.evenkeel.client.internal.member;
+
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.internal.admission.RepetitionWatch;
+import dev.evenkeel.client.internal.consume.MessageSource;
+import dev.evenkeel.client.internal.consume.Task;
+import dev.evenkeel.client.internal.tracing.HandlerSpans;
+import dev.evenkeel.client.internal.tracing.SendSpans;
+import io.vertx.core.Future;
+import java.util.List;
+
+/** Calls a consumer's handler with messages, each in its span. */
+final class HandlerCalls {
+  private final ConsumerShell consumer;
+  private final ConsumerHandler handler;
+
+  /** Null: no message has a span. */
+  private final HandlerSpans spans;
+
+  /** Of what handlers publish; null: it has no spans. */
+  private final SendSpans publishSpans;
+
+  /** Whether the handler may keep state with each message. */
+  private final boolean commits;
+
+  /** Null: it is measured elsewhere. */
+  private final RepetitionWatch repetition;
+
+  /**
+   * @param keepsState whether the handler uses the state of former owners
+   * @param repetition measures how often messages repeat; null: it is measured elsewhere
+   */
+  HandlerCalls(ConsumerShell consumer, boolean keepsState, RepetitionWatch repetition) {
+    this.consumer = consumer;
+    handler = consumer.handler;
+    spans = consumer.spans;
+    publishSpans =
+        handler.usesContext()
+            ? SendSpans.of(consumer.link.vertx(), consumer.options.getTracing())
+            : null;
+    commits = keepsState && consumer.options.getDelivery() == DeliveryPolicy.EFFECTIVELY_ONCE;
+    this.repetition = repetition;
+  }
+
+  /** The loop that takes messages of owned shards to the handler. */
+  MessageLoop<Task> loop(MessageSource<Task> source) {
+    return handler.usesContext()
+        ? new MessageLoop<>(consumer, source, this::handleWithContext)
+        : new MessageLoop<>(
+            consumer, source, this::handle, handler.handlesBatches() ? this::handleBatch : null);
+  }
+
+  Future<Void> handle(MessageSource.Handed task, Delivery delivery) {
+    look(delivery);
+    return spans == null
+        ? handler.handle(delivery)
+        : spans.handle(delivery, () -> handler.handle(delivery));
+  }
+
+  private Future<Void> handleBatch(List<Delivery> batch) {
+    batch.forEach(this::look);
+    return spans == null
+        ? handler.handleBatch(batch)
+        : spans.handleBatch(batch, () -> handler.handleBatch(batch));
+  }
+
+  private Future<Void> handleWithContext(Task task, Delivery delivery) {
+    look(delivery);
+    TaskContext of = new TaskContext(consumer.directory, commits, task, publishSpans);
+    Future<Void> handled =
+        spans == null
+            ? handler.handle(delivery, of)
+            : spans.handle(delivery, () -> handler.handle(delivery, of));
+    return handled == null ? null : handled.onComplete(ended -> of.end());
+  }
+
+  private void look(Delivery delivery) {
+    if (repetition != null && delivery.attempt() == 1) {
+      repetition.see(delivery.topic(), delivery.message());
+    }
+  }
+}
