@@ -422,15 +422,19 @@ class DailyApiIT extends OneNode {
                         return Future.succeededFuture();
                       })));
       assertThat(consumer.ownedShards()).as("there is no such topic yet").isZero();
-      for (String topic : List.of("eu.orders", "eu.visits", "us.orders")) {
+      for (String topic : List.of("eu.orders", "eu.visits", "us.orders", "empty")) {
         node.createTopic(topic, 2);
+      }
+      for (String topic : List.of("eu.orders", "eu.visits", "us.orders")) {
         node.send(topic, List.of("1"));
       }
       Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.size() == 2);
       assertThat(got).containsExactlyInAnyOrder("eu.orders 1", "eu.visits 1");
 
-      await(consumer.subscribe("us.orders"));
+      await(Future.all(consumer.subscribe("us.orders"), consumer.subscribe("empty")));
       Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> got.size() == 3);
+      Awaitility.await().until(() -> consumer.ownedShards() == 8);
+      assertThat(await(consumer.unsubscribe("empty"))).isTrue();
       refused(consumer.subscribe("us.orders"), Refusal.INVALID);
       refused(consumer.subscribe("nowhere"), Refusal.UNKNOWN_TOPIC);
       assertThat(await(consumer.unsubscribe("eu.*"))).isFalse();

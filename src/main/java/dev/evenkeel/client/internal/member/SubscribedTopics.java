@@ -49,10 +49,9 @@ final class SubscribedTopics {
 
   /** See {@link dev.evenkeel.client.Consumer#subscribe}. */
   Future<Void> add(String topic) {
-    Subscription more;
     try {
       consumer.requireOpen();
-      more = subscription.with(topic, consumer.toString());
+      subscription.with(topic, consumer.toString());
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
@@ -60,21 +59,22 @@ final class SubscribedTopics {
     consumer
         .directory
         .view()
-        .onComplete(
-            view ->
-                consumer.context.run(
-                    () -> {
-                      if (view.failed()) {
-                        done.fail(view.cause());
-                      } else if (!Subscription.isPattern(topic)
-                          && view.result().topic(topic) == null) {
-                        done.fail(view.result().missing(topic));
-                      } else {
-                        use(more);
-                        done.complete();
-                      }
-                    }));
+        .onSuccess(view -> consumer.context.run(() -> done.handle(add(topic, view))))
+        .onFailure(done::fail);
     return done.future();
+  }
+
+  private Future<Void> add(String topic, ClusterView view) {
+    if (!Subscription.isPattern(topic) && view.topic(topic) == null) {
+      return Future.failedFuture(view.missing(topic));
+    }
+    try {
+      // What is read may have changed while the view was asked for.
+      use(subscription.with(topic, consumer.toString()));
+      return Future.succeededFuture();
+    } catch (RefusedException e) {
+      return Future.failedFuture(e);
+    }
   }
 
   /** See {@link dev.evenkeel.client.Consumer#unsubscribe}. */
