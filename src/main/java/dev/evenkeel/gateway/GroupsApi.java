@@ -44,14 +44,17 @@ final class GroupsApi {
 
   private final ClusterCalls calls;
   private final DeadLettersApi deadLetters;
+  private final DeadLetterChanges deadLetterChanges;
   private final RetriesApi retries;
   private final ResetApi resets;
   private final PlanApi plans;
 
   GroupsApi(ClusterCalls calls) {
     this.calls = calls;
-    deadLetters = new DeadLettersApi(calls);
-    retries = new RetriesApi(calls, deadLetters);
+    FailedMessages failed = new FailedMessages(calls);
+    deadLetters = new DeadLettersApi(calls, failed);
+    deadLetterChanges = new DeadLetterChanges(calls, failed, deadLetters);
+    retries = new RetriesApi(calls, failed);
     resets = new ResetApi(calls);
     plans = new PlanApi(calls);
   }
@@ -74,7 +77,7 @@ final class GroupsApi {
         return retries.list(request);
       }
       case "replay", "drop" -> {
-        return deadLetters.change(request, action.equals("replay"));
+        return deadLetterChanges.change(request, action.equals("replay"));
       }
       case "reset" -> {
         return resets.reset(request);

@@ -1,7 +1,6 @@
 package dev.evenkeel.gateway;
 
 import dev.evenkeel.bus.ClusterView;
-import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -10,75 +9,45 @@ import dev.evenkeel.protocol.wire.RetriesList;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
-import java.util.Iterator;
 
 /**
  * Lists the messages of a group that failed and wait for another attempt, or behind one that does.
  */
 final class RetriesApi {
   private final ClusterCalls calls;
-  private final DeadLettersApi deadLetters;
+  private final FailedMessages failed;
 
-  RetriesApi(ClusterCalls calls, DeadLettersApi deadLetters) {
+  RetriesApi(ClusterCalls calls, FailedMessages failed) {
     this.calls = calls;
-    this.deadLetters = deadLetters;
+    this.failed = failed;
   }
 
   /** By topic, shard and offset, after the one that the request names. */
   Future<Object> list(JsonObject request) {
-    String group = JsonFields.neededText(request, "group");
-    Page page = Page.of(request);
-    String after = JsonFields.text(request, "after");
-    return calls
-        .topics()
-        .compose(
-            view -> {
-              DeadLettersApi.LetterId last = after == null ? null : DeadLettersApi.id(view, after);
-              return deadLetters
-                  .figures(view, group)
-                  .compose(
-                      figures -> {
-                        Iterator<Shard> shards =
-                            figures.stream()
-                                .filter(each -> each.waiting() + each.parked() + each.held() > 0)
-                                .map(FailureFigures::shard)
-                                .filter(each -> last == null || each.compareTo(last.shard()) >= 0)
-                                .sorted()
-                                .iterator();
-                        return fill(page, view, group, shards, last);
-                      });
-            })
-        .map(done -> page.items());
+    return failed.list(
+        request, each -> each.waiting() + each.parked() + each.held() > 0, this::fill);
   }
 
-  private Future<Void> fill(
-      Page page,
-      ClusterView view,
-      String group,
-      Iterator<Shard> shards,
-      DeadLettersApi.LetterId last) {
-    if (page.full() || !shards.hasNext()) {
-      return Future.succeededFuture();
-    }
-    Shard shard = shards.next();
-    boolean begun = last != null && shard.equals(last.shard());
+  private Future<Long> fill(ClusterView view, String group, FailedMessages.Id from, Page page) {
     Bytes body = new Bytes().text(group);
-    RecordCodec.write(body, shard);
-    body.i64(begun ? last.offset() + 1 : 0).i32(page.itemsLeft());
+    RecordCodec.write(body, from.shard());
+    body.i64(from.offset()).i32(page.itemsLeft());
     return calls
-        .toLeaderOf(shard, Op.READ_RETRIES, body)
-        .map(RetriesList::decode)
-        .compose(
-            found -> {
-              found.waiting().forEach(each -> page.add(json(view, shard, each)));
-              return fill(page, view, group, shards, last);
+        .toLeaderOf(from.shard(), Op.READ_RETRIES, body)
+        .map(
+            answer -> {
+              RetriesList.decode(answer)
+                  .waiting()
+                  .forEach(each -> page.add(json(view, from.shard(), each)));
+              // That was all, or the page is full.
+              return null;
             });
   }
 
   private static JsonObject json(ClusterView view, Shard shard, RetriesList.Waiting each) {
     boolean parked = each.place() == RetriesList.PARKED;
     return new JsonObject()
-        .put("topic", DeadLettersApi.topicOf(view, shard))
+        .put("topic", FailedMessages.topicOf(view, shard))
         .put("shard", shard.shard())
         .put("offset", each.offset())
         .put("parked", parked)

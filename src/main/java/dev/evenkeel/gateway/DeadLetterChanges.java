@@ -1,0 +1,183 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.LeaderClient;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableSet;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import java.util.function.Supplier;
+
+/** Replays and drops the dead letters of a group on all shards. */
+final class DeadLetterChanges {
+  private final ClusterCalls calls;
+  private final FailedMessages failed;
+  private final DeadLettersApi letters;
+
+  DeadLetterChanges(ClusterCalls calls, FailedMessages failed, DeadLettersApi letters) {
+    this.calls = calls;
+    this.failed = failed;
+    this.letters = letters;
+  }
+
+  /**
+   * Replays dead letters as retries, or drops them. With {@code dryRun}, only counts them.
+   *
+   * @param replay false: drops them
+   */
+  Future<Object> change(JsonObject request, boolean replay) {
+    String group = JsonFields.neededText(request, "group");
+    JsonArray names = JsonFields.arrayField(request, "deadLetters");
+    boolean all = Boolean.TRUE.equals(request.getValue("all"));
+    if (all == (names != null)) {
+      throw JsonFields.invalid("give either 'deadLetters', a list of names, or 'all': true");
+    }
+    boolean dryRun = JsonFields.flag(request, "dryRun");
+    return calls
+        .topics()
+        .compose(
+            view -> {
+              if (all) {
+                return dryRun ? counted(view, group) : everything(view, group, replay);
+              }
+              Map<Shard, NavigableSet<Long>> offsets = offsets(view, names);
+              return dryRun ? counted(group, offsets) : named(view, group, offsets, replay);
+            })
+        .map(
+            count -> {
+              JsonObject answer = new JsonObject().put("group", group).put("count", count);
+              return dryRun ? answer.put("dryRun", true) : answer;
+            });
+  }
+
+  private static Map<Shard, NavigableSet<Long>> offsets(ClusterView view, JsonArray names) {
+    Map<Shard, NavigableSet<Long>> offsets = new TreeMap<>();
+    for (Object name : names) {
+      FailedMessages.Id id = FailedMessages.id(view, String.valueOf(name));
+      offsets.computeIfAbsent(id.shard(), any -> new TreeSet<>()).add(id.offset());
+    }
+    return offsets;
+  }
+
+  /** How many dead letters the group has. */
+  private Future<Long> counted(ClusterView view, String group) {
+    return failed
+        .figures(view, group)
+        .map(figures -> figures.stream().mapToLong(FailureFigures::dead).sum());
+  }
+
+  /** How many of these messages are dead letters of the group. */
+  private Future<Long> counted(String group, Map<Shard, NavigableSet<Long>> offsets) {
+    List<Supplier<Future<Long>>> steps = new ArrayList<>();
+    offsets.forEach((shard, of) -> steps.add(() -> counted(group, shard, of, of.first())));
+    return sum(steps);
+  }
+
+  private Future<Long> counted(String group, Shard shard, NavigableSet<Long> of, long from) {
+    return letters
+        .read(group, shard, from, Page.LIMIT_MAX, 0)
+        .compose(
+            answer -> {
+              List<Long> found = answer.letters().stream().map(DeadLetter::offset).toList();
+              long count = found.stream().filter(of::contains).count();
+              Long next = found.isEmpty() ? null : of.higher(found.get(found.size() - 1));
+              return next == null
+                  ? Future.succeededFuture(count)
+                  : counted(group, shard, of, next).map(more -> count + more);
+            });
+  }
+
+  private Future<Long> named(
+      ClusterView view, String group, Map<Shard, NavigableSet<Long>> offsets, boolean replay) {
+    List<Supplier<Future<Long>>> steps = new ArrayList<>();
+    offsets.forEach(
+        (shard, set) -> {
+          List<Long> of = List.copyOf(set);
+          for (int from = 0; from < of.size(); from += Limits.OUTCOMES_A_COMMAND_MAX) {
+            int to = Math.min(of.size(), from + Limits.OUTCOMES_A_COMMAND_MAX);
+            List<Long> some = of.subList(from, to);
+            steps.add(
+                () -> submit(view, group, shard, some, replay).map(done -> (long) done.size()));
+          }
+        });
+    return sum(steps);
+  }
+
+  /** Does one step after the other. */
+  private static Future<Long> sum(List<Supplier<Future<Long>>> steps) {
+    Future<Long> sum = Future.succeededFuture(0L);
+    for (Supplier<Future<Long>> step : steps) {
+      sum = sum.compose(count -> step.get().map(done -> count + done));
+    }
+    return sum;
+  }
+
+  private Future<Long> everything(ClusterView view, String group, boolean replay) {
+    return failed
+        .figures(view, group)
+        .compose(
+            figures -> {
+              List<Supplier<Future<Long>>> steps = new ArrayList<>();
+              figures.forEach(
+                  each -> steps.add(() -> whole(view, group, each.shard(), each.dead(), replay)));
+              return sum(steps);
+            });
+  }
+
+  /**
+   * Changes at most {@code left} dead letters of a shard, so that those that fail again meanwhile
+   * are not replayed again.
+   */
+  private Future<Long> whole(
+      ClusterView view, String group, Shard shard, long left, boolean replay) {
+    if (left <= 0) {
+      return Future.succeededFuture(0L);
+    }
+    int max = (int) Math.min(left, Limits.OUTCOMES_A_COMMAND_MAX);
+    // Without messages: they would be read from all over the disk, and one may be damaged.
+    return letters
+        .read(group, shard, 0, max, 0)
+        .compose(
+            answer -> {
+              List<Long> offsets = answer.letters().stream().map(DeadLetter::offset).toList();
+              if (offsets.isEmpty()) {
+                return Future.succeededFuture(0L);
+              }
+              return submit(view, group, shard, offsets, replay)
+                  .compose(
+                      done ->
+                          done.isEmpty()
+                              ? Future.succeededFuture(0L)
+                              : whole(view, group, shard, left - done.size(), replay)
+                                  .map(more -> more + done.size()));
+            });
+  }
+
+  private Future<List<Long>> submit(
+      ClusterView view, String group, Shard shard, List<Long> offsets, boolean replay) {
+    int dataGroup = view.shardGroups().of(shard);
+    Bytes body = new Bytes(64 + 8 * offsets.size()).i32(dataGroup);
+    CommandCodec.write(
+        body,
+        replay
+            ? new DataCommand.ReplayDeadLetters(group, shard, offsets)
+            : new DataCommand.DropDeadLetters(group, shard, offsets));
+    return calls
+        .toDataLeader(dataGroup, Op.SUBMIT_DATA, body)
+        .map(answer -> ((Reply.OfOffsets) LeaderClient.reply(answer)).offsets());
+  }
+}

@@ -1,0 +1,130 @@
+package dev.evenkeel.gateway;
+
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FailureFigures;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
+import java.util.Iterator;
+import java.util.List;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/** Finds the failed messages of a group on all shards, and lists them page by page. */
+final class FailedMessages {
+  private final ClusterCalls calls;
+
+  FailedMessages(ClusterCalls calls) {
+    this.calls = calls;
+  }
+
+  /** Identifies a failed message; as a text, topic/shard/offset. */
+  record Id(Shard shard, long offset) {}
+
+  /** Reads failed messages of one shard. */
+  interface Reader {
+    /**
+     * Adds messages from an offset on to the page.
+     *
+     * @return where to read on; null: the shard has no more
+     */
+    Future<Long> read(ClusterView view, String group, Id from, Page page);
+  }
+
+  /**
+   * Lists messages by topic, shard and offset, after the one that the request names.
+   *
+   * @param has whether a shard has any of them
+   */
+  Future<Object> list(JsonObject request, Predicate<FailureFigures> has, Reader reader) {
+    String group = JsonFields.neededText(request, "group");
+    Page page = Page.of(request);
+    String after = JsonFields.text(request, "after");
+    return calls
+        .topics()
+        .compose(
+            view -> {
+              Id last = after == null ? null : id(view, after);
+              return figures(view, group)
+                  .map(figures -> starts(figures, has, last))
+                  .compose(
+                      starts -> fill(page, starts, null, at -> reader.read(view, group, at, page)));
+            })
+        .map(done -> page.items());
+  }
+
+  /**
+   * Where to begin in each shard that has any.
+   *
+   * @param last the message in front of the first one; null: there is none
+   */
+  private static Iterator<Id> starts(
+      List<FailureFigures> figures, Predicate<FailureFigures> has, Id last) {
+    return figures.stream()
+        .filter(has)
+        .map(FailureFigures::shard)
+        .filter(each -> last == null || each.compareTo(last.shard()) >= 0)
+        .sorted()
+        .map(
+            each -> new Id(each, last != null && each.equals(last.shard()) ? last.offset() + 1 : 0))
+        .iterator();
+  }
+
+  /**
+   * Reads until the page is full.
+   *
+   * @param at where to read first; null: the next shard
+   */
+  private static Future<Void> fill(
+      Page page, Iterator<Id> starts, Id at, Function<Id, Future<Long>> read) {
+    if (page.full() || at == null && !starts.hasNext()) {
+      return Future.succeededFuture();
+    }
+    Id from = at == null ? starts.next() : at;
+    return read.apply(from)
+        .compose(
+            next -> fill(page, starts, next == null ? null : new Id(from.shard(), next), read));
+  }
+
+  /** The figures of a group, by shard. Fails if one log group has no leader. */
+  Future<List<FailureFigures>> figures(ClusterView view, String group) {
+    return ClusterCalls.forEachDataGroup(
+            view,
+            i ->
+                calls
+                    .toDataLeader(i, Op.READ_FAILURES, new Bytes().i32(i).text(group))
+                    .map(answer -> FailureFigures.LIST.read(new ByteReader(answer))))
+        .map(parts -> parts.stream().flatMap(List::stream).toList());
+  }
+
+  static Id id(ClusterView view, String name) {
+    String[] parts = name.split("/", -1);
+    if (parts.length != 3 || !parts[1].matches("\\d{1,9}") || !parts[2].matches("\\d{1,18}")) {
+      throw JsonFields.invalid(
+          "'" + name + "' does not name a dead letter: write topic/shard/offset, like orders/2/17");
+    }
+    TopicInfo topic = view.existing(parts[0]);
+    int shard = Integer.parseInt(parts[1]);
+    if (!topic.has(shard)) {
+      throw new RefusedException(
+          Refusal.UNKNOWN_SHARD,
+          "there is no shard " + shard + " of '" + topic.name() + "': use " + topic.range());
+    }
+    return new Id(new Shard(topic.id(), shard), Long.parseLong(parts[2]));
+  }
+
+  /** The name of a shard's topic; null: it is gone. */
+  static String topicOf(ClusterView view, Shard shard) {
+    return view.topics().stream()
+        .filter(each -> each.id() == shard.topicId())
+        .map(TopicInfo::name)
+        .findFirst()
+        .orElse(null);
+  }
+}
