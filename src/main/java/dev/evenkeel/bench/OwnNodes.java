@@ -1,8 +1,8 @@
 package dev.evenkeel.bench;
 
 import dev.evenkeel.cli.ChildProcess;
+import dev.evenkeel.cli.ChildProcesses;
 import dev.evenkeel.cli.CommandFailure;
-import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.FreePorts;
 import dev.evenkeel.cli.OwnProgram;
 import dev.evenkeel.protocol.files.DurableFiles;
@@ -28,7 +28,6 @@ import java.util.stream.Collectors;
  */
 final class OwnNodes implements AutoCloseable {
   private static final long READY_SECONDS_MAX = 180;
-  private static final long KILL_SECONDS_MAX = 20;
   private static final int ERROR_LINES_SHOWN_MAX = 5;
   private static final String HOST = FreePorts.HOST;
   private static final Pattern SNAPSHOT = Pattern.compile("snapshot\\.\\d+_(\\d+)");
@@ -36,12 +35,12 @@ final class OwnNodes implements AutoCloseable {
   private final BenchOptions options;
   private final Path directory;
   private final List<OwnNode> nodes = new ArrayList<>();
-  private final Thread onExit = new Thread(this::end, "bench-end");
-  private boolean ended;
+  private final ChildProcesses processes;
 
   private OwnNodes(BenchOptions options, Path directory) {
     this.options = options;
     this.directory = directory;
+    processes = new ChildProcesses(directory, "bench-end");
   }
 
   /** Starts as many nodes as the options say, and waits until all can serve. */
@@ -53,7 +52,6 @@ final class OwnNodes implements AutoCloseable {
     } catch (IOException e) {
       throw CommandFailure.failed("cannot keep data in " + options.data() + ": " + e, e);
     }
-    Runtime.getRuntime().addShutdownHook(own.onExit);
     try {
       List<Integer> ports = FreePorts.find(options.nodes());
       for (int port : ports) {
@@ -100,23 +98,8 @@ final class OwnNodes implements AutoCloseable {
 
   @Override
   public void close() {
-    end();
-    try {
-      Runtime.getRuntime().removeShutdownHook(onExit);
-    } catch (IllegalStateException e) {
-      // The JVM is shutting down: the hook runs already.
-      return;
-    }
-  }
-
-  private synchronized void end() {
-    if (ended) {
-      return;
-    }
-    ended = true;
     // Their data is removed, so they need not stop cleanly.
-    nodes.forEach(OwnNode::kill);
-    DataDirectory.remove(directory);
+    processes.close();
   }
 
   /** One node in a JVM of its own, which can be killed and started again on the same data. */
@@ -157,7 +140,7 @@ final class OwnNodes implements AutoCloseable {
       CompletableFuture<String> reported = new CompletableFuture<>();
       ready = reported;
       process =
-          ChildProcess.start(
+          processes.start(
               "node " + id,
               command,
               ProcessBuilder.Redirect.appendTo(errors().toFile()),
@@ -168,7 +151,6 @@ final class OwnNodes implements AutoCloseable {
                   reported.complete(line);
                 }
               });
-      process.closeInput();
     }
 
     /** Waits until the node reports that it is ready. */
@@ -197,14 +179,8 @@ final class OwnNodes implements AutoCloseable {
 
     /** Kills the node with SIGKILL, and waits for its end. */
     void kill() {
-      if (process == null) {
-        return;
-      }
-      process.kill();
-      try {
-        process.awaitEnd(TimeUnit.SECONDS.toMillis(KILL_SECONDS_MAX));
-      } catch (InterruptedException e) {
-        Thread.currentThread().interrupt();
+      if (process != null) {
+        ChildProcesses.kill(List.of(process));
       }
     }
 

@@ -3,7 +3,6 @@ package dev.evenkeel.cli;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
@@ -19,8 +18,7 @@ final class TrainingRun implements AutoCloseable {
   private static final long COMMAND_MILLIS_MAX = 60_000;
 
   private final Path directory;
-  private final List<ChildProcess> running = new ArrayList<>();
-  private final Thread onExit = new Thread(this::end, "training-end");
+  private final ChildProcesses processes;
 
   TrainingRun() {
     try {
@@ -28,7 +26,7 @@ final class TrainingRun implements AutoCloseable {
     } catch (IOException e) {
       throw CommandFailure.failed("cannot make a temporary directory: " + e, e);
     }
-    Runtime.getRuntime().addShutdownHook(onExit);
+    processes = new ChildProcesses(directory, "training-end");
   }
 
   /** A directory for the caller's files, too. {@link #close} removes it. */
@@ -116,41 +114,19 @@ final class TrainingRun implements AutoCloseable {
     return directory.resolve(command + ".err");
   }
 
-  private synchronized ChildProcess start(String command, Consumer<String> lines, String... args) {
+  private ChildProcess start(String command, Consumer<String> lines, String... args) {
     List<String> all =
         OwnProgram.command(
             List.of(
                 "-XX:DumpLoadedClassList=" + list(command), "-XX:TieredStopAtLevel=1", "-Xmx512m"));
     all.add(command);
     all.addAll(List.of(args));
-    ChildProcess process =
-        ChildProcess.start(
-            command, all, ProcessBuilder.Redirect.to(errors(command).toFile()), lines);
-    process.closeInput();
-    running.add(process);
-    return process;
-  }
-
-  private synchronized void end() {
-    running.forEach(ChildProcess::kill);
-    try {
-      for (ChildProcess each : running) {
-        each.awaitEnd(COMMAND_MILLIS_MAX);
-      }
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-    }
-    DataDirectory.remove(Files.exists(directory) ? directory : null);
+    return processes.start(
+        command, all, ProcessBuilder.Redirect.to(errors(command).toFile()), lines);
   }
 
   @Override
   public void close() {
-    end();
-    try {
-      Runtime.getRuntime().removeShutdownHook(onExit);
-    } catch (IllegalStateException e) {
-      // The JVM is shutting down: the hook runs already.
-      return;
-    }
+    processes.close();
   }
 }
