@@ -12,6 +12,7 @@ import io.vertx.core.internal.ContextInternal;
 import io.vertx.core.spi.tracing.SpanKind;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -30,6 +31,9 @@ import java.util.function.Supplier;
 public final class HandlerSpans {
   /** Failed attempts whose spans are kept until the log has recorded the failure. */
   private static final int FAILED_MAX = 10_000;
+
+  private static final String OFFSET = "messaging.evenkeel.offset";
+  private static final String ATTEMPT = "messaging.evenkeel.attempt";
 
   private final Tracing tracing;
   private final ContextInternal base;
@@ -93,26 +97,16 @@ public final class HandlerSpans {
       return null;
     }
     ContextInternal context = base.duplicate();
-    String[] tags = {
-      "messaging.system",
-      "evenkeel",
-      "messaging.operation.name",
-      "process",
-      "messaging.operation.type",
-      "process",
-      "messaging.destination.name",
-      delivery.topic(),
-      "messaging.destination.partition.id",
-      Integer.toString(delivery.shard()),
-      "messaging.consumer.group.name",
-      group,
-      "messaging.client.id",
-      member,
-      "messaging.evenkeel.offset",
-      Long.toString(delivery.offset()),
-      "messaging.evenkeel.attempt",
-      Integer.toString(delivery.attempt()),
-    };
+    String[] tags =
+        tags(
+            "process",
+            "process",
+            delivery.topic(),
+            delivery.shard(),
+            OFFSET,
+            Long.toString(delivery.offset()),
+            ATTEMPT,
+            Integer.toString(delivery.attempt()));
     Object span = tracing.coming(context, "process " + delivery.topic(), tags, texts(headers));
     return span == null ? null : new Attempt(delivery, context, span);
   }
@@ -197,28 +191,18 @@ public final class HandlerSpans {
   private Object recording(
       ContextInternal context, String topic, int shard, Outcome.Failed failure) {
     String operation = failure.way() == Outcome.Way.DEAD ? "dead-letter" : "retry";
-    String[] tags = {
-      "messaging.system",
-      "evenkeel",
-      "messaging.operation.name",
-      operation,
-      "messaging.operation.type",
-      "settle",
-      "messaging.destination.name",
-      topic,
-      "messaging.destination.partition.id",
-      Integer.toString(shard),
-      "messaging.consumer.group.name",
-      group,
-      "messaging.client.id",
-      member,
-      "messaging.evenkeel.offset",
-      Long.toString(failure.offset()),
-      "messaging.evenkeel.attempt",
-      Integer.toString(failure.attempt()),
-      "messaging.evenkeel.retry_delay_ms",
-      Long.toString(failure.delayMillis()),
-    };
+    String[] tags =
+        tags(
+            operation,
+            "settle",
+            topic,
+            shard,
+            OFFSET,
+            Long.toString(failure.offset()),
+            ATTEMPT,
+            Integer.toString(failure.attempt()),
+            "messaging.evenkeel.retry_delay_ms",
+            Long.toString(failure.delayMillis()));
     return tracing.leaving(
         context, SpanKind.RPC, operation + " " + topic, tags, (name, value) -> {});
   }
@@ -232,22 +216,7 @@ public final class HandlerSpans {
     if (!tracing.beginsTraces()) {
       return fetch;
     }
-    String[] tags = {
-      "messaging.system",
-      "evenkeel",
-      "messaging.operation.name",
-      "receive",
-      "messaging.operation.type",
-      "receive",
-      "messaging.destination.name",
-      topic,
-      "messaging.destination.partition.id",
-      Integer.toString(shard),
-      "messaging.consumer.group.name",
-      group,
-      "messaging.client.id",
-      member,
-    };
+    String[] tags = tags("receive", "receive", topic, shard);
     Object span =
         tracing.leaving(base, SpanKind.RPC, "receive " + topic, tags, (name, value) -> {});
     return fetch.onComplete(
@@ -257,6 +226,22 @@ public final class HandlerSpans {
                 span,
                 done.succeeded() ? count(done.result()) : Tracing.failed(done.cause()),
                 done.cause()));
+  }
+
+  /** What every span says, and {@code more}. */
+  private String[] tags(String operation, String type, String topic, int shard, String... more) {
+    String[] all = {
+      "messaging.system", "evenkeel",
+      "messaging.operation.name", operation,
+      "messaging.operation.type", type,
+      "messaging.destination.name", topic,
+      "messaging.destination.partition.id", Integer.toString(shard),
+      "messaging.consumer.group.name", group,
+      "messaging.client.id", member,
+    };
+    String[] tags = Arrays.copyOf(all, all.length + more.length);
+    System.arraycopy(more, 0, tags, all.length, more.length);
+    return tags;
   }
 
   private static String[] count(FetchAnswer answer) {
