@@ -66,6 +66,44 @@ public record Heartbeat(
     String user,
     String version) {
 
+  /** Of a run that has just begun, without wishes. */
+  public Heartbeat(
+      String group,
+      String member,
+      String instance,
+      long bornMillis,
+      GroupPolicy policy,
+      List<String> topics,
+      StartAt start,
+      String clusterMember,
+      String host,
+      long memberTimeoutMillis,
+      long lockTimeMillis) {
+    this(
+        group,
+        member,
+        instance,
+        bornMillis,
+        false,
+        false,
+        policy,
+        topics,
+        start,
+        clusterMember,
+        host,
+        0,
+        memberTimeoutMillis,
+        lockTimeMillis,
+        Wishes.NONE,
+        List.of(),
+        null,
+        false,
+        null,
+        null,
+        null,
+        null);
+  }
+
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
 

@@ -15,21 +15,21 @@ import org.junit.jupiter.api.Test;
 
 class HeartbeatTest {
   private final Heartbeat beat =
-      Heartbeats.of(
-          "g",
-          "m",
-          "i",
-          1,
-          false,
-          false,
-          GroupPolicy.SHARDED,
-          List.of("t"),
-          StartAt.EARLIEST,
-          "c",
-          "host",
-          2,
-          5_000,
-          50_000);
+      Heartbeats.with(
+          new Heartbeat(
+              "g",
+              "m",
+              "i",
+              1,
+              GroupPolicy.SHARDED,
+              List.of("t"),
+              StartAt.EARLIEST,
+              "c",
+              "host",
+              5_000,
+              50_000),
+          "consumed",
+          2L);
 
   @Test
   void itIsTheSameAfterTheWire() {

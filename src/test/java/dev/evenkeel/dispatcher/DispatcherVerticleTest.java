@@ -16,7 +16,6 @@ import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.GroupFigure;
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardProgress;
@@ -321,19 +320,16 @@ class DispatcherVerticleTest {
   void malformedHeartbeatsAreRefused() {
     lead(1);
     Heartbeat beat =
-        Heartbeats.of(
+        new Heartbeat(
             "g",
             "m",
             "i",
             1,
-            false,
-            false,
             GroupPolicy.SHARDED,
             List.of("t"),
             StartAt.EARLIEST,
             "c",
             "host",
-            0,
             60_000,
             0);
     JsonArray incomplete = new JsonArray().add(new JsonArray().add(1));
@@ -804,19 +800,16 @@ class DispatcherVerticleTest {
                         refusal(ask(Addresses.groups("n1"), new JsonObject().put("group", "no"))))
                     .isEqualTo(Refusal.UNKNOWN_GROUP));
     Heartbeat beat =
-        Heartbeats.of(
+        new Heartbeat(
             "g",
             "a",
             "a1",
             1,
-            false,
-            false,
             GroupPolicy.SHARDED,
             List.of("none"),
             StartAt.EARLIEST,
             null,
             "host",
-            0,
             5_000,
             50_000);
     assertThat(refusal(beat(beat))).isEqualTo(Refusal.UNKNOWN_TOPIC);

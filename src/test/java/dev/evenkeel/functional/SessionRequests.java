@@ -4,7 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
-import dev.evenkeel.bus.Heartbeats;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.bus.level.Report;
@@ -184,19 +184,16 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
   /** With everything that a heartbeat may have. */
   private JsonObject heartbeat(GroupPolicy policy, String of, String session) {
     JsonObject beat =
-        Heartbeats.of(
+        new Heartbeat(
                 of,
                 "m",
                 session,
                 1,
-                false,
-                false,
                 policy,
                 List.of(topic),
                 StartAt.EARLIEST,
                 session,
                 "here",
-                0,
                 1_000,
                 1_000)
             .toJson();

@@ -178,21 +178,21 @@ final class SimConsumer extends Actor {
 
   private Heartbeat heartbeat(boolean leave) {
     Heartbeat beat =
-        Heartbeats.of(
+        new Heartbeat(
             World.GROUP,
             member,
             instance,
             bornMillis,
-            leave,
-            closing,
             world.policy,
             topics,
             StartAt.EARLIEST,
             place,
             "host",
-            core.consumed(),
             options.getMemberTimeoutMillis(),
             options.getLockTimeMillis());
+    beat = Heartbeats.with(beat, "leaving", leave);
+    beat = Heartbeats.with(beat, "closing", closing);
+    beat = Heartbeats.with(beat, "consumed", core.consumed());
     return beat.withMarks(world.bug.marks(core.progress(clock()), told));
   }
 

@@ -4,7 +4,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.assign.AverageAssignor;
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.StartAt;
 import java.util.List;
@@ -165,19 +164,16 @@ class AbsenceTest {
   }
 
   private static Heartbeat singleton(String member, String instance) {
-    return Heartbeats.of(
+    return new Heartbeat(
         "s",
         member,
         instance,
         100,
-        false,
-        false,
         GroupPolicy.of(GroupPolicy.MODE_SINGLETON),
         List.of("t"),
         StartAt.EARLIEST,
         null,
         "host",
-        0,
         5_000,
         50_000);
   }

@@ -164,55 +164,35 @@ final class Bench {
   }
 
   Heartbeat beat(String member, String instance, long born) {
-    return Heartbeats.of(
+    return new Heartbeat(
         GROUP,
         member,
         instance,
         born,
-        false,
-        false,
         GroupPolicy.SHARDED,
         List.of("t"),
         StartAt.EARLIEST,
         null,
         "host",
-        0,
         5_000,
         50_000);
   }
 
   static Heartbeat leaving(Heartbeat beat) {
-    return Heartbeats.of(
-        beat.group(),
-        beat.member(),
-        beat.instance(),
-        beat.bornMillis(),
-        true,
-        beat.closing(),
-        beat.policy(),
-        beat.topics(),
-        beat.start(),
-        beat.clusterMember(),
-        beat.host(),
-        beat.consumed(),
-        beat.memberTimeoutMillis(),
-        beat.lockTimeMillis());
+    return Heartbeats.with(beat, "leaving", true);
   }
 
   static Heartbeat in(Heartbeat beat, String mode, List<String> topics, String clusterMember) {
-    return Heartbeats.of(
+    return new Heartbeat(
         beat.group(),
         beat.member(),
         beat.instance(),
         beat.bornMillis(),
-        false,
-        beat.closing(),
         GroupPolicy.of(mode),
         topics,
         beat.start(),
         clusterMember,
         beat.host(),
-        beat.consumed(),
         beat.memberTimeoutMillis(),
         beat.lockTimeMillis());
   }

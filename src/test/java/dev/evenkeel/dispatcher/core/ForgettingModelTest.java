@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
@@ -179,19 +178,16 @@ class ForgettingModelTest {
       if (member == null) {
         boolean both = random.nextBoolean();
         member =
-            Heartbeats.of(
+            new Heartbeat(
                 "g",
                 "a",
                 "a" + ++runs,
                 now,
-                false,
-                false,
                 GroupPolicy.SHARDED,
                 both ? List.of("t", "u") : List.of("t"),
                 StartAt.EARLIEST,
                 null,
                 "host",
-                0,
                 3_000,
                 1_000);
         heartbeat(member);

@@ -3,7 +3,6 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.GroupPolicy;
@@ -23,19 +22,16 @@ class LongTimeoutTest {
   private final Heartbeat b = bench.beat("b");
 
   private static Heartbeat patient(String clusterMember) {
-    return Heartbeats.of(
+    return new Heartbeat(
         Bench.GROUP,
         "a",
         "a1",
         100,
-        false,
-        false,
         GroupPolicy.SHARDED,
         List.of("t"),
         StartAt.EARLIEST,
         clusterMember,
         "host",
-        0,
         LONG_MILLIS,
         50_000);
   }

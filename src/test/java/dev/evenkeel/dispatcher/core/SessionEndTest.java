@@ -3,7 +3,6 @@ package dev.evenkeel.dispatcher.core;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
-import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.StartAt;
@@ -64,19 +63,16 @@ class SessionEndTest {
   void allItsConsumersEndInAllGroups() {
     evenPair();
     Heartbeat other =
-        Heartbeats.of(
+        new Heartbeat(
             "other",
             "c",
             "c1",
             100,
-            false,
-            false,
             GroupPolicy.SHARDED,
             List.of("t"),
             StartAt.EARLIEST,
             "s-b",
             "host",
-            0,
             5_000,
             50_000);
     bench.send(other);

@@ -43,23 +43,7 @@ class StuckMemberTest {
   }
 
   private static Heartbeat consumed(Heartbeat beat, long consumed) {
-    Heartbeat consuming =
-        Heartbeats.of(
-            beat.group(),
-            beat.member(),
-            beat.instance(),
-            beat.bornMillis(),
-            false,
-            false,
-            beat.policy(),
-            beat.topics(),
-            beat.start(),
-            null,
-            beat.host(),
-            consumed,
-            beat.memberTimeoutMillis(),
-            beat.lockTimeMillis());
-    return consuming.withWishes(beat.wishes()).withMarks(beat.marks());
+    return Heartbeats.with(beat, "consumed", consumed);
   }
 
   private StuckMembers stuck() {
