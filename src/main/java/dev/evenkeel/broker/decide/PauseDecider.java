@@ -66,7 +66,7 @@ public record PauseDecider(MetaTables tables) {
     if (known.contains(pause)) {
       return Decision.of(List.of());
     }
-    if (tables.pauses().size() >= Pause.PAUSES_MAX) {
+    if (tables.pauseCount() >= Pause.PAUSES_MAX) {
       return Decision.refused(
           TOO_LARGE,
           "there are %s pauses: pause whole topics or groups, or resume what need not be paused",

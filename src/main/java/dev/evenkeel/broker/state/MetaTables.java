@@ -279,6 +279,10 @@ public final class MetaTables {
     return pauses.values().stream().flatMap(Set::stream).toList();
   }
 
+  public int pauseCount() {
+    return pauses.values().stream().mapToInt(Set::size).sum();
+  }
+
   /** Whether a group is paused as a whole. From any thread. */
   public boolean isPaused(String group) {
     return pausesOf(group).contains(Pause.of(group));
