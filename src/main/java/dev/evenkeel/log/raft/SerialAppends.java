@@ -156,7 +156,7 @@ final class SerialAppends implements InvocationHandler {
   }
 
   private void requireStarted(RaftRpcRequestProto request) throws IOException {
-    RaftGroupId group = ProtoUtils.toRaftGroupId(request.getRaftGroupId());
+    RaftGroupId group = groupOf(request);
     if (starting.test(group)) {
       throw new ServerNotReadyException("log group " + group + " is starting");
     }
@@ -164,9 +164,7 @@ final class SerialAppends implements InvocationHandler {
 
   /** Takes the snapshot of a former leader over, as if the leader had told of it. */
   private void takeCopied(RaftRpcRequestProto request, long leaderTerm) {
-    TermIndex first =
-        copies.firstOfFormer(
-            ProtoUtils.toRaftGroupId(request.getRaftGroupId()), request.getRequestorId());
+    TermIndex first = copies.firstOfFormer(groupOf(request), request.getRequestorId());
     if (first == null) {
       return;
     }
@@ -277,7 +275,7 @@ final class SerialAppends implements InvocationHandler {
             "the term is " + term + " now, and these entries came from " + request.getLeaderTerm());
       }
       if (reply.getResult() == AppendResult.SUCCESS) {
-        copies.acknowledges(ProtoUtils.toRaftGroupId(request.getServerRequest().getRaftGroupId()));
+        copies.acknowledges(groupOf(request.getServerRequest()));
       }
       mine.complete(reply);
     } catch (IOException | RuntimeException e) {
@@ -290,7 +288,11 @@ final class SerialAppends implements InvocationHandler {
   }
 
   private RaftServer.Division division(RaftRpcRequestProto request) throws IOException {
-    return server.getDivision(ProtoUtils.toRaftGroupId(request.getRaftGroupId()));
+    return server.getDivision(groupOf(request));
+  }
+
+  private static RaftGroupId groupOf(RaftRpcRequestProto request) {
+    return ProtoUtils.toRaftGroupId(request.getRaftGroupId());
   }
 
   private void refuse(
