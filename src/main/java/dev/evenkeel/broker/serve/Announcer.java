@@ -18,12 +18,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 final class Announcer implements DataListener {
   private final ServeContext serve;
   private final LogGroupServer group;
-  private final FetchService fetches;
+  private final WaitingFetches fetches;
   private final DueTimer due;
   private final Set<Shard> changed = ConcurrentHashMap.newKeySet();
   private final AtomicBoolean scheduled = new AtomicBoolean();
 
-  Announcer(ServeContext serve, LogGroupServer group, FetchService fetches, DueTimer due) {
+  Announcer(ServeContext serve, LogGroupServer group, WaitingFetches fetches, DueTimer due) {
     this.serve = serve;
     this.group = group;
     this.fetches = fetches;

@@ -66,7 +66,7 @@ public final class ControlService {
     this.fetches = fetches;
     this.commands = commands;
     this.topics = topics;
-    failures = new FailureService(serve, fetches);
+    failures = new FailureService(serve, fetches.pauses());
     delayed = new DelayedService(serve);
     offsets = new OffsetFinder(serve);
     rates = new RateService(serve, commands);

@@ -28,7 +28,7 @@ import java.util.Map;
 import java.util.function.Function;
 
 /** Answers requests about retries and dead letters. Runs on one context. */
-record FailureService(ServeContext serve, FetchService fetches) {
+record FailureService(ServeContext serve, PauseGate pauses) {
   private static final int LETTERS_MAX = 1_000;
 
   /** When the owner of a paused shard asks again for retries that are due. */
@@ -47,7 +47,7 @@ record FailureService(ServeContext serve, FetchService fetches) {
       return Future.succeededFuture(Frames.answer(none.encode().view()));
     }
     long now = group.state().tables().timeAt(serve.node().nowMillis()).millis();
-    boolean paused = fetches.isPaused(request.group(), request.shard());
+    boolean paused = pauses.holds(request.group(), request.shard());
     return read(
         group,
         key,

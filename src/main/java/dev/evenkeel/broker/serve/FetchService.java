@@ -19,18 +19,12 @@ import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
-import java.util.HashMap;
-import java.util.HashSet;
-import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
-import java.util.function.Predicate;
 
 /**
  * Answers fetches, and keeps those for which there are no messages yet. Runs on one context.
@@ -46,45 +40,22 @@ public final class FetchService {
   /** What a filter looks at in one go. */
   static final int LOOK_BYTES = 1 << 20;
 
-  private static final int FEW = 1_000;
-
-  /** Groups get nothing for this long at most while the node does not know which are paused. */
-  private static final long UNKNOWN_PAUSES_NANOS = 10_000_000_000L;
-
-  private static final long UNKNOWN_PAUSES_LOOK_MILLIS = 100;
-
   private final ServeContext serve;
   private final RequestMetrics meters;
-
-  /** Those without a filter; the others are in {@link #watches}. */
-  private final Map<Shard, Set<WaitingFetch>> waiting = new HashMap<>();
-
-  /** Those that have a lease. */
-  private final Map<LeaseKey, Set<WaitingFetch>> byLease = new HashMap<>();
-
-  private final Map<Shard, FilterWatch> watches = new HashMap<>();
 
   /** Looks at the messages for filters: one thread, so that they leave the others to all else. */
   private final ThreadPoolExecutor scanner;
 
   private final LookQueue looks = new LookQueue();
-  private int waitingCount;
-
+  private final WaitingFetches waiting;
   private final GroupDebts debts;
-
-  /** Fetches with a filter whose groups are in debt. */
-  private final Map<Shard, Set<WaitingFetch>> inDebt = new HashMap<>();
-
-  /** Where fetches wait because their group is paused, or was until lately. */
-  private final Set<LeaseKey> paused = new HashSet<>();
-
-  private final long begunNanos = System.nanoTime();
-  private boolean knowsPauses;
-  private boolean asksForPauses;
+  private final PauseGate pauses;
 
   FetchService(ServeContext serve, NodeQuotas quotas) {
     this.serve = serve;
-    debts = quotas.debts(this::paid);
+    waiting = new WaitingFetches(serve, shard -> new FilterWatch(serve, this, shard));
+    debts = quotas.debts(waiting::paid);
+    pauses = new PauseGate(serve, waiting::leaseChanged);
     meters = serve.meters();
     scanner =
         new ThreadPoolExecutor(
@@ -195,7 +166,7 @@ public final class FetchService {
     if (place.atEnd()) {
       return place.hasNews(request) ? noticeFor(request, 0) : null;
     }
-    if (isPaused(request) || debts.holds(request.group(), request.shard())) {
+    if (pauses.holds(request) || debts.holds(request.group(), request.shard())) {
       return null;
     }
     boolean consumer = isConsumer(request);
@@ -279,54 +250,6 @@ public final class FetchService {
   }
 
   /**
-   * Whether the group of a fetch gets nothing from its shard because it is paused: then the fetch
-   * is looked at again when the pause ends.
-   */
-  boolean isPaused(FetchRequest fetch) {
-    boolean holds = !fetch.group().isEmpty() && isPaused(fetch.group(), fetch.shard());
-    if (holds) {
-      paused.add(leaseKey(fetch));
-    }
-    return holds;
-  }
-
-  /** Whether a group gets nothing from a shard because it is paused, or because it may be. */
-  boolean isPaused(String group, Shard shard) {
-    return !knowsPauses() || serve.node().meta().tables().isPaused(group, shard);
-  }
-
-  /**
-   * A node that has just started may not have applied a pause yet. It waits for that, but not for
-   * long: the meta group may be without a leader.
-   */
-  private boolean knowsPauses() {
-    if (!knowsPauses) {
-      knowsPauses =
-          serve.node().log().meta().caughtUp()
-              || System.nanoTime() - begunNanos > UNKNOWN_PAUSES_NANOS;
-      if (!knowsPauses && !asksForPauses) {
-        asksForPauses = true;
-        serve
-            .vertx()
-            .setTimer(
-                UNKNOWN_PAUSES_LOOK_MILLIS,
-                id -> {
-                  asksForPauses = false;
-                  resumed();
-                });
-      }
-    }
-    return knowsPauses;
-  }
-
-  /** A pause of a group has ended, perhaps: looks again at the fetches that waited for that. */
-  void resumed() {
-    List<LeaseKey> keys = List.copyOf(paused);
-    paused.clear();
-    keys.forEach(this::leaseChanged);
-  }
-
-  /**
    * Whether the group of a fetch with a filter is paused, or in debt. If so, the request looks
    * again as soon as that is over.
    *
@@ -334,23 +257,14 @@ public final class FetchService {
    */
   boolean mustWait(WaitingFetch request, FetchRequest fetch) {
     placeOf(fetch);
-    if (isPaused(fetch)) {
+    if (pauses.holds(fetch)) {
       return true;
     }
     boolean holds = debts.holds(fetch.group(), fetch.shard());
     if (holds) {
-      inDebt.computeIfAbsent(fetch.shard(), any -> new LinkedHashSet<>(2)).add(request);
+      waiting.addInDebt(fetch.shard(), request);
     }
     return holds;
-  }
-
-  /** Looks again at the fetches of a shard: their group was in debt. */
-  private void paid(Shard shard) {
-    shardChanged(shard);
-    Set<WaitingFetch> held = inDebt.remove(shard);
-    if (held != null) {
-      held.forEach(each -> each.again(shard));
-    }
   }
 
   /** Runs a task on the thread that looks at messages for filters. */
@@ -497,72 +411,12 @@ public final class FetchService {
     serve.run(task);
   }
 
-  /** Whether so many more fetches can wait. */
-  boolean hasRoom(int more) {
-    return waitingCount + more <= serve.options().fetchesWaitingMax();
+  WaitingFetches waiting() {
+    return waiting;
   }
 
-  private static LeaseKey leaseKey(FetchRequest request) {
-    return new LeaseKey(request.shard(), request.group());
-  }
-
-  /** A request waits from now on, until {@link #gone} has been called for each of its shards. */
-  void wait(WaitingFetch request) {
-    List<FetchRequest> fetches = request.fetches();
-    for (FetchRequest each : fetches) {
-      if (!each.group().isEmpty()) {
-        // An owner that asks again has given up its former fetch: nobody waits for that answer.
-        // Whoever gets the shard next asks at another epoch.
-        copy(byLease, leaseKey(each)).forEach(former -> former.giveUp(each));
-      }
-    }
-    waitingCount += fetches.size();
-    for (FetchRequest each : fetches) {
-      if (!each.group().isEmpty()) {
-        byLease.computeIfAbsent(leaseKey(each), any -> new LinkedHashSet<>(2)).add(request);
-      }
-      if (!each.filters()) {
-        waiting.computeIfAbsent(each.shard(), any -> new LinkedHashSet<>(2)).add(request);
-      }
-    }
-    // An entry applied between the look and the wait has been announced already, or will be.
-  }
-
-  /**
-   * After which time what a filter has passed over counts as consumed, if nothing else comes: soon,
-   * as long as few fetches wait.
-   */
-  int progressMillis() {
-    return waitingCount < FEW ? 1_000 : 5_000;
-  }
-
-  /** A fetch is no longer awaited. */
-  void closed() {
-    waitingCount--;
-  }
-
-  /** A request has no fetch of that shard any more. */
-  void gone(WaitingFetch request, Shard shard) {
-    remove(waiting, shard, request);
-    remove(inDebt, shard, request);
-    String group = request.fetches().get(0).group();
-    if (!group.isEmpty()) {
-      remove(byLease, new LeaseKey(shard, group), request);
-    }
-  }
-
-  private static <K> void remove(Map<K, Set<WaitingFetch>> from, K key, WaitingFetch request) {
-    Set<WaitingFetch> of = from.get(key);
-    if (of != null) {
-      of.remove(request);
-      if (of.isEmpty()) {
-        from.remove(key);
-      }
-    }
-  }
-
-  private static <K> List<WaitingFetch> copy(Map<K, Set<WaitingFetch>> from, K key) {
-    return List.copyOf(from.getOrDefault(key, Set.of()));
+  PauseGate pauses() {
+    return pauses;
   }
 
   /**
@@ -573,78 +427,12 @@ public final class FetchService {
    */
   boolean watch(FilterWatch.Member member) {
     Place place = placeOf(member.wanted);
-    Shard shard = member.wanted.shard();
-    FilterWatch known = watches.get(shard);
-    if (place == null || known == null && !place.atEnd()) {
-      return false;
-    }
-    FilterWatch watch = watches.computeIfAbsent(shard, any -> new FilterWatch(serve, this, any));
-    if (!watch.add(member, place.record.end())) {
-      return false;
-    }
-    // Not now: the member is not known to its request yet.
-    later(watch::look);
-    return true;
-  }
-
-  /** The fetch of a member, from where the watch is. */
-  FetchRequest now(FilterWatch.Member member) {
-    long passed = watches.get(member.wanted.shard()).passed(member);
-    return passed > member.wanted.offset() ? member.wanted.from(passed) : member.wanted;
-  }
-
-  /** Ends {@link #watch}. Returns the offset up to which the fetch wants nothing. */
-  long unwatch(FilterWatch.Member member) {
-    FilterWatch watch = watches.get(member.wanted.shard());
-    long passed = watch.remove(member);
-    if (watch.isEmpty()) {
-      watches.remove(member.wanted.shard());
-    }
-    return passed;
-  }
-
-  /** Looks again at the fetches that wait for a shard. */
-  void shardChanged(Shard shard) {
-    copy(waiting, shard).forEach(each -> each.again(shard));
-    FilterWatch watch = watches.get(shard);
-    if (watch != null) {
-      watch.look();
-    }
-  }
-
-  /** Looks again at the fetches of a group that wait for a shard. */
-  void leaseChanged(LeaseKey key) {
-    copy(byLease, key).forEach(each -> each.again(key.shard()));
-  }
-
-  /** Looks again at every waiting fetch of the shards wanted. */
-  void changed(Predicate<Shard> wanted) {
-    List.copyOf(waiting.keySet()).stream().filter(wanted).forEach(this::shardChanged);
-    for (Map.Entry<Shard, FilterWatch> watch : List.copyOf(watches.entrySet())) {
-      if (wanted.test(watch.getKey())) {
-        watch.getValue().members().forEach(each -> each.request.again(each.index));
-      }
-    }
-  }
-
-  /** Answers waiting fetches of a group: the shard has retries that its owner did not add. */
-  void retriesAdded(LeaseKey key) {
-    copy(byLease, key).forEach(each -> each.answerNothing(key.shard(), key.group()));
-  }
-
-  /** Shards for which fetches wait now. */
-  int waiting() {
-    return waitingCount;
+    return place != null && waiting.watch(member, place.record.end(), place.atEnd());
   }
 
   /** Answers all waiting fetches: this node stops. */
   void close() {
-    RefusedException stopping = UNAVAILABLE.error("this node is stopping");
-    Set<WaitingFetch> all = new LinkedHashSet<>();
-    waiting.values().forEach(all::addAll);
-    byLease.values().forEach(all::addAll);
-    watches.values().forEach(each -> each.members().forEach(one -> all.add(one.request)));
-    all.forEach(each -> each.refuse(stopping));
+    waiting.refuse(UNAVAILABLE.error("this node is stopping"));
     scanner.shutdown();
   }
 }

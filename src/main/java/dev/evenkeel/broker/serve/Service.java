@@ -84,7 +84,7 @@ public final class Service {
     quotas = new NodeQuotas(serve, new QuotaMeters(scope));
     appends = new AppendService(serve, quotas);
     fetches = new FetchService(serve, quotas);
-    node.meta().onResumed(() -> serve.run(fetches::resumed));
+    node.meta().onResumed(() -> serve.run(fetches.pauses()::resumed));
     control = new ControlService(serve, fetches, commands, topics);
     figures = new BrokerMetrics(node, groups, context, this::queues, scope);
     levels = new LevelRaiser(serve);
@@ -119,7 +119,7 @@ public final class Service {
     control.add(group);
     figures.add(group, index);
     DueTimer due = new DueTimer(serve, group);
-    announcers.add(new Announcer(serve, group, fetches, due));
+    announcers.add(new Announcer(serve, group, fetches.waiting(), due));
     group
         .log()
         .onLeadership(
@@ -128,7 +128,7 @@ public final class Service {
               if (!closed) {
                 due.lookSoon();
                 serve.run(levels::bringGroups);
-                serve.run(() -> fetches.changed(shard -> serve.numberOf(shard) == index));
+                serve.run(() -> fetches.waiting().changed(shard -> serve.numberOf(shard) == index));
               }
             });
     // Messages may have become due while nobody served.
@@ -183,7 +183,7 @@ public final class Service {
   }
 
   private BrokerMetrics.Queues queues() {
-    return new BrokerMetrics.Queues(appends.queues(), fetches.waiting());
+    return new BrokerMetrics.Queues(appends.queues(), fetches.waiting().count());
   }
 
   /** The quotas that this node keeps. */

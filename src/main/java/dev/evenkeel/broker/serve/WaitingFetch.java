@@ -23,6 +23,7 @@ import java.util.List;
  */
 final class WaitingFetch {
   private final FetchService service;
+  private final WaitingFetches waiting;
   private final List<FetchRequest> fetches;
   private final boolean many;
   private final Promise<Buffer> promise = Promise.promise();
@@ -58,6 +59,7 @@ final class WaitingFetch {
 
   WaitingFetch(FetchService service, List<FetchRequest> fetches, boolean many) {
     this.service = service;
+    waiting = service.waiting();
     this.fetches = fetches;
     this.many = many;
     answers = new Future<?>[fetches.size()];
@@ -89,9 +91,9 @@ final class WaitingFetch {
     }
     FetchRequest first = fetches.get(0);
     if (!any && (first.waitMillis() > 0 || lookingCount > 0)) {
-      if (!service.hasRoom(fetches.size())) {
+      if (!waiting.hasRoom(fetches.size())) {
         leaveAll();
-        throw OVERLOADED.error(service.waiting() + " fetches wait already");
+        throw OVERLOADED.error(waiting.count() + " fetches wait already");
       }
       await();
       return promise.future();
@@ -148,7 +150,7 @@ final class WaitingFetch {
       }
     }
     if (watched[index] != null) {
-      FetchRequest now = service.now(watched[index]);
+      FetchRequest now = waiting.now(watched[index]);
       return service.noticeFor(now, now.offset() - fetches.get(index).offset());
     }
     lookAlone(index);
@@ -208,7 +210,7 @@ final class WaitingFetch {
   /** Something has come that the fetch wants. */
   void found(int index, FilteredBatches.Found found) {
     unwatch(index);
-    if (open[index] && !service.isPaused(fetch(index))) {
+    if (open[index] && !service.pauses().holds(fetch(index))) {
       looked(index, found, null);
     }
   }
@@ -216,7 +218,7 @@ final class WaitingFetch {
   /** Looks for itself, and no longer together with others. */
   void leave(int index) {
     unwatch(index);
-    if (open[index] && !looking[index] && !service.isPaused(fetch(index))) {
+    if (open[index] && !looking[index] && !service.pauses().holds(fetch(index))) {
       lookAlone(index);
     }
   }
@@ -231,7 +233,7 @@ final class WaitingFetch {
     FilterWatch.Member member = filters() ? watched[index] : null;
     if (member != null) {
       watched[index] = null;
-      passed[index] = Math.max(member.wanted.offset(), service.unwatch(member));
+      passed[index] = Math.max(member.wanted.offset(), waiting.unwatch(member));
     }
   }
 
@@ -240,14 +242,14 @@ final class WaitingFetch {
   private void await() {
     Arrays.fill(open, true);
     openCount = open.length;
-    service.wait(this);
+    waiting.add(this);
     wait(fetches.get(0).waitMillis());
   }
 
   private void wait(int millis) {
     // Nobody waits for it if there is no lease.
     boolean counts = filters() && !fetches.get(0).group().isEmpty();
-    int now = counts ? Math.min(millis, service.progressMillis()) : millis;
+    int now = counts ? Math.min(millis, waiting.progressMillis()) : millis;
     timer = service.vertx().setTimer(Math.max(1, now), id -> waited(millis - now));
   }
 
@@ -346,7 +348,7 @@ final class WaitingFetch {
   private void close(int index) {
     open[index] = false;
     openCount--;
-    service.closed();
+    waiting.closed();
     unwatch(index);
     Shard shard = fetches.get(index).shard();
     for (int i = 0; i < open.length; i++) {
@@ -354,7 +356,7 @@ final class WaitingFetch {
         return;
       }
     }
-    service.gone(this, shard);
+    waiting.gone(this, shard);
   }
 
   /** No longer waits for anything. */

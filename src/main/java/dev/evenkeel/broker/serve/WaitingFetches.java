@@ -1,0 +1,207 @@
+package dev.evenkeel.broker.serve;
+
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.bus.FetchRequest;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Predicate;
+
+/**
+ * The fetches that wait, by what they wait for. Each is looked at again when that has changed.
+ *
+ * <p>Runs on one context.
+ */
+final class WaitingFetches {
+  private static final int FEW = 1_000;
+
+  private final ServeContext serve;
+  private final Function<Shard, FilterWatch> newWatch;
+
+  /** Those without a filter; the others are in {@link #watches}. */
+  private final Map<Shard, Set<WaitingFetch>> waiting = new HashMap<>();
+
+  /** Those that have a lease. */
+  private final Map<LeaseKey, Set<WaitingFetch>> byLease = new HashMap<>();
+
+  private final Map<Shard, FilterWatch> watches = new HashMap<>();
+
+  /** Fetches with a filter whose groups are in debt. */
+  private final Map<Shard, Set<WaitingFetch>> inDebt = new HashMap<>();
+
+  private int count;
+
+  /**
+   * @param newWatch makes the watch of a shard
+   */
+  WaitingFetches(ServeContext serve, Function<Shard, FilterWatch> newWatch) {
+    this.serve = serve;
+    this.newWatch = newWatch;
+  }
+
+  /** How many fetches wait. */
+  int count() {
+    return count;
+  }
+
+  /** Whether so many more fetches can wait. */
+  boolean hasRoom(int more) {
+    return count + more <= serve.options().fetchesWaitingMax();
+  }
+
+  private static LeaseKey leaseKey(FetchRequest request) {
+    return new LeaseKey(request.shard(), request.group());
+  }
+
+  /** A request waits from now on, until {@link #gone} has been called for each of its shards. */
+  void add(WaitingFetch request) {
+    List<FetchRequest> fetches = request.fetches();
+    for (FetchRequest each : fetches) {
+      if (!each.group().isEmpty()) {
+        // An owner that asks again has given up its former fetch: nobody waits for that answer.
+        // Whoever gets the shard next asks at another epoch.
+        copy(byLease, leaseKey(each)).forEach(former -> former.giveUp(each));
+      }
+    }
+    count += fetches.size();
+    for (FetchRequest each : fetches) {
+      if (!each.group().isEmpty()) {
+        byLease.computeIfAbsent(leaseKey(each), any -> new LinkedHashSet<>(2)).add(request);
+      }
+      if (!each.filters()) {
+        waiting.computeIfAbsent(each.shard(), any -> new LinkedHashSet<>(2)).add(request);
+      }
+    }
+    // An entry applied between the look and the wait has been announced already, or will be.
+  }
+
+  /**
+   * After which time what a filter has passed over counts as consumed, if nothing else comes: soon,
+   * as long as few fetches wait.
+   */
+  int progressMillis() {
+    return count < FEW ? 1_000 : 5_000;
+  }
+
+  /** A fetch is no longer awaited. */
+  void closed() {
+    count--;
+  }
+
+  /** A request has no fetch of that shard any more. */
+  void gone(WaitingFetch request, Shard shard) {
+    remove(waiting, shard, request);
+    remove(inDebt, shard, request);
+    String group = request.fetches().get(0).group();
+    if (!group.isEmpty()) {
+      remove(byLease, new LeaseKey(shard, group), request);
+    }
+  }
+
+  private static <K> void remove(Map<K, Set<WaitingFetch>> from, K key, WaitingFetch request) {
+    Set<WaitingFetch> of = from.get(key);
+    if (of != null) {
+      of.remove(request);
+      if (of.isEmpty()) {
+        from.remove(key);
+      }
+    }
+  }
+
+  private static <K> List<WaitingFetch> copy(Map<K, Set<WaitingFetch>> from, K key) {
+    return List.copyOf(from.getOrDefault(key, Set.of()));
+  }
+
+  /**
+   * Lets a fetch with a filter wait together with others. Returns whether.
+   *
+   * @param end of the shard
+   * @param atEnd whether the fetch wants nothing before the end
+   */
+  boolean watch(FilterWatch.Member member, long end, boolean atEnd) {
+    Shard shard = member.wanted.shard();
+    if (!atEnd && !watches.containsKey(shard)) {
+      return false;
+    }
+    FilterWatch watch = watches.computeIfAbsent(shard, newWatch);
+    if (!watch.add(member, end)) {
+      return false;
+    }
+    // Not now: the member is not known to its request yet.
+    serve.run(watch::look);
+    return true;
+  }
+
+  /** The fetch of a member, from where the watch is. */
+  FetchRequest now(FilterWatch.Member member) {
+    long passed = watches.get(member.wanted.shard()).passed(member);
+    return passed > member.wanted.offset() ? member.wanted.from(passed) : member.wanted;
+  }
+
+  /** Ends {@link #watch}. Returns the offset up to which the fetch wants nothing. */
+  long unwatch(FilterWatch.Member member) {
+    FilterWatch watch = watches.get(member.wanted.shard());
+    long passed = watch.remove(member);
+    if (watch.isEmpty()) {
+      watches.remove(member.wanted.shard());
+    }
+    return passed;
+  }
+
+  /** Looks again at the fetches that wait for a shard. */
+  void shardChanged(Shard shard) {
+    copy(waiting, shard).forEach(each -> each.again(shard));
+    FilterWatch watch = watches.get(shard);
+    if (watch != null) {
+      watch.look();
+    }
+  }
+
+  /** Looks again at the fetches of a group that wait for a shard. */
+  void leaseChanged(LeaseKey key) {
+    copy(byLease, key).forEach(each -> each.again(key.shard()));
+  }
+
+  /** Looks again at every waiting fetch of the shards wanted. */
+  void changed(Predicate<Shard> wanted) {
+    List.copyOf(waiting.keySet()).stream().filter(wanted).forEach(this::shardChanged);
+    for (Map.Entry<Shard, FilterWatch> watch : List.copyOf(watches.entrySet())) {
+      if (wanted.test(watch.getKey())) {
+        watch.getValue().members().forEach(each -> each.request.again(each.index));
+      }
+    }
+  }
+
+  /** Answers waiting fetches of a group: the shard has retries that its owner did not add. */
+  void retriesAdded(LeaseKey key) {
+    copy(byLease, key).forEach(each -> each.answerNothing(key.shard(), key.group()));
+  }
+
+  /** Looks again at the fetches of a shard: their group was in debt. */
+  void paid(Shard shard) {
+    shardChanged(shard);
+    Set<WaitingFetch> held = inDebt.remove(shard);
+    if (held != null) {
+      held.forEach(each -> each.again(shard));
+    }
+  }
+
+  /** The group of a waiting fetch is in debt: it is looked at again when that is paid. */
+  void addInDebt(Shard shard, WaitingFetch request) {
+    inDebt.computeIfAbsent(shard, any -> new LinkedHashSet<>(2)).add(request);
+  }
+
+  /** Refuses all of them. */
+  void refuse(RefusedException why) {
+    Set<WaitingFetch> all = new LinkedHashSet<>();
+    waiting.values().forEach(all::addAll);
+    byLease.values().forEach(all::addAll);
+    watches.values().forEach(each -> each.members().forEach(one -> all.add(one.request)));
+    all.forEach(each -> each.refuse(why));
+  }
+}
