@@ -94,6 +94,9 @@ public final class SerialRpc implements RpcType {
    * <p>While a follower copies a snapshot, the engine would remind it of that without a pause, as
    * soon as it has answered. So this one waits there, too.
    *
+   * <p>As long as there is no stream to the follower, the engine would look again without a pause
+   * whether there is anything to send. So this one waits for an entry, or for the next heartbeat.
+   *
    * <p>The engine looks whether one that is to get a vote still answers when it hears from that
    * one, or when it has nothing else to do. A busy leader would wait for a silent one for ever, and
    * refuse every other change of voters. So this one makes it look.
@@ -139,6 +142,14 @@ public final class SerialRpc implements RpcType {
         getLeaderState().onFollowerSuccessAppendEntries(getFollower());
       }
       return super.shouldSendAppendEntries();
+    }
+
+    @Override
+    public long getWaitTimeMs() {
+      long waitMillis = super.getWaitTimeMs();
+      return waitMillis > 0 || hasAppendEntries()
+          ? waitMillis
+          : Math.max(0, getHeartbeatWaitTimeMs());
     }
 
     @Override
