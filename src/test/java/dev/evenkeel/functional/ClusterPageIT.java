@@ -43,12 +43,6 @@ class ClusterPageIT {
                             new GetByRoleOptions().setName(name).setExact(true))));
   }
 
-  private static Locator button(Visit visit, String name) {
-    return visit
-        .page()
-        .getByRole(AriaRole.BUTTON, new GetByRoleOptions().setName(name).setExact(true));
-  }
-
   @Test
   @Timeout(900)
   void aNodeIsDrainedByThePageAndAPlanComesTrue() {
@@ -86,10 +80,10 @@ class ClusterPageIT {
         visit
             .page()
             .getByText("2 of 6 shards would move, and consumers would own 2 each; now 3 each."));
-    button(visit, "Begin anew").click();
+    visit.button("Begin anew").click();
     visit.sees(visit.page().getByText("Nothing is about to move now."));
     visit.page().getByLabel("node that ends").selectOption("n4");
-    button(visit, "Show the plan").click();
+    visit.button("Show the plan").click();
     visit.sees(
         visit
             .page()
@@ -99,22 +93,22 @@ class ClusterPageIT {
   private static void drain(Visit one, Visit other, Growing cluster) {
     go(one, cluster.node("n1"), "/cluster");
     go(other, cluster.node("n2"), "/cluster");
-    button(one, "Drain n4").click();
-    one.reads(one.page().getByRole(AriaRole.DIALOG), "n4 gives its");
+    one.button("Drain n4").click();
+    one.reads(one.dialog(), "n4 gives its");
     one.page().keyboard().press("Enter");
-    one.reads(one.page().getByRole(AriaRole.DIALOG), "n4 drains:");
+    one.reads(one.dialog(), "n4 drains:");
     one.page().keyboard().press("Escape");
     other.reads(row(other, "Nodes", "n4"), Pattern.compile("drain(ing|ed)"));
     Awaitility.await("n4 keeps nothing")
         .atMost(Duration.ofMinutes(5))
         .until(() -> cluster.holding("n4").isEmpty());
     other.reads(row(other, "Nodes", "n4"), "drained");
-    button(other, "End the drain of n4").click();
-    other.reads(other.page().getByRole(AriaRole.DIALOG), "n4 takes copies and leads again.");
+    other.button("End the drain of n4").click();
+    other.reads(other.dialog(), "n4 takes copies and leads again.");
     other.page().keyboard().press("Enter");
-    other.reads(other.page().getByRole(AriaRole.DIALOG), "n4 keeps data again.");
+    other.reads(other.dialog(), "n4 keeps data again.");
     other.page().keyboard().press("Escape");
-    one.sees(button(one, "Drain n4"));
+    one.sees(one.button("Drain n4"));
     cluster.awaitSettled();
   }
 }

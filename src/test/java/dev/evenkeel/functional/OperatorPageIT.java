@@ -95,18 +95,8 @@ class OperatorPageIT {
     visit.page().navigate(node.url() + "/#" + address);
   }
 
-  private static Locator button(Visit visit, String name) {
-    return visit
-        .page()
-        .getByRole(AriaRole.BUTTON, new GetByRoleOptions().setName(name).setExact(true));
-  }
-
-  private static Locator dialog(Visit visit) {
-    return visit.page().getByRole(AriaRole.DIALOG);
-  }
-
   private static void fill(Visit visit, String label, String text) {
-    dialog(visit).getByLabel(label, new Locator.GetByLabelOptions().setExact(true)).fill(text);
+    visit.dialog().getByLabel(label, new Locator.GetByLabelOptions().setExact(true)).fill(text);
   }
 
   private static void press(Visit visit, String key) {
@@ -128,15 +118,15 @@ class OperatorPageIT {
 
   /** The effect is shown, and perhaps a name must be typed; then it is done, by the keyboard. */
   private static void confirm(Visit visit, String effect, String typed, String result) {
-    visit.reads(dialog(visit), effect);
+    visit.reads(visit.dialog(), effect);
     if (typed != null) {
       visit.page().keyboard().type(typed);
     }
     begunNanos = System.nanoTime();
     press(visit, "Enter");
-    visit.reads(dialog(visit), result);
+    visit.reads(visit.dialog(), result);
     press(visit, "Escape");
-    visit.seesNoMore(dialog(visit));
+    visit.seesNoMore(visit.dialog());
   }
 
   @Test
@@ -146,7 +136,7 @@ class OperatorPageIT {
         Visit other = logIn(browsers, ColorScheme.LIGHT, "deputy")) {
       go(one, "/topics");
       go(other, "/topics");
-      button(one, "Create a topic").click();
+      one.button("Create a topic").click();
       fill(one, "Name", "orders");
       fill(one, "Shards", "2");
       press(one, "Enter");
@@ -157,15 +147,15 @@ class OperatorPageIT {
       go(other, "/topics/orders/messages?follow=true");
       other.sees(other.page().getByText("Waiting for new messages …"));
       go(one, "/topics/orders");
-      button(one, "Send a message").click();
+      one.button("Send a message").click();
       fill(one, "Key", "k1");
       fill(one, "Payload", "{\"n\":1}");
       fill(one, "Headers", "source=page");
-      button(one, "Show what it does").click();
-      one.reads(dialog(one), "Sends one message of 7 B with the key k1 to orders.");
+      one.button("Show what it does").click();
+      one.reads(one.dialog(), "Sends one message of 7 B with the key k1 to orders.");
       press(one, "Enter");
-      one.reads(dialog(one), "offset 0.");
-      dialog(one).getByText("Show it").click();
+      one.reads(one.dialog(), "offset 0.");
+      one.dialog().getByText("Show it").click();
       one.page().locator("summary").click();
       one.reads(one.page().locator("details"), "{\n  \"n\": 1\n}");
       one.reads(one.page().locator("details"), "sourcepage");
@@ -187,8 +177,8 @@ class OperatorPageIT {
       changeTheTopic(one, other);
 
       go(one, "/cluster");
-      button(one, "Drain n1").click();
-      one.reads(dialog(one), "It is the only node: nobody could take its data.");
+      one.button("Drain n1").click();
+      one.reads(one.dialog(), "It is the only node: nobody could take its data.");
       press(one, "Escape");
       assertThat(one.errors()).isEmpty();
       assertThat(other.errors()).isEmpty();
@@ -233,20 +223,20 @@ class OperatorPageIT {
       other.reads(other.page().locator("details").first(), "ended with exit status 1");
       Axe.assertNothingSerious(other.page());
 
-      button(one, "Pause").click();
+      one.button("Pause").click();
       confirm(one, "1 member of billing get", null, "Paused the group billing.");
-      other.sees(button(other, "Resume"));
-      button(one, "Resume").click();
+      other.sees(other.button("Resume"));
+      one.button("Resume").click();
       confirm(one, "again at once", null, "Resumed the group billing.");
-      other.seesNoMore(button(other, "Resume"));
-      other.sees(button(other, "Pause"));
+      other.seesNoMore(other.button("Resume"));
+      other.sees(other.button("Pause"));
       assertThat(consumer.stop().status()).isZero();
     }
     one.page().locator(".letter input").first().check();
-    button(one, "Drop 1").click();
+    one.button("Drop 1").click();
     confirm(one, "Deletes 1 dead letter of billing for good.", GROUP, "Dropped 1 dead letter.");
     other.reads(other.region("Dead letters"), "4 of 4");
-    button(one, "Replay all").click();
+    one.button("Replay all").click();
     confirm(one, "Gives 4 dead letters to billing again", null, "Replayed 4 dead letters.");
     other.reads(other.region("Dead letters"), "There are no dead letters.");
     // Nobody is there to try them.
@@ -258,26 +248,26 @@ class OperatorPageIT {
   private void changeTheGroup(Visit one, Visit other) {
     go(one, "/groups/billing");
     go(other, "/groups/billing");
-    button(one, "Reset offsets").click();
-    button(one, "Show what it does").click();
+    one.button("Reset offsets").click();
+    one.button("Show what it does").click();
     confirm(one, "It gets 51 messages again.", null, "Reset 2 shards of billing.");
     other.sees(other.page().getByText("lag51"));
     told("a reset");
-    button(one, "Reset offsets").click();
+    one.button("Reset offsets").click();
     one.page().getByLabel("Go to").selectOption("latest");
-    button(one, "Show what it does").click();
+    one.button("Show what it does").click();
     confirm(one, "billing skips 51 messages", GROUP, "Reset 2 shards of billing.");
     other.seesNoMore(other.page().getByText("lag51"));
     one.shard("orders/0").click();
-    button(one, "Pause this shard").click();
+    one.button("Pause this shard").click();
     confirm(
         one,
         "no new messages of the shard orders/0",
         null,
         "Paused the shard orders/0 for billing.");
-    other.sees(button(other, "Resume all"));
+    other.sees(other.button("Resume all"));
     told("a pause");
-    button(one, "Delete").click();
+    one.button("Delete").click();
     confirm(one, "Deletes the positions of billing", GROUP, "The group billing is deleted.");
     other.sees(other.page().getByText("There is no group “billing” now."));
     told("that a group is deleted");
@@ -286,17 +276,17 @@ class OperatorPageIT {
   private void changeTheTopic(Visit one, Visit other) {
     go(one, "/topics/orders");
     go(other, "/topics/orders");
-    button(one, "Change settings").click();
+    one.button("Change settings").click();
     fill(one, "Retention", "1h");
     press(one, "Enter");
     confirm(one, "Retention1d1h", "orders", "The topic orders has other settings now.");
     other.reads(other.region("Settings"), "60 min");
-    button(one, "Reshard").click();
+    one.button("Reshard").click();
     fill(one, "Shards", "3");
     press(one, "Enter");
     confirm(one, "Producers write to 3 new shards.", null, "write to 3 shards of orders now.");
     other.sees(other.page().getByText("shards3"));
-    button(one, "Delete").click();
+    one.button("Delete").click();
     confirm(one, "Deletes the topic with all its 51 messages", "orders", "orders is deleted.");
     other.sees(other.page().getByText("There is no topic “orders” now."));
   }
@@ -449,7 +439,7 @@ class OperatorPageIT {
       viewer.sees(page.getByText("it needs the permission consume:any"));
       go(viewer, "/topics");
       add("trainee", "view:*,admin:trial-*");
-      viewer.sees(button(viewer, "Create a topic"));
+      viewer.sees(viewer.button("Create a topic"));
     }
   }
 }

@@ -5,7 +5,6 @@ import static com.microsoft.playwright.assertions.PlaywrightAssertions.assertTha
 import com.microsoft.playwright.Keyboard;
 import com.microsoft.playwright.Locator;
 import com.microsoft.playwright.Page.GetByLabelOptions;
-import com.microsoft.playwright.Page.GetByRoleOptions;
 import com.microsoft.playwright.options.AriaRole;
 import com.microsoft.playwright.options.ColorScheme;
 import com.microsoft.playwright.options.ReducedMotion;
@@ -24,16 +23,6 @@ class ActionsTest extends PageBase {
 
   private void visitPage(ColorScheme scheme, int width, String hash) {
     visit(scheme, ReducedMotion.REDUCE, width, 900, ApiFacts.serve(), hash);
-  }
-
-  private Locator dialog() {
-    return visit.page().getByRole(AriaRole.DIALOG);
-  }
-
-  private Locator button(String name) {
-    return visit
-        .page()
-        .getByRole(AriaRole.BUTTON, new GetByRoleOptions().setName(name).setExact(true));
   }
 
   private void press(String... keys) {
@@ -76,23 +65,23 @@ class ActionsTest extends PageBase {
     visit.reads(waiting, "behind another message of its key0laternot yetnot yet");
     visit.page().getByLabel("Choose orders/1/17").uncheck();
     Axe.assertNothingSerious(visit.page());
-    button("Drop all").focus();
+    visit.button("Drop all").focus();
     press("Enter");
-    visit.reads(dialog(), "Deletes 3 dead letters of billing for good.");
+    visit.reads(visit.dialog(), "Deletes 3 dead letters of billing for good.");
     Axe.assertNothingSerious(visit.page());
     // The focus is where the name is to be typed.
     visit.page().keyboard().type("billin");
     press("Enter");
-    visit.sees(button("Drop for good"));
-    assertThat(button("Drop for good")).hasAttribute("aria-disabled", "true");
+    visit.sees(visit.button("Drop for good"));
+    assertThat(visit.button("Drop for good")).hasAttribute("aria-disabled", "true");
     Assertions.assertThat(changes()).isEmpty();
     visit.page().keyboard().type("g");
     press("Enter");
-    visit.reads(dialog(), "Dropped 3 dead letters.");
+    visit.reads(visit.dialog(), "Dropped 3 dead letters.");
     Assertions.assertThat(changes()).containsExactly(drop + " {\"all\":true}");
     press("Enter");
-    assertThat(dialog()).hasCount(0);
-    assertThat(button("Drop all")).isFocused();
+    assertThat(visit.dialog()).hasCount(0);
+    assertThat(visit.button("Drop all")).isFocused();
   }
 
   @Test
@@ -102,21 +91,21 @@ class ActionsTest extends PageBase {
     live.answer(replay, 200, new JsonObject().put("group", "billing").put("count", 2));
     visit.page().getByLabel("Choose orders/0/4").check();
     visit.page().getByLabel("Choose orders/1/21").check();
-    button("Replay 2").click();
-    visit.reads(dialog(), "Gives 2 dead letters to billing again");
-    visit.reads(dialog(), "orders/1/21");
-    button("Replay").click();
-    visit.reads(dialog(), "Replayed 2 dead letters.");
+    visit.button("Replay 2").click();
+    visit.reads(visit.dialog(), "Gives 2 dead letters to billing again");
+    visit.reads(visit.dialog(), "orders/1/21");
+    visit.button("Replay").click();
+    visit.reads(visit.dialog(), "Replayed 2 dead letters.");
     Assertions.assertThat(changes())
         .containsExactly(replay + " {\"deadLetters\":[\"orders/0/4\",\"orders/1/21\"]}");
-    button("Close").click();
+    visit.button("Close").click();
     live.answer("GET " + LETTERS + "?limit=50", 200, new JsonArray().add(ApiFacts.letter(1, 17)));
     live.answer("GET " + LETTERS, 200, new JsonArray());
     live.change(Facts.patch(1, "groups", "billing", "failures", "deadLetters"));
     visit.seesNoMore(visit.page().getByLabel("Choose orders/0/4"));
     visit.sees(visit.page().getByLabel("Choose orders/1/17"));
     // What was chosen and is gone does not count.
-    visit.sees(button("Replay all"));
+    visit.sees(visit.button("Replay all"));
   }
 
   @Test
@@ -129,12 +118,13 @@ class ActionsTest extends PageBase {
         new JsonObject()
             .put("error", "OFFSET_OUT_OF_RANGE")
             .put("message", "offset 7: orders/0 has 8 to 9, the next message"));
-    button("Reset offsets").click();
+    visit.button("Reset offsets").click();
     visit.page().getByLabel("Go to").selectOption("offset");
     visit.page().getByLabel("Offset", new GetByLabelOptions().setExact(true)).fill("7");
     press("Enter");
     visit.reads(
-        dialog().getByRole(AriaRole.ALERT), "Offset 7: orders/0 has 8 to 9, the next message.");
+        visit.dialog().getByRole(AriaRole.ALERT),
+        "Offset 7: orders/0 has 8 to 9, the next message.");
     assertThat(visit.page().getByLabel("Offset", new GetByLabelOptions().setExact(true)))
         .hasValue("7");
     JsonObject shard =
@@ -149,38 +139,38 @@ class ActionsTest extends PageBase {
         200,
         new JsonObject().put("group", "billing").put("shards", new JsonArray().add(shard)));
     press("Enter");
-    visit.reads(dialog(), "billing skips 7 messages and never gets them.");
-    visit.reads(dialog(), "the node refuses the reset as long as they do");
+    visit.reads(visit.dialog(), "billing skips 7 messages and never gets them.");
+    visit.reads(visit.dialog(), "the node refuses the reset as long as they do");
     live.answer(offsets, 409, refusal("member 'amber' owns orders/0: stop it, or force the reset"));
     visit.page().keyboard().type("billing");
     press("Enter");
     visit.reads(
-        dialog().getByRole(AriaRole.ALERT),
+        visit.dialog().getByRole(AriaRole.ALERT),
         "Member 'amber' owns orders/0: stop it, or force the reset.");
-    button("Back").click();
+    visit.button("Back").click();
     assertThat(visit.page().getByLabel("Offset", new GetByLabelOptions().setExact(true)))
         .hasValue("7");
     press("Escape");
-    assertThat(dialog()).hasCount(0);
-    assertThat(button("Reset offsets")).isFocused();
+    assertThat(visit.dialog()).hasCount(0);
+    assertThat(visit.button("Reset offsets")).isFocused();
   }
 
   @Test
   void nobodyKnowsWhatBecameOfAnActionThatTheNodeDoesNotAnswer() {
     visitPage(ColorScheme.DARK, 1280, "#/groups/billing");
-    button("Pause").click();
-    visit.reads(dialog(), "2 members of billing get no new messages of the whole group");
+    visit.button("Pause").click();
+    visit.reads(visit.dialog(), "2 members of billing get no new messages of the whole group");
     visit.page().route("**/pause", route -> route.abort());
     press("Enter");
     visit.reads(
-        dialog().getByRole(AriaRole.ALERT),
+        visit.dialog().getByRole(AriaRole.ALERT),
         "The node does not answer. Nobody knows whether it happened: look before you do it again.");
     visit.page().unroute("**/pause");
     live.answer("POST /api/groups/billing/pause", 200, new JsonObject().put("paused", true));
-    button("Try again").click();
-    visit.sees(button("Pause").last());
-    dialog().getByText("Pause", new Locator.GetByTextOptions().setExact(true)).click();
-    visit.reads(dialog(), "Paused the group billing.");
+    visit.button("Try again").click();
+    visit.sees(visit.button("Pause").last());
+    visit.dialog().getByText("Pause", new Locator.GetByTextOptions().setExact(true)).click();
+    visit.reads(visit.dialog(), "Paused the group billing.");
     Assertions.assertThat(changes()).containsExactly("POST /api/groups/billing/pause {}");
   }
 
@@ -188,21 +178,21 @@ class ActionsTest extends PageBase {
   void shorterRetentionTellsWhatItDrops() {
     visitPage(ColorScheme.LIGHT, 1280, "#/topics/orders/messages");
     live.answer("PATCH /api/topics/orders", 200, ApiFacts.topic().put("ageMillisMax", 3_600_000));
-    button("Change settings").click();
+    visit.button("Change settings").click();
     visit.page().getByLabel("Largest age").fill("1x");
     press("Enter");
     visit.reads(
-        dialog().getByRole(AriaRole.ALERT),
+        visit.dialog().getByRole(AriaRole.ALERT),
         "Largest age is “1x”: write 200ms, 5s, 2m, 1h or 7d, or off.");
     visit.page().getByLabel("Largest age").fill("1h");
     press("Enter");
     // Shard 1 has no message of the last hour.
-    visit.reads(dialog(), "Drops 5 messages that are too old now, consumed or not");
-    visit.reads(dialog(), "Largest ageoff1h");
+    visit.reads(visit.dialog(), "Drops 5 messages that are too old now, consumed or not");
+    visit.reads(visit.dialog(), "Largest ageoff1h");
     Axe.assertNothingSerious(visit.page());
     visit.page().keyboard().type("orders");
     press("Enter");
-    visit.reads(dialog(), "The topic orders has other settings now.");
+    visit.reads(visit.dialog(), "The topic orders has other settings now.");
     Assertions.assertThat(changes())
         .containsExactly("PATCH /api/topics/orders {\"ageMillisMax\":3600000}");
   }
@@ -229,12 +219,12 @@ class ActionsTest extends PageBase {
     server.answer("POST /api/cluster/nodes/n1/drain", 200, running);
     server.answer("POST /api/cluster/nodes/n1/undrain", 200, running);
     visit(ColorScheme.DARK, ReducedMotion.REDUCE, 360, 800, server, "#/cluster");
-    button("Drain n1").click();
+    visit.button("Drain n1").click();
     visit.reads(
-        dialog(),
+        visit.dialog(),
         "n1 gives its 4 copies of log groups, 3.0 MiB, to other nodes, and the lead of d0.");
     press("Enter");
-    visit.reads(dialog(), "n1 drains: 1 copy and 3.0 MiB are left.");
+    visit.reads(visit.dialog(), "n1 drains: 1 copy and 3.0 MiB are left.");
     press("Enter");
     JsonObject draining =
         new JsonObject().put("membership", "DRAINING").put("moving", 2).put("bytesLeft", 3 << 20);
@@ -244,10 +234,10 @@ class ActionsTest extends PageBase {
         Facts.patch(
             new JsonObject().putNull("moving").putNull("bytesLeft"), "cluster", "nodes", "n1"));
     visit.reads(visit.table("Nodes"), "up, drained");
-    button("End the drain of n1").click();
-    visit.reads(dialog(), "n1 takes copies and leads again.");
+    visit.button("End the drain of n1").click();
+    visit.reads(visit.dialog(), "n1 takes copies and leads again.");
     press("Enter");
-    visit.reads(dialog(), "n1 keeps data again.");
+    visit.reads(visit.dialog(), "n1 keeps data again.");
     Assertions.assertThat(changes())
         .containsExactly(
             "POST /api/cluster/nodes/n1/drain ", "POST /api/cluster/nodes/n1/undrain ");
@@ -262,14 +252,14 @@ class ActionsTest extends PageBase {
             .put("may", List.of("view:*", "admin:bill*", "produce:orders"));
     server.answer("GET /api/session", 200, operator);
     visit(ColorScheme.DARK, ReducedMotion.REDUCE, 1280, 800, server, "#/groups/billing");
-    visit.sees(button("Pause"));
+    visit.sees(visit.button("Pause"));
     visit.page().navigate(live.url() + "#/topics/orders/messages");
-    visit.sees(button("Send a message"));
-    assertThat(button("Delete")).hasCount(0);
+    visit.sees(visit.button("Send a message"));
+    assertThat(visit.button("Delete")).hasCount(0);
     visit.page().navigate(live.url() + "#/topics");
-    visit.sees(button("Create a topic"));
+    visit.sees(visit.button("Create a topic"));
     visit.page().navigate(live.url() + "#/cluster");
     visit.sees(visit.table("Nodes"));
-    assertThat(button("Drain n1")).hasCount(0);
+    assertThat(visit.button("Drain n1")).hasCount(0);
   }
 }

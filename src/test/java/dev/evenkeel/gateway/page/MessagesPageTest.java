@@ -92,10 +92,10 @@ class MessagesPageTest extends PageBase {
     choose("Shard", "1");
     choose("At most", "20");
     choose("From", "offset");
-    button("Show").click();
+    visit.button("Show").click();
     visit.reads(visit.page().getByRole(AriaRole.ALERT), "Offset is “”: write a whole number.");
     visit.page().getByLabel("Offset", new GetByLabelOptions().setExact(true)).fill("102");
-    button("Show").click();
+    visit.button("Show").click();
     visit.sees(message("by offset"));
     choose("From", "at");
     visit.page().getByLabel("Time, UTC").fill("2026-11-18T11:08:20Z");
@@ -124,8 +124,8 @@ class MessagesPageTest extends PageBase {
         "GET /api/topics/orders/messages?shard=1&offset=106&limit=50", 200, new JsonArray());
     live.change(Facts.patch(120_001, "topics", "orders", "end"));
     visit.sees(visit.page().getByText("just now"));
-    button("Stop following").click();
-    visit.sees(button("Follow"));
+    visit.button("Stop following").click();
+    visit.sees(visit.button("Follow"));
   }
 
   @Test
@@ -137,7 +137,7 @@ class MessagesPageTest extends PageBase {
     visit(ColorScheme.DARK, ReducedMotion.REDUCE, 1280, 800, server, PAGE);
     visit.sees(visit.page().getByText("it needs the permission consume:orders"));
     for (String action : List.of("Send a message", "Change settings", "Delete")) {
-      assertThat(button(action)).hasCount(0);
+      assertThat(visit.button(action)).hasCount(0);
     }
     org.assertj.core.api.Assertions.assertThat(live.asked())
         .noneMatch(asked -> asked.what().contains("/messages"));
@@ -145,12 +145,6 @@ class MessagesPageTest extends PageBase {
 
   private void choose(String label, String value) {
     visit.page().getByLabel(label, new GetByLabelOptions().setExact(true)).selectOption(value);
-  }
-
-  private Locator button(String name) {
-    return visit
-        .page()
-        .getByRole(AriaRole.BUTTON, new GetByRoleOptions().setName(name).setExact(true));
   }
 
   private void assertNothingIsWiderThanThePage() {

@@ -138,6 +138,14 @@ public final class Visit implements AutoCloseable {
     return page.getByRole(AriaRole.REGION, new GetByRoleOptions().setName(name).setExact(true));
   }
 
+  public Locator button(String name) {
+    return page.getByRole(AriaRole.BUTTON, new GetByRoleOptions().setName(name).setExact(true));
+  }
+
+  public Locator dialog() {
+    return page.getByRole(AriaRole.DIALOG);
+  }
+
   public Locator banner() {
     return page.getByRole(AriaRole.BANNER);
   }
