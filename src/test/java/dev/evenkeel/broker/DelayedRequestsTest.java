@@ -47,7 +47,7 @@ class DelayedRequestsTest {
   void begin() throws Exception {
     bench = new Bench(1 << 20, new JsonObject(), 1, "n1", "n2");
     shard = new Shard(bench.create("later", 1).id(), 0);
-    await().until(() -> bench.nodes.get("n1").data().get(0).level() == FeatureLevel.CANCELLING);
+    await().until(() -> bench.nodes.get("n1").data().get(0).level() == FeatureLevel.NEWEST);
   }
 
   @AfterEach

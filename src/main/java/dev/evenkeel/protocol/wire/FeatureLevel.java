@@ -15,6 +15,7 @@ package dev.evenkeel.protocol.wire;
  * 7       nodes that join and leave
  * 8       topics whose number of shards changes
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
+ * 10      leases from the moment in which a group subscribes
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -57,8 +58,11 @@ public final class FeatureLevel {
   /** From here on delayed messages can be cancelled. */
   public static final int CANCELLING = 9;
 
+  /** From here on a group has leases from the moment in which it subscribes. */
+  public static final int SUBSCRIPTIONS = 10;
+
   /** The highest level that this build reads. */
-  public static final int NEWEST = 9;
+  public static final int NEWEST = 10;
 
   /**
    * System property that makes a node read less than its build can. The cluster then stays at that
