@@ -28,6 +28,12 @@ public final class Frames {
   /** Header of a request that a user's program has sent: the name of the user. */
   public static final String USER = "user";
 
+  /**
+   * Header of a request that a user's program has sent: names and patterns of the topics that the
+   * user may consume, separated by commas.
+   */
+  public static final String MAY_CONSUME = "mayConsume";
+
   /** Header of a request on behalf of a span: the span as W3C Trace Context writes it. */
   public static final String TRACEPARENT = "traceparent";
 

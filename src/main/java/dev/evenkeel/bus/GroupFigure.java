@@ -116,6 +116,10 @@ public enum GroupFigure {
       "shards.stuck",
       "Stuck shards: the live owner finishes none of the messages that it is handling",
       GAUGE),
+  TOPICS_LEFT_OUT(
+      "topics.left.out",
+      "Topics that members subscribe to and that are too many for the group to read",
+      GAUGE),
   BREAKERS_OPEN(
       "breakers.open", "Members whose circuit breaker is open because most messages fail", GAUGE),
   BROADCAST_LAG(

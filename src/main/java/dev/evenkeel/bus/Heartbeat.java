@@ -23,7 +23,8 @@ import java.util.Objects;
  * @param closing the run has begun to close: it releases its shards and wants no others. It stays
  *     true for the rest of the run
  * @param policy settings that must be equal for all members of the group
- * @param topics names of the topics it subscribes to
+ * @param topics names of the topics it subscribes to, and patterns of names, see {@link
+ *     dev.evenkeel.protocol.TopicPattern}
  * @param start where a new group begins
  * @param clusterMember id of its program's session, or of its JVM's cluster member; when that one
  *     ends, so does this run
@@ -41,6 +42,8 @@ import java.util.Objects;
  * @param user whose program it is: the node that took the heartbeat says so, and whatever the
  *     program says does not count; null: unknown
  * @param version of the member's client; null: unknown
+ * @param mayConsume names and patterns of the topics that patterns of its may take in; like {@link
+ *     #user}, the node says so that took the heartbeat; null: all
  */
 public record Heartbeat(
     String group,
@@ -64,7 +67,8 @@ public record Heartbeat(
     FlowTally flow,
     Seen seen,
     String user,
-    String version) {
+    String version,
+    List<String> mayConsume) {
 
   /** Of a run that has just begun, without wishes. */
   public Heartbeat(
@@ -98,6 +102,7 @@ public record Heartbeat(
         List.of(),
         null,
         false,
+        null,
         null,
         null,
         null,
@@ -148,7 +153,9 @@ public record Heartbeat(
           .object("flow", FlowTally::toJson, FlowTally::fromJson)
           .object("seen", Seen.JSON::write, Seen.JSON::read)
           .unless("user", null)
-          .unless("version", null);
+          .unless("version", null)
+          .list("mayConsume", Integer.MAX_VALUE, topic -> topic, JsonArray::getString)
+          .unless("mayConsume", null);
 
   /**
    * Settings that a member may ask for.
@@ -252,9 +259,14 @@ public record Heartbeat(
     return wishes.resignedTerm() == null ? 0 : wishes.resignedTerm();
   }
 
-  /** A copy that says whose program it is. */
-  public Heartbeat ofUser(String name) {
-    return Objects.equals(user, name) ? this : JSON.with(this, "user", name);
+  /**
+   * A copy that says whose program it is.
+   *
+   * @param topics names and patterns of the topics that its patterns may take in; null: all
+   */
+  public Heartbeat ofUser(String name, List<String> topics) {
+    Heartbeat own = Objects.equals(user, name) ? this : JSON.with(this, "user", name);
+    return Objects.equals(mayConsume, topics) ? own : JSON.with(own, "mayConsume", topics);
   }
 
   /** A copy with other marks. */

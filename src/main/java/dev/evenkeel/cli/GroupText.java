@@ -81,6 +81,14 @@ final class GroupText {
    * not know keeps its name.
    */
   static String status(JsonObject group) {
+    String status = shardsStatus(group);
+    long leftOut = group.getLong("topicsLeftOut", 0L);
+    return status == null || leftOut == 0
+        ? status
+        : status + ", " + leftOut + (leftOut == 1 ? " topic left out" : " topics left out");
+  }
+
+  private static String shardsStatus(JsonObject group) {
     String status = assignmentStatus(group);
     if (group.getBoolean("paused", false)) {
       return status == null || status.equals("OK") ? "paused" : "paused, " + status;

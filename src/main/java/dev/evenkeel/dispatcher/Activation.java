@@ -489,6 +489,11 @@ final class Activation {
           .groupLeases()
           .otherwiseEmpty()
           .onSuccess(leases -> run(core.groupLeasesRead(leases, clock.millis())));
+    } else if (action instanceof DispatcherAction.TopicsLeftOut a) {
+      LOG.warn(
+          "group '{}' does not read all topics that its members subscribe to: {}",
+          a.group(),
+          a.detail());
     } else if (action instanceof DispatcherAction.Register a) {
       membersChanged = true;
       registry.put(

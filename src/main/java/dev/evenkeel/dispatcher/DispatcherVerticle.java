@@ -326,7 +326,9 @@ public final class DispatcherVerticle extends VerticleBase {
       throw Refusal.FORBIDDEN.error(
           "session %s sends a heartbeat of %s", session, beat.clusterMember());
     }
-    return beat.ofUser(headers.get(Frames.USER));
+    String topics = headers.get(Frames.MAY_CONSUME);
+    return beat.ofUser(
+        headers.get(Frames.USER), topics == null ? null : List.of(topics.split(",")));
   }
 
   private static Heartbeat parse(JsonObject json) {

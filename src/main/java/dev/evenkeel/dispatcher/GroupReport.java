@@ -129,10 +129,18 @@ record GroupReport(
     return info == null ? null : info.mode();
   }
 
+  private long topicsLeftOut() {
+    Number figure = figures.get(GroupFigure.TOPICS_LEFT_OUT);
+    return figure == null ? 0 : figure.longValue();
+  }
+
   /** A line of the list of all groups. */
   JsonObject summary() {
-    return new JsonObject()
-        .put("group", group)
+    JsonObject json = new JsonObject();
+    if (topicsLeftOut() > 0) {
+      json.put("topicsLeftOut", topicsLeftOut());
+    }
+    return json.put("group", group)
         .put("mode", mode())
         .put("status", status)
         .put("paused", paused)
@@ -152,8 +160,11 @@ record GroupReport(
     // Only mode sharded has one.
     boolean sharded = GroupPolicy.MODE_SHARDED.equals(mode());
     JsonObject failures = figures.write(Section.FAILURES, new JsonObject());
-    return new JsonObject()
-        .put("group", group)
+    JsonObject json = new JsonObject();
+    if (topicsLeftOut() > 0) {
+      json.put("topicsLeftOut", topicsLeftOut());
+    }
+    return json.put("group", group)
         .put("mode", mode())
         .put("assignor", sharded ? info.assignor() : null)
         .put("status", status)

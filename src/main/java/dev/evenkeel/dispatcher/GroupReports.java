@@ -130,6 +130,7 @@ final class GroupReports {
     figures.put(GroupFigure.SHARDS_DRAINING, shards.stream().filter(ShardReport::draining).count());
     figures.put(GroupFigure.SHARDS_PAUSED, shards.stream().filter(ShardReport::paused).count());
     figures.put(GroupFigure.SHARDS_STUCK, group.stuck().count());
+    figures.put(GroupFigure.TOPICS_LEFT_OUT, group.topicsLeftOut());
     if (!live.isEmpty() && live.stream().allMatch(member -> broadcastLag(member) != null)) {
       long most = live.stream().mapToLong(GroupReports::broadcastLag).max().getAsLong();
       figures.put(GroupFigure.BROADCAST_LAG, most);

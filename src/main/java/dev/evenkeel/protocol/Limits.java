@@ -32,6 +32,12 @@ public final class Limits {
   /** Largest state of a shard. */
   public static final int STATE_BYTES_MAX = 1 << 20;
 
+  /**
+   * Most topics of a cluster, and of a group: no topic that somebody creates is too many for a
+   * group that reads all.
+   */
+  public static final int TOPICS_MAX = 50_000;
+
   /** Most shards of one topic. */
   public static final int SHARDS_MAX = 10_000;
 

@@ -151,6 +151,7 @@ class DispatcherVerticleTest {
               flow,
               null,
               null,
+              null,
               null));
     }
 

@@ -34,6 +34,9 @@ public final class ModelLog {
   public final List<FailureFigures> failures = new ArrayList<>();
   public long activeMillis;
 
+  /** Most topics of a group. */
+  public int groupTopicsMax = Integer.MAX_VALUE;
+
   /** Of handlers of each group, the highest epoch that they publish in. */
   public final Map<String, Long> publisherEpochs = new TreeMap<>();
 
@@ -154,6 +157,9 @@ public final class ModelLog {
               activeMillis,
               assignor);
       GroupInfo next = declared.seenAt(activeMillis, c.topics());
+      if (next.subscriptions().size() > groupTopicsMax) {
+        return Reply.refused(Refusal.TOO_LARGE, "at most " + groupTopicsMax + " topics");
+      }
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }

@@ -9,8 +9,10 @@ import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -33,8 +35,8 @@ public record GroupDecider(MetaTables tables) {
   /** Most groups of a cluster. */
   public static final int GROUPS_MAX = 10_000;
 
-  /** Most topics of a group. */
-  public static final int GROUP_TOPICS_MAX = 1_000;
+  /** Most topics of a group in a cluster in which a node may be of a former version. */
+  public static final int GROUP_TOPICS_MAX_FORMER = 1_000;
 
   public Decision<MetaChange> declare(MetaCommand.DeclareGroup command, long nowMillis) {
     command.check();
@@ -68,10 +70,13 @@ public record GroupDecider(MetaTables tables) {
                 assignor)
             .seenAt(tables.counters().activeMillis(), command.topics());
     int topics = next.subscriptions().size();
-    if (topics > GROUP_TOPICS_MAX) {
+    int max =
+        tables.featureLevel() < FeatureLevel.TOPIC_PATTERNS
+            ? GROUP_TOPICS_MAX_FORMER
+            : Limits.TOPICS_MAX;
+    if (topics > max) {
       return Decision.refused(
-          TOO_LARGE,
-          "group '" + name + "' with " + topics + " topics: at most " + GROUP_TOPICS_MAX);
+          TOO_LARGE, "group '" + name + "' with " + topics + " topics: at most " + max);
     }
     // Broadcast has no pauses.
     return next.policy().isBroadcast()

@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -22,8 +23,8 @@ public record TopicDecider(MetaTables tables) {
   /** Most layouts of a topic at once. */
   public static final int LAYOUTS_MAX = 16;
 
-  /** Most topics of a cluster. */
-  public static final int TOPICS_MAX = 10_000;
+  /** Most topics of a cluster in which a node may be of a former version. */
+  public static final int TOPICS_MAX_FORMER = 10_000;
 
   public Decision<MetaChange> create(MetaCommand.CreateTopic command, long nowMillis) {
     String name = Names.check("topic", command.name());
@@ -35,9 +36,10 @@ public record TopicDecider(MetaTables tables) {
     if (taken != null) {
       return Decision.refused(TOPIC_EXISTS, exists(taken));
     }
-    if (tables.topics().size() >= TOPICS_MAX) {
-      return Decision.refused(
-          TOO_LARGE, "there are " + TOPICS_MAX + " topics, no more are allowed");
+    int max =
+        tables.featureLevel() < FeatureLevel.TOPIC_PATTERNS ? TOPICS_MAX_FORMER : Limits.TOPICS_MAX;
+    if (tables.topicCount() >= max) {
+      return Decision.refused(TOO_LARGE, "there are " + max + " topics, no more are allowed");
     }
     MetaTables.Counters counters = tables.counters();
     TopicInfo topic =

@@ -199,6 +199,11 @@ public final class MetaTables {
     return Collections.unmodifiableCollection(topics.values());
   }
 
+  /** How many there are, in whatever state. */
+  public int topicCount() {
+    return topicIds.size();
+  }
+
   /** The group, or null. */
   public GroupInfo group(String name) {
     return name == null ? null : groups.get(name);

@@ -81,6 +81,13 @@ public sealed interface DispatcherAction {
   record Holds(String group, String instance, long term) implements DispatcherAction {}
 
   /** A hint for the registry map: this member is there. */
+  /**
+   * The log takes no more topics into the record of a group.
+   *
+   * @param detail what it says
+   */
+  record TopicsLeftOut(String group, String detail) implements DispatcherAction {}
+
   record Register(Member member) implements DispatcherAction {}
 
   record Unregister(String group, String member) implements DispatcherAction {}

@@ -220,6 +220,7 @@ public final class DispatcherCore {
       group.changedBy(Cause.TOPIC);
       group.plan().topicsChanged();
       group.members().live().forEach(m -> group.assignmentChanged(m.name()));
+      heartbeats.topicsChanged(group);
     }
     leases.readAll();
   }

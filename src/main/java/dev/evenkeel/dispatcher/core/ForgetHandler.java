@@ -97,7 +97,7 @@ final class ForgetHandler {
     List<String> readers = new ArrayList<>();
     boolean leaves = false;
     for (Member member : group.members().live()) {
-      if (topic == null || member.beat().topics().contains(topic)) {
+      if (topic == null || member.topics().contains(topic)) {
         if (member.name().equals(leaver)) {
           leaves = true;
         } else {

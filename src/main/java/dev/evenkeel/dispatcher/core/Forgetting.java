@@ -8,8 +8,9 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
-import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.function.BiConsumer;
 
 /**
@@ -85,9 +86,10 @@ final class Forgetting {
    * A member joins a group, or subscribes to other topics. Leftovers of what was forgotten go
    * before it is created again.
    *
+   * @param reading what the member subscribes to
    * @return whether the member has to wait for that
    */
-  boolean goesFirst(GroupState group, Collection<String> topics) {
+  boolean goesFirst(GroupState group, GroupTopics.Reading reading) {
     if (group.info() == null) {
       boolean left = !group.shards().isEmpty();
       if (left && !group.metaBusy() && !group.forgetting()) {
@@ -96,17 +98,29 @@ final class Forgetting {
       return group.forgetting();
     }
     boolean waits = group.forgetting();
-    for (String topic : topics) {
-      if (group.deletion(topic) != null) {
-        waits = true;
-      } else if (!group.info().reads(topic) && !leases(group, topic).isEmpty()) {
-        waits = true;
-        if (mayBegin(group, topic)) {
-          begin(group, topic);
-        }
+    for (Deletion deletion : group.deletions()) {
+      waits |= deletion.topic != null && reading.wanted().contains(deletion.topic);
+    }
+    for (String topic : leased(group, reading.missing())) {
+      waits = true;
+      if (group.deletion(topic) == null && mayBegin(group, topic)) {
+        begin(group, topic);
       }
     }
     return waits;
+  }
+
+  /** Those of some topics on which the group has leases. */
+  private List<String> leased(GroupState group, List<String> topics) {
+    if (topics.isEmpty()) {
+      return List.of();
+    }
+    Set<Integer> leased = new HashSet<>();
+    group.shards().leases().forEach(lease -> leased.add(lease.shard().topicId()));
+    return topics.stream()
+        .filter(topic -> state.topics().byName(topic) != null)
+        .filter(topic -> leased.contains(state.topics().byName(topic).id()))
+        .toList();
   }
 
   /** Continues with a group that has no record and of which something is left. */

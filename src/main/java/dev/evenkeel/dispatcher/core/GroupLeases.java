@@ -79,7 +79,7 @@ final class GroupLeases {
     }
     moves.heard(group, beat, nowMillis);
     boolean first = group.holder() == null;
-    group.heardHolder(new Member(beat.withMarks(List.of()), nowMillis));
+    group.heardHolder(new Member(beat.withMarks(List.of()), Set.copyOf(beat.topics()), nowMillis));
     if (first) {
       write(group, group.holder(), nowMillis);
     }

@@ -444,7 +444,7 @@ final class GroupPlan {
   private boolean stays(Member target, Shard shard) {
     return target != null
         && !group.departing().include(target)
-        && target.beat().topics().contains(state.topics().name(shard.topicId()));
+        && target.topics().contains(state.topics().name(shard.topicId()));
   }
 
   private Cause grantCause(ShardState shard, ShardStep.GrantTo grant) {

@@ -5,12 +5,11 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
-import java.util.Collection;
+import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * Keeps the groups' records in the meta log: declares groups, marks them as seen, reads the
@@ -49,12 +48,25 @@ final class GroupRecords {
   void declare(Heartbeat beat, boolean force) {
     GroupState group = state.make(beat.group());
     if (!group.metaBusy()) {
-      List<String> topics = List.copyOf(new TreeSet<>(beat.topics()));
+      List<String> topics = declared(group, group.reading(beat));
       write(
           group,
           new MetaCommand.DeclareGroup(
               beat.group(), beat.policy(), topics, beat.start(), force, beat.wishes().assignor()));
     }
+  }
+
+  /**
+   * The topics that the record lacks, and those to be marked as seen: what the command adds does
+   * not grow with what the group reads. If there are too many, another command follows.
+   */
+  private List<String> declared(GroupState group, GroupTopics.Reading reading) {
+    List<String> topics = new ArrayList<>();
+    reading.missing().stream().limit(group.topics().atOnce()).forEach(topics::add);
+    if (group.info() != null && mustBeSeen(group, reading.wanted())) {
+      topics.addAll(seenLongAgo(group.info(), reading.read()));
+    }
+    return List.copyOf(topics);
   }
 
   private void write(GroupState group, MetaCommand command) {
@@ -78,6 +90,10 @@ final class GroupRecords {
     } else {
       if (reply instanceof Reply.OfGroup of) {
         group.show(of.group());
+        group.resubscribe();
+      }
+      if (command instanceof MetaCommand.DeclareGroup c) {
+        group.topics().taken(c.topics().size());
       }
       if (command instanceof MetaCommand.DeclareGroup && !time.known()) {
         seenBeforeTime.add(group);
@@ -108,8 +124,13 @@ final class GroupRecords {
     if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
       group.show(null);
     }
+    boolean tooLarge = refused.refusal() == Refusal.TOO_LARGE;
+    if (tooLarge && command instanceof MetaCommand.DeclareGroup c && !group.topics().full()) {
+      tooManyTopics(group, c, refused.detail());
+      return;
+    }
     read();
-    boolean mismatch = refused.refusal() == Refusal.GROUP_MISMATCH;
+    boolean mismatch = tooLarge || refused.refusal() == Refusal.GROUP_MISMATCH;
     for (WaitingHeartbeats.Arrival each : state.waiting.ofGroup(group.name())) {
       state.out.refuse(
           each.request(),
@@ -118,6 +139,14 @@ final class GroupRecords {
               ? refused.detail()
               : "the group cannot be recorded now (" + refused.refusal() + "): try again");
     }
+  }
+
+  /** With fewer topics, or without further ones, the group is not refused. */
+  private void tooManyTopics(GroupState group, MetaCommand.DeclareGroup command, String detail) {
+    if (group.topics().refused(command.topics().size()) && group.info() != null) {
+      state.out.add(new DispatcherAction.TopicsLeftOut(group.name(), detail));
+    }
+    state.waiting.recorded(group.name());
   }
 
   void read() {
@@ -163,11 +192,12 @@ final class GroupRecords {
       return;
     }
     seenBeforeTime.clear();
+    group.topics().tend();
     if (!group.members().live().isEmpty()) {
-      Set<String> topics = new TreeSet<>();
-      group.members().live().forEach(member -> topics.addAll(member.beat().topics()));
-      if (seenLongAgo(group.info(), topics)) {
-        write(group, new MetaCommand.SeeGroup(group.name(), List.copyOf(topics)));
+      Set<String> topics = new HashSet<>();
+      group.members().live().forEach(member -> topics.addAll(member.topics()));
+      if (isSeenLongAgo(group.info(), topics)) {
+        write(group, new MetaCommand.SeeGroup(group.name(), seenLongAgo(group.info(), topics)));
         return;
       }
     } else if (group.members().isEmpty() && absent(group.info().seenMillis())) {
@@ -188,19 +218,30 @@ final class GroupRecords {
    * ended, this dispatcher or the next one might take the group for absent. Before the time is
    * known, that is done in any case.
    */
-  boolean mustBeSeen(GroupState group, Collection<String> topics) {
+  boolean mustBeSeen(GroupState group, Set<String> topics) {
     return group.members().live().isEmpty()
-        && (time.known() ? seenLongAgo(group.info(), topics) : !seenBeforeTime.contains(group));
+        && (time.known() ? isSeenLongAgo(group.info(), topics) : !seenBeforeTime.contains(group));
   }
 
   private boolean absent(long seenMillis) {
     return time.millis() - seenMillis >= state.settings.groupForgetMillis();
   }
 
-  private boolean seenLongAgo(GroupInfo info, Collection<String> topics) {
-    long fresh = time.millis() - state.settings.groupSeenMillis();
-    return info.seenMillis() <= fresh
-        || info.subscriptions().entrySet().stream()
-            .anyMatch(each -> topics.contains(each.getKey()) && each.getValue() <= fresh);
+  private boolean isSeenLongAgo(GroupInfo info, Set<String> topics) {
+    return info.seenMillis() <= freshMillis() || !seenLongAgo(info, topics).isEmpty();
+  }
+
+  /** Those of some topics of the group that are to be marked as seen next. */
+  private List<String> seenLongAgo(GroupInfo info, Set<String> topics) {
+    return info.subscriptions().entrySet().stream()
+        .filter(each -> !time.known() || each.getValue() <= freshMillis())
+        .map(Map.Entry::getKey)
+        .filter(topics::contains)
+        .limit(GroupTopics.AT_ONCE)
+        .toList();
+  }
+
+  private long freshMillis() {
+    return time.millis() - state.settings.groupSeenMillis();
   }
 }

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
@@ -11,6 +12,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Map;
@@ -28,6 +30,7 @@ public final class GroupState {
   private final GroupShards shards;
   private final Leading leading;
   private final GroupPlan plan;
+  private final GroupTopics topics;
   private final Map<String, Assignment> given = new HashMap<>();
   private final TreeSet<String> changed = new TreeSet<>();
 
@@ -75,6 +78,7 @@ public final class GroupState {
     stuck = new StuckMembers();
     leading = new Leading(this);
     plan = new GroupPlan(this, state);
+    topics = new GroupTopics(state);
   }
 
   /** The group as {@link #supposing} says. */
@@ -87,6 +91,7 @@ public final class GroupState {
     stuck = of.stuck;
     leading = new Leading(this);
     plan = new GroupPlan(this, state);
+    topics = of.topics;
     info = of.info;
     lease = of.lease;
     this.cause = cause;
@@ -351,6 +356,34 @@ public final class GroupState {
 
   // ---- Topics
 
+  /** Which topics its members read. */
+  GroupTopics topics() {
+    return topics;
+  }
+
+  /** What a heartbeat subscribes to. */
+  GroupTopics.Reading reading(Heartbeat beat) {
+    return topics.of(info, beat);
+  }
+
+  /** The topics, or what the record names, may have changed: members may read others now. */
+  void resubscribe() {
+    if (members.resubscribe(beat -> reading(beat).read())) {
+      changedBy(Cause.TOPIC);
+      plan.retarget();
+    }
+  }
+
+  /** Topics that members want to read and the log does not take into the group's record. */
+  public int topicsLeftOut() {
+    if (!topics.leavesOut()) {
+      return 0;
+    }
+    Set<String> missing = new HashSet<>();
+    members.live().forEach(member -> missing.addAll(reading(member.beat()).missing()));
+    return missing.size();
+  }
+
   /** Nothing is known of it any more. */
   boolean blank() {
     return info == null
@@ -400,13 +433,13 @@ public final class GroupState {
     if (info != null) {
       names.addAll(info.topics());
     }
-    members.live().forEach(member -> names.addAll(member.beat().topics()));
+    members.live().forEach(member -> names.addAll(member.topics()));
     return names;
   }
 
   /** Whether a member subscribes to the topic, or one may that was not heard yet. */
   boolean isRead(String topic) {
-    return members.live().stream().anyMatch(member -> member.beat().topics().contains(topic))
+    return members.live().stream().anyMatch(member -> member.topics().contains(topic))
         || members.unheard().stream().anyMatch(run -> run.mayRead(topic));
   }
 

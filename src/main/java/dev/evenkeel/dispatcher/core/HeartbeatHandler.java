@@ -154,7 +154,8 @@ final class HeartbeatHandler {
     }
     GroupState group = state.get(beat.group());
     GroupInfo info = group == null ? null : group.info();
-    if (group != null && records.forgetting().goesFirst(group, beat.topics())) {
+    GroupTopics.Reading reading = group == null ? null : group.reading(beat);
+    if (group != null && records.forgetting().goesFirst(group, reading)) {
       refuseDropped(state.waiting.forGroup(arrival));
     } else if (info == null) {
       checkPolicy(beat, null);
@@ -162,17 +163,36 @@ final class HeartbeatHandler {
     } else if (!info.policy().equals(beat.policy()) || asksForAnother(beat, info)) {
       if (group.members().replaced(beat)) {
         // A later run of it has agreed on the policy already.
-        take(group, request, beat, nowMillis);
+        take(group, request, beat, reading.read(), nowMillis);
       } else {
         checkPolicy(beat, info);
         declare(arrival, true);
       }
-    } else if (!info.topics().containsAll(beat.topics())
-        || records.mustBeSeen(group, beat.topics())) {
+    } else if (!reading.missing().isEmpty() && !group.topics().full()
+        || records.mustBeSeen(group, reading.wanted())) {
       declare(arrival, false);
     } else {
       checkFilter(group, beat);
-      take(group, request, beat, nowMillis);
+      take(group, request, beat, reading.read(), nowMillis);
+    }
+  }
+
+  /**
+   * Topics came or went: what patterns match now is recorded without waiting for the next
+   * heartbeat.
+   */
+  void topicsChanged(GroupState group) {
+    group.resubscribe();
+    for (Member member : group.members().live()) {
+      GroupTopics.Reading reading = group.reading(member.beat());
+      if (GroupTopics.hasPatterns(member.beat())
+          && !reading.missing().isEmpty()
+          && !group.topics().full()
+          && group.info() != null
+          && !records.forgetting().goesFirst(group, reading)) {
+        records.declare(member.beat(), false);
+        return;
+      }
     }
   }
 
@@ -261,7 +281,8 @@ final class HeartbeatHandler {
     }
   }
 
-  private void take(GroupState group, long request, Heartbeat beat, long nowMillis) {
+  private void take(
+      GroupState group, long request, Heartbeat beat, Set<String> topics, long nowMillis) {
     MemberTable members = group.members();
     if (members.live(beat.member()) == null
         && state.groups().stream().mapToInt(each -> each.members().live().size()).sum()
@@ -270,7 +291,7 @@ final class HeartbeatHandler {
           Refusal.OVERLOADED,
           "the cluster has " + DispatcherSettings.MEMBERS_MAX + " members, which is its limit");
     }
-    MemberTable.Heard heard = members.heard(beat, nowMillis);
+    MemberTable.Heard heard = members.heard(beat, topics, nowMillis);
     if (heard == MemberTable.Heard.REFUSED) {
       // It may have counted as alive until now.
       group.plan().retarget();

@@ -6,12 +6,12 @@ import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicPattern;
 import java.util.List;
 import java.util.Set;
 
 /** Checks of a heartbeat that need no state. */
 final class HeartbeatRules {
-  static final int TOPICS_MAX = 1_000;
   static final int INSTANCE_CHARS_MAX = 200;
   static final int HOST_CHARS_MAX = 300;
   static final long MEMBER_TIMEOUT_MILLIS_MIN = 100;
@@ -45,11 +45,10 @@ final class HeartbeatRules {
     if (beat.host() != null && beat.host().length() > HOST_CHARS_MAX) {
       throw invalid("host of " + beat.host().length() + " characters: at most " + HOST_CHARS_MAX);
     }
-    if (beat.topics().isEmpty() || beat.topics().size() > TOPICS_MAX) {
-      throw invalid(
-          "a member subscribes to 1 to " + TOPICS_MAX + " topics, not " + beat.topics().size());
+    if (beat.topics().isEmpty()) {
+      throw invalid("a member subscribes to at least one topic");
     }
-    beat.topics().forEach(topic -> Names.check("topic", topic));
+    beat.topics().forEach(TopicPattern::check);
     between(
         "memberTimeoutMillis",
         beat.memberTimeoutMillis(),

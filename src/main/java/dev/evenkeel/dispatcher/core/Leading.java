@@ -90,7 +90,7 @@ final class Leading {
       return new Targets(owners, taken);
     }
     Member member = group.members().live(elected.name());
-    Set<Integer> read = topics.ids(member == null ? group.topicNames() : member.beat().topics());
+    Set<Integer> read = topics.ids(member == null ? group.topicNames() : member.topics());
     group.ready(read, topics).forEach(shard -> owners.put(shard, elected.name()));
     for (Member other : group.members().live()) {
       if (!elected(other) && group.stuck().passedOver(other.instance())) {
@@ -199,7 +199,7 @@ final class Leading {
       return null;
     }
     boolean whole = true;
-    for (Shard shard : group.ready(topics.ids(member.beat().topics()), topics)) {
+    for (Shard shard : group.ready(topics.ids(member.topics()), topics)) {
       Lease lease = group.shards().get(shard);
       whole &=
           lease != null

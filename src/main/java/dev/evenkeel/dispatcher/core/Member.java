@@ -5,14 +5,17 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.StartAt;
 import java.util.List;
+import java.util.Set;
 
 /**
  * A live member.
  *
  * @param beat its last heartbeat
- * @param heardMillis when that arrived, by the dispatcher's clock
+ * @param topics names of the topics that it reads: those of its subscription that the group's
+ *     record names
+ * @param heardMillis when the heartbeat arrived, by the dispatcher's clock
  */
-public record Member(Heartbeat beat, long heardMillis) {
+public record Member(Heartbeat beat, Set<String> topics, long heardMillis) {
   /** One that has just joined, without wishes of its own. */
   static Member supposed(GroupState group, String name, List<String> topics) {
     long now = Long.MAX_VALUE;
@@ -29,6 +32,7 @@ public record Member(Heartbeat beat, long heardMillis) {
             null,
             Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
             0),
+        Set.copyOf(topics),
         now);
   }
 
@@ -38,6 +42,11 @@ public record Member(Heartbeat beat, long heardMillis) {
 
   public String instance() {
     return beat.instance();
+  }
+
+  /** The same, which reads these topics now. */
+  Member reading(Set<String> others) {
+    return new Member(beat, others, heardMillis);
   }
 
   boolean timedOut(long nowMillis) {

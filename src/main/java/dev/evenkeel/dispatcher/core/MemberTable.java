@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.Function;
 
 /**
  * The members of one group: the live ones by name, and runs not heard yet by instance.
@@ -109,7 +110,12 @@ public final class MemberTable {
     live.put(member.name(), member);
   }
 
-  Heard heard(Heartbeat beat, long nowMillis) {
+  /**
+   * Takes a heartbeat.
+   *
+   * @param topics those that the member reads
+   */
+  Heard heard(Heartbeat beat, Set<String> topics, long nowMillis) {
     String instance = beat.instance();
     if (replaced(beat)) {
       endings.add(instance, Cause.REPLACED);
@@ -124,7 +130,7 @@ public final class MemberTable {
     boolean closedBefore = sameRun && former.beat().closing();
     Heartbeat latest = sameRun ? latest(former.beat(), beat) : beat;
     boolean back = absent.remove(beat.member()) != null;
-    live.put(beat.member(), new Member(latest, nowMillis));
+    live.put(beat.member(), new Member(latest, topics, nowMillis));
     if (former != null && !sameRun) {
       endings.add(former.instance(), Cause.REPLACED);
       return Heard.REPLACED_FORMER;
@@ -140,10 +146,24 @@ public final class MemberTable {
     if (latest.resignedTerm() > former.beat().resignedTerm()) {
       return Heard.RESIGNED;
     }
-    List<String> before = former.beat().topics();
-    boolean sameTopics =
-        before.equals(beat.topics()) || Set.copyOf(before).equals(Set.copyOf(beat.topics()));
-    return sameTopics ? Heard.SAME : Heard.CHANGED;
+    return former.topics().equals(topics) ? Heard.SAME : Heard.CHANGED;
+  }
+
+  /**
+   * Finds out anew what each live member reads.
+   *
+   * @return whether one reads other topics than before
+   */
+  boolean resubscribe(Function<Heartbeat, Set<String>> topics) {
+    boolean any = false;
+    for (Map.Entry<String, Member> each : live.entrySet()) {
+      Set<String> now = topics.apply(each.getValue().beat());
+      if (!now.equals(each.getValue().topics())) {
+        each.setValue(each.getValue().reading(now));
+        any = true;
+      }
+    }
+    return any;
   }
 
   /** A heartbeat from before a closing or a resignation may arrive after one that says so. */

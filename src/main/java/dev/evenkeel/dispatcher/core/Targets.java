@@ -186,7 +186,7 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
           taken.put(shard, lease.epoch());
         } else if (lease.drain() == null
             && share < shareMax
-            && member.beat().topics().contains(topics.name(shard.topicId()))) {
+            && member.topics().contains(topics.name(shard.topicId()))) {
           kept.put(shard, member.name());
           share++;
         }
@@ -287,14 +287,14 @@ record Targets(Map<Shard, String> owners, Map<Shard, Long> taken) {
     }
     Set<Integer> all = group.settled() ? Set.of() : topics.ids(group.topicNames());
     for (UnheardMember run : group.members().unheard()) {
-      Set<Integer> ids = run.topics() == null ? all : topics.ids(run.topics());
+      Set<Integer> ids = run.topics() == null ? all : topics.ids(topics.named(run.topics(), null));
       subscriptions.computeIfAbsent(run.name(), name -> new HashSet<>()).addAll(ids);
     }
     for (Member member : group.members().live()) {
       if (group.departing().include(member)) {
         subscriptions.remove(member.name());
       } else {
-        subscriptions.put(member.name(), topics.ids(member.beat().topics()));
+        subscriptions.put(member.name(), topics.ids(member.topics()));
       }
     }
     return subscriptions;

@@ -3,8 +3,10 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.TopicPattern;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -21,6 +23,13 @@ public final class Topics {
 
   private final Map<String, TopicInfo> byName = new HashMap<>();
   private final Map<Integer, TopicInfo> byId = new HashMap<>();
+
+  /** What subscriptions with patterns read. They are looked up with each heartbeat. */
+  private final Map<Subscription, Set<String>> matched = new HashMap<>();
+
+  private static final int MATCHED_MAX = 1_000;
+
+  private record Subscription(List<String> entries, List<String> allowed) {}
 
   Topics(List<TopicInfo> topics) {
     for (TopicInfo topic : topics) {
@@ -147,8 +156,47 @@ public final class Topics {
         .sum();
   }
 
-  /** The first of {@code names} that is not active, or null. */
-  String unknown(Collection<String> names) {
-    return names.stream().filter(name -> !byName.containsKey(name)).findFirst().orElse(null);
+  /** The first name of a subscription that is no active topic, or null. */
+  String unknown(Collection<String> subscription) {
+    return subscription.stream()
+        .filter(entry -> !TopicPattern.is(entry) && !byName.containsKey(entry))
+        .findFirst()
+        .orElse(null);
+  }
+
+  /**
+   * What a subscription reads: the topics that it names, and the active ones that its patterns
+   * match.
+   *
+   * @param allowed names and patterns of the topics that patterns may take in; null: all
+   */
+  Set<String> named(Collection<String> subscription, List<String> allowed) {
+    if (subscription.stream().noneMatch(TopicPattern::is)) {
+      return Set.copyOf(subscription);
+    }
+    if (matched.size() >= MATCHED_MAX) {
+      matched.clear();
+    }
+    return matched.computeIfAbsent(
+        new Subscription(List.copyOf(subscription), allowed), this::match);
+  }
+
+  private Set<String> match(Subscription subscription) {
+    Set<String> names = new HashSet<>();
+    for (String entry : subscription.entries()) {
+      if (!TopicPattern.is(entry)) {
+        names.add(entry);
+        continue;
+      }
+      for (String name : byName.keySet()) {
+        boolean allowed =
+            subscription.allowed() == null
+                || subscription.allowed().stream().anyMatch(may -> TopicPattern.matches(may, name));
+        if (allowed && TopicPattern.matches(entry, name)) {
+          names.add(name);
+        }
+      }
+    }
+    return Collections.unmodifiableSet(names);
   }
 }

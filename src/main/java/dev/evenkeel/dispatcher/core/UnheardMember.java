@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.protocol.TopicPattern;
 import java.util.List;
 
 /**
@@ -9,7 +10,7 @@ import java.util.List;
  * dispatcher moves no shard.
  *
  * @param bornMillis null if only a lease names it
- * @param topics null if only a lease names it
+ * @param topics names and patterns of those it subscribes to; null if only a lease names it
  * @param clusterMember its cluster member or session; null if unknown
  * @param timeoutMillis silence after which it counts as dead, by its own wish
  * @param wishes what it last asked for, as far as the registry has it; none if unknown
@@ -56,6 +57,6 @@ public record UnheardMember(
 
   /** Whether it reads the topic, as far as that is known. */
   boolean mayRead(String topic) {
-    return topics == null || topics.contains(topic);
+    return topics == null || topics.stream().anyMatch(each -> TopicPattern.matches(each, topic));
   }
 }

@@ -31,6 +31,14 @@ public record Principal(String name, List<Permission> may) {
     return !bound() || any(topic, Kind.VIEW, Kind.ADMIN, Kind.PRODUCE, Kind.CONSUME);
   }
 
+  /** Names, and patterns with a {@code *} at the end, of the topics that it may consume. */
+  public List<String> topicsToConsume() {
+    return may.stream()
+        .filter(each -> each.kind() == Kind.CONSUME)
+        .map(Permission::pattern)
+        .toList();
+  }
+
   /** Whether it may know that a group exists. */
   public boolean seesGroup(String group) {
     return !bound() || any(group, Kind.VIEW, Kind.ADMIN, Kind.GROUP);

@@ -15,6 +15,7 @@ import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicPattern;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.CommandCodec;
@@ -203,7 +204,10 @@ public final class SessionRules {
     }
   }
 
-  /** Checks a heartbeat. The dispatcher checks whether the run is the sender's own. */
+  /**
+   * Checks a heartbeat. The dispatcher checks whether the run is the sender's own, and takes in, of
+   * what its patterns match, only what the sender may consume.
+   */
   public static void heartbeat(Principal principal, Buffer request) {
     if (!principal.bound()) {
       return;
@@ -211,7 +215,10 @@ public final class SessionRules {
     JsonObject beat = json(request);
     principal.require(Kind.GROUP, text(beat.getValue("group")));
     if (beat.getValue("topics") instanceof JsonArray topics) {
-      topics.forEach(topic -> principal.require(Kind.CONSUME, text(topic)));
+      topics.stream()
+          .map(SessionRules::text)
+          .filter(topic -> !TopicPattern.is(topic))
+          .forEach(topic -> principal.require(Kind.CONSUME, topic));
     }
   }
 

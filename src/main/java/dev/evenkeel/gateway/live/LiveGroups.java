@@ -52,6 +52,9 @@ final class LiveGroups {
       shards.put(key, shard(name + " " + key, key, shard, sums, nowMillis));
     }
     Map<String, Object> state = Json.copy(group, "mode", "assignor", "status");
+    if (group.containsKey("topicsLeftOut")) {
+      state.put("topicsLeftOut", group.getLong("topicsLeftOut"));
+    }
     if (group.getBoolean("paused", false)) {
       state.put("paused", true);
     }

@@ -99,8 +99,12 @@ final class SessionAddresses {
 
   /** Whether the node that answers is to know who asks. */
   static boolean namesSender(String address) {
-    return address.startsWith(NODE)
-        && (address.endsWith(".dispatcher") || address.endsWith(".dealer"));
+    return isDispatcher(address) || address.startsWith(NODE) && address.endsWith(".dealer");
+  }
+
+  /** Whether it is that of a dispatcher, to which members send heartbeats. */
+  static boolean isDispatcher(String address) {
+    return address.startsWith(NODE) && address.endsWith(".dispatcher");
   }
 
   private static RefusedException noAddress(String address) {

@@ -204,6 +204,9 @@ final class SessionConnection {
       options.addHeader(Frames.SESSION, session.id());
       if (principal.bound()) {
         options.addHeader(Frames.USER, principal.name());
+        if (SessionAddresses.isDispatcher(address)) {
+          options.addHeader(Frames.MAY_CONSUME, String.join(",", principal.topicsToConsume()));
+        }
       }
     }
     if (parent != null) {

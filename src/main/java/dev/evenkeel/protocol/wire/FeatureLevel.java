@@ -15,7 +15,8 @@ package dev.evenkeel.protocol.wire;
  * 7       nodes that join and leave
  * 8       topics whose number of shards changes
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
- * 10      leases from the moment in which a group subscribes
+ * 10      leases from the moment in which a group subscribes, and more topics than 10,000, or than
+ *         1,000 for a group
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -60,6 +61,12 @@ public final class FeatureLevel {
 
   /** From here on a group has leases from the moment in which it subscribes. */
   public static final int SUBSCRIPTIONS = 10;
+
+  /**
+   * From here on the dispatcher takes patterns of topics in heartbeats, and the log more topics
+   * than before.
+   */
+  public static final int TOPIC_PATTERNS = 10;
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 10;

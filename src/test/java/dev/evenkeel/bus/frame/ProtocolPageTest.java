@@ -492,6 +492,7 @@ class ProtocolPageTest {
         flow,
         flow == null ? null : new Heartbeat.Seen(3, 12),
         null,
+        null,
         null);
   }
 

@@ -386,7 +386,8 @@ final class ConsumerShell implements Consumer {
         flow(),
         broadcast == null ? core.seen() : null,
         null,
-        BuildVersion.number());
+        BuildVersion.number(),
+        null);
   }
 
   private FlowTally flow() {

@@ -15,6 +15,7 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicPattern;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 
@@ -33,7 +34,7 @@ public final class OptionsCheck {
     refuseIf(
         options.getTopics() == null || options.getTopics().isEmpty(),
         "a consumer needs at least one topic");
-    options.getTopics().forEach(Subscription::check);
+    options.getTopics().forEach(TopicPattern::check);
     refuseIf(
         options.getMode() == null || options.getDedup() == null,
         "a consumer needs a mode and a dedup");

@@ -1,15 +1,21 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.TopicPattern;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import java.util.List;
 
 /**
- * The topics that a running consumer reads: those that it names, and those that its patterns match
- * now. The consumer's options always have them. All of it happens on the consumer's context.
+ * The topics that a running consumer reads: those that it names, and those that its patterns match.
+ * The consumer's options have them as its heartbeats name them. The dispatcher finds out what
+ * patterns match, so a heartbeat does not grow with the topics; as long as a node may be of a
+ * version that cannot do that, the consumer does. In mode broadcast it always does, as it reads
+ * without the dispatcher. All of it happens on the consumer's context.
  */
 final class SubscribedTopics {
   private final ConsumerShell consumer;
@@ -38,9 +44,19 @@ final class SubscribedTopics {
       return;
     }
     seen = view;
+    boolean sendsPatterns =
+        view != null
+            && view.featureLevel() >= FeatureLevel.TOPIC_PATTERNS
+            && consumer.options.getMode() != ConsumerOptions.Mode.BROADCAST;
+    if (sendsPatterns && consumer.options.getTopics().equals(subscription.entries())) {
+      return;
+    }
     List<String> existing =
         view == null ? List.of() : view.topics().stream().map(TopicInfo::name).toList();
     List<String> topics = subscription.topics(existing);
+    if (sendsPatterns && !topics.isEmpty()) {
+      topics = subscription.entries();
+    }
     if (!topics.equals(consumer.options.getTopics())) {
       consumer.options.setTopics(topics);
       consumer.topicsChanged();
@@ -65,7 +81,7 @@ final class SubscribedTopics {
   }
 
   private Future<Void> add(String topic, ClusterView view) {
-    if (!Subscription.isPattern(topic) && view.topic(topic) == null) {
+    if (!TopicPattern.is(topic) && view.topic(topic) == null) {
       return Future.failedFuture(view.missing(topic));
     }
     try {
@@ -86,7 +102,7 @@ final class SubscribedTopics {
       return Future.failedFuture(e);
     }
     // The topics of a pattern keep what the group knows of them: they may come back.
-    return Subscription.isPattern(topic)
+    return TopicPattern.is(topic)
         ? Future.succeededFuture(false)
         : Unsubscribing.ask(consumer.link, consumer.directory, consumer.options, topic);
   }

@@ -1,53 +1,36 @@
 package dev.evenkeel.client.internal.member;
 
-import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicPattern;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.LinkedHashSet;
 import java.util.List;
 
 /**
- * What a consumer reads: names of topics, and patterns. In a pattern, {@code *} stands for any
- * number of characters: {@code orders.*} takes in {@code orders.eu} as soon as there is such a
- * topic.
+ * What a consumer reads: names of topics, and patterns, see {@link TopicPattern}.
  *
  * @param entries at least one
  */
 record Subscription(List<String> entries) {
-  private static final char ANY = '*';
-
   Subscription {
     entries = List.copyOf(entries);
   }
 
-  /**
-   * @throws RefusedException INVALID for what is neither a name nor a pattern
-   */
-  static void check(String entry) {
-    if (entry != null && isPattern(entry)) {
-      String name = entry.replace(String.valueOf(ANY), "");
-      Names.check("topic", "x" + name);
-    } else {
-      Names.check("topic", entry);
-    }
-  }
-
-  static boolean isPattern(String entry) {
-    return entry.indexOf(ANY) >= 0;
-  }
-
   boolean hasPatterns() {
-    return entries.stream().anyMatch(Subscription::isPattern);
+    return entries.stream().anyMatch(TopicPattern::is);
   }
 
   /** The topics that it names and, of those that exist, that its patterns match. */
   List<String> topics(Collection<String> existing) {
     LinkedHashSet<String> topics = new LinkedHashSet<>();
     for (String entry : entries) {
-      if (isPattern(entry)) {
-        existing.stream().filter(topic -> matches(entry, topic)).sorted().forEach(topics::add);
+      if (TopicPattern.is(entry)) {
+        existing.stream()
+            .filter(topic -> TopicPattern.matches(entry, topic))
+            .sorted()
+            .forEach(topics::add);
       } else {
         topics.add(entry);
       }
@@ -55,38 +38,12 @@ record Subscription(List<String> entries) {
     return List.copyOf(topics);
   }
 
-  /** Whether a topic fits a pattern. Takes time in proportion to the product of their lengths. */
-  static boolean matches(String pattern, String topic) {
-    int at = 0;
-    int from = 0;
-    int star = -1;
-    int mark = 0;
-    while (at < topic.length()) {
-      if (from < pattern.length() && pattern.charAt(from) == ANY) {
-        star = from++;
-        mark = at;
-      } else if (from < pattern.length() && pattern.charAt(from) == topic.charAt(at)) {
-        from++;
-        at++;
-      } else if (star >= 0) {
-        from = star + 1;
-        at = ++mark;
-      } else {
-        return false;
-      }
-    }
-    while (from < pattern.length() && pattern.charAt(from) == ANY) {
-      from++;
-    }
-    return from == pattern.length();
-  }
-
   /**
    * @throws RefusedException INVALID if the entry is there already, or is neither a name nor a
    *     pattern
    */
   Subscription with(String entry, String consumer) {
-    check(entry);
+    TopicPattern.check(entry);
     if (entries.contains(entry)) {
       throw new RefusedException(Refusal.INVALID, "%s reads '%s' already", consumer, entry);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicPattern;
 import java.util.List;
 import java.util.regex.Pattern;
 import net.jqwik.api.Arbitraries;
@@ -31,7 +32,7 @@ class SubscriptionTest {
         Pattern.compile("\\*").splitAsStream(pattern + "x").map(Pattern::quote).toList().stream()
             .reduce((a, b) -> a + ".*" + b)
             .orElse("");
-    assertThat(Subscription.matches(pattern, name)).isEqualTo((name + "x").matches(regex));
+    assertThat(TopicPattern.matches(pattern, name)).isEqualTo((name + "x").matches(regex));
   }
 
   @Test
@@ -47,12 +48,12 @@ class SubscriptionTest {
   @Test
   void entriesAreNamesOrPatterns() {
     for (String right : List.of("a", "a.b-c_d", "*", "*.eu", "orders.*", "a*b*c")) {
-      assertThatCode(() -> Subscription.check(right)).doesNotThrowAnyException();
+      assertThatCode(() -> TopicPattern.check(right)).doesNotThrowAnyException();
     }
     for (String wrong : List.of("", ".a", "a b", "a b*", "a?*")) {
-      assertThatThrownBy(() -> Subscription.check(wrong)).isInstanceOf(RefusedException.class);
+      assertThatThrownBy(() -> TopicPattern.check(wrong)).isInstanceOf(RefusedException.class);
     }
-    assertThatThrownBy(() -> Subscription.check(null)).isInstanceOf(RefusedException.class);
+    assertThatThrownBy(() -> TopicPattern.check(null)).isInstanceOf(RefusedException.class);
   }
 
   @Test

@@ -83,6 +83,10 @@ function ofGroup(name, group, lags, add) {
   } else if (free > 0 && group.mode !== 'broadcast') {
     add(ALARM, `free ${name}`, `${plural(free, 'shard')} of group ${name} ${free === 1 ? 'has' : 'have'} no owner.`, href, see);
   }
+  if (group.topicsLeftOut > 0) {
+    const left = group.topicsLeftOut;
+    add(WARNING, `topics ${name}`, `Group ${name} does not read ${plural(left, 'topic')} that its members subscribe to: ${left === 1 ? 'it is' : 'they are'} too many for it.`, href, see);
+  }
   for (const member of members) {
     const { stuck, breaker } = group.members[member];
     if (stuck > 0) add(ALARM, `stuck ${name} ${member}`, `Member ${member} of group ${name} is stuck on ${plural(stuck, 'shard')}.`, href, see);

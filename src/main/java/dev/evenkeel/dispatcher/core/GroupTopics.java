@@ -1,0 +1,117 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.TopicPattern;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * Which topics the members of a group read. A member reads a topic as soon as the group's record
+ * names it. If the log takes no more topics into the record, because somebody has created more than
+ * a group may have, the group reads those that it has, and the others are left out.
+ *
+ * <pre>
+ *            the log has taken a command: twice as many may be in the next one
+ * any number of topics, up to AT_ONCE <------------------------------------------,
+ *       |  the log has refused one: half as many                                 |
+ *       `-----> none: {@link #full()} -- when the group is tended: one topic ----'
+ * </pre>
+ */
+final class GroupTopics {
+  /** Most topics that one command adds to the record: with the longest names, 600 KB. */
+  static final int AT_ONCE = 5_000;
+
+  /**
+   * What a member subscribes to.
+   *
+   * @param wanted topics that it names, and active ones that its patterns match
+   * @param read those that the group's record names
+   * @param missing the others, sorted
+   */
+  record Reading(Set<String> wanted, Set<String> read, List<String> missing) {}
+
+  private final DispatcherState state;
+  private int atOnce = AT_ONCE;
+
+  private boolean leavesOut;
+
+  /** The last answer and what it was made from: members of a group most often want the same. */
+  private GroupInfo lastInfo;
+
+  private Reading last;
+
+  GroupTopics(DispatcherState state) {
+    this.state = state;
+  }
+
+  /**
+   * @param info the group's record; null: it has none, so that all is missing
+   */
+  Reading of(GroupInfo info, Heartbeat beat) {
+    Set<String> wanted = state.topics().named(beat.topics(), beat.mayConsume());
+    if (last == null || info != lastInfo || !wanted.equals(last.wanted())) {
+      lastInfo = info;
+      last = reading(info, wanted);
+    }
+    return last;
+  }
+
+  private static Reading reading(GroupInfo info, Set<String> wanted) {
+    Set<String> missing = new TreeSet<>(wanted);
+    missing.removeIf(topic -> info != null && info.reads(topic));
+    Set<String> read = wanted;
+    if (!missing.isEmpty()) {
+      read = new HashSet<>(wanted);
+      read.removeAll(missing);
+    }
+    return new Reading(wanted, read, List.copyOf(missing));
+  }
+
+  /** How many topics the next command may add. */
+  int atOnce() {
+    return atOnce;
+  }
+
+  /** Whether the log has refused to add even one topic. */
+  boolean full() {
+    return atOnce == 0;
+  }
+
+  /** Whether members want to read topics that the log does not take, as far as is known. */
+  boolean leavesOut() {
+    return leavesOut;
+  }
+
+  /** The log has taken a command that adds so many topics or marks them as seen. */
+  void taken(int topics) {
+    if (topics > 0 && atOnce > 0) {
+      leavesOut = false;
+    }
+    atOnce = Math.min(AT_ONCE, Math.max(1, 2 * atOnce));
+  }
+
+  /**
+   * The log has refused to add so many topics.
+   *
+   * @return whether from now on topics are left out that were not before
+   */
+  boolean refused(int topics) {
+    atOnce = Math.min(atOnce, topics) / 2;
+    boolean news = full() && !leavesOut;
+    leavesOut |= news;
+    return news;
+  }
+
+  /** Time has passed: topics may have been forgotten. */
+  void tend() {
+    atOnce = Math.max(1, atOnce);
+  }
+
+  /** Whether a subscription can grow without its member. */
+  static boolean hasPatterns(Heartbeat beat) {
+    return beat.topics().stream().anyMatch(TopicPattern::is);
+  }
+}
