@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.RefusedException;
@@ -95,6 +96,7 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
     }
     if (failure instanceof CommandFailure
         || failure instanceof ExecRunner.ExecFailed
+        || failure instanceof MemberFaultException
         || failure instanceof LogStartException) {
       String message = failure.getMessage();
       return message == null || message.isBlank() ? failure.toString() : message;

@@ -4,6 +4,7 @@ import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
@@ -11,6 +12,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
@@ -24,6 +26,7 @@ final class ConsumeHandler implements ConsumerHandler {
   private final ExecWork commands;
   private final MaxGate gate;
   private final Runnable onComplete;
+  private final Consumer<MemberFaultException> onFault;
   private final LongSupplier nanoClock;
 
   private record Beyond(Delivery delivery, Promise<Void> end) {}
@@ -41,6 +44,7 @@ final class ConsumeHandler implements ConsumerHandler {
    * @param max 0: no limit
    * @param attemptsMax how often a message is tried
    * @param onComplete called once when {@code max} messages are done
+   * @param onFault gets why this member cannot go on
    */
   ConsumeHandler(
       Function<Delivery, Future<Void>> work,
@@ -48,11 +52,13 @@ final class ConsumeHandler implements ConsumerHandler {
       long max,
       int attemptsMax,
       Runnable onComplete,
+      Consumer<MemberFaultException> onFault,
       LongSupplier nanoClock) {
     this.work = work;
     this.commands = commands;
     this.gate = new MaxGate(max, attemptsMax);
     this.onComplete = onComplete;
+    this.onFault = onFault;
     this.nanoClock = nanoClock;
   }
 
@@ -72,12 +78,21 @@ final class ConsumeHandler implements ConsumerHandler {
                 if (gate.complete()) {
                   onComplete.run();
                 }
-              } else {
+              } else if (!ended(done.cause())) {
                 gate.failed(delivery);
                 // The retry needs a free worker.
                 refuseBeyond();
               }
             });
+  }
+
+  /** Whether this member cannot go on; the consumer then leaves. */
+  private boolean ended(Throwable cause) {
+    if (cause instanceof MemberFaultException fault) {
+      onFault.accept(fault);
+      return true;
+    }
+    return false;
   }
 
   private Future<Void> refuse(Delivery delivery) {
@@ -129,12 +144,15 @@ final class ConsumeHandler implements ConsumerHandler {
 
   @Override
   public Future<Void> onAssign(ShardContext shard, Buffer state) {
-    return commands.assign(shard, state).onSuccess(done -> assigned());
+    return commands.assign(shard, state).onSuccess(done -> assigned()).onFailure(this::ended);
   }
 
   @Override
   public Future<Void> onAssignFromParents(ShardContext shard, List<ParentState> parents) {
-    return commands.assignFromParents(shard, parents).onSuccess(done -> assigned());
+    return commands
+        .assignFromParents(shard, parents)
+        .onSuccess(done -> assigned())
+        .onFailure(this::ended);
   }
 
   @Override

@@ -4,6 +4,7 @@ import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.MemberFaultException;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -64,6 +65,9 @@ final class ConsumeRun {
   private Consumer consumer;
   private boolean leaving;
 
+  /** Why this member cannot go on, or null. */
+  private MemberFaultException fault;
+
   ConsumeRun(EvenkeelClient client, ConsumerOptions options, Settings settings, OutputStream out) {
     this.client = client;
     this.options = options;
@@ -72,7 +76,7 @@ final class ConsumeRun {
     context = vertx.getOrCreateContext();
     runner = new ExecRunner(options.getParallel());
     stateRunner = new ExecRunner(STATE_COMMANDS_MAX);
-    output = new LineOutput(out, context, failure -> leave());
+    output = new LineOutput(out, context, this::leave);
     int attemptsMax = options.getRetryDelaysMillis().size() + 1;
     commands =
         new ExecWork(
@@ -92,6 +96,7 @@ final class ConsumeRun {
             commands,
             settings.max(),
             attemptsMax,
+            this::leave,
             this::leave,
             System::nanoTime);
   }
@@ -134,6 +139,11 @@ final class ConsumeRun {
     }
   }
 
+  private void leave(MemberFaultException why) {
+    fault = fault == null ? why : fault;
+    leave();
+  }
+
   private void leave() {
     if (leaving) {
       return;
@@ -160,7 +170,9 @@ final class ConsumeRun {
   }
 
   private void ended(AsyncResult<Void> done) {
-    if (done.succeeded()) {
+    if (fault != null && !output.isClosedPipe()) {
+      ended.completeExceptionally(fault);
+    } else if (done.succeeded()) {
       ended.complete(null);
     } else {
       ended.completeExceptionally(done.cause());

@@ -1,5 +1,7 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Limits;
 import java.io.IOException;
@@ -19,6 +21,7 @@ import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
@@ -28,6 +31,9 @@ import java.util.stream.Stream;
 final class ExecRunner implements AutoCloseable {
   /** A process that ignores SIGTERM is killed after this time. */
   static final long KILL_AFTER_MILLIS = 2_000;
+
+  /** What Java says of the error E2BIG. */
+  private static final Pattern TOO_LONG = Pattern.compile("error[=:] ?7\\b");
 
   /** Shells and Java report the end by signal n as exit status 128 + n. */
   private static final int SIGNALLED = 128;
@@ -53,7 +59,7 @@ final class ExecRunner implements AutoCloseable {
     }
   }
 
-  /** A command could not be started, or its exit status was not 0. It has no stack trace. */
+  /** A command failed. It has no stack trace. */
   static final class ExecFailed extends Exception {
     private static final long serialVersionUID = 1L;
 
@@ -101,8 +107,9 @@ final class ExecRunner implements AutoCloseable {
   }
 
   /**
-   * Fails with {@link ExecFailed} unless the command ends with status 0 in time. Cancelling stops
-   * the command and its child processes.
+   * Fails with {@link ExecFailed} unless the command ends with status 0 in time, and with {@link
+   * MemberFaultException} if this machine can start no command. Cancelling stops the command and
+   * its child processes.
    */
   CompletableFuture<Void> run(Call call) {
     return submit(call, false, output -> null);
@@ -157,13 +164,18 @@ final class ExecRunner implements AutoCloseable {
   private byte[] execute(Call call, boolean capture, CompletableFuture<?> future)
       throws ExecFailed, InterruptedException {
     if (closed) {
-      throw new ExecFailed("no command is begun any more");
+      throw new GivenBackException("no command is begun any more");
     }
     Process process;
     try {
       process = builder(call, capture).start();
     } catch (IOException e) {
-      throw new ExecFailed("cannot run sh: " + e.getMessage());
+      String why = "cannot run sh: " + e.getMessage();
+      if (TOO_LONG.matcher(why).find()) {
+        // The key and the headers of the message are in the environment.
+        throw new ExecFailed(why);
+      }
+      throw new MemberFaultException(why);
     }
     running.add(process);
     if (closed) {

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Context;
@@ -124,7 +125,7 @@ final class ExecWork {
   }
 
   private void report(Delivery delivery, Throwable failure) {
-    if (!(failure instanceof GivenBackException)) {
+    if (!(failure instanceof GivenBackException || failure instanceof MemberFaultException)) {
       onFailure.accept(failureLine(delivery, failure));
     }
   }

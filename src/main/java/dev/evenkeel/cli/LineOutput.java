@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -12,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 
 /**
  * Writes lines on a thread of its own, so that a slow reader holds up nobody and lines never mix.
@@ -22,9 +24,12 @@ final class LineOutput implements AutoCloseable {
   /** A buffer that grew above this size is dropped after use. */
   private static final int BUFFER_BYTES_KEPT = 4 << 20;
 
+  /** Java has no other sign of it. */
+  private static final Pattern CLOSED = Pattern.compile("(?i).*(broken pipe|pipe.*clos).*");
+
   private final OutputStream out;
   private final Context context;
-  private final Consumer<IOException> onFailure;
+  private final Consumer<MemberFaultException> onFailure;
   private final ExecutorService writer =
       Executors.newSingleThreadExecutor(Daemon.named("evenkeel-output"));
 
@@ -33,14 +38,16 @@ final class LineOutput implements AutoCloseable {
   private Bytes spare = new Bytes(64 << 10);
   private List<Promise<Void>> waiting = new ArrayList<>();
   private boolean writing;
-  private IOException failure;
+  private MemberFaultException failure;
   private boolean failureReported;
+
+  private volatile boolean closed;
 
   /**
    * @param context where futures complete
    * @param onFailure called once, on the context, when a write fails
    */
-  LineOutput(OutputStream out, Context context, Consumer<IOException> onFailure) {
+  LineOutput(OutputStream out, Context context, Consumer<MemberFaultException> onFailure) {
     this.out = out;
     this.context = context;
     this.onFailure = onFailure;
@@ -85,7 +92,11 @@ final class LineOutput implements AutoCloseable {
         out.flush();
         context.runOnContext(now -> lines.forEach(Promise::complete));
       } catch (IOException e) {
-        fail(e, lines);
+        closed = CLOSED.matcher(String.valueOf(e.getMessage())).matches();
+        fail(
+            new MemberFaultException(
+                "standard output cannot be written: " + String.valueOf(e.getMessage())),
+            lines);
         return;
       }
       synchronized (this) {
@@ -96,7 +107,12 @@ final class LineOutput implements AutoCloseable {
     }
   }
 
-  private void fail(IOException e, List<Promise<Void>> lines) {
+  /** Whether a write has failed because nobody reads any more. */
+  boolean isClosedPipe() {
+    return closed;
+  }
+
+  private void fail(MemberFaultException e, List<Promise<Void>> lines) {
     synchronized (this) {
       failure = e;
     }

@@ -75,6 +75,8 @@ public interface Consumer {
    *       of another cluster.
    * </ul>
    *
+   * <p>It gets the {@link MemberFaultException} with which a handler failed, if there was one.
+   *
    * <p>If the consumer has ended already, the handler is called soon. A later handler replaces an
    * earlier one.
    */

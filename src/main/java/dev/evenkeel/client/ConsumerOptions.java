@@ -648,7 +648,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
   /**
    * Most messages of all shards that are fetched and not finished, by default 3,000. At least 1.
    * Fetching pauses at this limit and resumes below half of it. In addition, up to two batches per
-   * shard may be pending.
+   * shard may be pending. Messages beyond the limit stay packed, and take no more memory than their
+   * bytes.
    */
   public ConsumerOptions setPendingMessagesMax(int pendingMessagesMax) {
     return set(PENDING_MESSAGES_MAX, pendingMessagesMax);

@@ -4,17 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;
 import java.lang.ProcessBuilder.Redirect;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.TreeSet;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -82,6 +86,75 @@ class ExecFailuresIT extends OneNode {
         .redirectOutput(Redirect.DISCARD)
         .redirectError(Redirect.DISCARD)
         .start();
+  }
+
+  /**
+   * A member whose output or machine fails ends with one line, and the message that met it has not
+   * failed: nothing is retried, nothing becomes a dead letter, and order holds.
+   */
+  @Test
+  @Timeout(300)
+  void aMemberThatCannotGoOnFailsNoMessage() throws Exception {
+    node.createTopic("full", 2);
+    node.send("full", IntStream.range(0, 2_000).mapToObj(i -> "message " + i).toList());
+    Process full = member(Redirect.to(new File("/dev/full")), "full", Map.of());
+    assertThat(end(full)).isEqualTo(1);
+    assertThat(lines(full))
+        .singleElement(InstanceOfAssertFactories.STRING)
+        .contains("standard output cannot be written: No space left on device");
+
+    Process head = member(Redirect.PIPE, "full", Map.of());
+    try (BufferedReader out = head.inputReader()) {
+      assertThat(out.readLine()).startsWith("{");
+    }
+    assertThat(end(head)).as("a closed pipe").isZero();
+    assertThat(lines(head)).isEmpty();
+
+    Map<String, String> noShell = Map.of("PATH", "/no-such-directory");
+    Process shellless = member(Redirect.DISCARD, "full", noShell, "--exec", "cat");
+    assertThat(end(shellless)).isEqualTo(1);
+    assertThat(lines(shellless))
+        .singleElement(InstanceOfAssertFactories.STRING)
+        .contains("cannot run sh");
+
+    Jar.Result rest =
+        node.consume("rest", "full", "full", "--format=json", "--idle-exit=2s").await();
+    assertThat(rest.status()).isZero();
+    Map<Integer, Long> next = new TreeMap<>();
+    for (String line : rest.lines()) {
+      JsonObject message = new JsonObject(line);
+      assertThat(message.getInteger("attempt")).as(line).isEqualTo(1);
+      Long before = next.put(message.getInteger("shard"), message.getLong("offset"));
+      assertThat(before == null || before + 1 == message.getLong("offset")).as(line).isTrue();
+    }
+    assertThat(next.values().stream().mapToLong(last -> last + 1).sum()).isEqualTo(2_000);
+    assertThat(new JsonArray(node.get("/api/groups/full/dead-letters").body())).isEmpty();
+  }
+
+  private static Process member(
+      Redirect out, String topic, Map<String, String> variables, String... more)
+      throws IOException {
+    List<String> command = new ArrayList<>(List.of(Jar.JAVA.toString()));
+    command.addAll(Jar.USUAL_OPTIONS);
+    command.addAll(List.of("-jar", Jar.JAR.toString(), "consume", topic, "--group", topic));
+    command.addAll(
+        List.of("--format=json", "--on-failure=dead-letter", "--cluster", node.cluster()));
+    command.addAll(List.of(more));
+    ProcessBuilder builder =
+        new ProcessBuilder(command)
+            .redirectInput(Redirect.from(new File("/dev/null")))
+            .redirectOutput(out);
+    builder.environment().putAll(variables);
+    return builder.start();
+  }
+
+  private static int end(Process process) throws InterruptedException {
+    assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+    return process.exitValue();
+  }
+
+  private static List<String> lines(Process process) {
+    return process.errorReader().lines().toList();
   }
 
   @Test

@@ -393,7 +393,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
    */
   @Override
   public boolean mayStart(long now) {
-    return environment.fence.mayStart(now) && open;
+    return environment.fence.mayStart(now) && open && !environment.isFaulty();
   }
 
   // ---- For the admission steps between this and the handlers

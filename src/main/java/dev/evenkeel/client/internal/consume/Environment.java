@@ -55,6 +55,7 @@ final class Environment {
   private final IntSupplier shards;
   private final LongConsumer resumed;
   private boolean paused;
+  private boolean faulty;
   private long releaseMillisMax;
 
   /**
@@ -141,6 +142,19 @@ final class Environment {
 
   void pause(boolean on) {
     paused = on;
+  }
+
+  /** Whether this member cannot go on: nothing begins any more, and nothing is waited for. */
+  boolean isFaulty() {
+    return faulty;
+  }
+
+  /** This member cannot go on: it ends, and gives back what it has. */
+  void faulty(String text, Throwable cause) {
+    if (!faulty) {
+      faulty = true;
+      act(by -> by.stop(text, cause));
+    }
   }
 
   /** Sets how long a shard may take to be given away. */

@@ -1,15 +1,17 @@
 package dev.evenkeel.client.internal.consume;
 
 /**
- * Decides when a consumer may fetch. It stops fetching once the limit of pending messages or bytes
- * is reached over all shards, and resumes below half of both.
+ * Decides when a consumer may fetch, and when it may unpack more of what it has fetched. It stops
+ * fetching once the limit of pending messages or bytes is reached over all shards, and resumes
+ * below half of both.
  *
  * <p>A shard of whose last answer at most half is left may fetch even then. So the next answer
  * comes while there is still work, also if one batch is as large as the limit, and a shard that
  * waits through the retries of a message does not stall others. A batch that was asked for is
  * taken: to fetch it again would cost more. So at most the limit and two batches a shard are
- * pending. {@link #fetchBytes} and {@link #fetchMessages} keep the sum of all answers near half of
- * the limit.
+ * pending. What exceeds the limit of messages stays packed, and takes no more memory than its
+ * bytes: see {@link #mayUnpack}. {@link #fetchBytes} and {@link #fetchMessages} keep the sum of all
+ * answers near half of the limit.
  */
 final class FlowControl {
   /** The smallest answer that a fetch asks for, however many shards there are: 64 KiB. */
@@ -22,6 +24,10 @@ final class FlowControl {
   private final long bytesMax;
   long messages;
   long bytes;
+
+  /** How many of {@link #messages} were not unpacked yet. */
+  long packed;
+
   boolean paused;
 
   FlowControl(long messagesMax, long bytesMax) {
@@ -46,6 +52,15 @@ final class FlowControl {
       return true;
     }
     return false;
+  }
+
+  /**
+   * Whether another message may be unpacked, because the limit is not reached by those that are.
+   *
+   * @param over how many of the unpacked messages are over
+   */
+  boolean mayUnpack(long over) {
+    return messages - packed - over < messagesMax;
   }
 
   /**

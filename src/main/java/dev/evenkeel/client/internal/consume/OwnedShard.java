@@ -368,7 +368,7 @@ public final class OwnedShard {
   }
 
   private void wake(long now) {
-    if (messages.wake(now)) {
+    if (messages.wake(now) || messages.isHeldBack()) {
       host.ready(this);
     }
   }
@@ -504,7 +504,12 @@ public final class OwnedShard {
    * handle it.
    */
   private boolean mayClose() {
-    return !messages.givenBack() && (!window().whole() || commits.claimedLeft() > 0);
+    return !givesBack() && (!window().whole() || commits.claimedLeft() > 0);
+  }
+
+  /** Whether messages are left to the next owner. */
+  private boolean givesBack() {
+    return messages.givenBack() || environment.isFaulty();
   }
 
   /**
@@ -518,7 +523,7 @@ public final class OwnedShard {
 
   /** Whether handlers run, or what they published is under way. */
   private boolean runs(long now) {
-    if (messages.givenBack() || tooLate(now)) {
+    if (givesBack() || tooLate(now)) {
       outputs.giveUp(now);
     }
     return messages.running() > 0;
@@ -530,7 +535,7 @@ public final class OwnedShard {
     boolean keepsState = environment.handler.keepsState();
     if (handling.waitsForRate()) {
       log.warn(released + ", where messages wait for their rate" + twice);
-    } else if (!keepsState && messages.givenBack()) {
+    } else if (!keepsState && givesBack()) {
       log.info(released + ", where messages were given back" + twice);
     } else {
       String why = ", because the message there could not be handled" + twice;

@@ -33,6 +33,11 @@ final class ShardFailures {
   private static final long DRAINING_PAUSE_MILLIS = 1_000;
 
   /**
+   * How long to wait before retrying a message that was not handled through no fault of its own.
+   */
+  private static final long NOT_NOW_PAUSE_MILLIS = 1_000;
+
+  /**
    * While the breaker is open, a message that has just failed waits this much longer, so that
    * others are tried first.
    */
@@ -131,14 +136,20 @@ final class ShardFailures {
   void failed(Task task, Throwable cause, OwnedShardState state, int running, long now) {
     boolean draining = state == OwnedShardState.DRAINING;
     Breaker breaker = environment.breaker;
-    if (cause instanceof GivenBackException) {
-      messages.givenBack(draining);
-      tryAgain(task, DRAINING_PAUSE_MILLIS, now);
-      return;
-    }
     if (task.unreadable != null) {
       // Another attempt would not help, and the failure says nothing about what handlers need.
       lost(task, cause, state, now);
+      return;
+    }
+    Fault fault = Fault.of(cause);
+    if (fault != Fault.MESSAGE) {
+      messages.givenBack(draining && cause instanceof GivenBackException);
+      tryAgain(task, NOT_NOW_PAUSE_MILLIS, now);
+      if (fault == Fault.MEMBER) {
+        environment.faulty("the consumer ends, and leaves all messages to others", cause);
+      } else if (!(cause instanceof GivenBackException)) {
+        report(task, "it is tried again in 1 s, and the attempt does not count", cause);
+      }
       return;
     }
     if (breaker.failed(task.attempt, running, now)) {

@@ -3,7 +3,6 @@ package dev.evenkeel.client.internal.consume;
 import static dev.evenkeel.client.internal.consume.OwnedShardState.DRAINING;
 import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
 
-import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.protocol.Shard;
 import java.util.Iterator;
 import java.util.List;
@@ -183,7 +182,10 @@ final class ShardHandling implements Task.Owner {
       afterSettled(now);
       return;
     }
-    if (failure instanceof GivenBackException) {
+    Fault fault = Fault.of(failure);
+    if (fault == Fault.MEMBER) {
+      environment.faulty("the consumer ends, and leaves all messages to others", failure);
+    } else if (fault == Fault.NOT_NOW) {
       messages.givenBack(shard.state() == DRAINING);
     } else {
       String batch = ": a batch of " + tasks.size() + " messages from offset ";

@@ -89,6 +89,12 @@ final class ShardMessages {
 
   private long passedBytes;
 
+  /** How many of the pending messages are in the backlog. */
+  private long packedMessages;
+
+  /** The limit of pending messages keeps the backlog from being unpacked. */
+  private boolean heldBack;
+
   /** When a handler last ended; -1: never. */
   private long lastEndedMillis = -1;
 
@@ -200,6 +206,7 @@ final class ShardMessages {
     pendingMessages += messages;
     pendingBytes += bytes;
     environment.flow.added(messages, bytes);
+    packed(messages);
   }
 
   /**
@@ -220,13 +227,37 @@ final class ShardMessages {
     }
   }
 
+  private void packed(long more) {
+    packedMessages += more;
+    environment.flow.packed += more;
+  }
+
+  /** Whether messages wait to be unpacked until others have ended, perhaps of other shards. */
+  boolean isHeldBack() {
+    return heldBack;
+  }
+
+  /**
+   * Beside the limit, each shard may unpack what it may hand out: shards whose messages do not end
+   * do not stop others.
+   */
+  private boolean mayUnpack() {
+    heldBack =
+        packedMessages > 0
+            && pendingMessages - packedMessages - passedMessages >= handOutMax
+            && !environment.flow.mayUnpack(passedMessages);
+    return !heldBack;
+  }
+
   private Task decode() {
     while (window.span() < SPAN_MESSAGES_MAX
-        && (startable == Long.MAX_VALUE || backlog.nextOffset() < startable)) {
+        && (startable == Long.MAX_VALUE || backlog.nextOffset() < startable)
+        && mayUnpack()) {
       Task task = backlog.next(owner);
       if (task == null) {
         return null;
       }
+      packed(-1);
       boolean finished = window.isFinished(task.offset);
       if (!finished) {
         window.handOut(task.offset);
@@ -504,7 +535,7 @@ final class ShardMessages {
     giveBackRetries();
     if (!environment.atMostOnce) {
       long from = begunEnd();
-      backlog.clear();
+      clearBacklog();
       queues.dropFrom(from);
       retries.stuck.removeIf(task -> task.offset >= from);
       delayed.removeIf(task -> task.offset >= from && dropFailed(task));
@@ -527,7 +558,7 @@ final class ShardMessages {
 
   /** Drops all messages that have not started or wait for another attempt. */
   void dropNotStarted(long now) {
-    backlog.clear();
+    clearBacklog();
     skippedTo = 0;
     queues.clear();
     due.clear();
@@ -540,6 +571,12 @@ final class ShardMessages {
     keepPending(running - retriesRunning, runningBytes, now);
     environment.removed(retries.clear(), now);
     environment.removed(takeGoneBack(), now);
+  }
+
+  private void clearBacklog() {
+    backlog.clear();
+    packed(-packedMessages);
+    heldBack = false;
   }
 
   private void keepPending(long messages, long bytes, long now) {

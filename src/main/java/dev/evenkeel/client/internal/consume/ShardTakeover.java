@@ -295,6 +295,9 @@ public final class ShardTakeover {
       parentStates = List.of();
       assigned = true;
     } else {
+      if (Fault.of(failure) == Fault.MEMBER) {
+        environment.faulty("the consumer ends", failure);
+      }
       long wait = Backoff.steps(++assignFailures);
       retryMillis = now + wait;
       shard.log.error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);

@@ -19,6 +19,9 @@ public final class LevelTask implements MessageSource.Handed {
   /** Its number in the session; another session gives it another one. */
   long number;
 
+  /** It does not begin before, in monotonic milliseconds. */
+  long notBeforeMillis;
+
   /** It was taken back while its handler runs, so its end is not reported. */
   boolean forgotten;
 

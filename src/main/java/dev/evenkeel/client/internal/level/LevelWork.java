@@ -7,9 +7,9 @@ import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.ConsumerOptions;
-import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.Backoff;
+import dev.evenkeel.client.internal.consume.Fault;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import dev.evenkeel.client.internal.consume.SelfFence;
 import dev.evenkeel.protocol.Refusal;
@@ -68,6 +68,11 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   /** Most characters of a failure in a report. */
   static final int ERROR_CHARS_MAX = 1_000;
 
+  /**
+   * How long to wait before retrying a message that was not handled through no fault of its own.
+   */
+  private static final long NOT_NOW_PAUSE_MILLIS = 1_000;
+
   /** Time between reports to a level dispatcher that does not know the session. */
   static final long STOPPED_RETRY_MILLIS = 1_000;
 
@@ -75,6 +80,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   private final String instance;
   private final RandomGenerator random;
   private final BiConsumer<String, Throwable> warnings;
+  private final BiConsumer<String, Throwable> stop;
   private final int capacityMessages;
   private final SelfFence fence;
   private final ReportPlan plan;
@@ -100,20 +106,24 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   private long bytesInHand;
   private boolean paused;
   private boolean closing;
+  private boolean faulty;
 
   /**
    * @param options with its member's name
    * @param instance this run of the member
    * @param range of the group
    * @param warnings gets what went wrong, in one line, and its cause
+   * @param stop ends the consumer, because this member cannot go on; gets why
    */
   public LevelWork(
       ConsumerOptions options,
       String instance,
       int range,
       RandomGenerator random,
-      BiConsumer<String, Throwable> warnings) {
+      BiConsumer<String, Throwable> warnings,
+      BiConsumer<String, Throwable> stop) {
     this.options = options;
+    this.stop = stop;
     this.instance = instance;
     this.random = random;
     this.warnings = warnings;
@@ -275,7 +285,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
     if (queue.isEmpty() || !mayStart(now)) {
       return null;
     }
-    LevelTask task = firstApart();
+    LevelTask task = firstApart(now);
     if (task != null) {
       begun.add(task);
     }
@@ -285,6 +295,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   private boolean mayStart(long now) {
     return session != null
         && !closing
+        && !faulty
         && !paused
         && session.stoppedMillis < 0
         && now < session.mayStartUntilMillis
@@ -297,16 +308,16 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   }
 
   /**
-   * Takes the first message out of the queue of which no earlier handler still runs; null if there
-   * is none.
+   * Takes the first message out of the queue that may begin now, and of which no earlier handler
+   * still runs; null if there is none.
    */
-  private LevelTask firstApart() {
+  private LevelTask firstApart(long now) {
     for (Iterator<LevelTask> each = queue.iterator(); each.hasNext(); ) {
       LevelTask task = each.next();
       if (tooFar(task)) {
         return null;
       }
-      if (!forgotten.contains(task.id())) {
+      if (!forgotten.contains(task.id()) && now >= task.notBeforeMillis) {
         each.remove();
         return task;
       }
@@ -324,12 +335,18 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   }
 
   /**
-   * The level dispatcher hands it out again, to any member. A message that fails with {@link
-   * GivenBackException} while the consumer closes counts as not begun.
+   * The level dispatcher hands it out again, to any member. If the message was not at fault, it
+   * counts as not begun, and stays in hand.
    */
   @Override
   public void failed(LevelTask task, Throwable cause, long now) {
-    if (closing && cause instanceof GivenBackException && begun.remove(task)) {
+    Fault fault = Fault.of(cause);
+    if (fault == Fault.MEMBER && !faulty) {
+      faulty = true;
+      stop.accept("the consumer ends, and leaves all messages to others", cause);
+    }
+    if (fault != Fault.MESSAGE && begun.remove(task)) {
+      task.notBeforeMillis = now + NOT_NOW_PAUSE_MILLIS;
       queue.addFirst(task);
     } else if (end(task, now)) {
       session.failed.add(new Report.Failed(task.number, oneLine(cause)));

@@ -14,6 +14,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.Order;
+import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RepetitionWatch;
 import dev.evenkeel.client.internal.broadcast.StoredPositions;
@@ -345,8 +346,10 @@ final class ConsumerShell implements Consumer {
   void stop(String text, Throwable cause) {
     if (!closing && !ended) {
       LOG.error("{}: {}: {}", this, text, cause.toString());
-      RefusedException why =
-          new RefusedException(Refusal.INVALID, text + ": " + cause.getMessage());
+      Throwable why =
+          cause instanceof MemberFaultException
+              ? cause
+              : new RefusedException(Refusal.INVALID, text + ": " + cause.getMessage());
       context.later(() -> close().onComplete(done -> context.run(() -> actions.ended(why))));
     }
   }

@@ -44,7 +44,9 @@ final class LevelMember implements Feature {
   LevelMember(ConsumerShell consumer, RandomGenerator random) {
     this.consumer = consumer;
     ConsumerOptions options = consumer.options;
-    work = new LevelWork(options, consumer.instance, options.getRange(), random, this::warn);
+    work =
+        new LevelWork(
+            options, consumer.instance, options.getRange(), random, this::warn, consumer::stop);
     wake = new WakeTimer(consumer.link.vertx(), () -> consumer.onEvent(now -> {}));
   }
 

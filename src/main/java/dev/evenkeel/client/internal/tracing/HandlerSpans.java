@@ -4,7 +4,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.Delivery;
-import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.internal.consume.Fault;
 import dev.evenkeel.protocol.Outcome;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -152,7 +152,7 @@ public final class HandlerSpans {
   }
 
   private void end(List<Attempt> attempts, Throwable failure) {
-    boolean back = failure instanceof GivenBackException;
+    boolean back = Fault.of(failure) != Fault.MESSAGE;
     for (Attempt each : attempts) {
       if (failure != null && !back && recordsFailures) {
         // A copy: the original loses its span when that ends.

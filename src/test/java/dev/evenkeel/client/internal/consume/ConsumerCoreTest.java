@@ -9,6 +9,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
@@ -37,6 +38,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -991,6 +993,110 @@ class ConsumerCoreTest {
     assertThat(take(Wanted.CallKept.class).shard().epoch()).isEqualTo(1);
     core.finished(zero, now);
     assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+  }
+
+  /** A full disk, or a closed output, is no failure of the message that met it. */
+  @Test
+  void aMemberThatCannotGoOnEndsAndGivesEverythingBackUnfailed() {
+    options.setRetryDelaysMillis(List.of()).setParallel(3);
+    options.setOrder(ConsumerOptions.Order.KEY);
+    begin(false, false);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c", "a", "d");
+    Task zero = next(0);
+    Task one = next(1);
+    Task two = next(2);
+    takeAll(Wanted.Report.class);
+    core.failed(zero, new CompletionException(new MemberFaultException("the disk is full")), now);
+    assertThat(core.next(now)).as("nothing begins any more").isNull();
+    core.finished(one, now);
+    core.failed(two, new MemberFaultException("the disk is full"), now);
+    tick(5_000);
+    assertThat(core.next(now)).isNull();
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    assertThat(take(Wanted.Stop.class).text())
+        .isEqualTo("the consumer ends, and leaves all messages to others");
+    core.close(now, 10_000);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
+    Wanted.Release release = take(Wanted.Release.class);
+    assertThat(release.command().offset()).isZero();
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    release.owned().release.released(now);
+    assertThat(core.drained()).isTrue();
+    assertThat(core.environment.flow.messages).isZero();
+  }
+
+  @Test
+  void aMemberWhoseOnAssignCannotRunEnds() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 3, -1, null), now);
+    take(Wanted.CallAssign.class)
+        .owned()
+        .takeover
+        .assignDone(new MemberFaultException("there is no shell"), now);
+    take(Wanted.Stop.class);
+    tick(60_000);
+    assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
+    core.close(now, 10_000);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(3);
+  }
+
+  /** A producer whose spool is full, or a cluster that is away, is no failure of the message. */
+  @Test
+  void whatIsRefusedForNowIsTriedAgainAndDoesNotCount() {
+    options.setRetryDelaysMillis(List.of());
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    for (int i = 0; i < 5; i++) {
+      Task zero = next(0);
+      assertThat(zero.attempt()).isEqualTo(1);
+      core.failed(zero, refused(Refusal.OVERLOADED), now);
+      assertThat(core.next(now)).isNull();
+      tick(1_000);
+    }
+    core.finished(next(0), now);
+    core.failed(next(1), refused(Refusal.TOO_LARGE), now);
+    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+        .as("another refusal is the message's own")
+        .hasSize(1);
+  }
+
+  /** Unpacked messages take several times the memory of their bytes. */
+  @Test
+  void noMoreMessagesAreUnpackedThanTheLimit() {
+    options.setPendingMessagesMax(100).setParallel(8);
+    start(ConsumerOptions.Order.KEY);
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    String[] keys = new String[5_000];
+    Arrays.fill(keys, "a");
+    List<OwnedShard> shards = new ArrayList<>();
+    for (Wanted.ReadLease read : takeAll(Wanted.ReadLease.class)) {
+      read.owned().takeover.leaseRead(lease(read.owned().shard(), 1, 0, -1, null), now);
+      shards.add(read.owned());
+    }
+    takeAll(Wanted.CallAssign.class).forEach(call -> call.owned().takeover.assignDone(null, now));
+    for (Wanted.Fetch fetch : takeAll(Wanted.Fetch.class)) {
+      fetch.owned().fetched(fetch.request(), answer(0, batch(keys)), now);
+    }
+    List<Task> running = new ArrayList<>(List.of(core.next(now), core.next(now)));
+    int handled = 0;
+    while (!running.isEmpty()) {
+      assertThat(core.next(now)).as("one key in each shard").isNull();
+      assertThat(shards.stream().mapToLong(shard -> shard.window().span()).sum())
+          .isLessThanOrEqualTo(100 + new ConsumerOptions().getHandOutMessages());
+      core.finished(running.remove(0), now);
+      handled++;
+      tick(ConsumerCore.TICK_MILLIS);
+      Task task = core.next(now);
+      if (task != null) {
+        running.add(task);
+      }
+    }
+    assertThat(handled).isEqualTo(10_000);
+    assertThat(core.environment.flow.messages).isZero();
+    assertThat(core.environment.flow.packed).isZero();
   }
 
   @Test

@@ -119,7 +119,14 @@ final class DealerWorld {
             .setParallel(parallel)
             .setPendingMessagesMax(50)
             .setMemberTimeoutMillis(MEMBER_TIMEOUT_MILLIS);
-    work = new LevelWork(options, "run", range, new SplittableRandom(seed), (text, cause) -> {});
+    work =
+        new LevelWork(
+            options,
+            "run",
+            range,
+            new SplittableRandom(seed),
+            (text, cause) -> {},
+            (text, cause) -> {});
     begin(1, 1, random.nextBoolean());
     every(10, this::member);
     every(500, this::heartbeat);

@@ -12,6 +12,7 @@ import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
@@ -38,6 +39,7 @@ class LevelWorkTest {
           .setParallel(4)
           .setMemberTimeoutMillis(FOREVER);
   private final List<String> warnings = new ArrayList<>();
+  private final List<Throwable> stops = new ArrayList<>();
   private LevelWork work = work(10);
   private long now = 1_000;
 
@@ -48,7 +50,8 @@ class LevelWorkTest {
             "run",
             range,
             new SplittableRandom(1),
-            (text, cause) -> warnings.add(text + ": " + cause));
+            (text, cause) -> warnings.add(text + ": " + cause),
+            (text, cause) -> stops.add(cause));
     made.heartbeatAnswered(1_000);
     return made;
   }
@@ -436,6 +439,38 @@ class LevelWorkTest {
     assertThat(told().endedAbove()).hasSize((int) ended);
     work.finished(old, now);
     assertThat(startAll()).hasSize(4);
+  }
+
+  @Test
+  void whatFailsThroughTheMemberIsNotReported() {
+    collect(1, 1, true);
+    deal(1, 0, 0, 1, 2, 3, 4, 5);
+    List<LevelTask> tasks = startAll();
+    work.failed(tasks.get(0), new RefusedException(Refusal.OVERLOADED, "the spool is full"), now);
+    assertThat(startAll()).as("another takes its place").hasSize(1);
+    work.failed(tasks.get(1), new MemberFaultException("the disk is full"), now);
+    work.failed(tasks.get(2), new MemberFaultException("the disk is full"), now);
+    assertThat(stops).hasSize(1);
+    now += 5_000;
+    assertThat(work.next(now)).as("nothing begins any more").isNull();
+    work.close();
+    work.finished(tasks.get(3), now);
+    Report report = told();
+    assertThat(report.failed()).isEmpty();
+    assertThat(report.endedBelow()).isZero();
+    assertThat(report.endedAbove()).containsExactly(3);
+  }
+
+  @Test
+  void whatIsRefusedForNowBeginsAgainHere() {
+    collect(1, 1, true);
+    deal(1, 0, 0);
+    LevelTask task = work.next(now);
+    work.failed(task, new RefusedException(Refusal.UNAVAILABLE, "no node answers"), now);
+    assertThat(work.next(now)).isNull();
+    now += 1_000;
+    assertThat(work.next(now)).isSameAs(task);
+    assertThat(task.delivery("m").attempt()).isEqualTo(1);
   }
 
   @Test
