@@ -8,7 +8,7 @@ import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.client.internal.session.SessionLink;
 import dev.evenkeel.client.plain.PlainClient;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

@@ -1,10 +1,11 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.gateway.http.HostNames;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.NodePorts;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -137,7 +138,7 @@ public record NodeConfig(
    * @throws CommandFailure wrong usage
    */
   public static NodeConfig of(Map<String, Object> given) {
-    Map<String, Object> values = given;
+    Map<String, Object> values = withPlainHosts(given);
     String host = text(values, NodeSetting.HOST);
     int port = Math.toIntExact((Long) values.get(NodeSetting.PORT.key()));
     List<Peer> peers = peers(list(values, NodeSetting.PEERS));
@@ -146,7 +147,7 @@ public record NodeConfig(
       // The same settings for all nodes: those that are listed form the cluster, others join it.
       String own = or(text(given, NodeSetting.NODE), "");
       boolean listed = peers.stream().anyMatch(peer -> peer.id().equals(own));
-      values = new HashMap<>(given);
+      values = new HashMap<>(values);
       values.put((listed ? NodeSetting.JOIN : NodeSetting.PEERS).key(), List.of());
       peers = peers(list(values, NodeSetting.PEERS));
       join = join(list(values, NodeSetting.JOIN));
@@ -294,6 +295,20 @@ public record NodeConfig(
     }
   }
 
+  /** Without the brackets of IPv6 addresses: hosts are without ports here. */
+  private static Map<String, Object> withPlainHosts(Map<String, Object> given) {
+    Map<String, Object> values = new HashMap<>(given);
+    for (NodeSetting setting :
+        List.of(NodeSetting.HOST, NodeSetting.PUBLIC_HOST, NodeSetting.HTTP_HOST)) {
+      try {
+        values.put(setting.key(), HostPort.host(or(text(given, setting), "")));
+      } catch (RefusedException e) {
+        throw CommandFailure.usage("--" + setting.key() + ": " + e.getMessage());
+      }
+    }
+    return values;
+  }
+
   private static List<HostPort> join(List<String> given) {
     try {
       return given.stream().map(HostPort::parse).toList();
@@ -325,23 +340,17 @@ public record NodeConfig(
 
   private static Peer peer(String text) {
     int at = text.indexOf('@');
-    int colon = text.lastIndexOf(':');
-    String right = "--peers: '" + text + "' is not ID@HOST:PORT, such as n1@10.0.0.1:5701";
-    if (at < 1 || colon < at + 2) {
-      throw CommandFailure.usage(right);
-    }
     try {
-      int port = Integer.parseInt(text.substring(colon + 1));
-      if (!NodeSetting.PORT.allows(port)) {
-        throw CommandFailure.usage(
-            "--peers: '" + text + "': the port " + NodeSetting.PORT.bounds());
+      if (at < 1) {
+        throw Refusal.INVALID.error("the id is missing, as in n1@10.0.0.1:5701");
       }
-      return new Peer(
-          Names.check("node", text.substring(0, at)), text.substring(at + 1, colon), port);
-    } catch (NumberFormatException e) {
-      throw CommandFailure.usage(right);
+      HostPort address = HostPort.parse(text.substring(at + 1));
+      if (!NodeSetting.PORT.allows(address.port())) {
+        throw Refusal.INVALID.error("the port " + NodeSetting.PORT.bounds());
+      }
+      return new Peer(Names.check("node", text.substring(0, at)), address.host(), address.port());
     } catch (RefusedException e) {
-      throw CommandFailure.usage("--peers: " + e.getMessage());
+      throw CommandFailure.usage("--peers: '" + text + "' is not ID@HOST:PORT: " + e.getMessage());
     }
   }
 

@@ -10,6 +10,7 @@ import dev.evenkeel.cli.Teardown;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.demo.DemoMembers.DemoProcess;
 import dev.evenkeel.demo.DemoScript.Event;
+import dev.evenkeel.protocol.HostPort;
 import io.vertx.core.Vertx;
 import java.io.PrintStream;
 import java.time.LocalTime;
@@ -57,12 +58,12 @@ final class DemoRun {
     this.everyMillis = everyMillis;
     this.dataIsTemporary = dataIsTemporary;
     this.out = out;
-    members = new DemoMembers(config.host() + ":" + config.port());
+    members = new DemoMembers(new HostPort(config.host(), config.port()).toString());
   }
 
   /** See {@link ServeRun.Guest}. */
   void ready(Vertx vertx, Integer httpPort, Teardown teardown, CompletableFuture<Void> end) {
-    String url = "http://" + config.httpHost() + ":" + httpPort;
+    String url = "http://" + new HostPort(config.httpHost(), httpPort);
     facts = new DemoFacts(new HttpApi(url));
     teardown.addBlocking("demo", this::close);
     Daemon.start(
@@ -209,7 +210,8 @@ final class DemoRun {
   }
 
   private String introduction(String url) {
-    String more = config.port() == 5701 ? "" : " --cluster " + config.host() + ":" + config.port();
+    String more =
+        config.port() == 5701 ? "" : " --cluster " + new HostPort(config.host(), config.port());
     String http = url.equals(HttpApi.DEFAULT_URL) ? "" : " --http " + url;
     return String.format(
         "Evenkeel demo: a node, the topic '%s' with %s shards, %s orders a second, and consumers\n"

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.protocol.HostPort;
 import java.io.StringReader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -115,6 +116,27 @@ class ConfigTest {
         .hasMessageContaining("--peers says 5701");
     assertThatThrownBy(() -> config("node: a\npeers: a@h1")).hasMessageContaining("ID@HOST:PORT");
     assertThatThrownBy(() -> config("node: a\npeers: a@h:1,a@h:2")).hasMessageContaining("twice");
+  }
+
+  @Test
+  void ipv6AddressesAreWrittenInBracketsWhereAPortFollows() {
+    NodeConfig config =
+        config("node: a\nhost: '[::1]'\nhttp-host: ::1\npeers: ['a@[::1]:5701', 'b@[::1]:5801']");
+    assertThat(config.peers())
+        .containsExactly(
+            new NodeConfig.Peer("a", "::1", 5701), new NodeConfig.Peer("b", "::1", 5801));
+    assertThat(List.of(config.host(), config.publicHost(), config.httpHost())).containsOnly("::1");
+    assertThat(config("node: a\njoin: ['[::1]:5701']").join())
+        .containsExactly(new HostPort("::1", 5701));
+    assertThatThrownBy(() -> config("node: a\npeers: ['a@::1:5701']"))
+        .isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("--peers: 'a@::1:5701' is not ID@HOST:PORT")
+        .hasMessageContaining("in brackets, such as [::1]:5701");
+    assertThatThrownBy(() -> config("node: a\njoin: ['::1:5701']"))
+        .hasMessageContaining("--join: bad address '::1:5701'")
+        .hasMessageContaining("in brackets");
+    assertThatThrownBy(() -> config("host: '::zz'"))
+        .hasMessageContaining("--host: bad address '::zz': this is no IPv6 address");
   }
 
   @Test

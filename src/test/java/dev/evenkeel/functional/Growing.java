@@ -1,5 +1,7 @@
 package dev.evenkeel.functional;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.file.Path;
@@ -174,6 +176,9 @@ final class Growing implements AutoCloseable {
     Node other = other(id);
     other.admin("cluster", "remove", id);
     Awaitility.await(id + " ends").atMost(PATIENCE).until(() -> !node.process().process.isAlive());
+    Jar.Result ended = node.process().await();
+    assertThat(ended.status()).as(ended.err()).isZero();
+    assertThat(ended.err()).containsOnlyOnce("node " + id + ": it was removed from the cluster");
     nodes.remove(id);
     awaitSettled();
   }

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.cli.CommandInJvm;
+import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -57,6 +59,11 @@ public final class Node implements AutoCloseable {
     return new Node(directory, address, 5701, 8080)
         .with("--host", address, "--insecure")
         .in(surroundings);
+  }
+
+  /** A node on a loopback address of this machine. */
+  static Node on(Path directory, String address, int port, int httpPort) {
+    return new Node(directory, address, port, httpPort).with("--host", address);
   }
 
   /** From now on it is started in these. */
@@ -154,11 +161,15 @@ public final class Node implements AutoCloseable {
   }
 
   public String cluster() {
-    return address + ":" + port;
+    return new HostPort(address, port).toString();
+  }
+
+  int hazelcastPort() {
+    return NodePorts.hazelcast(port);
   }
 
   public String url() {
-    return "http://" + address + ":" + httpPort;
+    return "http://" + new HostPort(address, httpPort);
   }
 
   /** Runs a command of the administrative kind against this node; it must succeed. */

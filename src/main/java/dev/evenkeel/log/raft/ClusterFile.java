@@ -253,6 +253,7 @@ record ClusterFile(NodeInfo info, List<LogSettings.Peer> nodes, int added, List<
     }
   }
 
+  /** An IPv6 address stays without brackets: former versions read no list that has some inside. */
   private static String text(LogSettings.Peer peer) {
     return peer.nodeId() + '@' + peer.host() + ':' + peer.raftPort();
   }

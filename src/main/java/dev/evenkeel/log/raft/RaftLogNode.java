@@ -7,8 +7,10 @@ import dev.evenkeel.log.LogNode;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo;
+import dev.evenkeel.log.NodeRemovedException;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.log.ReplicatedState;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.VoterId;
 import dev.evenkeel.protocol.files.LockedFile;
@@ -211,9 +213,9 @@ public final class RaftLogNode implements LogNode {
   public synchronized void removed() throws IOException {
     note(cluster.with(NodeInfo.Stage.REMOVED));
     link.tell(cluster.info());
-    end(
-        new LogStartException(
-            "this node was removed from the cluster. Other nodes have what was in "
+    failure.complete(
+        new NodeRemovedException(
+            "it was removed from the cluster and ends. Other nodes have what was in "
                 + settings.directory()
                 + ": delete the data directory"));
   }
@@ -507,7 +509,7 @@ public final class RaftLogNode implements LogNode {
             .orElseThrow(() -> new IllegalStateException("no peer for the voter " + voter));
     return RaftPeer.newBuilder()
         .setId(voter)
-        .setAddress(peer.host() + ":" + peer.raftPort())
+        .setAddress(new HostPort(peer.host(), peer.raftPort()).toString())
         .build();
   }
 

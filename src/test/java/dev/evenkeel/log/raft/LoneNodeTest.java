@@ -6,7 +6,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogSettings;
+import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.LogStatus;
+import dev.evenkeel.log.NodeRemovedException;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.files.DurableFiles;
@@ -43,6 +45,20 @@ class LoneNodeTest {
       assertThat(status.pendingEntries()).isZero();
       assertThat(status.pendingBytes()).isZero();
     }
+  }
+
+  /** Nothing is wrong with it, so its process must not end as if something were. */
+  @Test
+  void aNodeThatWasRemovedEndsWithoutAFaultAndDoesNotStartAgain() throws Exception {
+    try (TestNode node = TestNode.alone(home, port).awaitReady()) {
+      node.node.removed();
+      assertThat(node.node.failure().get())
+          .isInstanceOf(NodeRemovedException.class)
+          .hasMessageContaining("removed from the cluster");
+    }
+    assertThatThrownBy(() -> TestNode.alone(home, port))
+        .isInstanceOf(LogStartException.class)
+        .hasMessageContaining("was removed from its cluster");
   }
 
   /**

@@ -2,7 +2,7 @@ package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.frame.Welcome;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.protocol.HostPort;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;

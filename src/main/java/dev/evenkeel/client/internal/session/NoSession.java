@@ -1,9 +1,9 @@
 package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.frame.SessionFrame;
-import dev.evenkeel.cluster.HostPort;
 import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.tls.TlsFailures;

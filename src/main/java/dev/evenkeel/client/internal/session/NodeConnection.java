@@ -7,7 +7,7 @@ import dev.evenkeel.bus.frame.FrameSocket;
 import dev.evenkeel.bus.frame.Hello;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.netty.channel.EventLoop;

@@ -1,6 +1,6 @@
 package dev.evenkeel.client.internal.session;
 
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.protocol.HostPort;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;

@@ -3,7 +3,7 @@ package dev.evenkeel.client.internal.session;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.frame.Welcome;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.protocol.HostPort;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
