@@ -1,5 +1,7 @@
 package dev.evenkeel.bus;
 
+import java.util.Set;
+
 /**
  * Addresses on the event bus. Applications may use those under {@code evenkeel.api}; the others are
  * internal.
@@ -65,6 +67,10 @@ public final class Addresses {
 
   public static final String API_SESSIONS = "evenkeel.api.sessions";
 
+  /** What is published there is for every node. */
+  public static final Set<String> EVERY_NODE =
+      Set.of(LEASE_CHANGES, TOPIC_CHANGES, ADMIN_CHANGES, LEADER_CHANGES, SESSIONS_ENDED);
+
   /** Says in words who answers at an address. */
   public static String who(String address) {
     String node = nodeOf(address);
@@ -86,6 +92,18 @@ public final class Addresses {
     return address.startsWith(NODE) && end > NODE.length()
         ? address.substring(NODE.length(), end)
         : null;
+  }
+
+  /** All addresses that belong to a node. */
+  public static Set<String> ofNode(String node) {
+    return Set.of(
+        data(node),
+        control(node),
+        dispatcher(node),
+        groups(node),
+        membership(node),
+        sessions(node),
+        levelDispatcher(node));
   }
 
   /** The broker of a node takes appends and fetches here. */

@@ -13,7 +13,7 @@ import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.cluster.AllowedClasses;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
-import dev.evenkeel.cluster.HostPort;
+import dev.evenkeel.cluster.NodeAddresses;
 import dev.evenkeel.cluster.NodeSettings;
 import dev.evenkeel.dispatcher.DispatcherVerticle;
 import dev.evenkeel.gateway.GatewayVerticle;
@@ -24,10 +24,12 @@ import dev.evenkeel.gateway.http.WebVerticle;
 import dev.evenkeel.gateway.session.SessionVerticle;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
+import dev.evenkeel.log.NodeRemovedException;
 import dev.evenkeel.log.StartAgainException;
 import dev.evenkeel.log.raft.RaftLogNode;
 import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Deployable;
@@ -277,15 +279,7 @@ public final class ServeRun {
         "cluster",
         () -> Future.fromCompletionStage(memberStart).compose(ClusterMember::close));
     teardown.addBlocking("membership", membership::close);
-    engines
-        .logFailure()
-        .thenAccept(
-            cause ->
-                end.completeExceptionally(
-                    cause instanceof StartAgainException again
-                        ? new Unfit(again.getMessage())
-                        : CommandFailure.failed(
-                            "the log has failed: " + CommandErrors.describe(cause), cause)));
+    engines.logFailure().thenAccept(this::logEnded);
     ClusterMember member = await(memberStart);
     member.unfit().onSuccess(why -> end.completeExceptionally(new Unfit(why)));
     Vertx vertx = member.vertx();
@@ -303,6 +297,20 @@ public final class ServeRun {
     awaitReady(vertx);
     membership.serve();
     guest.ready(vertx, config.has("web") ? web.actualPort() : null, teardown, end);
+  }
+
+  /** The log does not go on. */
+  private void logEnded(Throwable cause) {
+    if (cause instanceof NodeRemovedException) {
+      System.err.println("node " + config.node() + ": " + cause.getMessage());
+      end.complete(null);
+    } else {
+      end.completeExceptionally(
+          cause instanceof StartAgainException again
+              ? new Unfit(again.getMessage())
+              : CommandFailure.failed(
+                  "the log has failed: " + CommandErrors.describe(cause), cause));
+    }
   }
 
   private BrokerSettings brokerSettings() {
@@ -349,7 +357,12 @@ public final class ServeRun {
             peers,
             config.clusterName(),
             peerTls,
-            spans == null ? null : spans.tracer()));
+            spans == null ? null : spans.tracer(),
+            new NodeAddresses(
+                config.node(),
+                Addresses.ofNode(config.node()),
+                Addresses::nodeOf,
+                Addresses.EVERY_NODE::contains)));
   }
 
   /** Says what to do if the nodes that are there take no connection of this one. */

@@ -1,5 +1,6 @@
 package dev.evenkeel.cluster;
 
+import dev.evenkeel.protocol.HostPort;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;

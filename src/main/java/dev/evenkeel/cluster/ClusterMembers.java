@@ -87,7 +87,8 @@ public final class ClusterMembers {
                             HazelcastConfigs.node(settings),
                             new EventBusOptions(bus),
                             settings.tls(),
-                            settings.tracer()));
+                            settings.tracer(),
+                            settings.addresses()));
             promise.complete(member.watched(watch));
           } catch (RuntimeException e) {
             promise.fail(e);
@@ -153,7 +154,7 @@ public final class ClusterMembers {
 
   /** As below, without TLS. */
   static HazelcastMember join(Config config, EventBusOptions bus) {
-    return join(config, bus, null, null);
+    return join(config, bus, null, null, NodeAddresses.NONE);
   }
 
   /**
@@ -163,12 +164,18 @@ public final class ClusterMembers {
    * @param tracer null: there is none
    */
   static HazelcastMember join(
-      Config config, EventBusOptions bus, TlsIdentity tls, VertxTracerFactory tracer) {
+      Config config,
+      EventBusOptions bus,
+      TlsIdentity tls,
+      VertxTracerFactory tracer,
+      NodeAddresses addresses) {
     HazelcastClock.use();
     HazelcastInstance own = tls == null ? null : startWithTls(config, tls);
     try {
-      OwnRegistrations manager =
-          own == null ? new OwnRegistrations(config) : new OwnRegistrations(own);
+      MemberListManager manager =
+          own == null
+              ? new MemberListManager(config, addresses)
+              : new MemberListManager(own, addresses);
       return join(manager, tls == null ? bus : BusTls.encrypted(bus, tls), tls, tracer, own);
     } catch (RuntimeException e) {
       if (own != null) {
@@ -180,9 +187,7 @@ public final class ClusterMembers {
 
   static HazelcastInstance startWithTls(Config config, TlsIdentity tls) {
     // Vert.x sets it only for instances that it makes itself.
-    config
-        .getMemberAttributeConfig()
-        .setAttribute(FormerRegistrations.NODE_ID_ATTRIBUTE, UUID.randomUUID().toString());
+    config.getMemberAttributeConfig().setAttribute(NodeList.ID, UUID.randomUUID().toString());
     try {
       return TlsInstance.start(config, tls);
     } catch (RuntimeException e) {
@@ -194,7 +199,7 @@ public final class ClusterMembers {
    * @param own the Hazelcast instance to end with the member; null: Vert.x ends it
    */
   private static HazelcastMember join(
-      OwnRegistrations manager,
+      MemberListManager manager,
       EventBusOptions bus,
       TlsIdentity tls,
       VertxTracerFactory tracer,
@@ -237,7 +242,7 @@ public final class ClusterMembers {
       if (tls != null) {
         BusTls.followChanges(vertx, tls);
       }
-      manager.begin(vertx);
+      manager.begin();
       return new HazelcastMember(
           vertx, manager.getHazelcastInstance(), manager.getNodeId(), true, own);
     } catch (RuntimeException e) {

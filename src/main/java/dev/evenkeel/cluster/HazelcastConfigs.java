@@ -15,6 +15,7 @@ import com.hazelcast.core.HazelcastInstanceAware;
 import com.hazelcast.instance.EndpointQualifier;
 import com.hazelcast.instance.impl.HazelcastInstanceImpl;
 import com.hazelcast.internal.cluster.impl.TcpIpJoiner;
+import dev.evenkeel.protocol.HostPort;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -45,6 +46,12 @@ final class HazelcastConfigs {
     if (!settings.publicHost().equals(settings.host())) {
       socket.setPublicAddress(
           new HostPort(settings.publicHost(), settings.hazelcastPort()).toString());
+    }
+    if (settings.addresses().node() != null) {
+      NodeList.announce(
+          config,
+          settings.addresses().node(),
+          new HostPort(settings.publicHost(), settings.eventBusPort()));
     }
     TcpIpConfig join = config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
     join.setMembers(List.of());

@@ -8,12 +8,12 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.core.HazelcastInstanceNotActiveException;
 import com.hazelcast.core.LifecycleEvent.LifecycleState;
 import com.hazelcast.partition.Partition;
+import dev.evenkeel.protocol.HostPort;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -69,12 +69,11 @@ final class HazelcastMember implements ClusterMember {
   }
 
   /**
-   * Begins to check once a second whether all partitions have owners, and to remove {@link
-   * FormerRegistrations}. If partitions stay without owners, it ends this member.
+   * Begins to check once a second whether all partitions have owners. If partitions stay without
+   * owners, it ends this member.
    */
   HazelcastMember watched(PartitionWatch watch) {
     vertx.setPeriodic(LOOK_MILLIS, timer -> look(timer, watch));
-    new FormerRegistrations(hazelcast).begin(vertx);
     return this;
   }
 
@@ -156,14 +155,7 @@ final class HazelcastMember implements ClusterMember {
 
   @Override
   public Set<String> members() {
-    Set<String> ids = new LinkedHashSet<>();
-    for (Member member : hazelcastMembers()) {
-      String node = member.getAttribute(FormerRegistrations.NODE_ID_ATTRIBUTE);
-      if (node != null) {
-        ids.add(node);
-      }
-    }
-    return ids;
+    return NodeList.of(hazelcastMembers()).ids();
   }
 
   @Override
@@ -258,7 +250,7 @@ final class HazelcastMember implements ClusterMember {
     }
 
     private void changed(MembershipEvent event, boolean left) {
-      String member = event.getMember().getAttribute(FormerRegistrations.NODE_ID_ATTRIBUTE);
+      String member = event.getMember().getAttribute(NodeList.ID);
       announce(new Change(member, left, dataMembers(event.getMembers())));
     }
   }

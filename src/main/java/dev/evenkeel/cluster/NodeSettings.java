@@ -1,6 +1,7 @@
 package dev.evenkeel.cluster;
 
 import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -19,6 +20,7 @@ import java.util.List;
  * @param clusterName name of the cluster
  * @param tls what it shows other nodes and checks them against; null: connections are not encrypted
  * @param tracer makes the tracer of the node's Vert.x; null: it has none
+ * @param addresses which addresses of the event bus belong to which node
  */
 public record NodeSettings(
     String host,
@@ -27,7 +29,8 @@ public record NodeSettings(
     List<HostPort> peers,
     String clusterName,
     TlsIdentity tls,
-    VertxTracerFactory tracer) {
+    VertxTracerFactory tracer,
+    NodeAddresses addresses) {
 
   public NodeSettings {
     if (port < 1 || port > NodePorts.BASE_MAX) {
@@ -38,10 +41,10 @@ public record NodeSettings(
     peers = List.copyOf(peers);
   }
 
-  /** A node whose connections to others are not encrypted. */
+  /** A node without a name, whose connections to others are not encrypted. */
   public NodeSettings(
       String host, String publicHost, int port, List<HostPort> peers, String clusterName) {
-    this(host, publicHost, port, peers, clusterName, null, null);
+    this(host, publicHost, port, peers, clusterName, null, null, NodeAddresses.NONE);
   }
 
   /** A lone node on the loopback interface. */

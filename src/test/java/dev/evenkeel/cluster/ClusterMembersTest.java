@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import com.hazelcast.core.Hazelcast;
 import com.hazelcast.core.HazelcastInstance;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;

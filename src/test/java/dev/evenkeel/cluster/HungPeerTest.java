@@ -4,6 +4,7 @@ import static dev.evenkeel.cluster.ClusterMembersTest.result;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.HostPort;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;

@@ -2,6 +2,7 @@ package dev.evenkeel.cluster;
 
 import com.hazelcast.config.Config;
 import dev.evenkeel.protocol.ClusterDefaults;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;

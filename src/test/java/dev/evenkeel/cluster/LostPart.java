@@ -1,5 +1,6 @@
 package dev.evenkeel.cluster;
 
+import dev.evenkeel.protocol.HostPort;
 import io.vertx.core.Future;
 import java.io.BufferedReader;
 import java.io.File;

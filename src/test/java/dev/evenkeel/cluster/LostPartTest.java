@@ -9,6 +9,7 @@ import com.hazelcast.core.HazelcastInstance;
 import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.cluster.impl.ClusterServiceImpl;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import java.time.Duration;
 import java.util.ArrayList;

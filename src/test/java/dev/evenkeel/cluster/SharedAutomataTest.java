@@ -14,6 +14,7 @@ import dev.evenkeel.dedup.DedupScope;
 import dev.evenkeel.dedup.Departure;
 import dev.evenkeel.dedup.Ticket;
 import dev.evenkeel.dedup.Worker;
+import dev.evenkeel.protocol.HostPort;
 import io.vertx.core.Future;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -8,6 +8,7 @@ import static org.awaitility.Awaitility.await;
 import com.hazelcast.config.Config;
 import dev.evenkeel.TestCertificates;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.tls.TlsFiles;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Future;
@@ -54,7 +55,8 @@ class TlsMembersTest {
     List<HostPort> peers =
         List.of(new HostPort("127.0.0.1", first), new HostPort("127.0.0.1", second));
     return ClusterMembers.node(
-        new NodeSettings("127.0.0.1", "127.0.0.1", port, peers, "tls-pair", identity, null));
+        new NodeSettings(
+            "127.0.0.1", "127.0.0.1", port, peers, "tls-pair", identity, null, NodeAddresses.NONE));
   }
 
   private void startBoth(TlsIdentity one, TlsIdentity two) {

@@ -9,6 +9,7 @@ import com.hazelcast.instance.impl.HazelcastInstanceProxy;
 import com.hazelcast.internal.partition.InternalPartition;
 import com.hazelcast.internal.partition.PartitionReplica;
 import dev.evenkeel.TestPorts;
+import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;

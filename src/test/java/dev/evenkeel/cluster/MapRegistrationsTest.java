@@ -19,18 +19,18 @@ import java.util.Map;
 import java.util.Set;
 import org.junit.jupiter.api.Test;
 
-class FormerRegistrationsTest {
+class MapRegistrationsTest {
   private static final String ADDRESS = "somewhere";
 
   private final Map<String, Long> strangers = new HashMap<>();
 
   private Set<String> gone(Set<String> registered, Set<String> members, long nowMillis) {
-    return FormerRegistrations.gone(registered, members, nowMillis, strangers);
+    return MapRegistrations.gone(registered, members, nowMillis, strangers);
   }
 
   @Test
   void onlyWhoIsNoMemberForLongIsTakenForGone() {
-    long late = FormerRegistrations.PATIENCE_MILLIS;
+    long late = MapRegistrations.PATIENCE_MILLIS;
     assertThat(gone(Set.of("a", "b", "c"), Set.of("a"), 0)).isEmpty();
     assertThat(gone(Set.of("a", "b", "c"), Set.of("a", "c"), late - 1)).isEmpty();
     assertThat(gone(Set.of("a", "b", "c"), Set.of("a"), late)).containsExactly("b");
@@ -53,18 +53,18 @@ class FormerRegistrationsTest {
               .completion());
       HazelcastInstance hazelcast = instanceAt(port);
       MultiMap<String, HazelcastRegistrationInfo> registrations =
-          hazelcast.getMultiMap(FormerRegistrations.REGISTRATIONS);
+          hazelcast.getMultiMap(MapRegistrations.REGISTRATIONS);
       registrations.put(
           ADDRESS, new HazelcastRegistrationInfo(new RegistrationInfo("gone", 1, false)));
       hazelcast
-          .getMap(FormerRegistrations.NODES)
+          .getMap(MapRegistrations.NODES)
           .put("gone", new HazelcastNodeInfo(new NodeInfo("127.0.0.1", TestPorts.take(1), null)));
       await()
           .atMost(Duration.ofSeconds(60))
           .untilAsserted(
               () -> {
                 assertThat(registrations.get(ADDRESS)).hasSize(1);
-                assertThat(hazelcast.getMap(FormerRegistrations.NODES).keySet())
+                assertThat(hazelcast.getMap(MapRegistrations.NODES).keySet())
                     .doesNotContain("gone");
               });
       for (int i = 0; i < 4; i++) {
@@ -85,8 +85,8 @@ class FormerRegistrationsTest {
       result(node.vertx().eventBus().consumer(ADDRESS, m -> m.reply("here")).completion());
       ClusterMember client = result(LiteMember.join(port));
       HazelcastInstance hazelcast = instanceAt(port);
-      hazelcast.getMultiMap(FormerRegistrations.REGISTRATIONS).remove(ADDRESS);
-      hazelcast.getMap(FormerRegistrations.NODES).delete(node.id());
+      hazelcast.getMultiMap(MapRegistrations.REGISTRATIONS).remove(ADDRESS);
+      hazelcast.getMap(MapRegistrations.NODES).delete(node.id());
       await()
           .atMost(Duration.ofSeconds(60))
           .ignoreExceptions()
