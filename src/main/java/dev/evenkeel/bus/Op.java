@@ -121,13 +121,24 @@ public enum Op {
    * Body: text group, shard, i64 from offset, i32 messages at most. Answer: {@code
    * wire.RetriesList}. To the shard's leader.
    */
-  READ_RETRIES;
+  READ_RETRIES,
+  /**
+   * Data. Between brokers. Body and answer: as APPEND; delayed batches that a reshard moves. It
+   * spends no quota: the messages were paid for when they were sent.
+   */
+  MOVE_DELAYED,
+  /**
+   * Body: i32 data group, former shard, i64 due time, i64 serial, i32 position of a delayed message
+   * that a reshard moved. Answer: i32 shard in the data group that has it now, i64 serial there; -1
+   * and 0 if none has. To the leader of the data group.
+   */
+  FIND_MOVED;
 
   private static final Op[] VALUES = values();
 
   /** Whether only nodes may ask for it. */
   public boolean betweenNodes() {
-    return this == MANAGE_SHARDS || this == READ_BODY || this == READ_LOGS;
+    return this == MANAGE_SHARDS || this == READ_BODY || this == READ_LOGS || this == MOVE_DELAYED;
   }
 
   public static Op ofCode(int code) {

@@ -177,9 +177,9 @@ public interface Admin {
 
   /**
    * Cancels a delayed message: nobody gets it. Fails with UNKNOWN_MESSAGE if it does not wait any
-   * more: it was delivered or cancelled, or never was, or the topic was resharded and its delayed
-   * messages have other ids. With INDETERMINATE it may be cancelled, and a repeat then fails with
-   * UNKNOWN_MESSAGE. Fails with UNAVAILABLE until every node runs version 0.2 or later.
+   * more: it was delivered or cancelled, or never was. With INDETERMINATE it may be cancelled, and
+   * a repeat then fails with UNKNOWN_MESSAGE. Fails with UNAVAILABLE until every node runs version
+   * 0.2 or later, and while the message moves to another shard after a reshard.
    *
    * @param id as {@link Producer.Position#delayedId} or a page gives it
    */

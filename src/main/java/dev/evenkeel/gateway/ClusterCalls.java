@@ -270,6 +270,10 @@ final class ClusterCalls {
     return found;
   }
 
+  Future<Void> pause(long millis) {
+    return link.vertx().timer(millis).mapEmpty();
+  }
+
   private static boolean onlyAsks(Op op) {
     return switch (op) {
       case READ_LEASE,
@@ -282,6 +286,7 @@ final class ClusterCalls {
           READ_RETRIES,
           READ_FAILURES,
           READ_DELAYED,
+          FIND_MOVED,
           BROWSE,
           FIND_OFFSET,
           READ_BYTES,

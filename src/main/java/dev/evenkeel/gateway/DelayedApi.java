@@ -1,6 +1,5 @@
 package dev.evenkeel.gateway;
 
-import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DelayedId;
@@ -9,6 +8,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
 import dev.evenkeel.protocol.wire.RecordCodec;
@@ -20,6 +20,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /** Answers {@code evenkeel.api.delayed}: lists, shows and cancels delayed messages of a topic. */
@@ -28,6 +29,11 @@ final class DelayedApi {
       List.of("action", "topic", "key", "limit", "from", "id");
 
   private static final int AT_ONCE_MAX = 16;
+
+  /** How often a message that moves is looked for. */
+  private static final int LOOKS_MAX = 20;
+
+  private static final long LOOK_MILLIS = 250;
 
   private final ClusterCalls calls;
 
@@ -90,8 +96,7 @@ final class DelayedApi {
   }
 
   private Future<DelayedAnswer> read(Shard shard, DelayedId from, byte[] key, int max) {
-    Bytes body = new Bytes(64);
-    write(body, shard, from).blob(key).i32(max);
+    Bytes body = write(shard, from).blob(key).i32(max);
     return ask(shard, Op.READ_DELAYED, body).map(DelayedAnswer::decode);
   }
 
@@ -109,7 +114,8 @@ final class DelayedApi {
         : failure;
   }
 
-  private static Bytes write(Bytes body, Shard shard, DelayedId id) {
+  private static Bytes write(Shard shard, DelayedId id) {
+    Bytes body = new Bytes(64);
     RecordCodec.write(body, shard);
     return body.i64(id.dueMillis()).i64(id.serial()).i32(id.position());
   }
@@ -138,47 +144,161 @@ final class DelayedApi {
   }
 
   private Future<Object> get(String topicName, DelayedId id) {
-    return calls
-        .topicsWith(topicName)
-        .compose(view -> read(shard(view, topicName, id), id, null, 1))
+    return located(topicName, id, (topic, at) -> find(topic, at).map(DelayedApi::json));
+  }
+
+  private Future<Object> cancel(String topicName, DelayedId id) {
+    return located(
+        topicName,
+        id,
+        (topic, at) ->
+            topic.isSealed(at.shard())
+                // It cannot be cancelled while it moves: that may be under way already.
+                ? find(topic, at).compose(waits -> Future.failedFuture(new Moving(topicName, at)))
+                : ask(shard(topic, at), Op.CANCEL_DELAYED, write(shard(topic, at), at))
+                    .map(
+                        answer -> {
+                          LeaderClient.reply(answer);
+                          return new JsonObject().put("id", id.text()).put("cancelled", true);
+                        }));
+  }
+
+  /** The message; fails UNKNOWN_MESSAGE if it does not wait there. */
+  private Future<DelayedAnswer.Waiting> find(TopicInfo topic, DelayedId id) {
+    return read(shard(topic, id), id, null, 1)
         .map(
             answer ->
                 answer.messages().stream()
                     .filter(each -> each.id().equals(id))
                     .findFirst()
-                    .map(DelayedApi::json)
-                    .orElseThrow(() -> unknown(topicName, id)));
+                    .orElseThrow(() -> unknown(topic.name(), id)));
   }
 
-  private Future<Object> cancel(String topicName, DelayedId id) {
+  private static Shard shard(TopicInfo topic, DelayedId id) {
+    return new Shard(topic.id(), id.shard());
+  }
+
+  /**
+   * Does something with a delayed message where it is: in the shard of its id, or where a reshard
+   * has moved it from there, however often.
+   *
+   * @param action fails UNKNOWN_MESSAGE if the message is not there, with {@link Moving} if it
+   *     moves
+   */
+  private Future<Object> located(
+      String topicName, DelayedId id, BiFunction<TopicInfo, DelayedId, Future<?>> action) {
+    return located(topicName, id, action, LOOKS_MAX).map(done -> done);
+  }
+
+  private Future<Object> located(
+      String topicName,
+      DelayedId id,
+      BiFunction<TopicInfo, DelayedId, Future<?>> action,
+      int looks) {
     return calls
         .topicsWith(topicName)
         .compose(
             view -> {
-              Shard shard = shard(view, topicName, id);
-              Bytes body = write(new Bytes(64), shard, id);
-              return ask(shard, Op.CANCEL_DELAYED, body);
+              TopicInfo topic = view.existing(topicName);
+              Future<?> here =
+                  topic.has(id.shard())
+                      ? action.apply(topic, id)
+                      : Future.failedFuture(unknown(topicName, id));
+              return here.<Object>map(done -> done)
+                  .recover(
+                      failure ->
+                          is(failure, Refusal.UNKNOWN_MESSAGE)
+                              ? moved(topicName, id, action, failure)
+                              : Future.failedFuture(failure));
             })
-        .map(
-            answer -> {
-              LeaderClient.reply(answer);
-              return new JsonObject().put("id", id.text()).put("cancelled", true);
+        .recover(
+            failure ->
+                looks > 1 && failure instanceof Moving
+                    ? calls
+                        .pause(LOOK_MILLIS)
+                        .compose(past -> located(topicName, id, action, looks - 1))
+                    : Future.failedFuture(failure));
+  }
+
+  private static boolean is(Throwable failure, Refusal refusal) {
+    return failure instanceof RefusedException refused && refused.refusal() == refusal;
+  }
+
+  /** Looks for the message in the shards that have taken the place of the one in its id. */
+  private Future<Object> moved(
+      String topicName,
+      DelayedId id,
+      BiFunction<TopicInfo, DelayedId, Future<?>> action,
+      Throwable failure) {
+    return calls
+        .newestTopics()
+        .compose(
+            view -> {
+              TopicInfo topic = view.existing(topicName);
+              if (!topic.isSealed(id.shard())) {
+                return Future.failedFuture(failure);
+              }
+              List<Future<DelayedId>> asked =
+                  topic
+                      .numbers()
+                      .map(number -> view.shardGroups().of(new Shard(topic.id(), number)))
+                      .distinct()
+                      .mapToObj(group -> findMoved(group, topic, id))
+                      .toList();
+              return Future.all(asked)
+                  .compose(
+                      all -> {
+                        for (DelayedId found : all.<DelayedId>list()) {
+                          if (found != null) {
+                            return action.apply(topic, found).map(done -> (Object) done);
+                          }
+                        }
+                        return Future.failedFuture(failure);
+                      });
             });
   }
 
-  /** The shard of the id; a former one may be gone. */
-  private static Shard shard(ClusterView view, String topicName, DelayedId id) {
-    TopicInfo topic = view.existing(topicName);
-    if (!topic.has(id.shard())) {
-      throw unknown(topicName, id);
-    }
-    return new Shard(topic.id(), id.shard());
+  /** Completes with null if the log group does not have it. */
+  private Future<DelayedId> findMoved(int group, TopicInfo topic, DelayedId id) {
+    Bytes body = new Bytes(64).i32(group);
+    RecordCodec.write(body, shard(topic, id));
+    body.i64(id.dueMillis()).i64(id.serial()).i32(id.position());
+    return calls
+        .toDataLeader(group, Op.FIND_MOVED, body)
+        .map(
+            answer -> {
+              ByteReader in = new ByteReader(answer);
+              int shard = in.i32();
+              long serial = in.i64();
+              return shard < 0 ? null : new DelayedId(shard, id.dueMillis(), serial, id.position());
+            })
+        .recover(
+            failure ->
+                // A node of a former version moves messages without their former ids.
+                is(failure, Refusal.WRONG_VERSION)
+                    ? Future.succeededFuture()
+                    : Future.failedFuture(failure));
   }
 
   private static RefusedException unknown(String topicName, DelayedId id) {
     return Refusal.UNKNOWN_MESSAGE.error(
-        "no delayed message %s waits in '%s': it was delivered or cancelled, or never was; after a"
-            + " reshard, list the messages again",
+        "no delayed message %s waits in '%s': it was delivered or cancelled, or never was",
         id, topicName);
+  }
+
+  /** The message is on its way from a sealed shard to another one. */
+  private static final class Moving extends RefusedException {
+    private static final long serialVersionUID = 1;
+
+    Moving(String topicName, DelayedId id) {
+      super(
+          Refusal.UNAVAILABLE,
+          "delayed message "
+              + id
+              + " of '"
+              + topicName
+              + "' waits to be moved to another shard after a reshard, and cannot be cancelled"
+              + " until then: try again");
+    }
   }
 }

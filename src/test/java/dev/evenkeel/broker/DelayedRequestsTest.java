@@ -24,6 +24,7 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -162,7 +163,7 @@ class DelayedRequestsTest {
   }
 
   @Test
-  void afterAReshardTheOthersHaveNewIds() throws Exception {
+  void afterAReshardTheMessagesHaveIdsInTheirNewShards() throws Exception {
     DelayedId id = send(Rig.batch(7, 0, 0, 3), 60_000);
     get(cancel(at(id, 1)));
     Shard former = shard;
@@ -178,6 +179,44 @@ class DelayedRequestsTest {
     assertThat(get(cancel(next))).isEqualTo(Reply.DONE);
     assertThat(payloads()).containsExactly("7/0/2");
     await().until(() -> bench.nodes.get("n1").data().get(0).tables().delays().of(former).isEmpty());
+  }
+
+  private DelayedId moved(Shard former, DelayedId id) throws Exception {
+    Bytes body = new Bytes().i32(0);
+    RecordCodec.write(body, former);
+    body.i64(id.dueMillis()).i64(id.serial()).i32(id.position());
+    ByteReader answer =
+        new ByteReader(
+            get(bench.send(Addresses.control(leader), Frames.request(Op.FIND_MOVED, body))));
+    int found = answer.i32();
+    long serial = answer.i64();
+    return found < 0 ? null : new DelayedId(found, id.dueMillis(), serial, id.position());
+  }
+
+  /** However often a topic is resharded, a program can use the id that it got for a message. */
+  @Test
+  void theFirstIdFindsAMessageAfterTwoReshards() throws Exception {
+    DelayedId id = send(Rig.batch(7, 0, 0, 5), 60_000);
+    get(cancel(at(id, 1)));
+    Shard first = shard;
+    bench.control(Op.RESHARD_TOPIC, new Bytes().text("later").i32(2));
+    shard = new Shard(first.topicId(), 2);
+    await().until(() -> payloads().size() == 4);
+    DelayedId second = moved(first, at(id, 3));
+    assertThat(second.shard()).isEqualTo(2);
+    assertThat(moved(first, at(id, 1))).as("it was cancelled").isNull();
+    assertThat(moved(first, at(id, 5))).as("there never was one").isNull();
+    assertThat(get(cancel(at(second, 2)))).isEqualTo(Reply.DONE);
+
+    bench.control(Op.RESHARD_TOPIC, new Bytes().text("later").i32(1));
+    shard = new Shard(first.topicId(), 3);
+    await().until(() -> payloads().equals(List.of("7/0/0", "7/0/3", "7/0/4")));
+    assertThat(moved(first, at(id, 2))).isNull();
+    DelayedId third = moved(first, at(id, 3));
+    assertThat(third.shard()).isEqualTo(3);
+    assertThat(moved(new Shard(first.topicId(), 2), second)).isEqualTo(third);
+    assertThat(get(cancel(third))).isEqualTo(Reply.DONE);
+    assertThat(payloads()).containsExactly("7/0/0", "7/0/4");
   }
 
   @Test

@@ -310,6 +310,14 @@ class DailyApiIT extends OneNode {
       assertThat(await(admin.delayedMessage("later", ids.get(2))).due().toEpochMilli() / 10)
           .isBetween(tomorrow.toEpochMilli() / 10, tomorrow.toEpochMilli() / 10 + 1);
 
+      // The id that a send has given holds across a reshard.
+      String kept = await(producer.sendAt(message("k", "d"), tomorrow)).delayedId();
+      await(admin.reshard("later", 3));
+      assertThat(await(admin.delayedMessage("later", kept)).json().getString("payload"))
+          .isEqualTo("d");
+      await(admin.cancelDelayed("later", kept));
+      refused(admin.cancelDelayed("later", kept), Refusal.UNKNOWN_MESSAGE);
+
       List<String> got = new CopyOnWriteArrayList<>();
       await(
           client.consumer(

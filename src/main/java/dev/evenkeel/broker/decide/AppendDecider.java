@@ -261,7 +261,7 @@ public final class AppendDecider {
     Shard shard = item.shard();
     DelayCounts before = delays(shard);
     DelayedKey key = new DelayedKey(shard, item.dueMillis(), before.nextSerial());
-    changes.add(Change.putDelayed(key, new DelayedBatch(item.batch(), place)));
+    changes.add(Change.putDelayed(key, new DelayedBatch(item.batch(), place, item.origin())));
     delays.put(shard, before.added(item.batch().count(), item.batch().length(), item.dueMillis()));
     return before.nextSerial();
   }

@@ -76,9 +76,7 @@ public record CancelDecider(DataTables tables, Store store, long index) {
     if (rest == null) {
       return List.of(new Change.DropDelayed(key), without(key, batch.batch(), before));
     }
-    DelayedBatch left =
-        new DelayedBatch(
-            rest, new BatchPlace(index, 0, rest.crc()), batch.cancelled().with(position));
+    DelayedBatch left = batch.cancelled(position, rest, new BatchPlace(index, 0, rest.crc()));
     long bytes = before.bytes() - batch.batch().length() + rest.length();
     return List.of(
         new Change.KeepRest(key, left),

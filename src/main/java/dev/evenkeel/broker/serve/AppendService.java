@@ -44,6 +44,22 @@ public final class AppendService {
     serve.meters().appendCame();
     ByteBuffer body = Frames.body(request);
     List<AppendBody.Item> items = AppendBody.read(body);
+    if (items.stream().anyMatch(item -> item.origin() != null)) {
+      throw INVALID.error("only nodes move delayed batches");
+    }
+    return append(items, body, false);
+  }
+
+  /** Answers a MOVE_DELAYED request. */
+  Future<Buffer> move(Buffer request) {
+    ByteBuffer body = Frames.body(request);
+    return append(AppendBody.read(body), body, true);
+  }
+
+  /**
+   * @param paid they spend no quota
+   */
+  private Future<Buffer> append(List<AppendBody.Item> items, ByteBuffer body, boolean paid) {
     int group = groupOf(items);
     serve.group(group).requireLeader();
     serve.node().disk().requireRoom();
@@ -52,15 +68,18 @@ public final class AppendService {
     for (AppendBody.Item item : items) {
       Batch batch = item.batch().verified();
       messages += batch.count();
+      if (item.origin() != null) {
+        level = Math.max(level, FeatureLevel.MOVED_IDS);
+      }
       if (batch.isCompressed()) {
-        level = FeatureLevel.COMPRESSION;
+        level = Math.max(level, FeatureLevel.COMPRESSION);
       } else {
         batch.checkMessages();
       }
     }
     // Here, so that it refuses this request alone, and not those that it would be joined with.
     groups.get(group).state().requireLevel(level);
-    Future<Void> turn = quotas.turn(items);
+    Future<Void> turn = paid ? null : quotas.turn(items);
     if (turn == null) {
       return append(group, items, messages, level, body);
     }

@@ -108,8 +108,9 @@ public final class ControlService {
       case READ_RETRIES -> failures.waiting(in);
       case READ_DELAYED -> delayed.list(in);
       case CANCEL_DELAYED -> delayed.cancel(in);
+      case FIND_MOVED -> delayed.findMoved(in);
       case READ_FAILURES -> failures.figures(group(in), in);
-      case APPEND, FETCH, FETCH_MANY, AWAIT_REPLICAS ->
+      case APPEND, MOVE_DELAYED, FETCH, FETCH_MANY, AWAIT_REPLICAS ->
           throw INVALID.error(op + " belongs to the data address");
       case LEVEL_START, LEVEL_HAND_OUT, LEVEL_REPORT ->
           throw INVALID.error(op + " is not for a broker");

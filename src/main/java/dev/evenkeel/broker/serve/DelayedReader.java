@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.DelayedAnswer;
+import dev.evenkeel.protocol.wire.DelayedOrigin;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.storage.Store;
 import java.nio.ByteBuffer;
@@ -64,7 +65,7 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
         BatchReader reader = bytes == null ? null : bytes.reader(0);
         int position = -1;
         for (int i = 0; i < batch.batch().count(); i++) {
-          position = batch.cancelled().nextAbsent(position + 1);
+          position = batch.absent().nextAbsent(position + 1);
           Message message = reader == null ? null : reader.next();
           DelayedId id = id(at, position);
           if (id.compareTo(from) < 0 || key != null && !hasKey(message, key)) {
@@ -98,6 +99,27 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
   }
 
   /**
+   * The batch that a reshard moved here from another shard, with this message; null if there is
+   * none.
+   *
+   * @param id that the message had in a sealed shard
+   */
+  DelayedId moved(DelayedId id) {
+    DelayedOrigin.Place former = new DelayedOrigin.Place(id.shard(), id.serial());
+    byte[] from = new DelayedKey(shard, id.dueMillis(), 0).bytes();
+    byte[] to = new DelayedKey(shard, id.dueMillis(), Long.MAX_VALUE).bytes();
+    try (Store.Cursor cursor = store.scan(Store.Table.DELAYED, from, to)) {
+      while (cursor.next()) {
+        DelayedBatch batch = DelayedBatch.decode(cursor.value());
+        if (batch.formerPlaces().contains(former) && batch.has(id.position())) {
+          return id(DelayedKey.of(cursor.key()), id.position());
+        }
+      }
+    }
+    return null;
+  }
+
+  /**
    * A batch with the other messages of one.
    *
    * @param position of the message that is left out, which waits
@@ -118,7 +140,7 @@ record DelayedReader(LogGroupServer group, Store store, Shard shard) {
    *
    * @throws DamagedBodyException if they cannot be read now
    */
-  private Batch bytes(DelayedBatch batch) {
+  Batch bytes(DelayedBatch batch) {
     long index = batch.place().index();
     try {
       byte[] bytes = group.state().bytes(batch.place(), batch.batch().length());

@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchHeader;
 import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RecordCodec;
@@ -23,6 +24,7 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.function.Function;
 
 /**
@@ -77,6 +79,31 @@ final class DelayedService {
             group,
             () -> group.state().read(store -> reader.apply(new DelayedReader(group, store, shard))))
         .run();
+  }
+
+  /** Answers a FIND_MOVED request. */
+  Future<Buffer> findMoved(ByteReader in) {
+    LogGroupServer group = serve.group(in.i32());
+    Shard former = RecordCodec.shard(in);
+    DelayedId id = id(former, in);
+    in.end();
+    group.requireReady();
+    List<Shard> shards = group.state().tables().delays().of(former.topicId());
+    return serve
+        .read(
+            group,
+            store ->
+                shards.stream()
+                    .map(shard -> new DelayedReader(group, store, shard).moved(id))
+                    .filter(Objects::nonNull)
+                    .findFirst())
+        .map(
+            found ->
+                Frames.answer(
+                    new Bytes()
+                        .i32(found.map(DelayedId::shard).orElse(-1))
+                        .i64(found.map(DelayedId::serial).orElse(0L))
+                        .view()));
   }
 
   /** Answers a CANCEL_DELAYED request. */

@@ -1,41 +1,77 @@
 package dev.evenkeel.broker.serve;
 
+import dev.evenkeel.broker.state.DelayedBatch;
+import dev.evenkeel.broker.state.PositionSet;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.protocol.wire.DelayedOrigin;
 import dev.evenkeel.protocol.wire.Murmur2;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 
 /**
  * Divides the delayed batches of a sealed shard among the shards that are open now: a message goes
  * where a producer would send its key. What is made of a batch depends on the batch and its place
- * alone, so that the log notices a repeat; see ADR 15 for the sequences.
+ * alone, so that the log notices a repeat; see ADR 15 for the sequences. Its parts are compressed
+ * as it was, so none is larger than a batch may be.
  *
  * @param topic with the layout that is open
  * @param producerId under which the messages go on
  * @param epoch of that producer
  * @param lastInSealed by sealed shard, the last sequence that it took of the producer: there was
  *     another layout in between
+ * @param keepsIds whether the parts say where their messages waited
  */
-record DelayedSplit(TopicInfo topic, long producerId, int epoch, Map<Shard, Long> lastInSealed) {
+record DelayedSplit(
+    TopicInfo topic, long producerId, int epoch, Map<Shard, Long> lastInSealed, boolean keepsIds) {
   /** Sequences leave this many bits for the messages of one batch; they count from 1. */
   private static final int INDEX_BITS = 24;
 
   private static final int BUILDER_BYTES = 512;
 
+  /** A request has fewer bytes, unless it has one batch. */
+  static final int REQUEST_BYTES_MAX = 1 << 20;
+
   /**
    * A delayed batch.
    *
    * @param ordinal grows from batch to batch
+   * @param from where it waits
+   * @param row what is known of it there
    */
-  record Delayed(long ordinal, long dueMillis, Batch batch) {}
+  record Delayed(
+      long ordinal, long dueMillis, DelayedOrigin.Place from, DelayedBatch row, Batch batch) {}
+
+  /** The messages of one batch that go to one shard. */
+  private static final class Part {
+    private final BatchBuilder messages;
+    private final IntStream.Builder positions = IntStream.builder();
+    private int end;
+
+    private Part(BatchPacker packer) {
+      messages = new BatchBuilder(BUILDER_BYTES, packer);
+    }
+
+    private void add(Message message, int position) {
+      messages.add(message);
+      positions.add(position);
+      end = position + 1;
+    }
+
+    private byte[] absent() {
+      return PositionSet.allBut(positions.build().toArray(), end).bytes();
+    }
+  }
 
   static long sequence(long ordinal) {
     return ordinal << INDEX_BITS | 1;
@@ -45,25 +81,59 @@ record DelayedSplit(TopicInfo topic, long producerId, int epoch, Map<Shard, Long
   List<AppendBody.Item> of(List<Delayed> batches) {
     List<AppendBody.Item> items = new ArrayList<>();
     for (Delayed each : batches) {
-      long sequence = sequence(each.ordinal());
-      Map<Integer, BatchBuilder> builders = new TreeMap<>();
+      Map<Integer, Part> parts = new TreeMap<>();
+      BatchPacker packer = BatchPacker.of(each.batch().compression());
       BatchReader messages = each.batch().reader(0);
+      int position = -1;
       while (messages.hasNext()) {
         Message message = messages.next();
+        position = each.row().absent().nextAbsent(position + 1);
         if (!isTaken(message, each.ordinal())) {
           int shard = shard(message, each.ordinal(), topic.open());
-          builders.computeIfAbsent(shard, none -> new BatchBuilder(BUILDER_BYTES)).add(message);
+          parts.computeIfAbsent(shard, none -> new Part(packer)).add(message, position);
         }
       }
-      builders.forEach(
-          (shard, builder) ->
-              items.add(
-                  new AppendBody.Item(
-                      new Shard(topic.id(), shard),
-                      builder.build(producerId, epoch, sequence),
-                      each.dueMillis())));
+      parts.forEach((shard, part) -> items.add(item(each, shard, part)));
     }
     return items;
+  }
+
+  private AppendBody.Item item(Delayed each, int shard, Part part) {
+    return new AppendBody.Item(
+        new Shard(topic.id(), shard),
+        part.messages.build(producerId, epoch, sequence(each.ordinal())),
+        each.dueMillis(),
+        keepsIds
+            ? new DelayedOrigin(
+                DelayedOrigin.later(each.row().formerPlaces(), each.from()), part.absent())
+            : null);
+  }
+
+  /** Cuts the batches for one log group into requests that it can take, in their order. */
+  static List<List<AppendBody.Item>> requests(List<AppendBody.Item> items) {
+    List<List<AppendBody.Item>> requests = new ArrayList<>();
+    List<AppendBody.Item> request = new ArrayList<>();
+    long bytes = 0;
+    long unpacked = 0;
+    for (AppendBody.Item item : items) {
+      bytes += item.bytes();
+      unpacked += item.batch().unpackedLength();
+      boolean full =
+          bytes > REQUEST_BYTES_MAX
+              || unpacked > Limits.APPEND_UNPACKED_BYTES_MAX / 4
+              || request.size() == AppendBody.BATCHES_MAX;
+      if (full && !request.isEmpty()) {
+        requests.add(request);
+        request = new ArrayList<>();
+        bytes = item.bytes();
+        unpacked = item.batch().unpackedLength();
+      }
+      request.add(item);
+    }
+    if (!request.isEmpty()) {
+      requests.add(request);
+    }
+    return requests;
   }
 
   private boolean isTaken(Message message, long ordinal) {

@@ -1,5 +1,7 @@
 package dev.evenkeel.broker.serve;
 
+import static dev.evenkeel.protocol.Refusal.INDETERMINATE;
+
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
@@ -23,6 +25,8 @@ import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * Submits commands about shards to the data log groups, on whichever node leads them. The commands
@@ -68,17 +72,16 @@ final class GroupCommands {
   /**
    * The answer to batches for one data group; fails with the last refusal of all of them after
    * {@code withinMillis}.
+   *
+   * @param op APPEND or MOVE_DELAYED
    */
-  Future<ByteBuffer> appendBatches(int group, Bytes body, long withinMillis) {
+  Future<ByteBuffer> appendBatches(int group, Op op, Bytes body, long withinMillis) {
     return leaders.ask(
         group,
         Retry.within(withinMillis, PAUSE_MILLIS, () -> false),
         (asked, leader) ->
             VertxLink.send(
-                    vertx,
-                    Addresses.data(leader),
-                    Frames.request(Op.APPEND, body),
-                    REQUEST_MILLIS_MAX)
+                    vertx, Addresses.data(leader), Frames.request(op, body), REQUEST_MILLIS_MAX)
                 .map(Frames::answerBody));
   }
 
@@ -103,7 +106,9 @@ final class GroupCommands {
     LogGroupServer target = groups.get(group);
     if (leader.equals(target.nodeId())) {
       return append(target.log(), Entry.of(command, node.nowMillis()))
-          .recover(failure -> Future.failedFuture(Answers.unwrap(failure)));
+          // As long as another node would get for its answer.
+          .timeout(REQUEST_MILLIS_MAX, TimeUnit.MILLISECONDS)
+          .recover(failure -> Future.failedFuture(refused(target.log(), failure)));
     }
     Bytes body = new Bytes().i32(group);
     CommandCodec.write(body, command);
@@ -112,6 +117,13 @@ final class GroupCommands {
         Addresses.control(leader),
         Frames.request(Op.MANAGE_SHARDS, body),
         REQUEST_MILLIS_MAX);
+  }
+
+  private static Throwable refused(LogGroup log, Throwable failure) {
+    return failure instanceof TimeoutException
+        ? INDETERMINATE.error(
+            "log group %s has not answered within %d ms", log.name(), REQUEST_MILLIS_MAX)
+        : Answers.unwrap(failure);
   }
 
   /** Leaders as this node's logs know them. */

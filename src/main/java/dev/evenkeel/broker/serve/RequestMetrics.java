@@ -45,6 +45,7 @@ public final class RequestMetrics {
   private final Timer append;
   private final DistributionSummary entryBatches;
   private final LongAdder delayedMessages;
+  private final LongAdder moveFailures;
   private final LongAdder cancelledMessages;
   private final Timer delayLateness;
   private final LongAdder fetchRequests;
@@ -76,6 +77,10 @@ public final class RequestMetrics {
             "Delayed messages that became due and got their offsets");
     cancelledMessages =
         scope.counter("evenkeel.delay.cancelled.messages", "Delayed messages that were cancelled");
+    moveFailures =
+        scope.counter(
+            "evenkeel.delay.move.failures",
+            "Attempts to move delayed messages of sealed shards that failed and are repeated");
     delayLateness =
         scope.timer(
             "evenkeel.delay.lateness",
@@ -159,6 +164,11 @@ public final class RequestMetrics {
   void delivered(long messages, long lateMillis) {
     delayedMessages.add(messages);
     delayLateness.record(lateMillis, TimeUnit.MILLISECONDS);
+  }
+
+  /** Delayed messages of a sealed shard could not be moved. */
+  void moveFailed() {
+    moveFailures.increment();
   }
 
   /** A delayed message was cancelled. */

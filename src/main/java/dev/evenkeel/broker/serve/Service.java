@@ -211,6 +211,7 @@ public final class Service {
     Op op = Frames.op(request);
     return switch (op) {
       case APPEND -> appends.append(request);
+      case MOVE_DELAYED -> appends.move(request);
       case FETCH -> fetches.fetch(request);
       case FETCH_MANY -> fetches.fetchMany(request);
       case BROWSE -> fetches.browse(request);

@@ -59,6 +59,10 @@ final class TopicMetrics {
         "evenkeel.topic.delayed.bytes",
         "Bytes of those delayed messages",
         led -> led.delays().bytes());
+    figure(
+        "evenkeel.topic.delayed.sealed.messages",
+        "Delayed messages of sealed shards led here: they are being moved to other shards",
+        led -> led.record().sealed() ? led.delays().messages() : 0);
   }
 
   private void figure(String name, String help, ToLongFunction<Led> value) {

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.NavigableSet;
 import java.util.Set;
@@ -56,6 +57,14 @@ public final class DelayTable {
 
   public DelayCounts of(Shard shard) {
     return counts.getOrDefault(shard, DelayCounts.NONE);
+  }
+
+  /** Shards of the topic that have delayed messages, sorted. */
+  public List<Shard> of(int topicId) {
+    return counts.subMap(new Shard(topicId, 0), new Shard(topicId + 1, 0)).entrySet().stream()
+        .filter(each -> !each.getValue().isEmpty())
+        .map(Map.Entry::getKey)
+        .toList();
   }
 
   /** When the next batch of any shard is due, or {@link Long#MAX_VALUE}. */

@@ -10,25 +10,42 @@ import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.DelayedOrigin;
 import java.nio.ByteBuffer;
+import java.util.List;
 
 /**
  * A batch that waits until it is due. When one of its messages is cancelled, a batch with the
- * others takes its place, and the messages keep the positions that they had when they were sent.
+ * others takes its place. After a reshard, the messages of one batch wait in several. The messages
+ * keep the positions that they had when they were sent.
  *
  * @param batch the messages that are left
  * @param place where its bytes are
- * @param cancelled positions of the messages that were cancelled
+ * @param absent positions of the messages that were cancelled or went to other shards
+ * @param formerPlaces where the batch waited in sealed shards
  */
-public record DelayedBatch(BatchHeader batch, BatchPlace place, PositionSet cancelled) {
-  /** A batch as it was sent. */
-  public DelayedBatch(BatchHeader batch, BatchPlace place) {
-    this(batch, place, PositionSet.NONE);
+public record DelayedBatch(
+    BatchHeader batch,
+    BatchPlace place,
+    PositionSet absent,
+    List<DelayedOrigin.Place> formerPlaces) {
+  /** A batch as it was sent, or moved. */
+  public DelayedBatch(BatchHeader batch, BatchPlace place, DelayedOrigin origin) {
+    this(
+        batch,
+        place,
+        origin == null ? PositionSet.NONE : PositionSet.of(origin.absent()),
+        origin == null ? List.of() : List.copyOf(origin.places()));
   }
 
   /** Whether the message with this position waits. */
   public boolean has(int position) {
-    return position >= 0 && position < batch.count() + cancelled.size() && !cancelled.has(position);
+    return position >= 0 && position < batch.count() + absent.size() && !absent.has(position);
+  }
+
+  /** What is left once the message with this position is cancelled. */
+  public DelayedBatch cancelled(int position, BatchHeader rest, BatchPlace restPlace) {
+    return new DelayedBatch(rest, restPlace, absent.with(position), formerPlaces);
   }
 
   /**
@@ -41,7 +58,7 @@ public record DelayedBatch(BatchHeader batch, BatchPlace place, PositionSet canc
     BatchBuilder rest =
         new BatchBuilder(bytes.unpackedLength(), BatchPacker.of(bytes.compression()));
     BatchReader reader = bytes.reader(0);
-    for (int at = cancelled.nextAbsent(0); reader.hasNext(); at = cancelled.nextAbsent(at + 1)) {
+    for (int at = absent.nextAbsent(0); reader.hasNext(); at = absent.nextAbsent(at + 1)) {
       Message message = reader.next();
       if (at != position) {
         rest.add(message);
@@ -54,8 +71,11 @@ public record DelayedBatch(BatchHeader batch, BatchPlace place, PositionSet canc
     byte[] header = new byte[BatchHeader.BYTES];
     batch.bytes().get(0, header);
     Bytes out = place.write(new Bytes(16 + BatchHeader.BYTES)).raw(header);
-    if (!cancelled.isEmpty()) {
-      out.blob(cancelled.bytes());
+    if (!absent.isEmpty() || !formerPlaces.isEmpty()) {
+      out.blob(absent.bytes());
+    }
+    if (!formerPlaces.isEmpty()) {
+      DelayedOrigin.writePlaces(out, formerPlaces);
     }
     return out.toArray();
   }
@@ -64,14 +84,17 @@ public record DelayedBatch(BatchHeader batch, BatchPlace place, PositionSet canc
     ByteReader in = new ByteReader(value);
     BatchPlace place = BatchPlace.read(in);
     ByteBuffer header = in.slice(BatchHeader.BYTES);
-    byte[] cancelled = in.remaining() == 0 ? new byte[0] : in.blob();
+    byte[] absent = in.remaining() == 0 ? new byte[0] : in.blob();
+    List<DelayedOrigin.Place> formerPlaces =
+        in.remaining() == 0 ? List.of() : DelayedOrigin.readPlaces(in);
     in.end();
-    if (cancelled == null) {
-      throw new MalformedException(Refusal.INVALID, "a delayed batch without its cancelled ones");
+    if (absent == null) {
+      throw new MalformedException(Refusal.INVALID, "a delayed batch without its positions");
     }
     return new DelayedBatch(
         BatchHeader.of(header.slice()),
         place,
-        cancelled.length == 0 ? PositionSet.NONE : PositionSet.of(cancelled));
+        absent.length == 0 ? PositionSet.NONE : PositionSet.of(absent),
+        formerPlaces);
   }
 }

@@ -12,11 +12,12 @@ public final class PositionSet {
     this.bits = bits;
   }
 
+  /** The positions that {@link #bytes} wrote. */
   static PositionSet of(byte[] bytes) {
     return new PositionSet(BitSet.valueOf(bytes));
   }
 
-  byte[] bytes() {
+  public byte[] bytes() {
     return bits.toByteArray();
   }
 
@@ -39,6 +40,16 @@ public final class PositionSet {
    */
   public int nextAbsent(int from) {
     return bits.nextClearBit(from);
+  }
+
+  /** The positions below {@code end} that are not among these. */
+  public static PositionSet allBut(int[] positions, int end) {
+    BitSet rest = new BitSet(end);
+    rest.set(0, end);
+    for (int position : positions) {
+      rest.clear(position);
+    }
+    return new PositionSet(rest);
   }
 
   public PositionSet with(int position) {

@@ -15,7 +15,8 @@ import java.util.List;
  * behind the other.
  *
  * <p>A delayed batch is {@code (i32 topicId, i32 -1 - shard, i64 dueMillis, batch)}: shards are
- * never negative, and the batch itself is as any other.
+ * never negative, and the batch itself is as any other. One that nodes move from a sealed shard is
+ * {@code (i32 topicId, i32 -1 - shard, i64 -dueMillis, origin, batch)}, see {@link DelayedOrigin}.
  */
 public final class AppendBody {
   /** Most batches of one request. */
@@ -33,10 +34,21 @@ public final class AppendBody {
    * A batch and where it goes.
    *
    * @param dueMillis when the batch gets its offsets, milliseconds since 1970; 0: at once
+   * @param origin of a delayed batch that nodes move, else null
    */
-  public record Item(Shard shard, Batch batch, long dueMillis) {
+  public record Item(Shard shard, Batch batch, long dueMillis, DelayedOrigin origin) {
+    public Item(Shard shard, Batch batch, long dueMillis) {
+      this(shard, batch, dueMillis, null);
+    }
+
     public Item(Shard shard, Batch batch) {
       this(shard, batch, 0);
+    }
+
+    /** Bytes of it in a body. */
+    public int bytes() {
+      int place = delayed() ? DELAYED_SHARD_BYTES : SHARD_BYTES;
+      return place + (origin == null ? 0 : origin.bytes()) + batch.length();
     }
 
     public boolean delayed() {
@@ -45,18 +57,22 @@ public final class AppendBody {
   }
 
   public static void write(Bytes out, Item item) {
-    writePlace(out, item.shard(), item.dueMillis());
+    writePlace(out, item);
     ByteBuffer bytes = item.batch().bytes();
     out.raw(bytes.array(), bytes.arrayOffset(), item.batch().length());
   }
 
   /** Writes what stands before a batch. */
-  static void writePlace(Bytes out, Shard shard, long dueMillis) {
-    out.i32(shard.topicId());
-    if (dueMillis != 0) {
-      out.i32(-1 - shard.shard()).i64(dueMillis);
+  static void writePlace(Bytes out, Item item) {
+    int shard = item.shard().shard();
+    out.i32(item.shard().topicId());
+    if (item.origin() != null) {
+      out.i32(-1 - shard).i64(-item.dueMillis());
+      item.origin().write(out);
+    } else if (item.delayed()) {
+      out.i32(-1 - shard).i64(item.dueMillis());
     } else {
-      out.i32(shard.shard());
+      out.i32(shard);
     }
   }
 
@@ -77,7 +93,7 @@ public final class AppendBody {
         throw TOO_LARGE.error("more than " + BATCHES_MAX + " batches in one request");
       }
       Place place = readPlace(in);
-      items.add(new Item(place.shard(), Batch.next(in), place.dueMillis()));
+      items.add(new Item(place.shard(), Batch.next(in), place.dueMillis(), place.origin()));
     }
     if (items.isEmpty()) {
       throw INVALID.error("an append without a batch");
@@ -86,7 +102,7 @@ public final class AppendBody {
   }
 
   /** What stands before a batch. */
-  record Place(Shard shard, long dueMillis) {}
+  record Place(Shard shard, long dueMillis, DelayedOrigin origin) {}
 
   static Place readPlace(ByteBuffer in) {
     if (in.remaining() < SHARD_BYTES) {
@@ -95,15 +111,22 @@ public final class AppendBody {
     int topicId = in.getInt();
     int shard = in.getInt();
     if (shard >= 0) {
-      return new Place(new Shard(topicId, shard), 0);
+      return new Place(new Shard(topicId, shard), 0, null);
     }
     if (in.remaining() < Long.BYTES) {
       throw INVALID.error("truncated append: no time before the batch");
     }
     long dueMillis = in.getLong();
-    if (dueMillis <= 0) {
+    if (dueMillis == 0 || dueMillis == Long.MIN_VALUE) {
       throw INVALID.error("a delayed batch that is due at " + dueMillis);
     }
-    return new Place(new Shard(topicId, -1 - shard), dueMillis);
+    Shard to = new Shard(topicId, -1 - shard);
+    if (dueMillis > 0) {
+      return new Place(to, dueMillis, null);
+    }
+    ByteReader rest = new ByteReader(in.slice());
+    DelayedOrigin origin = DelayedOrigin.read(rest);
+    in.position(in.limit() - rest.remaining());
+    return new Place(to, -dueMillis, origin);
   }
 }

@@ -10,8 +10,8 @@ import java.util.List;
 
 /**
  * What the log keeps of an {@link AppendBody}: the same bytes without the messages, {@code (i32
- * topicId, i32 shard, [i64 dueMillis,] header)*}. Batches are decided about by their heads alone,
- * so that the messages are written once, apart from the log.
+ * topicId, i32 shard, [i64 dueMillis, [origin,]] header)*}. Batches are decided about by their
+ * heads alone, so that the messages are written once, apart from the log.
  */
 public final class AppendHead {
   private AppendHead() {}
@@ -20,9 +20,10 @@ public final class AppendHead {
    * One batch of the body.
    *
    * @param dueMillis as {@link AppendBody.Item#dueMillis()}
+   * @param origin as {@link AppendBody.Item#origin()}
    * @param at where the batch begins in the body
    */
-  public record Item(Shard shard, BatchHeader batch, long dueMillis, int at) {
+  public record Item(Shard shard, BatchHeader batch, long dueMillis, DelayedOrigin origin, int at) {
     public boolean delayed() {
       return dueMillis != 0;
     }
@@ -30,7 +31,7 @@ public final class AppendHead {
 
   /** Writes what the log keeps of one batch. */
   public static void write(Bytes out, AppendBody.Item item) {
-    AppendBody.writePlace(out, item.shard(), item.dueMillis());
+    AppendBody.writePlace(out, item);
     byte[] header = new byte[BatchHeader.BYTES];
     item.batch().bytes().get(0, header);
     out.raw(header);
@@ -54,7 +55,7 @@ public final class AppendHead {
       at += in.position() - from;
       BatchHeader batch = BatchHeader.of(in.slice(in.position(), BatchHeader.BYTES));
       in.position(in.position() + BatchHeader.BYTES);
-      items.add(new Item(place.shard(), batch, place.dueMillis(), at));
+      items.add(new Item(place.shard(), batch, place.dueMillis(), place.origin(), at));
       at += batch.length();
     }
     if (items.isEmpty()) {

@@ -15,8 +15,8 @@ package dev.evenkeel.protocol.wire;
  * 7       nodes that join and leave
  * 8       topics whose number of shards changes
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
- * 10      leases from the moment in which a group subscribes, and more topics than 10,000, or than
- *         1,000 for a group
+ * 10      leases from the moment in which a group subscribes, more topics than 10,000, or than
+ *         1,000 for a group, and former ids of delayed messages that a reshard moved
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -67,6 +67,9 @@ public final class FeatureLevel {
    * than before.
    */
   public static final int TOPIC_PATTERNS = 10;
+
+  /** From here on delayed messages that a reshard moved can be found by their former ids. */
+  public static final int MOVED_IDS = 10;
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 10;

@@ -169,7 +169,7 @@ class CancelTest {
     assertThat(((Reply.Refused) reply).refusal()).isEqualTo(Refusal.UNAVAILABLE);
     DelayedBatch after = Cancels.find(rig, key);
     assertThat(after.place()).isEqualTo(before.place());
-    assertThat(after.cancelled()).isEqualTo(before.cancelled());
+    assertThat(after.absent()).isEqualTo(before.absent());
     assertThat(deliver()).containsExactly("0=7/0/1", "1=7/0/2");
   }
 
