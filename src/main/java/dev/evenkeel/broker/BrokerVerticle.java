@@ -183,8 +183,7 @@ public final class BrokerVerticle extends VerticleBase {
     consumers.add(
         vertx
             .eventBus()
-            .consumer(
-                Addresses.VIEW, message -> message.reply(service.view().toJson().toBuffer())));
+            .consumer(Addresses.VIEW, message -> message.reply(service.answerView().toBuffer())));
     consumers.add(
         vertx
             .eventBus()

@@ -48,6 +48,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   /** Nodes whose probe is under way. */
   private final Set<String> probed = ConcurrentHashMap.newKeySet();
 
+  private final DueClock dueClock = new DueClock();
   private volatile ClusterView current;
   private volatile ShardGroups groups = ShardGroups.UNKNOWN;
   private volatile boolean closed;
@@ -86,6 +87,11 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
             changed();
           }
         });
+  }
+
+  /** The clock by which delayed messages are due. */
+  public DueClock dueClock() {
+    return dueClock;
   }
 
   /** The latest view, or null before the first answer. */
@@ -133,7 +139,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   }
 
   private void ask(Promise<ClusterView> promise) {
-    ViewQuestion.ask(link)
+    ViewQuestion.ask(link, dueClock)
         .onComplete(
             answered -> {
               boolean again;

@@ -4,6 +4,7 @@ import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
 
 /**
  * Asks a broker for its view of the cluster. If no answer comes for a moment, it asks another
@@ -16,7 +17,11 @@ public final class ViewQuestion {
   private static final long ANOTHER_AFTER_MILLIS = 250;
   private static final int BROKERS_ASKED_MAX = 4;
 
+  /** Where a view says what the cluster's time was when the node answered. */
+  public static final String CLOCK = "clockMillis";
+
   private final Link link;
+  private final DueClock time;
   private final Promise<ClusterView> answer = Promise.promise();
   private int asked;
   private int unanswered;
@@ -24,13 +29,23 @@ public final class ViewQuestion {
   /** The view of a broker that has not caught up, or null. */
   private ClusterView behind;
 
-  private ViewQuestion(Link link) {
+  private ViewQuestion(Link link, DueClock time) {
     this.link = link;
+    this.time = time;
   }
 
   /** Fails like {@link Link#request}, or if the answer is malformed. */
   public static Future<ClusterView> ask(Link link) {
-    ViewQuestion question = new ViewQuestion(link);
+    return ask(link, new DueClock());
+  }
+
+  /**
+   * As {@link #ask(Link)}.
+   *
+   * @param time learns from the answers
+   */
+  static Future<ClusterView> ask(Link link, DueClock time) {
+    ViewQuestion question = new ViewQuestion(link, time);
     question.next();
     return question.answer.future();
   }
@@ -43,10 +58,20 @@ public final class ViewQuestion {
       asked++;
       unanswered++;
     }
+    long askedMillis = time.steadyMillis();
     link.request(Addresses.VIEW, Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)
-        .map(body -> ClusterView.fromJson(body.toJsonObject()))
+        .map(body -> view(body.toJsonObject(), askedMillis))
         .onComplete(this::answered);
     link.vertx().setTimer(ANOTHER_AFTER_MILLIS, id -> next());
+  }
+
+  private ClusterView view(JsonObject answer, long askedMillis) {
+    // Nodes of version 0.1 do not say it.
+    Long clockMillis = answer.getLong(CLOCK);
+    if (clockMillis != null) {
+      time.learn(clockMillis, askedMillis);
+    }
+    return ClusterView.fromJson(answer);
   }
 
   private void answered(AsyncResult<ClusterView> answered) {

@@ -1,6 +1,5 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.protocol.Message;
@@ -60,7 +59,7 @@ final class SpoolRun extends ProduceRun {
     if (deliverAfter().isZero()) {
       producer.spoolAll(lines, after);
     } else {
-      producer.spoolAll(lines, Producer.dueIn(deliverAfter()), after);
+      producer.spoolAll(lines, producer.dueAfter(deliverAfter()), after);
     }
   }
 

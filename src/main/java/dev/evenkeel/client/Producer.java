@@ -145,23 +145,24 @@ public interface Producer extends WriteStream<Message> {
    * of a shard, the one that is due first comes first; messages that are due at the same time come
    * in the order in which they were sent.
    *
-   * <p>The clock of the node that leads the shard decides, in steps of 10 ms, rounded up. So the
-   * clocks of all machines must agree. A message that is due already is sent at once. In addition
-   * to {@link #send(Message)}, it fails with INVALID if the message is due in more than 30 days,
-   * and with TOO_LARGE if too many delayed messages wait in its shard.
+   * <p>The clock of the node that leads the shard decides, in steps of 10 ms, rounded up. Compute
+   * the time with {@link #dueAfter} if this program's clock may be wrong. A message that is due
+   * already is sent at once. In addition to {@link #send(Message)}, it fails with INVALID if the
+   * message is due in more than 30 days, and with TOO_LARGE if too many delayed messages wait in
+   * its shard.
    */
   Future<Position> sendAt(Message message, Instant due);
 
   /**
-   * As {@link #sendAt}, for a message that is due {@code deliverAfter} from now, by this program's
-   * clock.
+   * As {@link #sendAt}, for a message that is due {@code deliverAfter} from now: {@link #dueAfter}
+   * gives the time.
    *
    * @param deliverAfter the delay, at most 30 days; zero or less for none
    */
   default Future<Position> send(Message message, Duration deliverAfter) {
     return deliverAfter.isZero() || deliverAfter.isNegative()
         ? send(message)
-        : sendAt(message, dueIn(deliverAfter));
+        : sendAt(message, dueAfter(deliverAfter));
   }
 
   /**
@@ -175,7 +176,17 @@ public interface Producer extends WriteStream<Message> {
   }
 
   /**
-   * The time that is {@code deliverAfter} from now, or the nearest that an {@link Instant} can be.
+   * The time that is {@code deliverAfter} from now, by the clock of the cluster. A producer learns
+   * that clock from the nodes that it is connected to, so this program's own clock may be wrong. It
+   * uses the own clock until a node has answered, and if all nodes run version 0.1.
+   */
+  default Instant dueAfter(Duration deliverAfter) {
+    return dueIn(deliverAfter);
+  }
+
+  /**
+   * The time that is {@code deliverAfter} from now by this program's clock, or the nearest that an
+   * {@link Instant} can be. A producer's {@link #dueAfter} does not depend on this program's clock.
    */
   static Instant dueIn(Duration deliverAfter) {
     try {

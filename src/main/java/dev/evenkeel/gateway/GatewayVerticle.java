@@ -145,7 +145,12 @@ public final class GatewayVerticle extends VerticleBase {
     producers = new ProducerPool((topic, acks) -> client.producer(gatewayOptions(topic, acks)));
     calls = new ClusterCalls(link);
     sessions = new SessionsApi(vertx, client);
-    ProduceApi produce = new ProduceApi(producers, calls.majority(), System::currentTimeMillis);
+    ProduceApi produce =
+        new ProduceApi(
+            producers,
+            calls.majority(),
+            System::currentTimeMillis,
+            EvenkeelClientImpl.dueClockOf(client)::millis);
     String member = link.clusterMember();
     SharedAutomata automata = member == null ? null : ClusterMembers.shared(member);
     if (automata != null) {

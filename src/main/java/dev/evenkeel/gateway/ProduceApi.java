@@ -41,9 +41,15 @@ final class ProduceApi {
 
   private final ProducerPool producers;
   private final LongSupplier clock;
+  private final LongSupplier dueClock;
   private final Majority majority;
 
-  ProduceApi(ProducerPool producers, Majority majority, LongSupplier clock) {
+  /**
+   * @param clock of the timestamps of messages
+   * @param dueClock by which delayed messages are due
+   */
+  ProduceApi(ProducerPool producers, Majority majority, LongSupplier clock, LongSupplier dueClock) {
+    this.dueClock = dueClock;
     this.majority = majority;
     this.producers = producers;
     this.clock = clock;
@@ -56,7 +62,8 @@ final class ProduceApi {
     long now = clock.getAsLong();
     JsonArray many = JsonFields.arrayField(request, "messages");
     if (many == null) {
-      return send(topic, acks, message(request, now), due(request, now), now).map(json -> json);
+      return send(topic, acks, message(request, now), due(request, dueClock.getAsLong()), now)
+          .map(json -> json);
     }
     if (many.size() > MESSAGES_MAX) {
       throw JsonFields.invalid(
@@ -67,6 +74,7 @@ final class ProduceApi {
 
   /** Checks all messages before it sends any. Then each one succeeds or fails by itself. */
   private Future<Object> sendAll(String topic, Acks acks, JsonArray many, long now) {
+    long dueNow = dueClock.getAsLong();
     List<Message> messages = new ArrayList<>(many.size());
     List<Instant> dues = new ArrayList<>(many.size());
     for (int i = 0; i < many.size(); i++) {
@@ -75,7 +83,7 @@ final class ProduceApi {
       }
       JsonFields.onlyFields(each, MESSAGE_FIELDS);
       messages.add(message(each, now));
-      dues.add(due(each, now));
+      dues.add(due(each, dueNow));
     }
     List<Future<JsonObject>> sent = new ArrayList<>(messages.size());
     for (int i = 0; i < messages.size(); i++) {

@@ -14,6 +14,7 @@ import dev.evenkeel.bus.NodeLogs;
 import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.bus.ViewQuestion;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.log.Leadership;
@@ -28,6 +29,7 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -259,6 +261,11 @@ public final class Service {
         places(),
         log.formedGroups(),
         node.meta().tables().featureLevel());
+  }
+
+  /** The view with the cluster's time, as a client gets it. */
+  public JsonObject answerView() {
+    return view().toJson().put(ViewQuestion.CLOCK, node.clock().millis());
   }
 
   private List<NodePlace> places() {

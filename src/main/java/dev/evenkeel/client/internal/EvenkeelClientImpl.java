@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal;
 
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.DueClock;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.ConnectionState;
@@ -162,6 +163,11 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
    */
   public static Link linkOf(EvenkeelClient client) {
     return ((EvenkeelClientImpl) client).link;
+  }
+
+  /** The clock by which the delayed messages of a client are due. */
+  public static DueClock dueClockOf(EvenkeelClient client) {
+    return ((EvenkeelClientImpl) client).directory.dueClock();
   }
 
   @Override

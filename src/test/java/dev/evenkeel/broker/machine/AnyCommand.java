@@ -19,6 +19,7 @@ import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchHeader;
+import dev.evenkeel.protocol.wire.DelayedOrigin;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import java.lang.reflect.Method;
 import java.lang.reflect.ParameterizedType;
@@ -53,9 +54,15 @@ final class AnyCommand {
   private final Random random;
   private final boolean heirs;
   private final boolean sealed;
+  private final boolean moved;
 
   AnyCommand(Random random) {
     this(random, true, true);
+  }
+
+  /** What may have been moved from a sealed shard, too. */
+  static AnyCommand moved(Random random) {
+    return new AnyCommand(random, true, true, true);
   }
 
   /**
@@ -65,6 +72,11 @@ final class AnyCommand {
    * @param sealed whether shards may be, and topics may have had other numbers of shards
    */
   AnyCommand(Random random, boolean heirs, boolean sealed) {
+    this(random, heirs, sealed, false);
+  }
+
+  private AnyCommand(Random random, boolean heirs, boolean sealed, boolean moved) {
+    this.moved = moved;
     this.random = random;
     this.heirs = heirs;
     this.sealed = sealed;
@@ -98,6 +110,9 @@ final class AnyCommand {
       }
       return entries;
     } else if (type instanceof ParameterizedType list) {
+      if (list.getActualTypeArguments()[0] == DelayedOrigin.Place.class && !moved) {
+        return List.of();
+      }
       List<Object> items = new ArrayList<>();
       for (int i = random.nextInt(4); i > 0; i--) {
         Object item = any(list.getActualTypeArguments()[0]);

@@ -104,6 +104,11 @@ class PinnedBytesTest {
         new AnyCommand(new Random(1)),
         any -> rows(any.of(Change.KeepRest.class)::write),
         null);
+    pin(
+        "DelayedBatch moved",
+        AnyCommand.moved(new Random(1)),
+        any -> rows(any.of(Change.KeepRest.class)::write),
+        null);
     String file = System.getProperty("evenkeel.pin");
     if (file != null) {
       Files.write(Path.of(file), lines);

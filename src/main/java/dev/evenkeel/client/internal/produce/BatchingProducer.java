@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.produce;
 
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.DueClock;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
@@ -22,6 +23,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
@@ -47,6 +49,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   private final String topic;
   private final WhenFull whenFull;
   private final AckGate acks;
+  private final DueClock dueClock;
 
   /** Null: no message has a span. */
   private final SendSpans spans;
@@ -80,6 +83,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
         Math.min(REQUEST_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis()));
     this.opener = opener;
     topic = options.getTopic();
+    dueClock = directory.dueClock();
     whenFull = options.getOnFull() == ProducerOptions.OnFull.FAIL ? WhenFull.REFUSE : WhenFull.WAIT;
     buffer = new SendBuffer<>(options.getBufferBytes());
     acks = new AckGate(options, link, directory, this::schedule);
@@ -90,6 +94,11 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   @Override
   public Future<Position> send(Message message) {
     return take(message, null, whenFull);
+  }
+
+  @Override
+  public Instant dueAfter(Duration deliverAfter) {
+    return DueTime.after(deliverAfter, dueClock.millis());
   }
 
   @Override
@@ -112,7 +121,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
     try {
       sent.checkLimits();
       long dueMillis =
-          due == null ? DueTime.NOW : DueTime.of(Producer.millis(due), System.currentTimeMillis());
+          due == null ? DueTime.NOW : DueTime.of(Producer.millis(due), dueClock.millis());
       take(sent, dueMillis, promise, full);
     } catch (RefusedException refused) {
       promise.fail(refused);

@@ -169,7 +169,8 @@ public final class SpoolStart {
             new ShardChoice(router),
             topic.open(),
             ThreadLocalRandom.current().nextDouble());
-    SpooledProducer producer = new SpooledProducer(context, disk, options, begun, intake);
+    SpooledProducer producer =
+        new SpooledProducer(context, disk, options, begun, intake, directory.dueClock());
     return producer.start(new SpoolSender(link, directory, opener, disk, options, begun, producer));
   }
 }

@@ -1,5 +1,6 @@
 package dev.evenkeel.client.internal.spool;
 
+import dev.evenkeel.bus.DueClock;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.SourcePosition;
@@ -21,6 +22,7 @@ import io.vertx.core.Handler;
 import io.vertx.core.Promise;
 import io.vertx.core.internal.ContextInternal;
 import java.io.IOException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -46,6 +48,7 @@ final class SpooledProducer implements SpoolingProducer {
   private final int run;
   private final long messagesBeforeSource;
   private final Promise<Void> end;
+  private final DueClock dueClock;
   private SpoolSender sender;
 
   // Guarded by this.
@@ -76,7 +79,9 @@ final class SpooledProducer implements SpoolingProducer {
       SpoolDisk disk,
       ProducerOptions options,
       SpoolStart.Begun begun,
-      SpoolIntake<Promise<Position>> intake) {
+      SpoolIntake<Promise<Position>> intake,
+      DueClock dueClock) {
+    this.dueClock = dueClock;
     this.context = context;
     this.disk = disk;
     this.options = options;
@@ -165,8 +170,13 @@ final class SpooledProducer implements SpoolingProducer {
     return awaited.receipt();
   }
 
-  private static long dueMillis(Instant due) {
-    return due == null ? DueTime.NOW : DueTime.of(Producer.millis(due), System.currentTimeMillis());
+  @Override
+  public Instant dueAfter(Duration deliverAfter) {
+    return DueTime.after(deliverAfter, dueClock.millis());
+  }
+
+  private long dueMillis(Instant due) {
+    return due == null ? DueTime.NOW : DueTime.of(Producer.millis(due), dueClock.millis());
   }
 
   private void checkOpen() {

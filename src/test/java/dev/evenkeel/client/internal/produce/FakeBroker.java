@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
+import dev.evenkeel.bus.ViewQuestion;
 import dev.evenkeel.client.internal.produce.core.SimLog;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
@@ -26,6 +27,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -45,6 +47,9 @@ public final class FakeBroker {
 
   /** How the batches that came are compressed. */
   public final Set<Compression> compressions = ConcurrentHashMap.newKeySet();
+
+  /** By how much its clock is ahead of that of the test. */
+  public volatile long aheadMillis;
 
   public volatile String leader = "a";
   public volatile List<String> topics = List.of("t");
@@ -80,11 +85,15 @@ public final class FakeBroker {
 
   public FakeBroker(FakeLink link) {
     vertx = link.vertx();
-    link.serve(Addresses.VIEW, body -> Future.succeededFuture(view("a").toJson().toBuffer()));
+    link.serve(Addresses.VIEW, body -> Future.succeededFuture(answerView().toBuffer()));
     for (String node : List.of("a", "b")) {
       link.serve(Addresses.control(node), body -> control(node, body));
       link.serve(Addresses.data(node), body -> data(node, body));
     }
+  }
+
+  private JsonObject answerView() {
+    return view("a").toJson().put(ViewQuestion.CLOCK, System.currentTimeMillis() + aheadMillis);
   }
 
   private ClusterView view(String known) {

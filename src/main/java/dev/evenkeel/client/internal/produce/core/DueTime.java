@@ -3,6 +3,8 @@ package dev.evenkeel.client.internal.produce.core;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import java.time.Duration;
+import java.time.Instant;
 
 /**
  * The time when a delayed message is due, as the log gets it. It is rounded up, so that messages
@@ -15,7 +17,20 @@ public final class DueTime {
   /** All times are multiples of it. */
   public static final long STEP_MILLIS = 10;
 
+  private static final Duration NEVER = Duration.ofDays(365_000);
+
   private DueTime() {}
+
+  /**
+   * The time that is {@code delay} after now.
+   *
+   * @param delay longer than any that is allowed: a time that {@link #of} refuses
+   */
+  public static Instant after(Duration delay, long nowMillis) {
+    Duration bounded =
+        delay.compareTo(NEVER) > 0 ? NEVER : delay.isNegative() ? Duration.ZERO : delay;
+    return Instant.ofEpochMilli(nowMillis).plus(bounded);
+  }
 
   /**
    * {@link #NOW} if the time has come already.
