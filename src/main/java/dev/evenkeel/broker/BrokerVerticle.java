@@ -50,17 +50,17 @@ import java.util.function.Function;
  * peers                  [{"node", "host" (localhost), "raftPort" (5703), "listenHost" (host)}],
  *                        every node, required
  * dataGroups             log groups of a new cluster; 0 (default): by the number of nodes
- * snapshotEveryEntries   100000
+ * snapshotEveryEntries   0: by the heap, 20000 to 100000
  * snapshotEveryBytes     536870912
  * snapshotBytesPerSecondMax  67108864, how fast snapshots of other nodes are copied
  * segmentBytesMax        67108864, size of a file with messages
  * rewriteBytesPerSecond  16777216, how fast such files are written anew
  * scrubBytesPerSecond    16777216, how fast bodies are compared with their checksums; 0: never
  * scrubMillis            21600000, how long after a pass the next one begins
- * tailBytesMax           16777216, newest batches held in memory, a log group
+ * tailBytesMax           newest batches held in memory; by default a part of the heap
  * diskFreeBytesMin       268435456, the broker refuses appends below this
  * entriesInFlightMax     3, append entries on their way at a time, a log group
- * appendBytesWaitingMax  33554432, appends not answered yet, a log group
+ * appendBytesWaitingMax  appends not answered yet, a log group; 0 (default): a part of the heap
  * fetchesWaitingMax      20000, long polls that wait
  * procedureMillisMax     10000, for creating or deleting a topic
  * reconcileMillis        2000, how often it continues unfinished topics

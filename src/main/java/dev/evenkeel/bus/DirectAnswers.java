@@ -27,6 +27,9 @@ public final class DirectAnswers {
   /** Most memory that waits for the next answer: 32 MiB. */
   private static final int FREE_MAX = 32;
 
+  /** The same in bytes. */
+  public static final long KEPT_BYTES_MAX = (long) FREE_MAX * BYTES_MAX;
+
   private static final BlockingQueue<ByteBuffer> FREE = new ArrayBlockingQueue<>(FREE_MAX);
 
   private DirectAnswers() {}

@@ -89,10 +89,10 @@ enum NodeSetting {
       "The pause between two checks of all stored messages."),
   SNAPSHOT_EVERY_ENTRIES(
       NUMBER,
-      BrokerSettings.SNAPSHOT_EVERY_ENTRIES,
+      0,
       100,
       100_000_000,
-      "Log entries between snapshots."),
+      "Log entries between snapshots; 0: depends on the heap, at most 100000."),
   SNAPSHOT_EVERY_BYTES(
       BYTES,
       BrokerSettings.SNAPSHOT_EVERY_BYTES,
@@ -119,10 +119,10 @@ enum NodeSetting {
       "How fast the node rewrites segments to free the space of dropped messages."),
   TAIL_CACHE_BYTES(
       BYTES,
-      BrokerSettings.TAIL_BYTES_MAX,
+      0,
       1 << 20,
       16L << 30,
-      "Memory for the newest batches of each log group."),
+      "Memory for the newest batches of all log groups; 0: a part of the heap."),
   MEMBER_TIMEOUT(
       DURATION,
       DispatcherSettings.DEFAULT.memberTimeoutMillis(),
@@ -156,10 +156,11 @@ enum NodeSetting {
       "Most connections of applications to this node."),
   CLIENT_BYTES_IN_FLIGHT_MAX(
       BYTES,
-      SessionLimits.DEFAULT.nodeBytesInFlightMax(),
+      0,
       8 << 20,
       1L << 40,
-      "Bytes of requests of applications that wait for answers, and of large answers not sent yet."),
+      "Bytes of requests of applications that wait for answers, and of large answers not sent yet;"
+          + " 0: a part of the heap."),
   HTTP_CONNECTIONS_MAX(
       NUMBER,
       HttpLimits.DEFAULT.connectionsMax(),
@@ -168,10 +169,10 @@ enum NodeSetting {
       "Most HTTP connections to this node, without WebSockets."),
   HTTP_BYTES_IN_FLIGHT_MAX(
       BYTES,
-      HttpLimits.DEFAULT.bytesInFlightMax(),
+      0,
       8 << 20,
       1L << 40,
-      "Bytes of the bodies of HTTP requests that wait for answers."),
+      "Bytes of the bodies of HTTP requests that wait for answers; 0: a part of the heap."),
   METRICS_LABELS_MAX(
       NUMBER,
       200,
@@ -231,20 +232,24 @@ enum NodeSetting {
   private final long min;
   private final long max;
 
+  /** Whether 0, which lies below the least value, leaves the choice to the node. */
+  private final boolean zeroAllowed;
+
   NodeSetting(Type type, String defaultText, String help) {
-    this(type, defaultText, 0, 0, help);
+    this(type, defaultText, 0, 0, false, help);
   }
 
   /** A number: the default and the bounds are plain numbers, bytes or milliseconds. */
   NodeSetting(Type type, long defaultValue, long min, long max, String help) {
-    this(type, type.format(defaultValue), min, max, help);
+    this(type, type.format(defaultValue), min, max, defaultValue < min, help);
   }
 
-  NodeSetting(Type type, String defaultText, long min, long max, String help) {
+  NodeSetting(Type type, String defaultText, long min, long max, boolean zeroAllowed, String help) {
     this.type = type;
     this.defaultText = defaultText;
     this.min = min;
     this.max = max;
+    this.zeroAllowed = zeroAllowed;
     this.help = help;
   }
 
@@ -263,12 +268,13 @@ enum NodeSetting {
   }
 
   boolean allows(long value) {
-    return value >= min && value <= max;
+    return value >= min && value <= max || zeroAllowed && value == 0;
   }
 
   /** The bounds for an error message; empty if there are none. */
   String bounds() {
-    return max == 0 ? "" : "from " + type.format(min) + " to " + type.format(max);
+    String range = max == 0 ? "" : "from " + type.format(min) + " to " + type.format(max);
+    return zeroAllowed ? "0, or " + range : range;
   }
 
   /**

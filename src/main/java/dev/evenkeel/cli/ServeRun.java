@@ -63,6 +63,7 @@ public final class ServeRun {
   private static final long READY_ANSWER_MILLIS_MAX = 5_000;
 
   private final NodeConfig config;
+  private final NodeMemory memory;
   private final Guest guest;
   private final Teardown teardown;
   private final WebVerticle web = new WebVerticle();
@@ -100,6 +101,7 @@ public final class ServeRun {
    */
   public ServeRun(NodeConfig config, Guest guest, Teardown teardown) {
     this.config = config;
+    memory = NodeMemory.of(config);
     this.guest = guest;
     this.teardown = teardown;
   }
@@ -328,6 +330,7 @@ public final class ServeRun {
             config.number(NodeSetting.SNAPSHOT_EVERY_ENTRIES),
             config.number(NodeSetting.SNAPSHOT_EVERY_BYTES),
             config.number(NodeSetting.SNAPSHOT_BYTES_PER_SECOND),
+            memory.logBytes(),
             !config.join().isEmpty(),
             peerTls);
     return new BrokerSettings(
@@ -335,7 +338,7 @@ public final class ServeRun {
         config.data(),
         config.number(NodeSetting.SEGMENT_BYTES),
         config.number(NodeSetting.REWRITE_BYTES_PER_SECOND),
-        config.number(NodeSetting.TAIL_CACHE_BYTES),
+        memory.tailBytes(),
         config.number(NodeSetting.DISK_FREE_MIN_BYTES),
         new BrokerSettings.ScrubSettings(
             config.number(NodeSetting.SCRUB_BYTES_PER_SECOND),
@@ -432,10 +435,12 @@ public final class ServeRun {
               .put("names", httpNames())
               .put("tls", config.tls() == null ? null : config.tls().toString())
               .put("connectionsMax", config.number(NodeSetting.HTTP_CONNECTIONS_MAX))
-              .put("bytesInFlightMax", config.number(NodeSetting.HTTP_BYTES_IN_FLIGHT_MAX));
+              .put("bytesInFlightMax", memory.httpBytes());
       deploy(vertx, web, json, webId);
     }
-    membership.attach(await(node));
+    BrokerNode broker = await(node);
+    memory.log(broker.log().all().size());
+    membership.attach(broker);
     deploy(vertx, new BrokerVerticle(node), new JsonObject(), brokerId);
     if (config.has("dispatcher")) {
       JsonObject json =
@@ -485,7 +490,7 @@ public final class ServeRun {
         .put("server", "evenkeel " + BuildVersion.number())
         .put("tls", config.tls() == null ? null : config.tls().toString())
         .put("connectionsMax", config.number(NodeSetting.CLIENT_CONNECTIONS_MAX))
-        .put("nodeBytesInFlightMax", config.number(NodeSetting.CLIENT_BYTES_IN_FLIGHT_MAX));
+        .put("nodeBytesInFlightMax", memory.clientBytes());
   }
 
   private void deploy(

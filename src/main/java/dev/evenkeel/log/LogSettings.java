@@ -13,11 +13,14 @@ import java.util.List;
  *     its directory names count
  * @param dataGroups how many data log groups a new cluster gets; an existing one keeps its number;
  *     0: the default for the number of nodes
- * @param snapshotEveryEntries a snapshot is taken after so many entries
+ * @param snapshotEveryEntries a snapshot is taken after so many entries; 0: as {@code
+ *     memoryBytesMax} says
  * @param snapshotEveryBytes a snapshot is taken after so many bytes of entries and their bodies,
  *     too: it bounds how much of what retention has dropped the log still keeps on disk
  * @param snapshotBytesPerSecondMax how fast this node copies snapshots of other nodes, all log
  *     groups together
+ * @param memoryBytesMax heap for the newest bodies and the places of entries, all log groups
+ *     together
  * @param joins whether an empty directory waits until a running cluster takes this node in
  * @param tls what it shows other nodes and checks them against; null: connections are not encrypted
  */
@@ -29,8 +32,11 @@ public record LogSettings(
     long snapshotEveryEntries,
     long snapshotEveryBytes,
     long snapshotBytesPerSecondMax,
+    long memoryBytesMax,
     boolean joins,
     TlsIdentity tls) {
+
+  private static final long MEMORY_BYTES = 256L << 20;
 
   /** A node of a new cluster whose connections to others are not encrypted. */
   public LogSettings(
@@ -49,6 +55,7 @@ public record LogSettings(
         snapshotEveryEntries,
         snapshotEveryBytes,
         snapshotBytesPerSecondMax,
+        MEMORY_BYTES,
         false,
         null);
   }

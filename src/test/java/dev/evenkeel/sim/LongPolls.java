@@ -109,7 +109,10 @@ final class LongPolls {
   private static List<TailCache.Cached> read(DataState state, FetchRequest request, long end) {
     Shard shard = request.shard();
     List<TailCache.Cached> found =
-        state.tail().read(shard, request.offset(), end, request.bytesMax(), request.messagesMax());
+        state
+            .tail()
+            .read(shard, request.offset(), end, request.bytesMax(), request.messagesMax())
+            .batches();
     return found.isEmpty()
         ? state.read(store -> List.of(stored(state, store, shard, request.offset())))
         : found;

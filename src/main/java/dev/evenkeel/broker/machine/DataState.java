@@ -18,6 +18,7 @@ import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.TailCache;
+import dev.evenkeel.broker.state.TailMemory;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.protocol.DataCommand;
@@ -48,12 +49,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
-/**
- * State machine of a data log group: shards, leases and what is remembered of producers.
- *
- * <p>It keeps views of the bodies that it appends from (see {@link TailCache}): a body's bytes must
- * stay as they are after {@link #apply}, as long as something refers to them.
- */
+/** State machine of a data log group: shards, leases and what is remembered of producers. */
 public final class DataState extends StoredState<DataState.Request, Change> {
   private final TailCache tail;
   private final EntryBodies bodies;
@@ -73,7 +69,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
    * @param directory of the live store
    * @param bodies of the log's entries: batches as they came, see {@link
    *     dev.evenkeel.protocol.wire.AppendBody}
-   * @param tailBytesMax how much of the newest batches to hold in memory
+   * @param newest memory of the node for the newest batches
    * @param levelRead the highest {@link FeatureLevel} that this node reads
    * @param levelOfCluster the highest that every node reads
    */
@@ -81,12 +77,12 @@ public final class DataState extends StoredState<DataState.Request, Change> {
       Path directory,
       StoreOpener opener,
       EntryBodies bodies,
-      long tailBytesMax,
+      TailMemory newest,
       int levelRead,
       IntSupplier levelOfCluster) {
     super(directory, opener, levelRead);
     this.bodies = bodies;
-    tail = new TailCache(tailBytesMax);
+    tail = new TailCache(newest);
     this.levelOfCluster = levelOfCluster;
   }
 

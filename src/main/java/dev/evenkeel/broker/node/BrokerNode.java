@@ -5,6 +5,7 @@ import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.SegmentBodies;
 import dev.evenkeel.broker.machine.StoreOpener;
 import dev.evenkeel.broker.machine.StoredState;
+import dev.evenkeel.broker.state.TailMemory;
 import dev.evenkeel.log.Eligibility.Reason;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
@@ -114,6 +115,7 @@ public final class BrokerNode implements AutoCloseable {
             settings.dataDirectory(), settings.diskFreeBytesMin(), settings.diskFreeBytes());
     disk.check();
     MetaState meta = new MetaState(live.resolve(LogNode.META), stores, FeatureLevel.reads());
+    TailMemory newest = new TailMemory(settings.tailBytesMax());
     Map<String, DataState> byName = new ConcurrentHashMap<>();
     Function<String, DataState> dataStates =
         name ->
@@ -124,7 +126,7 @@ public final class BrokerNode implements AutoCloseable {
                         live.resolve(name),
                         stores,
                         stores.bodies(bodies.resolve(name), settings.segmentBytesMax()),
-                        settings.tailBytesMax(),
+                        newest,
                         FeatureLevel.reads(),
                         () -> meta.tables().featureLevel()));
     LogNode log =

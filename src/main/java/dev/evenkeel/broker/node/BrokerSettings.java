@@ -21,7 +21,7 @@ import java.util.function.LongSupplier;
  *     (state); made if it is missing
  * @param segmentBytesMax size of a file of messages
  * @param rewriteBytesPerSecond how fast files of messages are rewritten to free space
- * @param tailBytesMax newest batches held in memory for each data log group
+ * @param tailBytesMax newest batches held in memory, all data log groups together
  * @param diskFreeBytesMin below this much free space, appends are refused DISK_FULL
  * @param scrub how the files of bodies are checked
  * @param clockMillis milliseconds since 1970
@@ -49,12 +49,10 @@ public record BrokerSettings(
     public static final ScrubSettings DEFAULT = new ScrubSettings(16L << 20, 21_600_000);
   }
 
-  public static final long SNAPSHOT_EVERY_ENTRIES = 100_000;
   public static final long SNAPSHOT_EVERY_BYTES = 512L << 20;
   public static final long SNAPSHOT_BYTES_PER_SECOND_MAX = 64L << 20;
   public static final long SEGMENT_BYTES_MAX = 64L << 20;
   public static final long REWRITE_BYTES_PER_SECOND = 16L << 20;
-  public static final long TAIL_BYTES_MAX = 16L << 20;
   public static final long DISK_FREE_BYTES_MIN = 256L << 20;
 
   public static final List<String> KEYS =
@@ -102,19 +100,23 @@ public record BrokerSettings(
       throw INVALID.error("'peers' must list every node, this one too");
     }
     Path data = Path.of(required(json, "data"));
+    HeapShares heap = HeapShares.ofThisProgram();
     return new BrokerSettings(
         new LogSettings(
             required(json, "node"),
             data.resolve("raft"),
             peers,
             json.getInteger("dataGroups", 0),
-            json.getLong("snapshotEveryEntries", SNAPSHOT_EVERY_ENTRIES),
+            json.getLong("snapshotEveryEntries", 0L),
             json.getLong("snapshotEveryBytes", SNAPSHOT_EVERY_BYTES),
-            json.getLong("snapshotBytesPerSecondMax", SNAPSHOT_BYTES_PER_SECOND_MAX)),
+            json.getLong("snapshotBytesPerSecondMax", SNAPSHOT_BYTES_PER_SECOND_MAX),
+            heap.logBytes(),
+            false,
+            null),
         data,
         json.getLong("segmentBytesMax", SEGMENT_BYTES_MAX),
         json.getLong("rewriteBytesPerSecond", REWRITE_BYTES_PER_SECOND),
-        json.getLong("tailBytesMax", TAIL_BYTES_MAX),
+        json.getLong("tailBytesMax", heap.tailBytes()),
         json.getLong("diskFreeBytesMin", DISK_FREE_BYTES_MIN),
         new ScrubSettings(
             json.getLong("scrubBytesPerSecond", ScrubSettings.DEFAULT.bytesPerSecond()),

@@ -25,8 +25,8 @@ import java.util.concurrent.CompletableFuture;
 
 /**
  * Joins the append requests of one log group into entries. Requests gather while as many entries as
- * allowed are in flight; an idle log group takes the next request at once. Bodies are not copied. A
- * request whose batches are still being checked keeps its place, and those behind it wait.
+ * allowed are in flight; an idle log group takes the next request at once. Bodies are not copied
+ * here. A request whose batches are still being checked keeps its place, and those behind it wait.
  *
  * <p>Runs on one context.
  */
@@ -42,13 +42,20 @@ final class Appender {
     int batches() {
       return items.size();
     }
+
+    int cost() {
+      return REQUEST_BYTES + body.remaining();
+    }
   }
 
   /**
    * @param requests not joined into an entry yet
-   * @param bytes not answered yet
+   * @param bytes not answered yet, and {@link #REQUEST_BYTES} for each request
    */
   record Queue(int requests, long bytes, int entriesInFlight) {}
+
+  /** What a request takes beside its bytes: what is known of it, and of its batches. */
+  static final int REQUEST_BYTES = 512;
 
   private final ServeContext serve;
   private final LogGroup log;
@@ -81,12 +88,12 @@ final class Appender {
           "append of %s bytes: at most %s are allowed"
               .formatted(bytes, Limits.ENTRY_BYTES_MAX - Entry.HEADER_BYTES));
     }
-    if (waitingBytes + bytes > serve.options().appendBytesWaitingMax()) {
-      return refused(OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
-    }
     Pending pending =
         new Pending(items, messages, level, body, checked, System.nanoTime(), Promise.promise());
-    waitingBytes += bytes;
+    if (waitingBytes + pending.cost() > serve.appendBytesMax(serve.groups().size())) {
+      return refused(OVERLOADED, waitingBytes + " bytes wait for log group " + log.name());
+    }
+    waitingBytes += pending.cost();
     waiting.add(pending);
     if (checked.isComplete()) {
       dispatch();
@@ -136,7 +143,7 @@ final class Appender {
     Pending next = waiting.peek();
     while (next != null && next.checked().failed()) {
       waiting.remove();
-      waitingBytes -= next.body().remaining();
+      waitingBytes -= next.cost();
       next.promise().fail(next.checked().cause());
       next = waiting.peek();
     }
@@ -158,7 +165,7 @@ final class Appender {
   private void finish(List<Pending> joined, ByteBuffer reply, Throwable failure) {
     entriesInFlight--;
     for (Pending each : joined) {
-      waitingBytes -= each.body().remaining();
+      waitingBytes -= each.cost();
     }
     if (failure != null) {
       Throwable cause = Answers.unwrap(failure);

@@ -41,7 +41,15 @@ final class DiskReader {
    * @param frame an answer with all of them, whose first {@link FetchFrame#headBytes} are free
    * @param batches views of the frame, at least one
    */
-  record Found(ByteBuffer frame, List<Cached> batches) {}
+  record Found(ByteBuffer frame, List<Cached> batches) {
+    long messages() {
+      return batches.stream().mapToLong(each -> each.batch().count()).sum();
+    }
+
+    long bytes() {
+      return batches.stream().mapToLong(each -> each.batch().length()).sum();
+    }
+  }
 
   /**
    * Batches to read, without a gap but for lost ones.

@@ -2,6 +2,7 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.broker.state.TailRead;
 import dev.evenkeel.bus.DirectAnswers;
 import dev.evenkeel.bus.Frames;
 import io.netty.buffer.ByteBuf;
@@ -9,6 +10,7 @@ import io.netty.buffer.Unpooled;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.buffer.BufferInternal;
 import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
 
 /**
@@ -53,15 +55,12 @@ record FetchFrame(boolean placed, int group) {
     }
   }
 
-  /** A frame with batches that are in memory. Large ones are views: they are copied when sent. */
-  Buffer of(ShardRecord record, int failures, List<Cached> batches) {
-    int bytes = 0;
-    for (Cached each : batches) {
-      bytes += each.batch().length();
-    }
-    return bytes <= (long) VIEW_BYTES_MIN * batches.size()
-        ? copied(record, failures, batches, bytes)
-        : viewed(record, failures, batches);
+  /** A frame with batches that are in memory. Large pieces are views: they are copied when sent. */
+  Buffer of(ShardRecord record, int failures, TailRead found) {
+    int pieces = found.pieces(placed);
+    return found.bytes() <= (long) VIEW_BYTES_MIN * pieces
+        ? copied(record, failures, found)
+        : viewed(record, failures, found, pieces);
   }
 
   /** A frame without batches. */
@@ -71,29 +70,23 @@ record FetchFrame(boolean placed, int group) {
     return whole(head.limit(headBytes()));
   }
 
-  private Buffer copied(ShardRecord record, int failures, List<Cached> batches, int batchBytes) {
-    ByteBuffer out =
-        ByteBuffer.allocate(headBytes() + placeBytes() * batches.size() + batchBytes)
-            .position(headBytes());
-    for (Cached each : batches) {
-      putPlace(out, each.baseOffset(), each.logIndex());
-      out.put(each.batch().bytes().duplicate());
-    }
-    return filled(record, failures, batches, out.flip());
+  private Buffer copied(ShardRecord record, int failures, TailRead found) {
+    int bytes = placeBytes() * found.size() + (int) found.bytes();
+    ByteBuffer out = ByteBuffer.allocate(headBytes() + bytes).position(headBytes());
+    found.each(placed, out::put);
+    putHead(out, record, failures, -1, found.endOffset());
+    return whole(out.flip());
   }
 
-  private Buffer viewed(ShardRecord record, int failures, List<Cached> batches) {
-    ByteBuffer heads = ByteBuffer.allocate(headBytes() + placeBytes() * batches.size());
-    putHead(heads, record, failures, batches);
-    heads.position(headBytes());
-    ByteBuf[] parts = new ByteBuf[2 * batches.size()];
-    for (int i = 0; i < batches.size(); i++) {
-      int from = i == 0 ? 0 : heads.position();
-      putPlace(heads, batches.get(i).baseOffset(), batches.get(i).logIndex());
-      parts[2 * i] = Unpooled.wrappedBuffer(heads.array(), from, heads.position() - from);
-      parts[2 * i + 1] = Unpooled.wrappedBuffer(batches.get(i).batch().bytes().duplicate());
-    }
-    return BufferInternal.buffer(Unpooled.wrappedBuffer(parts.length, parts));
+  private Buffer viewed(ShardRecord record, int failures, TailRead found, int pieces) {
+    ByteBuffer head = ByteBuffer.allocate(headBytes());
+    putHead(head, record, failures, -1, found.endOffset());
+    List<ByteBuf> parts = new ArrayList<>(1 + pieces);
+    parts.add(Unpooled.wrappedBuffer(head.array()));
+    found.each(
+        placed, (memory, from, length) -> parts.add(Unpooled.wrappedBuffer(memory, from, length)));
+    return BufferInternal.buffer(
+        Unpooled.wrappedBuffer(parts.size(), parts.toArray(ByteBuf[]::new)));
   }
 
   /**
@@ -102,7 +95,7 @@ record FetchFrame(boolean placed, int group) {
    * @param frame has the batches behind {@link #headBytes}, up to its limit, each behind its place
    */
   Buffer filled(ShardRecord record, int failures, List<Cached> batches, ByteBuffer frame) {
-    putHead(frame, record, failures, batches);
+    putHead(frame, record, failures, -1, batches.get(batches.size() - 1).endOffset());
     return whole(frame);
   }
 
@@ -112,7 +105,7 @@ record FetchFrame(boolean placed, int group) {
    * @param next messages up to there that it does not have are not wanted
    */
   Buffer filled(ShardRecord record, int failures, long next, ByteBuffer frame) {
-    putHead(frame, record, failures, next, Math.max(record.end(), next));
+    putHead(frame, record, failures, next, next);
     return whole(frame);
   }
 
@@ -122,18 +115,13 @@ record FetchFrame(boolean placed, int group) {
         : DirectAnswers.answer(frame);
   }
 
-  private void putHead(ByteBuffer out, ShardRecord record, int failures, List<Cached> batches) {
-    // The disk may have been read after the shard had grown.
-    long end =
-        batches.isEmpty()
-            ? record.end()
-            : Math.max(record.end(), batches.get(batches.size() - 1).endOffset());
-    putHead(out, record, failures, -1, end);
-  }
-
+  /**
+   * @param end of the batches: the disk may have been read after the shard had grown
+   */
   private void putHead(ByteBuffer out, ShardRecord record, int failures, long next, long end) {
     out.put(0, (byte) Frames.VERSION).put(1, (byte) 0);
-    out.putLong(Frames.HEADER_BYTES, record.start()).putLong(Frames.HEADER_BYTES + 8, end);
+    out.putLong(Frames.HEADER_BYTES, record.start());
+    out.putLong(Frames.HEADER_BYTES + 8, Math.max(record.end(), end));
     out.putInt(FAILURES_AT, failures);
     if (placed) {
       out.putLong(NEXT_AT, next).putInt(GROUP_AT, group);

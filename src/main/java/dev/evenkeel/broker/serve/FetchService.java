@@ -9,6 +9,7 @@ import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.broker.state.TailRead;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
@@ -175,18 +176,18 @@ public final class FetchService {
     int bytesMax = debts.bytesMax(request.group(), batchBytesMax(bytes));
     int messagesMax = debts.messagesMax(request.group(), request.messagesMax());
     FetchFrame frames = frames(request);
-    List<Cached> cached =
+    TailRead held =
         place
             .group
             .state()
             .tail()
             .read(request.shard(), place.offset, record.end(), bytesMax, messagesMax);
-    if (!cached.isEmpty()) {
+    if (!held.isEmpty()) {
       if (consumer) {
-        meters.fetched(cached, startNanos, false);
+        meters.fetched(held.messages(), held.bytes(), startNanos, false);
       }
-      delivered(request, cached);
-      return Future.succeededFuture(frames.of(record, place.failures, cached));
+      delivered(request, held.messages(), held.bytes());
+      return Future.succeededFuture(frames.of(record, place.failures, held));
     }
     debts.reading(request.group());
     boolean forSocket = !request.group().isEmpty() && alone;
@@ -196,26 +197,23 @@ public final class FetchService {
         .map(
             found -> {
               if (consumer) {
-                meters.fetched(found.batches(), startNanos, true);
+                meters.fetched(found.messages(), found.bytes(), startNanos, true);
               }
-              delivered(request, found.batches());
+              delivered(request, found.messages(), found.bytes());
               return frames.filled(record, place.failures, found.batches(), found.frame());
             })
-        .onFailure(failure -> delivered(request, List.of()))
+        .onFailure(failure -> delivered(request, 0, 0))
         .recover(
             failure ->
                 !consumer && isLostToItsEnd(failure, record, place.offset)
-                    ? Future.succeededFuture(frames.of(record, place.failures, List.of()))
+                    ? Future.succeededFuture(frames.nothing(record, place.failures, -1))
                     : Future.failedFuture(failure));
   }
 
-  /** The group is to pay for these batches. */
-  private void delivered(FetchRequest request, List<Cached> batches) {
+  /** The group is to pay for these messages. */
+  private void delivered(FetchRequest request, long messages, long bytes) {
     if (debts.counts(request.group())) {
-      debts.delivered(
-          request.group(),
-          batches.stream().mapToLong(each -> each.batch().length()).sum(),
-          batches.stream().mapToLong(each -> each.batch().count()).sum());
+      debts.delivered(request.group(), bytes, messages);
     }
   }
 
@@ -279,14 +277,13 @@ public final class FetchService {
    * @param end those behind it do not count; it is the end of a batch, and above the offset
    */
   Future<List<Cached>> batches(LogGroupServer group, Shard shard, long offset, long end) {
-    List<Cached> cached =
-        group.state().tail().read(shard, offset, end, LOOK_BYTES, Integer.MAX_VALUE);
-    return cached.isEmpty()
+    TailRead held = group.state().tail().read(shard, offset, end, LOOK_BYTES, Integer.MAX_VALUE);
+    return held.isEmpty()
         ? new DiskReader(
                 serve, group, shard, LOOK_BYTES, Integer.MAX_VALUE, false, FetchFrame.FORMER)
             .read(offset)
             .map(found -> found.batches().stream().filter(each -> each.endOffset() <= end).toList())
-        : Future.succeededFuture(cached);
+        : Future.succeededFuture(held.batches());
   }
 
   /**
@@ -298,9 +295,7 @@ public final class FetchService {
   Buffer filtered(FetchRequest request, FilteredBatches.Found found, long over) {
     Place place = placeOf(request.from(found.next()));
     meters.filtered(found.messages(), found.bytes(), over);
-    if (debts.counts(request.group())) {
-      debts.delivered(request.group(), found.bytes(), found.messages());
-    }
+    delivered(request, found.messages(), found.bytes());
     return frames(request).filled(place.record, place.failures, found.next(), found.frame());
   }
 

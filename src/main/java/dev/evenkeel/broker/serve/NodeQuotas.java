@@ -50,7 +50,7 @@ final class NodeQuotas implements QuotaPort, LocalQuotas {
   NodeQuotas(ServeContext serve, QuotaMeters meters) {
     this.serve = serve;
     this.meters = meters;
-    gate = new QuotaGate(this, meters, serve.options().appendBytesWaitingMax());
+    gate = new QuotaGate(this, meters, serve.appendBytesMax(1));
   }
 
   /**

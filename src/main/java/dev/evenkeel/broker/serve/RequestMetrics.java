@@ -1,6 +1,5 @@
 package dev.evenkeel.broker.serve;
 
-import dev.evenkeel.broker.state.TailCache.Cached;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.protocol.DataCommand;
@@ -198,13 +197,7 @@ public final class RequestMetrics {
   }
 
   /** Batches go to a consumer. */
-  void fetched(List<Cached> batches, long startNanos, boolean fromDisk) {
-    long messages = 0;
-    long bytes = 0;
-    for (int i = 0; i < batches.size(); i++) {
-      messages += batches.get(i).batch().count();
-      bytes += batches.get(i).batch().length();
-    }
+  void fetched(long messages, long bytes, long startNanos, boolean fromDisk) {
     fetchMessages.add(messages);
     fetchBytes.add(bytes);
     (fromDisk ? fetchFromDisk : fetchFromMemory)

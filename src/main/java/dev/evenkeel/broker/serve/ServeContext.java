@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
 
 import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.broker.node.HeapShares;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.storage.Store;
@@ -28,6 +29,12 @@ record ServeContext(
     Context context,
     ServeOptions options,
     RequestMetrics meters) {
+
+  /** Most bytes of appends of one log group that wait, if so many log groups share the heap. */
+  long appendBytesMax(int dataGroups) {
+    long set = options.appendBytesWaitingMax();
+    return set > 0 ? set : HeapShares.ofThisProgram().appendBytes(dataGroups);
+  }
 
   /** Runs a task on the context. */
   void run(Runnable task) {

@@ -9,7 +9,8 @@ import java.util.stream.Stream;
  * Limits of serving.
  *
  * @param entriesInFlightMax append entries of one log group on their way at a time, 1 to 16
- * @param appendBytesWaitingMax bytes of appends not answered yet, a log group
+ * @param appendBytesWaitingMax bytes of appends not answered yet, a log group; 0: a part of the
+ *     heap
  * @param fetchesWaitingMax long polls that wait at a time
  * @param procedureMillisMax how long creating, configuring or deleting a topic may take before its
  *     caller is told that it goes on by itself
@@ -22,7 +23,7 @@ public record ServeOptions(
     long procedureMillisMax,
     long reconcileMillis) {
 
-  public static final ServeOptions DEFAULT = new ServeOptions(3, 32L << 20, 100_000, 10_000, 2_000);
+  public static final ServeOptions DEFAULT = new ServeOptions(3, 0, 100_000, 10_000, 2_000);
 
   /** The records' own names. */
   public static List<String> keys() {

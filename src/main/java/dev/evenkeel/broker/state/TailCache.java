@@ -3,17 +3,15 @@ package dev.evenkeel.broker.state;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
+import java.nio.ByteBuffer;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
- * The last batches of a data log group, as views of the log entries that brought them: most
- * consumers read what was just written. The oldest batches are dropped first. One thread adds, any
- * thread may read.
+ * The newest batches of a data log group: most consumers read what was just written. They are in
+ * the {@link TailMemory} of the node. One thread adds, any thread may read.
  */
 public final class TailCache {
   /**
@@ -26,41 +24,25 @@ public final class TailCache {
     }
   }
 
-  private record Place(Shard shard, long baseOffset, int bytes) {}
-
-  private final long bytesMax;
-  private final Map<Shard, ConcurrentSkipListMap<Long, Cached>> shards = new ConcurrentHashMap<>();
-  private final ArrayDeque<Place> oldestFirst = new ArrayDeque<>();
-  private long bytes;
-
-  /** The same number for other threads. */
-  private volatile long shownBytes;
+  private final TailMemory memory;
+  private final Map<Shard, ShardTail> shards = new ConcurrentHashMap<>();
+  private final AtomicLong bytes = new AtomicLong();
 
   /**
-   * @param bytesMax bound on the bytes of all batches held; 0 holds none
+   * @param memory of the node
    */
-  public TailCache(long bytesMax) {
-    this.bytesMax = bytesMax;
+  public TailCache(TailMemory memory) {
+    this.memory = memory;
   }
 
-  void add(Shard shard, long baseOffset, Batch batch, long logIndex) {
-    if (batch.length() > bytesMax) {
-      return;
+  /** Adds a batch behind the others of its shard; nothing if it is too large. */
+  public void add(Shard shard, long baseOffset, ByteBuffer batch, long logIndex) {
+    ShardTail tail = shards.get(shard);
+    if (tail == null) {
+      tail = new ShardTail(memory, this);
+      shards.put(shard, tail);
     }
-    shards
-        .computeIfAbsent(shard, any -> new ConcurrentSkipListMap<>())
-        .put(baseOffset, new Cached(baseOffset, batch, logIndex));
-    oldestFirst.add(new Place(shard, baseOffset, batch.length()));
-    bytes += batch.length();
-    while (bytes > bytesMax) {
-      Place oldest = oldestFirst.remove();
-      bytes -= oldest.bytes();
-      ConcurrentSkipListMap<Long, Cached> of = shards.get(oldest.shard());
-      if (of != null) {
-        of.remove(oldest.baseOffset());
-      }
-    }
-    shownBytes = bytes;
+    memory.add(tail, baseOffset, logIndex, batch);
   }
 
   /**
@@ -72,12 +54,19 @@ public final class TailCache {
       if (change instanceof Change.PutBatch put) {
         IndexEntry entry = put.entry();
         if (body.inMemory() && entry.place().index() == index) {
-          Batch batch = new Batch(body.slice(entry.place().at(), entry.bytes()));
+          ByteBuffer batch = body.slice(entry.place().at(), entry.bytes());
           add(put.shard(), entry.base(), batch, index);
         }
       } else if (change instanceof Change.RemoveShard removed) {
-        shards.remove(removed.shard());
+        forget(removed.shard());
       }
+    }
+  }
+
+  private void forget(Shard shard) {
+    ShardTail gone = shards.remove(shard);
+    if (gone != null) {
+      memory.forget(gone);
     }
   }
 
@@ -88,38 +77,22 @@ public final class TailCache {
    * @param end the shard's end as readers are shown it. Batches added above it are not shown yet:
    *     whoever got them would next ask for an offset that is out of range
    */
-  public List<Cached> read(Shard shard, long offset, long end, int bytesMax, int messagesMax) {
-    ConcurrentSkipListMap<Long, Cached> of = shards.get(shard);
-    Map.Entry<Long, Cached> first = of == null ? null : of.floorEntry(offset);
-    if (first == null || first.getValue().endOffset() <= offset) {
-      return List.of();
-    }
-    List<Cached> found = new ArrayList<>();
-    long sum = 0;
-    long next = first.getKey();
-    for (Cached each : of.tailMap(first.getKey()).values()) {
-      sum += each.batch().length();
-      if (each.baseOffset() != next
-          || each.endOffset() > end
-          || !found.isEmpty() && (sum > bytesMax || each.endOffset() - offset > messagesMax)) {
-        break;
-      }
-      found.add(each);
-      next = each.endOffset();
-    }
-    return found;
+  public TailRead read(Shard shard, long offset, long end, int bytesMax, int messagesMax) {
+    ShardTail tail = shards.get(shard);
+    return tail == null ? TailRead.NONE : tail.read(offset, end, bytesMax, messagesMax);
   }
 
   /** Forgets everything; on the thread that adds. */
   public void clear() {
-    shards.clear();
-    oldestFirst.clear();
-    bytes = 0;
-    shownBytes = 0;
+    shards.keySet().forEach(this::forget);
   }
 
-  /** Bytes held; from any thread. */
+  void changed(long moreBytes) {
+    bytes.addAndGet(moreBytes);
+  }
+
+  /** Bytes of the batches held with their places; from any thread. */
   public long bytes() {
-    return shownBytes;
+    return bytes.get();
   }
 }

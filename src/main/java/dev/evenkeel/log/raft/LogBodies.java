@@ -18,12 +18,9 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * for applying. The engine calls {@link #write} and {@link #truncate} in the order of its log.
  */
 final class LogBodies implements StateMachine.DataApi, AutoCloseable {
-  private static final long RECENT_BYTES_MAX = 64L << 20;
-  private static final long APPLIED_BYTES_MAX = 8L << 20;
-
   private final EntryBodies files;
   private final BodyWriter writer;
-  private final RecentBodies recent = new RecentBodies(RECENT_BYTES_MAX, APPLIED_BYTES_MAX);
+  private final RecentBodies recent;
 
   /** The body of an entry is missing or damaged. Whoever keeps the bodies mends it. */
   static final class DamagedBodyException extends IOException {
@@ -38,8 +35,9 @@ final class LogBodies implements StateMachine.DataApi, AutoCloseable {
    * @param files opened
    * @param failed hears why no more bodies can be written
    */
-  LogBodies(String group, EntryBodies files, Consumer<Throwable> failed) {
+  LogBodies(String group, EntryBodies files, LogMemory memory, Consumer<Throwable> failed) {
     this.files = files;
+    recent = new RecentBodies(memory::bodies, memory::appliedBodies);
     writer = new BodyWriter(group, files, failed);
   }
 

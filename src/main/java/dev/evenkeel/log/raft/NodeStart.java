@@ -146,11 +146,11 @@ final class NodeStart {
               + settings.nodeId()
               + "', is not in the list of peers; every node must be listed");
     }
-    if (settings.snapshotEveryEntries() < 1
+    if (settings.snapshotEveryEntries() < 0
         || settings.snapshotEveryBytes() < 1
         || settings.dataGroups() < 0) {
       throw new LogStartException(
-          "a snapshot needs at least 1 entry, and the number of data groups cannot be negative");
+          "a snapshot needs at least 1 byte of entries, and no number can be negative");
     }
     return own;
   }

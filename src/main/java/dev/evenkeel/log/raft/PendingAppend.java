@@ -13,19 +13,35 @@ import org.apache.ratis.thirdparty.com.google.protobuf.UnsafeByteOperations;
  * may still be committed.
  */
 final class PendingAppend implements Message {
+  private static final int PART_BYTES_MIN = 4 << 10;
+
   private final ByteString head;
   private final ByteString body;
   private final CompletableFuture<ByteBuffer> reply = new CompletableFuture<>();
   private volatile boolean logged;
 
-  /** Neither the head nor the parts of the body are copied. */
+  /** Neither the head nor large parts of the body are copied. */
   PendingAppend(ByteBuffer head, List<ByteBuffer> body) {
     this.head = UnsafeByteOperations.unsafeWrap(head.duplicate());
+    this.body = joined(body);
+  }
+
+  /** The objects around small parts take more than a copy of them all. */
+  private static ByteString joined(List<ByteBuffer> parts) {
+    int bytes = 0;
+    for (ByteBuffer part : parts) {
+      bytes += part.remaining();
+    }
+    if (parts.size() > 1 && bytes / parts.size() < PART_BYTES_MIN) {
+      ByteBuffer copy = ByteBuffer.allocate(bytes);
+      parts.forEach(part -> copy.put(part.duplicate()));
+      return UnsafeByteOperations.unsafeWrap(copy.flip());
+    }
     ByteString joined = ByteString.EMPTY;
-    for (ByteBuffer part : body) {
+    for (ByteBuffer part : parts) {
       joined = joined.concat(UnsafeByteOperations.unsafeWrap(part.duplicate()));
     }
-    this.body = joined;
+    return joined;
   }
 
   int bytes() {

@@ -60,6 +60,9 @@ public final class RaftLogNode implements LogNode {
   /** How long a group may stay closed that the engine has closed. */
   private static final long CLOSED_NANOS_MAX = TimeUnit.SECONDS.toNanos(60);
 
+  /** Memory outside of the heap for each log group: buffers to write heads and bodies. */
+  public static final long GROUP_DIRECT_BYTES = RaftSettings.WRITE_BUFFER_BYTES + (1L << 20);
+
   private final LogSettings settings;
   private final PeerLink link;
   private volatile ClusterFile cluster;
@@ -72,6 +75,7 @@ public final class RaftLogNode implements LogNode {
 
   private final AppliedPositions positions;
   private final SnapshotExchange exchange;
+  private final LogMemory memory;
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
   private final AtomicBoolean failed = new AtomicBoolean();
   private final AtomicBoolean closing = new AtomicBoolean();
@@ -104,6 +108,7 @@ public final class RaftLogNode implements LogNode {
     thread = new NodeThread("log-node-" + settings.nodeId());
     positions = new AppliedPositions(settings.directory().toAbsolutePath());
     exchange = SnapshotExchange.open(settings, link, this::refusing, () -> peers().size() > 1);
+    memory = new LogMemory(settings.memoryBytesMax(), () -> this.cluster.groups().size());
     List<RaftLogGroup> made = new ArrayList<>();
     for (String name : cluster.groups()) {
       made.add(made(name));
@@ -113,8 +118,7 @@ public final class RaftLogNode implements LogNode {
 
   private RaftLogGroup made(String name) {
     DamagedCopy copy = damagedCopy(settings, name);
-    StateAdapter adapter =
-        new StateAdapter(copy, states.apply(name), settings.snapshotEveryBytes(), exchange);
+    StateAdapter adapter = new StateAdapter(copy, states.apply(name), settings, memory, exchange);
     DroppedCopy dropped =
         new DroppedCopy(settings.directory().toAbsolutePath().resolveSibling("dropped"), name);
     return new RaftLogGroup(copy, dropped, cluster.groupId(name), adapter, this, thread);
@@ -439,8 +443,7 @@ public final class RaftLogNode implements LogNode {
   }
 
   private void beginAgain(RaftLogGroup group, StateAdapter former) throws IOException {
-    group.use(
-        new StateAdapter(group.copy(), former.state(), settings.snapshotEveryBytes(), exchange));
+    group.use(new StateAdapter(group.copy(), former.state(), settings, memory, exchange));
     begin(group, List.of());
   }
 

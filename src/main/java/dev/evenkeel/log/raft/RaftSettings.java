@@ -19,6 +19,8 @@ final class RaftSettings {
   /** Largest entry in the engine's own form. */
   static final int ENTRY_BYTES_MAX = 4 << 20;
 
+  static final int WRITE_BUFFER_BYTES = ENTRY_BYTES_MAX + (64 << 10);
+
   /** The engine wants 1 MiB more than the entries of one request. */
   private static final int MESSAGE_BYTES_MAX = ENTRY_BYTES_MAX + (2 << 20);
 
@@ -96,7 +98,7 @@ final class RaftSettings {
     Log.Appender.setRetryPolicy(properties, "1ms,10, 100ms,1000000000");
     Log.Appender.setBufferByteLimit(properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX));
     // Direct memory, once a group; it must hold one largest entry with its frame.
-    Log.setWriteBufferSize(properties, SizeInBytes.valueOf(ENTRY_BYTES_MAX + (64 << 10)));
+    Log.setWriteBufferSize(properties, SizeInBytes.valueOf(WRITE_BUFFER_BYTES));
     Log.setSegmentCacheNumMax(properties, FILES_CACHED_MAX);
     Log.setSegmentCacheSizeMax(properties, SizeInBytes.valueOf(CACHED_BYTES_MAX));
     Log.setCorruptionPolicy(properties, Log.CorruptionPolicy.EXCEPTION);
@@ -113,7 +115,8 @@ final class RaftSettings {
 
   private static void snapshots(RaftProperties properties, LogSettings settings) {
     Snapshot.setAutoTriggerEnabled(properties, true);
-    Snapshot.setAutoTriggerThreshold(properties, settings.snapshotEveryEntries());
+    long entries = settings.snapshotEveryEntries();
+    Snapshot.setAutoTriggerThreshold(properties, entries > 0 ? entries : LogMemory.ENTRIES_MAX);
     Snapshot.setRetentionFileNum(properties, SNAPSHOTS_KEPT);
     // Followers copy snapshots themselves, see SnapshotInstall.
     Log.Appender.setInstallSnapshotEnabled(properties, false);

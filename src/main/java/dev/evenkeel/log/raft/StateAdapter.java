@@ -3,6 +3,7 @@ package dev.evenkeel.log.raft;
 import dev.evenkeel.log.DamagedStateException;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
+import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.ReplicatedState;
 import dev.evenkeel.log.UnreadableEntryException;
@@ -60,18 +61,25 @@ final class StateAdapter extends BaseStateMachine {
   private volatile boolean keptOut;
   private EntryBodies files;
   private volatile LogBodies bodies;
-  private final long snapshotEveryBytes;
+  private final LogSettings settings;
+  private final LogMemory memory;
   private long bytesSinceSnapshot;
+  private long entriesSinceSnapshot;
   private volatile TermIndex atStart = TermIndex.valueOf(0, -1);
   private volatile TermIndex applied = TermIndex.valueOf(0, -1);
   private boolean snapshotFailed;
   private long snapshotFailedAtNanos;
 
   StateAdapter(
-      DamagedCopy copy, ReplicatedState state, long snapshotEveryBytes, SnapshotExchange exchange) {
+      DamagedCopy copy,
+      ReplicatedState state,
+      LogSettings settings,
+      LogMemory memory,
+      SnapshotExchange exchange) {
     this.copy = copy;
     this.group = copy.group();
-    this.snapshotEveryBytes = snapshotEveryBytes;
+    this.settings = settings;
+    this.memory = memory;
     this.state = state;
     this.exchange = exchange;
     install = exchange.install(group, snapshots);
@@ -140,7 +148,7 @@ final class StateAdapter extends BaseStateMachine {
     long last =
         new LogTail(group, log.resolve("current"), flushedIndex, snapshot, files::term).cut();
     files.cutAfter(last);
-    bodies = new LogBodies(group, files, cause -> events.failed(cannotWrite(cause)));
+    bodies = new LogBodies(group, files, memory, cause -> events.failed(cannotWrite(cause)));
   }
 
   @Override
@@ -289,9 +297,13 @@ final class StateAdapter extends BaseStateMachine {
 
   private void countTowardsSnapshot(int bytes) {
     bytesSinceSnapshot += bytes;
-    if (bytesSinceSnapshot >= snapshotEveryBytes) {
-      // Starts again from 0 even if the snapshot fails: the next try comes after as many bytes.
+    entriesSinceSnapshot++;
+    if (bytesSinceSnapshot >= settings.snapshotEveryBytes()
+        || settings.snapshotEveryEntries() == 0
+            && entriesSinceSnapshot >= memory.entriesBetweenSnapshots()) {
+      // Starts again from 0 even if the snapshot fails: the next try comes after as much.
       bytesSinceSnapshot = 0;
+      entriesSinceSnapshot = 0;
       events.snapshotDue();
     }
   }
@@ -321,6 +333,7 @@ final class StateAdapter extends BaseStateMachine {
       snapshotsChanged();
       snapshotFailed = false;
       bytesSinceSnapshot = 0;
+      entriesSinceSnapshot = 0;
       return position.getIndex();
     } catch (IOException | RuntimeException e) {
       // Only the log stays longer. Without the pause, the engine would try again after every entry.

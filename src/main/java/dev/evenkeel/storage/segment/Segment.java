@@ -20,6 +20,11 @@ import java.util.regex.Pattern;
  */
 final class Segment implements Closeable {
   static final String SUFFIX = ".seg";
+
+  /** Smaller pieces are joined into one write. */
+  private static final int JOINED_BYTES_MAX = 128 << 10;
+
+  private static final int WRITE_BYTES_MAX = 1 << 20;
   private static final String TABLE_SUFFIX = ".idx";
 
   /** What the name of a segment tells; a rewritten one keeps its number in the next generation. */
@@ -176,10 +181,34 @@ final class Segment implements Closeable {
     for (ByteBuffer buffer : buffers) {
       all += buffer.remaining();
     }
-    for (long written = 0; written < all; ) {
-      written += out.write(buffers);
+    ByteBuffer joined = null;
+    for (ByteBuffer buffer : buffers) {
+      if (joined != null && joined.remaining() < buffer.remaining()) {
+        writeAll(joined.flip());
+        joined.clear();
+      }
+      if (buffer.remaining() > JOINED_BYTES_MAX) {
+        writeAll(buffer);
+        continue;
+      }
+      if (joined == null) {
+        joined = ByteBuffer.allocate((int) Math.min(all, JOINED_BYTES_MAX));
+      }
+      joined.put(buffer);
+    }
+    if (joined != null) {
+      writeAll(joined.flip());
     }
     bytes = at + all;
+  }
+
+  /** The channel takes memory outside the heap for as much as it gets at once, and keeps it. */
+  private void writeAll(ByteBuffer buffer) throws IOException {
+    int limit = buffer.limit();
+    while (buffer.position() < limit) {
+      buffer.limit(Math.min(limit, buffer.position() + WRITE_BYTES_MAX));
+      out.write(buffer);
+    }
   }
 
   void force() throws IOException {

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.machine;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.broker.state.TailMemory;
 import dev.evenkeel.log.UnreadableEntryException;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
@@ -43,7 +44,12 @@ class FaultyEntryTest {
   private DataState state(int levelRead) throws IOException {
     DataState state =
         new DataState(
-            directory.resolve("d0"), disk::open, bodies, 1 << 20, levelRead, () -> levelRead);
+            directory.resolve("d0"),
+            disk::open,
+            bodies,
+            new TailMemory(1 << 20),
+            levelRead,
+            () -> levelRead);
     state.open();
     return state;
   }
@@ -124,7 +130,8 @@ class FaultyEntryTest {
         .hasMessageContaining("the state of log group d0 needs feature level 2");
 
     DataState other =
-        new DataState(directory.resolve("d1"), disk::open, bodies, 1 << 20, 1, () -> 1);
+        new DataState(
+            directory.resolve("d1"), disk::open, bodies, new TailMemory(1 << 20), 1, () -> 1);
     other.open();
     assertThatThrownBy(() -> other.restore(snapshot)).isInstanceOf(UnreadableEntryException.class);
   }
@@ -132,7 +139,8 @@ class FaultyEntryTest {
   @Test
   void aLeaderLogsNothingThatSomeNodeCouldNotRead() throws IOException {
     DataState state =
-        new DataState(directory.resolve("d0"), disk::open, bodies, 1 << 20, 2, () -> 1);
+        new DataState(
+            directory.resolve("d0"), disk::open, bodies, new TailMemory(1 << 20), 2, () -> 1);
     state.open();
     state.admit(bytes(1, Entry.DATA_COMMAND, 10));
     assertThatThrownBy(() -> state.admit(bytes(2, Entry.DATA_COMMAND, 10)))
@@ -149,7 +157,8 @@ class FaultyEntryTest {
   void aLeaderLogsWhatItsLogHasAlreadyThoughItsNodeKnowsNothingOfTheClusterYet()
       throws IOException {
     DataState state =
-        new DataState(directory.resolve("d0"), disk::open, bodies, 1 << 20, 3, () -> 1);
+        new DataState(
+            directory.resolve("d0"), disk::open, bodies, new TailMemory(1 << 20), 3, () -> 1);
     state.open();
     Entries.apply(state, 1, 0, bytes(2, Entry.DATA_COMMAND, 10));
     state.admit(bytes(2, Entry.DATA_COMMAND, 10));

@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import dev.evenkeel.broker.state.TailMemory;
 import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.nio.file.Path;
@@ -15,7 +16,12 @@ public final class States {
   public static DataState data(
       Path directory, StoreOpener opener, EntryBodies bodies, long tailBytesMax) {
     return new DataState(
-        directory, opener, bodies, tailBytesMax, FeatureLevel.reads(), FeatureLevel::reads);
+        directory,
+        opener,
+        bodies,
+        new TailMemory(tailBytesMax),
+        FeatureLevel.reads(),
+        FeatureLevel::reads);
   }
 
   public static MetaState meta(Path directory, StoreOpener opener) {

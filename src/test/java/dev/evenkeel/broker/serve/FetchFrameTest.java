@@ -3,10 +3,13 @@ package dev.evenkeel.broker.serve;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.broker.state.ShardRecord;
-import dev.evenkeel.broker.state.TailCache.Cached;
+import dev.evenkeel.broker.state.TailCache;
+import dev.evenkeel.broker.state.TailMemory;
+import dev.evenkeel.broker.state.TailRead;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import io.vertx.core.buffer.Buffer;
@@ -23,6 +26,7 @@ import net.jqwik.api.constraints.Size;
 import org.junit.jupiter.api.Test;
 
 class FetchFrameTest {
+  private static final Shard SHARD = new Shard(1, 0);
   private static final int LARGE = 2 * FetchFrame.VIEW_BYTES_MIN;
 
   private static ShardRecord shard(long start, long end) {
@@ -47,16 +51,20 @@ class FetchFrameTest {
   @Property(tries = 100)
   void aFrameHasTheBatchesInTheirOrder(
       @ForAll @Size(max = 20) List<@IntRange(min = 0, max = LARGE) Integer> sizes,
-      @ForAll boolean readOnly) {
-    List<Cached> batches = new ArrayList<>();
+      @ForAll boolean readOnly,
+      @ForAll boolean placed) {
+    TailCache cache = new TailCache(new TailMemory(1 << 20));
+    List<Batch> batches = new ArrayList<>();
     long offset = 10;
     for (int size : sizes) {
-      batches.add(new Cached(offset, batch(size, readOnly), 7));
+      batches.add(batch(size, readOnly));
+      cache.add(SHARD, offset, batches.get(batches.size() - 1).bytes(), 7);
       offset += 1;
     }
-    Buffer frame = FetchFrame.FORMER.of(shard(3, 15), 4, batches);
+    FetchFrame form = placed ? FetchFrame.placed(2) : FetchFrame.FORMER;
+    Buffer frame = form.of(shard(3, 15), 4, cache.read(SHARD, 10, offset, 1 << 20, 100));
     for (Buffer each : List.of(frame, sent(frame), sent(frame))) {
-      FetchAnswer answer = FetchAnswer.decode(Frames.answerBody(each));
+      FetchAnswer answer = FetchAnswer.decode(Frames.answerBody(each), placed);
       assertThat(answer.startOffset()).isEqualTo(3);
       assertThat(answer.endOffset()).isEqualTo(Math.max(15, offset));
       assertThat(answer.failures()).isEqualTo(4);
@@ -64,16 +72,18 @@ class FetchFrameTest {
       for (int i = 0; i < sizes.size(); i++) {
         assertThat(answer.batches().get(i).baseOffset()).isEqualTo(10 + i);
         assertThat(answer.batches().get(i).batch().verified().bytes())
-            .isEqualTo(batches.get(i).batch().bytes());
+            .isEqualTo(batches.get(i).bytes());
       }
     }
   }
 
   @Test
   void largeBatchesAreNotCopied() {
-    Batch batch = batch(LARGE, false);
-    Buffer frame = FetchFrame.FORMER.of(shard(0, 1), 0, List.of(new Cached(0, batch, 7)));
+    TailCache cache = new TailCache(new TailMemory(8 << 20));
+    cache.add(SHARD, 0, batch(LARGE, false).bytes(), 7);
+    TailRead found = cache.read(SHARD, 0, 1, 1, 1);
+    Buffer frame = FetchFrame.placed(2).of(shard(0, 1), 0, found);
     ByteBuffer bytes = ((BufferInternal) frame).getByteBuf().nioBuffers()[1];
-    assertThat(bytes.array()).isSameAs(batch.bytes().array());
+    found.each(true, (memory, from, length) -> assertThat(bytes.array()).isSameAs(memory));
   }
 }

@@ -281,6 +281,7 @@ class PeerGuardTest {
               plain.snapshotEveryEntries(),
               plain.snapshotEveryBytes(),
               plain.snapshotBytesPerSecondMax(),
+              plain.memoryBytesMax(),
               false,
               identity);
       nodes.put(id, new TestNode(settings, TestNode.live(home)));
