@@ -11,8 +11,8 @@ import java.nio.ByteBuffer;
  *
  * @param have in what condition it is
  * @param appliedIndex last entry that the node had applied when it looked
- * @param term of the entry; 0 unless the body is whole
- * @param body its bytes; empty unless it is whole
+ * @param term of the entry; 0 unless the body or a part of it is there
+ * @param body its bytes, or what is left of them; empty if nothing is
  */
 public record BodyAnswer(Have have, long appliedIndex, long term, ByteBuffer body) {
   private static final ByteBuffer NOTHING = ByteBuffer.allocate(0);
@@ -25,7 +25,9 @@ public record BodyAnswer(Have have, long appliedIndex, long term, ByteBuffer bod
     /** It is there, and damaged. */
     DAMAGED,
     /** There is no such body, or not any more. */
-    MISSING
+    MISSING,
+    /** Only what the state needed of it is left, undamaged. */
+    PART
   }
 
   /** The answer of a node that does not have the body, or not whole. */

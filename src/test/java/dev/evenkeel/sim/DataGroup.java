@@ -4,8 +4,10 @@ import dev.evenkeel.broker.machine.BodyUse;
 import dev.evenkeel.broker.machine.DataListener;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
+import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.BatchSource;
 import dev.evenkeel.broker.state.FailureCounts;
+import dev.evenkeel.broker.state.KeptPart;
 import dev.evenkeel.broker.state.Keys;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
@@ -635,26 +637,40 @@ final class DataGroup {
     return state.read(store -> new StoredFailures(store, kept(state), new LeaseKey(shard, group)));
   }
 
-  /** Batches that a node would keep if retention had dropped all messages. */
+  /** Messages that a node would keep if retention had dropped all batches. */
   private static BatchSource kept(DataState state) {
-    BodyUse.Use[] use = new BodyUse.Use[1];
-    return (place, length) -> {
-      if (use[0] == null) {
-        Segments.Info all = new Segments.Info(0, 0, state.appliedIndex(), 0, true);
+    return new BatchSource() {
+      private BodyUse.Use use;
+
+      @Override
+      public byte[] read(BatchPlace place, int bytes) {
+        return part(place) == null ? state.bytes(place, bytes) : null;
+      }
+
+      @Override
+      public KeptPart part(BatchPlace place) {
         try {
-          use[0] =
-              BodyUse.of(table -> withoutIndex(state, table), List.of(all), index -> 1, () -> {})
-                  .segments()
-                  .get(0);
+          use = use == null ? useWithoutIndex(state) : use;
+          if (!use.any(place.index())) {
+            throw new SimulationFailure("a failure refers to a body that nobody keeps: " + place);
+          }
+          ByteBuffer part =
+              use.all(place.index())
+                  ? null
+                  : use.part(place.index(), state.bodies().read(place.index()), false);
+          return part == null ? null : KeptPart.decode(part);
         } catch (IOException e) {
           throw new UncheckedIOException(e);
         }
       }
-      if (!use[0].needs(place.index())) {
-        throw new SimulationFailure("a failure refers to a body that nobody keeps: " + place);
-      }
-      return state.bytes(place, length);
     };
+  }
+
+  private static BodyUse.Use useWithoutIndex(DataState state) throws IOException {
+    Segments.Info all = new Segments.Info(0, 0, state.appliedIndex(), 0, true);
+    return BodyUse.of(table -> withoutIndex(state, table), List.of(all), true, index -> 1, () -> {})
+        .segments()
+        .get(0);
   }
 
   private static Store.Cursor withoutIndex(DataState state, Store.Table table) {

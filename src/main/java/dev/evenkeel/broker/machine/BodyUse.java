@@ -5,12 +5,17 @@ import dev.evenkeel.broker.state.DelayedBatch;
 import dev.evenkeel.broker.state.FailureKeys;
 import dev.evenkeel.broker.state.IndexEntry;
 import dev.evenkeel.broker.state.KeptMessage;
+import dev.evenkeel.broker.state.KeptPart;
 import dev.evenkeel.broker.state.Keys;
+import dev.evenkeel.protocol.wire.BatchHeader;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.Store;
 import dev.evenkeel.storage.segment.Segments;
 import java.io.IOException;
+import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.BitSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedSet;
@@ -20,8 +25,9 @@ import java.util.function.Function;
 import java.util.function.LongToIntFunction;
 
 /**
- * Which bodies of a data log group the state needs, segment by segment. What is not needed once is
- * never needed again: only a new entry refers to a body that nothing refers to.
+ * Which bodies of a data log group the state needs, segment by segment, and of which bodies only
+ * some messages. What is not needed once is never needed again: only a new entry refers to a body
+ * that nothing refers to, and only messages with offsets become retries and dead letters.
  */
 public final class BodyUse {
   /** A segment of which less than this part is needed is written anew. */
@@ -29,6 +35,12 @@ public final class BodyUse {
 
   /** Rows that are read between two pauses. */
   private static final int STEP_ROWS = 4_096;
+
+  /**
+   * So many messages are looked at one by one. Of those beyond, the whole body is kept until others
+   * are gone.
+   */
+  private static final int MESSAGES_MAX = 250_000;
 
   /** What to do with a segment. */
   public enum Act {
@@ -44,14 +56,24 @@ public final class BodyUse {
   }
 
   private interface Row {
-    /** Null: it refers to no body. */
-    BatchPlace place(byte[] key, byte[] value);
+    void mark(byte[] key, byte[] value);
   }
 
+  /** A needed message, and what it takes. */
+  private record Ref(long index, KeptPart.Needed message, int bytes) {}
+
   /** One segment. */
-  public static final class Use {
+  public static final class Use implements Segments.Needs {
     private final Segments.Info segment;
     private final BitSet needed = new BitSet();
+
+    /** Of those, which must stay whole. */
+    private final BitSet whole = new BitSet();
+
+    /** Messages in the bodies that need not. */
+    private final List<Ref> messages = new ArrayList<>();
+
+    private final Map<Long, List<KeptPart.Needed>> byIndex = new HashMap<>();
     private long neededBytes;
 
     private Use(Segments.Info segment) {
@@ -62,7 +84,7 @@ public final class BodyUse {
       return segment;
     }
 
-    /** Bytes that the needed bodies take in it. */
+    /** Bytes that what is needed takes in it, or would take. */
     public long neededBytes() {
       return neededBytes;
     }
@@ -72,16 +94,57 @@ public final class BodyUse {
       return Math.max(0, segment.bytes() - neededBytes);
     }
 
-    /** Whether the body of this entry of the segment is needed. */
-    public boolean needs(long index) {
-      return needed.get((int) (index - segment.firstIndex()));
+    private int bit(long index) {
+      return (int) (index - segment.firstIndex());
+    }
+
+    @Override
+    public boolean any(long index) {
+      return needed.get(bit(index));
+    }
+
+    @Override
+    public boolean all(long index) {
+      return whole.get(bit(index));
+    }
+
+    @Override
+    public ByteBuffer part(long index, ByteBuffer content, boolean partial) {
+      List<KeptPart.Needed> wanted = byIndex.get(index);
+      KeptPart part =
+          partial ? KeptPart.decode(content).only(wanted) : KeptPart.of(content, wanted);
+      ByteBuffer left = part == null ? null : part.encode();
+      return left == null || left.remaining() >= content.remaining() ? null : left;
     }
 
     private void mark(long index, LongToIntFunction bytes) {
-      if (index <= segment.lastIndex() && !needs(index)) {
-        needed.set((int) (index - segment.firstIndex()));
+      if (index <= segment.lastIndex() && !all(index)) {
+        needed.set(bit(index));
+        whole.set(bit(index));
         neededBytes += bytes.applyAsInt(index);
       }
+    }
+
+    private boolean mark(Ref ref) {
+      if (ref.index() > segment.lastIndex() || all(ref.index())) {
+        return false;
+      }
+      needed.set(bit(ref.index()));
+      messages.add(ref);
+      return true;
+    }
+
+    /** Everything was looked through. */
+    private void end(LongToIntFunction bytes) {
+      Map<Long, Long> sums = new HashMap<>();
+      for (Ref each : messages) {
+        if (!all(each.index())) {
+          sums.merge(each.index(), (long) each.bytes(), Long::sum);
+          byIndex.computeIfAbsent(each.index(), any -> new ArrayList<>()).add(each.message());
+        }
+      }
+      messages.clear();
+      sums.forEach((index, sum) -> neededBytes += Math.min(sum, bytes.applyAsInt(index)));
     }
 
     /**
@@ -109,9 +172,12 @@ public final class BodyUse {
   private final TreeMap<Long, Use> byFirstIndex = new TreeMap<>();
   private final SortedSet<Long> missing = new TreeSet<>();
   private final LongToIntFunction bytes;
+  private final boolean parts;
+  private int messages;
 
-  private BodyUse(List<Segments.Info> segments, LongToIntFunction bytes) {
+  private BodyUse(List<Segments.Info> segments, boolean parts, LongToIntFunction bytes) {
     this.bytes = bytes;
+    this.parts = parts;
     segments.forEach(each -> byFirstIndex.put(each.firstIndex(), new Use(each)));
   }
 
@@ -130,6 +196,7 @@ public final class BodyUse {
     return of(
         table -> state.read(store -> store.scan(table, Keys.first(), Keys.last())),
         segments,
+        state.level() >= FeatureLevel.PARTIAL_BODIES,
         bytes,
         pause);
   }
@@ -138,24 +205,31 @@ public final class BodyUse {
    * The same for rows that are not those of a state.
    *
    * @param rows of a table, at one moment
+   * @param parts whether a part of a body may be left
    */
   public static BodyUse of(
       Function<Store.Table, Store.Cursor> rows,
       List<Segments.Info> segments,
+      boolean parts,
       LongToIntFunction bytes,
       Pause pause)
       throws IOException {
-    BodyUse use = new BodyUse(segments, bytes);
+    BodyUse use = new BodyUse(segments, parts, bytes);
     // A batch may get its offsets meanwhile, and one with offsets may get failures: in this order
     // it is then seen twice, not missed.
-    use.scan(rows, Store.Table.DELAYED, (key, value) -> DelayedBatch.decode(value).place(), pause);
-    use.scan(rows, Store.Table.INDEX, (key, value) -> IndexEntry.decode(key, value).place(), pause);
-    use.scan(rows, Store.Table.FAILURES, BodyUse::failed, pause);
+    use.scan(
+        rows,
+        Store.Table.DELAYED,
+        (key, value) -> use.mark(DelayedBatch.decode(value).place()),
+        pause);
+    use.scan(
+        rows,
+        Store.Table.INDEX,
+        (key, value) -> use.mark(IndexEntry.decode(key, value).place()),
+        pause);
+    use.scan(rows, Store.Table.FAILURES, use::markFailed, pause);
+    use.byFirstIndex.values().forEach(each -> each.end(bytes));
     return use;
-  }
-
-  private static BatchPlace failed(byte[] key, byte[] value) {
-    return FailureKeys.hasMessage(key) ? KeptMessage.decode(value).place() : null;
   }
 
   private void scan(
@@ -163,10 +237,7 @@ public final class BodyUse {
       throws IOException {
     try (Store.Cursor cursor = rows.apply(table)) {
       for (int read = 1; cursor.next(); read++) {
-        BatchPlace place = row.place(cursor.key(), cursor.value());
-        if (place != null) {
-          mark(place);
-        }
+        row.mark(cursor.key(), cursor.value());
         if (read % STEP_ROWS == 0) {
           pause.afterStep();
         }
@@ -176,15 +247,43 @@ public final class BodyUse {
     }
   }
 
-  private void mark(BatchPlace place) {
+  /** The segment that should have a body; null if none has it. */
+  private Use use(BatchPlace place) {
     if (bytes.applyAsInt(place.index()) == 0) {
       missing.add(place.index());
-      return;
+      return null;
     }
     Map.Entry<Long, Use> segment = byFirstIndex.floorEntry(place.index());
-    if (segment != null) {
-      segment.getValue().mark(place.index(), bytes);
+    return segment == null ? null : segment.getValue();
+  }
+
+  private void mark(BatchPlace place) {
+    Use use = use(place);
+    if (use != null) {
+      use.mark(place.index(), bytes);
     }
+  }
+
+  private void markFailed(byte[] key, byte[] value) {
+    KeptMessage kept = FailureKeys.hasMessage(key) ? KeptMessage.decode(value) : null;
+    if (kept == null || kept.place() == null) {
+      return;
+    }
+    if (!parts || messages == MESSAGES_MAX) {
+      mark(kept.place());
+      return;
+    }
+    Use use = use(kept.place());
+    int position = (int) (FailureKeys.offset(key) - kept.base());
+    KeptPart.Needed message = new KeptPart.Needed(kept.place(), kept.batchBytes(), position);
+    if (use != null && use.mark(new Ref(kept.place().index(), message, cost(kept)))) {
+      messages++;
+    }
+  }
+
+  /** What a message takes in a segment when its batch is not kept. */
+  private static int cost(KeptMessage message) {
+    return message.bytes() + 2 * BatchHeader.BYTES;
   }
 
   /** Entries whose bodies are needed, and in no segment. */

@@ -15,6 +15,7 @@ import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.broker.state.KeptPart;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.TailCache;
@@ -133,6 +134,20 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     byte[] bytes = new byte[length];
     try {
       return bodies.read(place.index(), place.at(), ByteBuffer.wrap(bytes)) ? bytes : null;
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * What is left of the body that has a batch; null if the body is whole, or there is none, or it
+   * is damaged.
+   */
+  public KeptPart part(BatchPlace place) {
+    try {
+      ByteBuffer content =
+          bodies instanceof SegmentBodies files ? files.segments().readPart(place.index()) : null;
+      return content == null ? null : KeptPart.decode(content);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

@@ -12,6 +12,8 @@ import java.io.IOException;
 import java.io.InterruptedIOException;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -71,6 +73,13 @@ public final class BodyCleaner {
   private final LongAdder freedBytes = new LongAdder();
   private final AtomicBoolean replaced = new AtomicBoolean();
   private final Deque<BodyUse.Use> rewrites = new ArrayDeque<>();
+
+  /**
+   * By number: what was needed of a segment when it was rewritten. It may have become larger than
+   * that, and would again: what is left of a batch is not compressed.
+   */
+  private final Map<Long, Long> rewritten = new HashMap<>();
+
   private volatile long deadBytes = -1;
 
   private long scannedChanges = -1;
@@ -228,6 +237,9 @@ public final class BodyCleaner {
     rewrites.clear();
     deadBytes = use.deadBytes();
     keptByLog = 0;
+    rewritten
+        .keySet()
+        .retainAll(use.segments().stream().map(each -> each.segment().number()).toList());
     for (BodyUse.Use each : use.segments()) {
       switch (each.act(scannedFirstIndex)) {
         case KEEP -> {
@@ -236,11 +248,19 @@ public final class BodyCleaner {
           }
         }
         case DELETE -> freed(segments.delete(each.segment()));
-        case REWRITE -> rewrites.add(each);
+        case REWRITE -> {
+          if (each.neededBytes() <= neededWhenRewritten(each) / 2) {
+            rewrites.add(each);
+          }
+        }
       }
     }
     long tookMillis = TimeUnit.NANOSECONDS.toMillis(System.nanoTime() - begun);
     scanNotBeforeMillis = nowMillis + (SCAN_PAUSE_AFTER_PART + 1) * tookMillis;
+  }
+
+  private long neededWhenRewritten(BodyUse.Use use) {
+    return rewritten.getOrDefault(use.segment().number(), Long.MAX_VALUE);
   }
 
   private static int recordBytes(int length) {
@@ -272,7 +292,8 @@ public final class BodyCleaner {
     while (!rewrites.isEmpty()
         && System.nanoTime() - begun < TimeUnit.MILLISECONDS.toNanos(REWRITE_MILLIS)) {
       BodyUse.Use next = rewrites.remove();
-      freed(segments.rewrite(next.segment(), next::needs, pace));
+      freed(segments.rewrite(next.segment(), next, pace));
+      rewritten.put(next.segment().number(), next.neededBytes());
       if (freedSinceSnapshot > FREED_BYTES_BETWEEN_SNAPSHOTS) {
         dropSnapshots();
       }

@@ -123,6 +123,10 @@ public final class BodyMender {
     if (body != null && header != null) {
       return new BodyAnswer(Have.WHOLE, applied, header.term(), body);
     }
+    ByteBuffer part = segments.readPart(index);
+    if (part != null && header != null) {
+      return new BodyAnswer(Have.PART, applied, header.term(), part);
+    }
     if (segments.length(index) == 0) {
       if (segments.isRestoring()) {
         throw new IOException("a snapshot takes the place of the bodies");
@@ -252,7 +256,7 @@ public final class BodyMender {
         mendTable(number);
       }
       for (long index : indices) {
-        if (segments.readVerified(index) != null) {
+        if (segments.readVerified(index) != null || segments.readPart(index) != null) {
           ended(index, Result.SOUND);
         } else if (bytes < BYTES_MAX) {
           seek(index);
@@ -297,7 +301,8 @@ public final class BodyMender {
         case REPLACE -> {
           BodyAnswer from = decision.from();
           bytes += from.body().remaining();
-          found.put(index, new Segments.Body(from.term(), index, List.of(from.body())));
+          boolean partial = from.have() == Have.PART;
+          found.put(index, new Segments.Body(from.term(), index, List.of(from.body()), partial));
         }
         case LOST -> nowhere.add(index);
         case LATER -> {
@@ -315,7 +320,8 @@ public final class BodyMender {
     }
 
     private MendDecision decide(long index, RecordHeader own, List<BodyAnswer> answers) {
-      return MendDecision.of(index, own, state.appliedIndex(), others.get().size(), answers);
+      return MendDecision.of(
+          index, own, state.appliedIndex(), log.firstIndex(), others.get().size(), answers);
     }
 
     private void ask(String other, long index, List<BodyAnswer> answers) {

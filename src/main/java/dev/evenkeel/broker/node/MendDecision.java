@@ -27,13 +27,20 @@ record MendDecision(Verdict verdict, BodyAnswer from) {
    * @param index of the entry
    * @param own what stands before the damaged body; null if that is damaged, too, or missing
    * @param appliedIndex last entry that this node has applied
+   * @param firstIndex bodies of entries from this one on must be whole: the log may send them
    * @param others how many other nodes there are
    * @param answers of those that answered
    */
   static MendDecision of(
-      long index, RecordHeader own, long appliedIndex, int others, Collection<BodyAnswer> answers) {
+      long index,
+      RecordHeader own,
+      long appliedIndex,
+      long firstIndex,
+      int others,
+      Collection<BodyAnswer> answers) {
     for (BodyAnswer answer : answers) {
-      if (fits(index, own, appliedIndex, answer)) {
+      if (fits(index, own, appliedIndex, answer)
+          || index < firstIndex && isEnough(index, appliedIndex, answer)) {
         return new MendDecision(Verdict.REPLACE, answer);
       }
     }
@@ -44,16 +51,26 @@ record MendDecision(Verdict verdict, BodyAnswer from) {
   }
 
   /**
-   * Whether this is the body of the same entry. Without our own header, only entries that both
-   * nodes have applied are known to be the same.
+   * Whether this is the body of the same entry. Without our own header, and with that of a part,
+   * only entries that both nodes have applied are known to be the same.
    */
   static boolean fits(long index, RecordHeader own, long appliedIndex, BodyAnswer answer) {
     if (answer.have() != Have.WHOLE) {
       return false;
     }
-    return own == null
+    return own == null || own.partial()
         ? index <= Math.min(appliedIndex, answer.appliedIndex())
         : own.equals(RecordHeader.of(index, answer.term(), answer.body()));
+  }
+
+  /**
+   * Whether this is a part of the body, and has all that our state needs: what the other one did
+   * not need when it looked is never needed again.
+   */
+  private static boolean isEnough(long index, long appliedIndex, BodyAnswer answer) {
+    return answer.have() == Have.PART
+        && index <= answer.appliedIndex()
+        && answer.appliedIndex() <= appliedIndex;
   }
 
   /**
@@ -63,7 +80,8 @@ record MendDecision(Verdict verdict, BodyAnswer from) {
   private static boolean mayFitLater(
       long index, RecordHeader own, long appliedIndex, BodyAnswer answer) {
     return switch (answer.have()) {
-      case WHOLE -> own == null;
+      case WHOLE -> own == null || own.partial();
+      case PART -> true;
       case MISSING -> answer.appliedIndex() > appliedIndex || answer.appliedIndex() < index;
       case DAMAGED -> false;
     };

@@ -7,6 +7,7 @@ import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.BatchSource;
 import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.FailureCounts;
+import dev.evenkeel.broker.state.KeptPart;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.bus.FailureFigures;
@@ -137,6 +138,11 @@ record FailureService(ServeContext serve, PauseGate pauses) {
     public byte[] read(BatchPlace place, int bytes) {
       last = place;
       return group.state().bytes(place, bytes);
+    }
+
+    @Override
+    public KeptPart part(BatchPlace place) {
+      return group.state().part(place);
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.evenkeel.broker.state;
 import static dev.evenkeel.protocol.Refusal.CORRUPT;
 
 import dev.evenkeel.protocol.MalformedException;
+import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.MessageCodec;
@@ -26,7 +27,11 @@ final class MessageReader {
   private final List<PlacedBatch> whole = new ArrayList<>();
   private final Set<Long> bases = new HashSet<>();
   private BatchPlace lastPlace;
+
+  /** The batch at the last place; null if only a part of it is left. */
   private Batch last;
+
+  private KeptPart part;
   private long bytesRead;
   private long bytes;
 
@@ -86,19 +91,22 @@ final class MessageReader {
     if (message.copy() != null) {
       return new Found(message.copy(), null, message.copy().length);
     }
-    Batch batch;
+    int position = (int) (offset - message.base());
     try {
-      batch = batch(message);
+      look(message);
+      if (last == null) {
+        return ofPart(message.place(), position);
+      }
     } catch (RefusedException damaged) {
       if (source.isLost(message.place())) {
         return Found.LOST;
       }
       throw damaged;
     }
+    Batch batch = last;
     if (!batch.isCompressed()) {
       try {
-        byte[] copy = MessageCodec.encode(batch.message((int) (offset - message.base())));
-        return new Found(copy, null, copy.length);
+        return copied(batch.message(position));
       } catch (MalformedException malformed) {
         // Whoever gets the batch sees what is wrong with it.
       }
@@ -110,21 +118,42 @@ final class MessageReader {
             null, new PlacedBatch(message.base(), batch.bytes().array()), share + batch.length());
   }
 
-  private Batch batch(KeptMessage message) {
-    if (!message.place().equals(lastPlace)) {
-      bytesRead += message.batchBytes();
-      byte[] found = source.read(message.place(), message.batchBytes());
-      if (found == null) {
-        throw CORRUPT.error("the bytes of the batch are missing");
-      }
-      Batch batch = Batch.whole(ByteBuffer.wrap(found));
-      if (batch.crc() != message.place().crc()) {
-        throw CORRUPT.error("another batch is in its place");
-      }
-      last = batch;
-      lastPlace = message.place();
+  private static Found copied(Message message) {
+    byte[] copy = MessageCodec.encode(message);
+    return new Found(copy, null, copy.length);
+  }
+
+  private Found ofPart(BatchPlace place, int position) {
+    Message message = part.message(place, position);
+    if (message == null) {
+      throw CORRUPT.error("the message is missing in what is left of its batch");
     }
-    return last;
+    return copied(message);
+  }
+
+  /** Reads the batch of a message, or the part of it that is left. */
+  private void look(KeptMessage message) {
+    BatchPlace place = message.place();
+    if (place.equals(lastPlace)) {
+      return;
+    }
+    bytesRead += message.batchBytes();
+    byte[] found = source.read(place, message.batchBytes());
+    KeptPart left = found == null ? source.part(place) : null;
+    Batch batch;
+    if (found != null) {
+      batch = Batch.whole(ByteBuffer.wrap(found));
+    } else if (left != null) {
+      batch = left.whole(place);
+    } else {
+      throw CORRUPT.error("the bytes of the batch are missing");
+    }
+    if (batch != null && batch.crc() != place.crc()) {
+      throw CORRUPT.error("another batch is in its place");
+    }
+    last = batch;
+    part = left;
+    lastPlace = place;
   }
 
   /** The batches that the answer must bring. */

@@ -16,7 +16,8 @@ package dev.evenkeel.protocol.wire;
  * 8       topics whose number of shards changes
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
  * 10      leases from the moment in which a group subscribes, more topics than 10,000, or than
- *         1,000 for a group, and former ids of delayed messages that a reshard moved
+ *         1,000 for a group, former ids of delayed messages that a reshard moved, and bodies of
+ *         which a part is left
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -70,6 +71,9 @@ public final class FeatureLevel {
 
   /** From here on delayed messages that a reshard moved can be found by their former ids. */
   public static final int MOVED_IDS = 10;
+
+  /** From here on only a part of an entry's body may be left. */
+  public static final int PARTIAL_BODIES = 10;
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 10;

@@ -42,7 +42,9 @@ final class JoinedRead {
   private boolean add(BodyPart part) {
     RecordTable table = segment == null ? null : segment.table();
     int row = table == null ? -1 : table.row(part.index());
-    if (row < 0 || part.offset() + part.into().remaining() > table.length(row)) {
+    if (row < 0
+        || table.isPartial(row)
+        || part.offset() + part.into().remaining() > table.length(row)) {
       return false;
     }
     int at = table.position(row) + RecordHeader.BYTES + part.offset();

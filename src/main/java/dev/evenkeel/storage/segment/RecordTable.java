@@ -24,7 +24,8 @@ import java.util.zip.CRC32C;
  *  8  i64  length of the segment in bytes
  * 16  i32  number of rows
  * 20  i32  reserved, 0
- * 24  ...  rows: i64 index of the log entry, i32 position of the record, i32 length of its body
+ * 24  ...  rows: i64 index of the log entry, i32 position of the record, i32 length of its body,
+ *          negative if the record has a part of the body
  * </pre>
  */
 final class RecordTable {
@@ -76,7 +77,7 @@ final class RecordTable {
   }
 
   /** Adds a record. Rows of its index and of higher ones are forgotten: it replaces them. */
-  void add(long index, int position, int length) {
+  void add(long index, int position, int length, boolean partial) {
     int at = count;
     if (at > 0 && index(at - 1) >= index) {
       at = firstAtLeast(index);
@@ -90,7 +91,7 @@ final class RecordTable {
     }
     rows.putLong(at * ROW_BYTES, index);
     rows.putInt(at * ROW_BYTES + 8, position);
-    rows.putInt(at * ROW_BYTES + 12, length);
+    rows.putInt(at * ROW_BYTES + 12, partial ? -length : length);
     count = at + 1;
   }
 
@@ -124,8 +125,14 @@ final class RecordTable {
     return rows.getInt(row * ROW_BYTES + 8);
   }
 
+  /** Length of what the record has. */
   int length(int row) {
-    return rows.getInt(row * ROW_BYTES + 12);
+    return Math.abs(rows.getInt(row * ROW_BYTES + 12));
+  }
+
+  /** Whether the record has a part of the body only. */
+  boolean isPartial(int row) {
+    return rows.getInt(row * ROW_BYTES + 12) < 0;
   }
 
   /** The row of an index, or -1. */

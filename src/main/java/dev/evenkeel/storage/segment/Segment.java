@@ -135,7 +135,7 @@ final class Segment implements Closeable {
           whole = stored != null && RecordHeader.crcOf(stored) == header.crc();
         }
         if (whole) {
-          into.add(header.index(), at, header.length());
+          into.add(header.index(), at, header.length(), header.partial());
           at = body + header.length();
         } else {
           at++;
@@ -255,6 +255,17 @@ final class Segment implements Closeable {
     return header == null || header.index() != table.index(row) ? null : header;
   }
 
+  /** What a record has, compared with its checksum; null if it is damaged. */
+  ByteBuffer whole(int row) throws IOException {
+    RecordHeader header = header(row);
+    if (header == null || header.partial() != table.isPartial(row)) {
+      return null;
+    }
+    ByteBuffer content = ByteBuffer.allocate(header.length());
+    readBody(row, 0, content);
+    return RecordHeader.crcOf(content.flip().slice()) == header.crc() ? content : null;
+  }
+
   /** Whether a record is as it was written. */
   boolean isWhole(int row) throws IOException {
     if (table.length(row) < 1 || table.position(row) < 0 || end(row) > bytes) {
@@ -273,6 +284,7 @@ final class Segment implements Closeable {
     return header != null
         && header.index() == table.index(row)
         && header.length() == table.length(row)
+        && header.partial() == table.isPartial(row)
         && header.crc() == RecordHeader.crcOf(record.slice(RecordHeader.BYTES, header.length()));
   }
 
@@ -297,14 +309,14 @@ final class Segment implements Closeable {
       }
       throw e;
     }
-    target.add(places.index(row), places.length(row), record.flip());
+    target.add(places.index(row), places.length(row), places.isPartial(row), record.flip());
   }
 
   /** Appends one record. */
-  void add(long index, int length, ByteBuffer... record) throws IOException {
+  void add(long index, int length, boolean partial, ByteBuffer... record) throws IOException {
     long position = bytes;
     write(record);
-    table.add(index, (int) position, length);
+    table.add(index, (int) position, length, partial);
   }
 
   /** Fills {@code into} with bytes of a body, beginning {@code offset} bytes into it. */

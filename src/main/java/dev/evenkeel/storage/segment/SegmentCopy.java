@@ -18,23 +18,27 @@ import java.util.function.LongPredicate;
 final class SegmentCopy {
   private final Segment old;
   private final LongPredicate wanted;
+  private final Segments.Needs needs;
   private final NavigableMap<Long, Body> replacements;
   private final Pace pace;
   private final BooleanSupplier givenUp;
 
   /**
-   * @param wanted tells by the index of an entry whether a record is copied
+   * @param wanted tells by the index of an entry whether a record is copied, or a part of it
+   * @param needs tells which part
    * @param replacements of damaged or missing records, by index
    * @param givenUp tells that nobody wants the copy any more, so that it may end early
    */
   SegmentCopy(
       Segment old,
       LongPredicate wanted,
+      Segments.Needs needs,
       NavigableMap<Long, Body> replacements,
       Pace pace,
       BooleanSupplier givenUp) {
     this.old = old;
     this.wanted = wanted;
+    this.needs = needs;
     this.replacements = replacements;
     this.pace = pace;
     this.givenUp = givenUp;
@@ -59,8 +63,31 @@ final class SegmentCopy {
   }
 
   private void copy(Segment copy, RecordTable places, int row) throws IOException {
-    old.copyIfReadable(copy, places, row);
+    Body part = places != old.table() || needs.all(places.index(row)) ? null : part(row);
+    if (part != null) {
+      write(copy, part);
+    } else {
+      old.copyIfReadable(copy, places, row);
+    }
     pace.read(places.length(row));
+  }
+
+  /** What is left of a body; null if it stays as it is, or is damaged. */
+  private Body part(int row) throws IOException {
+    try {
+      RecordHeader header = old.header(row);
+      ByteBuffer content = old.whole(row);
+      if (content == null) {
+        return null;
+      }
+      ByteBuffer part = needs.part(header.index(), content, header.partial());
+      return part == null ? null : new Body(header.term(), header.index(), List.of(part), true);
+    } catch (IOException e) {
+      if (Segment.isUnreadable(e)) {
+        return null;
+      }
+      throw e;
+    }
   }
 
   private static void write(Segment copy, NavigableMap<Long, Body> bodies) throws IOException {
@@ -77,6 +104,6 @@ final class SegmentCopy {
     List<ByteBuffer> record = new ArrayList<>();
     record.add(bytes.flip());
     body.parts().forEach(part -> record.add(part.duplicate()));
-    copy.add(header.index(), header.length(), record.toArray(ByteBuffer[]::new));
+    copy.add(header.index(), header.length(), header.partial(), record.toArray(ByteBuffer[]::new));
   }
 }

@@ -56,7 +56,7 @@ public abstract sealed class SegmentReads permits Segments {
   /**
    * Reads a part of an entry's body.
    *
-   * @return false if there is no such body, or it is shorter
+   * @return false if there is no such body, or not all of it, or it is shorter
    */
   public boolean read(long index, int offset, ByteBuffer into) throws IOException {
     int from = into.position();
@@ -64,7 +64,8 @@ public abstract sealed class SegmentReads permits Segments {
         index,
         false,
         (segment, row) -> {
-          if (offset + into.limit() - from > segment.table().length(row)) {
+          RecordTable table = segment.table();
+          if (table.isPartial(row) || offset + into.limit() - from > table.length(row)) {
             return false;
           }
           segment.readBody(row, offset, into.position(from));
@@ -104,20 +105,29 @@ public abstract sealed class SegmentReads permits Segments {
     }
   }
 
-  /** Reads a whole body and compares it with its checksum; null if it is missing or damaged. */
+  /**
+   * Reads a whole body and compares it with its checksum; null if it is missing or damaged, or only
+   * a part is left.
+   */
   public ByteBuffer readVerified(long index) throws IOException {
     return look(
-        index,
-        null,
-        (segment, row) -> {
-          RecordHeader header = segment.header(row);
-          if (header == null) {
-            return null;
-          }
-          ByteBuffer body = ByteBuffer.allocate(header.length());
-          segment.readBody(row, 0, body);
-          return RecordHeader.crcOf(body.flip().slice()) == header.crc() ? body : null;
-        });
+        index, null, (segment, row) -> segment.table().isPartial(row) ? null : segment.whole(row));
+  }
+
+  /**
+   * Reads what is left of a body of which a part was kept; null if the whole body is there, or none
+   * of it, or it is damaged.
+   */
+  public ByteBuffer readPart(long index) throws IOException {
+    return look(
+        index, null, (segment, row) -> segment.table().isPartial(row) ? segment.whole(row) : null);
+  }
+
+  /** Whether only a part of the body of an entry is left. */
+  public boolean isPartial(long index) {
+    Segment segment = segments.of(index);
+    int row = segment == null ? -1 : segment.table().row(index);
+    return row >= 0 && segment.table().isPartial(row);
   }
 
   /** What stands before the body of an entry; null if it is missing or damaged. */

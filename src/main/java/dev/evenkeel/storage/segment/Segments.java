@@ -50,8 +50,14 @@ public final class Segments extends SegmentReads implements Closeable {
    * The body of one log entry.
    *
    * @param parts its bytes, one behind the other; at least one byte
+   * @param partial whether that is only what is left of it
    */
-  public record Body(long term, long index, List<ByteBuffer> parts) {
+  public record Body(long term, long index, List<ByteBuffer> parts, boolean partial) {
+    /** A whole body. */
+    public Body(long term, long index, List<ByteBuffer> parts) {
+      this(term, index, parts, false);
+    }
+
     RecordHeader header() {
       CRC32C crc = new CRC32C();
       int length = 0;
@@ -59,7 +65,7 @@ public final class Segments extends SegmentReads implements Closeable {
         crc.update(part.duplicate());
         length += part.remaining();
       }
-      return new RecordHeader(index, term, length, (int) crc.getValue());
+      return new RecordHeader(index, term, length, (int) crc.getValue(), partial);
     }
   }
 
@@ -124,7 +130,7 @@ public final class Segments extends SegmentReads implements Closeable {
     current.write(buffers.toArray(ByteBuffer[]::new));
     for (RecordHeader header : headers) {
       boolean first = current.table().count() == 0;
-      current.table().add(header.index(), (int) position, header.length());
+      current.table().add(header.index(), (int) position, header.length(), header.partial());
       position += RecordHeader.BYTES + header.length();
       if (first) {
         segments.put(current);
@@ -197,24 +203,44 @@ public final class Segments extends SegmentReads implements Closeable {
     void read(long bytes) throws IOException;
   }
 
+  /** Tells a rewrite what of a body is needed. */
+  public interface Needs {
+    /** Whether any of the body of an entry is. */
+    boolean any(long index);
+
+    /** Whether all of it is. */
+    default boolean all(long index) {
+      return any(index);
+    }
+
+    /**
+     * What is left of a body of which a part is needed; null: it stays as it is.
+     *
+     * @param content of its record
+     * @param partial whether that is a part already
+     */
+    default ByteBuffer part(long index, ByteBuffer content, boolean partial) {
+      return null;
+    }
+  }
+
   /**
-   * Writes a sealed segment anew, without the bodies that are not needed any more, and puts the new
-   * file in the place of the old one. Readers do not notice. On any thread that may wait for a
-   * disk.
+   * Writes a sealed segment anew, without what is not needed any more, and puts the new file in the
+   * place of the old one. Readers do not notice. On any thread that may wait for a disk.
    *
-   * @param needed tells by the index of an entry whether its body is
+   * @param needs tells by the index of an entry what of its body is needed
    * @param info as {@link #list} told it
    * @return by how many bytes the files became smaller; 0 if the segment is not as it was, or is
    *     replaced meanwhile, or its table is damaged
    */
-  public long rewrite(Info info, LongPredicate needed, Pace pace) throws IOException {
+  public long rewrite(Info info, Needs needs, Pace pace) throws IOException {
     rewriting.lock();
     try {
       Segment old = sealed(info);
       if (old == null || !old.table().isSound()) {
         return 0;
       }
-      Segment copy = anew(old, needed, new TreeMap<>(), pace);
+      Segment copy = anew(old, needs, new TreeMap<>(), pace);
       return copy == null ? 0 : old.bytes() - copy.bytes();
     } finally {
       rewriting.unlock();
@@ -228,7 +254,8 @@ public final class Segments extends SegmentReads implements Closeable {
    *
    * @param number as {@link #numberOf} says
    * @param bodies by index; as they were appended
-   * @param needed as in {@link #rewrite}; not asked about {@code bodies}
+   * @param needed tells by the index of an entry whether its body is; not asked about {@code
+   *     bodies}
    * @return whether it is done; false if there is no such segment, or it was replaced meanwhile
    */
   public boolean mend(long number, NavigableMap<Long, Body> bodies, LongPredicate needed)
@@ -237,7 +264,7 @@ public final class Segments extends SegmentReads implements Closeable {
     try {
       seal(number);
       Segment old = sealed(number);
-      return old != null && anew(old, needed, bodies, bytes -> {}) != null;
+      return old != null && anew(old, needed::test, bodies, bytes -> {}) != null;
     } finally {
       rewriting.unlock();
     }
@@ -251,13 +278,12 @@ public final class Segments extends SegmentReads implements Closeable {
   }
 
   /** The new segment; null if the old one was replaced meanwhile. */
-  private Segment anew(
-      Segment old, LongPredicate needed, NavigableMap<Long, Body> replacements, Pace pace)
+  private Segment anew(Segment old, Needs needs, NavigableMap<Long, Body> replacements, Pace pace)
       throws IOException {
     Segment copy = segments.createFor(old);
     try {
-      LongPredicate wanted = index -> segments.of(index) == old && needed.test(index);
-      new SegmentCopy(old, wanted, replacements, pace, () -> restoring).into(copy);
+      LongPredicate wanted = index -> segments.of(index) == old && needs.any(index);
+      new SegmentCopy(old, wanted, needs, replacements, pace, () -> restoring).into(copy);
       return finish(old, copy) ? copy : null;
     } catch (IOException | RuntimeException e) {
       if (segments.numbered(copy.name().number()) != copy) {

@@ -53,9 +53,9 @@ class BodyUseTest {
     BodyUse use = use(segment(0, first, first, true), segment(1, waiting, last, true));
     assertThat(use.segments()).extracting(BodyUse.Use::neededBytes).containsExactly(1_000L, 2_000L);
     BodyUse.Use second = use.segments().get(1);
-    assertThat(second.needs(waiting)).isTrue();
-    assertThat(second.needs(waiting + 1)).as("the entry of retention").isFalse();
-    assertThat(second.needs(last)).isTrue();
+    assertThat(second.any(waiting)).isTrue();
+    assertThat(second.any(waiting + 1)).as("the entry of retention").isFalse();
+    assertThat(second.any(last)).isTrue();
     assertThat(use.deadBytes()).as("of 4,000").isEqualTo(1_000);
   }
 
@@ -97,7 +97,7 @@ class BodyUseTest {
 
   private List<Long> needed(long from, long to) {
     BodyUse.Use all = use(segment(0, from, to, true)).segments().get(0);
-    return LongStream.rangeClosed(from, to).filter(all::needs).boxed().toList();
+    return LongStream.rangeClosed(from, to).filter(all::any).boxed().toList();
   }
 
   @Test

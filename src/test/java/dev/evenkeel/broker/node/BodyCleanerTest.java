@@ -7,6 +7,11 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.broker.machine.BodyUse;
 import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.SegmentBodies;
+import dev.evenkeel.broker.state.BatchPlace;
+import dev.evenkeel.broker.state.BatchSource;
+import dev.evenkeel.broker.state.KeptPart;
+import dev.evenkeel.broker.state.LeaseKey;
+import dev.evenkeel.broker.state.StoredFailures;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.PeerLink;
@@ -14,7 +19,10 @@ import dev.evenkeel.log.raft.RaftLogNode;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendHead;
@@ -140,12 +148,7 @@ class BodyCleanerTest {
     Random random = new Random(entries);
     List<CompletableFuture<?>> all = new ArrayList<>();
     for (int i = 0; i < entries; i++) {
-      AppendBody.Item item = new AppendBody.Item(shard, batch(random, bytes));
-      Bytes head = Entry.appending(FeatureLevel.FIRST, clock.get());
-      AppendHead.write(head, item);
-      Bytes body = new Bytes();
-      AppendBody.write(body, item);
-      all.add(log().append(head.view(), List.of(body.view())));
+      all.add(append(new AppendBody.Item(shard, batch(random, bytes))));
       if (i % 100 == 99) {
         all.get(i).get();
       }
@@ -153,6 +156,14 @@ class BodyCleanerTest {
     for (CompletableFuture<?> each : all) {
       each.get();
     }
+  }
+
+  private CompletableFuture<?> append(AppendBody.Item item) {
+    Bytes head = Entry.appending(FeatureLevel.FIRST, clock.get());
+    AppendHead.write(head, item);
+    Bytes body = new Bytes();
+    AppendBody.write(body, item);
+    return log().append(head.view(), List.of(body.view()));
   }
 
   /** What the directory takes, a file with several names once, as {@code du} counts. */
@@ -232,6 +243,88 @@ class BodyCleanerTest {
     assertThat(node.maintenance().cleaner(0).rewrittenBytes())
         .isGreaterThanOrEqualTo(5L * BATCH_BYTES);
     assertThat(node.maintenance().cleaner(0).freedBytes()).isGreaterThan(400L * BATCH_BYTES);
+  }
+
+  /**
+   * Messages of 1 KiB, 200 in a batch, of which one in a thousand becomes a dead letter. Once
+   * retention has dropped the others, the dead letters do not keep their batches.
+   */
+  @Test
+  void deadLettersTakeWhatTheirMessagesNeed() throws Exception {
+    node.log().meta().append(raised()).get();
+    await().until(() -> node.meta().tables().featureLevel() == FeatureLevel.NEWEST);
+    run(new DataCommand.RaiseFeatureLevel(FeatureLevel.NEWEST));
+    run(new DataCommand.ConfigureShards(1, new TopicConfig(0, -1, -1)));
+    run(Commands.grant("g", BUSY, "a", "a-1", 0, StartAt.EARLIEST));
+    int batches = 60;
+    int each = 200;
+    Random random = new Random(1);
+    List<Long> dead = new ArrayList<>();
+    List<byte[]> payloads = new ArrayList<>();
+    for (int i = 0; i < batches; i++) {
+      BatchBuilder builder = new BatchBuilder(1 << 18);
+      for (int position = 0; position < each; position++) {
+        byte[] payload = new byte[1_024];
+        random.nextBytes(payload);
+        builder.add(new Message(null, null, 1, payload));
+        if (i % 5 == 0 && position == i) {
+          dead.add((long) i * each + position);
+          payloads.add(payload);
+        }
+      }
+      append(new AppendBody.Item(BUSY, builder.build(0, 0, 0))).get();
+    }
+    List<Outcome> outcomes = new ArrayList<>();
+    dead.forEach(
+        offset ->
+            outcomes.add(
+                new Outcome.Failed(offset, 1, Outcome.Way.DEAD, 0, Outcome.NO_KEY, "no", null)));
+    run(new DataCommand.RecordOutcomes("g", BUSY, 1, outcomes));
+    run(Commands.commit("g", BUSY, 1, (long) batches * each));
+    clock.addAndGet(MINUTE);
+    run(new DataCommand.Retain());
+    run(new DataCommand.Retain());
+    long all = (long) batches * each * 1_024;
+    await()
+        .untilAsserted(
+            () -> {
+              round();
+              assertThat(figures().liveBytes() + figures().deadBytes()).isLessThan(all / 50);
+            });
+    assertThat(deadLetters()).containsExactlyElementsOf(payloads);
+    long rewritten = node.maintenance().cleaner(0).rewrittenBytes();
+    run(new DataCommand.DropDeadLetters("g", BUSY, dead.subList(0, 1)));
+    round();
+    assertThat(node.maintenance().cleaner(0).rewrittenBytes()).isEqualTo(rewritten);
+    node.close();
+    open(1L << 30);
+    assertThat(deadLetters()).containsExactlyElementsOf(payloads.subList(1, payloads.size()));
+  }
+
+  private byte[] raised() {
+    return Entry.of(new MetaCommand.RaiseFeatureLevel(FeatureLevel.NEWEST), clock.get());
+  }
+
+  private List<byte[]> deadLetters() {
+    LeaseKey key = new LeaseKey(BUSY, "g");
+    BatchSource source =
+        new BatchSource() {
+          @Override
+          public byte[] read(BatchPlace place, int bytes) {
+            return state().bytes(place, bytes);
+          }
+
+          @Override
+          public KeptPart part(BatchPlace place) {
+            return state().part(place);
+          }
+        };
+    return state()
+        .read(store -> new StoredFailures(store, source, key).deadLetters(0, 100, 1 << 20))
+        .opened()
+        .stream()
+        .map(opened -> opened.message().payload())
+        .toList();
   }
 
   @Test

@@ -24,13 +24,13 @@ class MendDecisionTest {
   }
 
   private static MendDecision.Verdict verdict(RecordHeader own, int others, BodyAnswer... answers) {
-    return MendDecision.of(INDEX, own, APPLIED, others, List.of(answers)).verdict();
+    return MendDecision.of(INDEX, own, APPLIED, INDEX, others, List.of(answers)).verdict();
   }
 
   @Test
   void aBodyOfTheSameEntryIsTaken() {
     BodyAnswer good = whole(4, APPLIED);
-    assertThat(MendDecision.of(INDEX, OWN, APPLIED, 2, List.of(good)))
+    assertThat(MendDecision.of(INDEX, OWN, APPLIED, INDEX, 2, List.of(good)))
         .isEqualTo(new MendDecision(REPLACE, good));
     assertThat(verdict(OWN, 2, BodyAnswer.without(Have.DAMAGED, APPLIED), good)).isEqualTo(REPLACE);
     // Our own header says which entry it was, even if it is not applied.
@@ -48,8 +48,27 @@ class MendDecisionTest {
   void withoutAHeaderOnlyAppliedEntriesAreKnownToBeTheSame() {
     assertThat(verdict(null, 1, whole(5, INDEX))).isEqualTo(REPLACE);
     assertThat(verdict(null, 1, whole(5, INDEX - 1))).isEqualTo(LATER);
-    assertThat(MendDecision.of(INDEX, null, INDEX - 1, 1, List.of(whole(5, APPLIED))).verdict())
+    assertThat(
+            MendDecision.of(INDEX, null, INDEX - 1, INDEX, 1, List.of(whole(5, APPLIED))).verdict())
         .isEqualTo(LATER);
+  }
+
+  /** What another node has left of the body is what every state needs that has applied as much. */
+  @Test
+  void aPartIsTakenIfTheLogHasDroppedTheEntry() {
+    BodyAnswer part = new BodyAnswer(Have.PART, APPLIED, 4, BODY);
+    RecordHeader ownPart = new RecordHeader(INDEX, 4, 3, 7, true);
+    for (RecordHeader own : new RecordHeader[] {OWN, null, ownPart}) {
+      assertThat(dropped(own, part)).isEqualTo(REPLACE);
+      assertThat(verdict(own, 1, part)).as("the log may send it").isEqualTo(LATER);
+      BodyAnswer later = new BodyAnswer(Have.PART, APPLIED + 1, 4, BODY);
+      assertThat(dropped(own, later)).as("it may lack what we still need").isEqualTo(LATER);
+    }
+    assertThat(dropped(ownPart, whole(4, APPLIED))).isEqualTo(REPLACE);
+  }
+
+  private static MendDecision.Verdict dropped(RecordHeader own, BodyAnswer answer) {
+    return MendDecision.of(INDEX, own, APPLIED, INDEX + 1, 1, List.of(answer)).verdict();
   }
 
   @Test

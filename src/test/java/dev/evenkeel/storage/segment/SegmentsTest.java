@@ -8,6 +8,7 @@ import java.nio.ByteBuffer;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -24,7 +25,10 @@ import net.jqwik.api.constraints.IntRange;
 class SegmentsTest {
   private static final int SECTOR = 64;
 
-  private record Stored(long term, byte[] bytes) {}
+  /**
+   * @param partial whether only the first half of the body is left
+   */
+  private record Stored(long term, byte[] bytes, boolean partial) {}
 
   private final TreeMap<Long, Stored> model = new TreeMap<>();
   private final Map<Path, Long> flushedBytes = new HashMap<>();
@@ -89,10 +93,46 @@ class SegmentsTest {
                     index >= info.firstIndex()
                         && index <= Math.min(info.lastIndex(), flushed)
                         && random.nextInt(3) == 0);
-        segments.rewrite(info, model::containsKey, bytes -> {});
+        segments.rewrite(info, new Halves(info), bytes -> {});
       }
     }
     noteSizesOfSealed();
+  }
+
+  /** Of some bodies, only the first half is left. */
+  private final class Halves implements Segments.Needs {
+    private final Set<Long> halves = new HashSet<>();
+
+    Halves(Segments.Info info) {
+      for (long index : model.headMap(flushed, true).keySet()) {
+        if (index >= info.firstIndex() && index <= info.lastIndex() && random.nextInt(3) == 0) {
+          halves.add(index);
+        }
+      }
+    }
+
+    @Override
+    public boolean any(long index) {
+      return model.containsKey(index);
+    }
+
+    @Override
+    public boolean all(long index) {
+      return !halves.contains(index);
+    }
+
+    @Override
+    public ByteBuffer part(long index, ByteBuffer content, boolean partial) {
+      Stored stored = model.get(index);
+      assertThat(content).isEqualTo(ByteBuffer.wrap(stored.bytes()));
+      assertThat(partial).isEqualTo(stored.partial());
+      if (stored.bytes().length == 1) {
+        return null;
+      }
+      byte[] half = Arrays.copyOf(stored.bytes(), stored.bytes().length / 2);
+      model.put(index, new Stored(stored.term(), half, true));
+      return ByteBuffer.wrap(half);
+    }
   }
 
   private void noteSizesOfSealed() throws IOException {
@@ -116,8 +156,7 @@ class SegmentsTest {
     noteSizes(flushedBytes);
     try (Segments linked = Segments.open(copy, 1000, flushed)) {
       for (Map.Entry<Long, Stored> each : model.entrySet()) {
-        assertThat(linked.readVerified(each.getKey()))
-            .isEqualTo(ByteBuffer.wrap(each.getValue().bytes()));
+        assertHolds(linked, each.getKey(), each.getValue());
       }
     }
     deleteTree(copy);
@@ -136,7 +175,7 @@ class SegmentsTest {
               List.of(
                   ByteBuffer.wrap(bytes, 0, cut),
                   ByteBuffer.wrap(bytes, cut, bytes.length - cut))));
-      model.put(first + i, new Stored(term, bytes));
+      model.put(first + i, new Stored(term, bytes, false));
     }
     segments.append(bodies);
   }
@@ -187,14 +226,14 @@ class SegmentsTest {
 
   private void afterTheLoss() throws IOException {
     for (Map.Entry<Long, Stored> each : model.headMap(flushed, true).entrySet()) {
-      assertHolds(each.getKey(), each.getValue());
+      assertHolds(segments, each.getKey(), each.getValue());
     }
     long end = flushed;
     for (Map.Entry<Long, Stored> each : model.tailMap(flushed, false).entrySet()) {
       if (segments.term(each.getKey()) != each.getValue().term()) {
         break;
       }
-      assertHolds(each.getKey(), each.getValue());
+      assertHolds(segments, each.getKey(), each.getValue());
       end = each.getKey();
     }
     segments.cutAfter(end);
@@ -205,9 +244,12 @@ class SegmentsTest {
     force();
   }
 
-  private void assertHolds(long index, Stored stored) throws IOException {
+  private static void assertHolds(Segments segments, long index, Stored stored) throws IOException {
     assertThat(segments.term(index)).as("entry %s", index).isEqualTo(stored.term());
-    assertThat(segments.readVerified(index)).isEqualTo(ByteBuffer.wrap(stored.bytes()));
+    ByteBuffer bytes = ByteBuffer.wrap(stored.bytes());
+    assertThat(segments.readVerified(index)).isEqualTo(stored.partial() ? null : bytes);
+    assertThat(segments.readPart(index)).isEqualTo(stored.partial() ? bytes : null);
+    assertThat(segments.read(index, 0, ByteBuffer.allocate(1))).isEqualTo(!stored.partial());
   }
 
   private static void deleteTree(Path tree) throws IOException {
