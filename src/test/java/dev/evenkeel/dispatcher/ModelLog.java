@@ -73,6 +73,14 @@ public final class ModelLog {
     if (command instanceof DataCommand.TakeSteps c) {
       return new Reply.OfSteps(c.steps().stream().map(step -> apply(step.command())).toList());
     }
+    if (command instanceof DataCommand.Commit c) {
+      Lease lease = lease(c.group(), c.shard());
+      if (lease == null || !lease.ownedAt(c.epoch())) {
+        return Reply.refused(Refusal.FENCED, "not held");
+      }
+      Lease next = lease.committedAt(c.offset());
+      return put(c.state() == null ? next : next.withStateAt(c.stateOffset()));
+    }
     if (command instanceof DataCommand.Release c) {
       Lease lease = lease(c.group(), c.shard());
       return lease == null || !lease.ownedAt(c.epoch())

@@ -81,7 +81,8 @@ final class MoveRecorder {
         grant.cause(),
         releaseMillis,
         redelivered,
-        lease.committed(),
+        // An owner with state begins where the state stands.
+        lease.floor(),
         nowMillis);
   }
 
@@ -95,16 +96,7 @@ final class MoveRecorder {
     Cause cause = shard.inheritedCause(group.cause());
     shard.released(nowMillis);
     Long releaseMillis = shard.handoverEnded();
-    add(
-        group,
-        shard,
-        lease,
-        before.owner(),
-        cause,
-        releaseMillis,
-        0L,
-        lease.committed(),
-        nowMillis);
+    add(group, shard, lease, before.owner(), cause, releaseMillis, 0L, lease.floor(), nowMillis);
   }
 
   /**
@@ -143,7 +135,7 @@ final class MoveRecorder {
       Cause cause,
       Long releaseMillis,
       Long redelivered,
-      Long committed,
+      Long beginOffset,
       long nowMillis) {
     String topic = state.topics().name(shard.shard.topicId());
     if (topic == null) {
@@ -164,7 +156,7 @@ final class MoveRecorder {
             redelivered,
             cause == Cause.CAP,
             lease.epoch(),
-            committed));
+            beginOffset));
     refresh(group.name(), shard, lease.epoch());
   }
 

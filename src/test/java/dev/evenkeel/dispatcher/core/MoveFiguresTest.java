@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Shard;
 import java.util.List;
@@ -100,6 +102,22 @@ class MoveFiguresTest {
     tell(b, 2, 0L, 0L, null);
     // It was heard last at the beginning.
     assertThat(last().pauseMillis()).isEqualTo(grantedMillis + sinceGrant - 1_000_000);
+  }
+
+  /** The next owner begins where the state stands, however far the progress is ahead of it. */
+  @Test
+  void ofOneThatDiedEverythingAfterItsStateComesAgain() {
+    bench.send(a);
+    Lease held = bench.lease(0);
+    bench.log.apply(new DataCommand.Commit("g", held.shard(), held.epoch(), 7, 7, new byte[] {1}));
+    bench.log.apply(new DataCommand.Commit("g", held.shard(), held.epoch(), 40, -1, null));
+    tell(a, 1, 42L, 0L, null);
+    bench.send(b);
+    for (int i = 0; i < 6; i++) {
+      bench.pass(1_000, b);
+    }
+    assertThat(bench.owners()).isEqualTo("b");
+    assertThat(last().redelivered()).isEqualTo(42 - 7);
   }
 
   @Test
