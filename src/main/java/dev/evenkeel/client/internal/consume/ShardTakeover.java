@@ -172,7 +172,10 @@ public final class ShardTakeover {
     generation = lease.generation().number();
     beginOffset = given ? lease.stateOffset() : lease.committed();
     producerId = lease.generation().producerId();
-    if (handler.keepsState() && origin != null && givenState == null && beginOffset == 0) {
+    // Until a first owner has given a state, only its former shards have one, wherever it begins:
+    // retention may have dropped its first messages. The empty state at 0 is that of the beginning.
+    boolean begins = lease.state() == null || empty && lease.stateOffset() == 0;
+    if (handler.keepsState() && origin != null && begins) {
       // It begins where the shards end from which its keys come, with what is known of these keys.
       busy = true;
       environment.act(by -> by.readParents(shard, origin.parents()));
@@ -295,12 +298,13 @@ public final class ShardTakeover {
       parentStates = List.of();
       assigned = true;
     } else {
-      if (Fault.of(failure) == Fault.MEMBER) {
-        environment.faulty("the consumer ends", failure);
-      }
       long wait = Backoff.steps(++assignFailures);
       retryMillis = now + wait;
-      shard.log.error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
+      if (Fault.of(failure) == Fault.MEMBER) {
+        environment.faulty("the consumer ends", failure);
+      } else {
+        shard.log.error(": onAssign failed, it is called again in " + wait / 1000 + " s", failure);
+      }
     }
     shard.step(now);
   }

@@ -42,6 +42,8 @@ import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.event.Level;
 
 /** The core by script: one shard or two, every answer given by hand. */
@@ -248,6 +250,32 @@ class ConsumerCoreTest {
         .extracting(ConsumerAction.Parent::shard, ConsumerAction.Parent::heir)
         .containsExactly(tuple(3, false), tuple(4, true));
     assertThat(call.shard().firstShard()).isEqualTo(6);
+  }
+
+  /**
+   * Retention may have dropped the first messages of a shard before its first owner came: it has
+   * the states of its former shards nevertheless. Once it has a state of its own, it has not.
+   */
+  @ParameterizedTest
+  @CsvSource({"0, -1, true", "37, -1, true", "0, 0, true", "40, 0, true", "40, 37, false"})
+  void statesOfFormerShardsComeWhereverTheShardBegins(
+      long committed, long stateOffset, boolean comes) {
+    begin(true, true);
+    Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin));
+    byte[] state = stateOffset < 0 ? null : new byte[0];
+    take(Wanted.ReadLease.class)
+        .owned()
+        .takeover
+        .leaseRead(lease(S0, 1, committed, stateOffset, state), now);
+    Lease parent =
+        Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
+            .at(Lease.Stage.FINISHED);
+    takeAll(Wanted.ReadParents.class)
+        .forEach(read -> read.owned().takeover.parentsRead(List.of(parent), now));
+    Wanted.CallAssign call = take(Wanted.CallAssign.class);
+    assertThat(call.parents()).hasSize(comes ? 1 : 0);
+    assertThat(call.shard().offset()).isEqualTo(stateOffset < 0 ? committed : stateOffset);
   }
 
   @Test
