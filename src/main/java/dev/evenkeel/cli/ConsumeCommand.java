@@ -76,6 +76,14 @@ final class ConsumeCommand implements Callable<Integer> {
       flags.text(
           "--on-assign", "CMD", "Run when this member gets a shard, with its state on stdin.");
 
+  private final Supplier<String> onReshard =
+      flags.text(
+          "--on-reshard",
+          "CMD",
+          "Run after --on-assign when the topic has other shards now, once for each former shard"
+              + " whose state goes to this shard, with that state on stdin and EVENKEEL_PARENT_SHARD"
+              + " in the environment. Without it, this member ends when it gets such a shard.");
+
   private final Supplier<String> onRelease =
       flags.text(
           "--on-release",
@@ -85,7 +93,8 @@ final class ConsumeCommand implements Callable<Integer> {
   private final Supplier<Long> stateTimeoutMillis =
       flags.time(
           "--state-timeout",
-          "Kill --on-assign or --on-release after this time and count a failure (default: 10m).");
+          "Kill --on-assign, --on-reshard or --on-release after this time and count a failure"
+              + " (default: 10m).");
 
   private final Supplier<Format> format =
       flags.constant(
@@ -155,11 +164,16 @@ final class ConsumeCommand implements Callable<Integer> {
           "--state-timeout says how long --on-assign and --on-release may take: give one of them,"
               + " too");
     }
+    if (onReshard.get() != null && onAssign.get() == null) {
+      throw CommandFailure.usage(
+          "--on-reshard runs after --on-assign, which gets the shard ready: give --on-assign, too");
+    }
     return new ConsumeRun.Settings(
         format.get() == Format.json,
         exec.get(),
         timeout("--exec-timeout", execTimeoutMillis.get()),
         onAssign.get(),
+        onReshard.get(),
         onRelease.get(),
         timeout("--state-timeout", stateTimeoutMillis.get()),
         max.get() == null ? 0 : max.get(),

@@ -308,6 +308,7 @@ final class ConsumeOptions {
     ofOwners.put("--stuck-timeout", json.getValue("stuckTimeoutMillis"));
     ofOwners.put("--crash-lock-time", json.getValue("crashLockTimeMillis"));
     ofOwners.put("--on-assign", given.assignCommand());
+    ofOwners.put("--on-reshard", given.reshardCommand());
     ofOwners.put("--on-release", given.releaseCommand());
     ofOwners.forEach(
         (option, value) -> {

@@ -27,14 +27,14 @@ final class ConsumeRun {
 
   private static final long IDLE_CHECK_MILLIS_MAX = 200;
 
-  /** How many commands of {@code --on-assign} and {@code --on-release} may run at once. */
+  /** How many commands for state may run at once. */
   private static final int STATE_COMMANDS_MAX = 8;
 
   /**
    * @param execCommand null: messages are printed
    * @param execTimeoutMillis how long it may run for a message; 0: no limit
-   * @param stateTimeoutMillis how long {@code assignCommand} and {@code releaseCommand} may run; 0:
-   *     no limit
+   * @param reshardCommand takes over the state of a former shard, after {@code assignCommand}
+   * @param stateTimeoutMillis how long each of the three commands for state may run; 0: no limit
    * @param max 0: no limit
    * @param idleExitMillis 0: never
    */
@@ -43,6 +43,7 @@ final class ConsumeRun {
       String execCommand,
       long execTimeoutMillis,
       String assignCommand,
+      String reshardCommand,
       String releaseCommand,
       long stateTimeoutMillis,
       long max,

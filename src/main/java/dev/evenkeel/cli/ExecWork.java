@@ -17,10 +17,12 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /** Runs the user's commands: one for each message, and those that read and write shard state. */
 final class ExecWork {
   private static final byte[] NOTHING = new byte[0];
+  private static final String PARENT = "EVENKEEL_PARENT_SHARD";
   private static final String CUT = "the command was ended, as the consumer leaves";
 
   private record ShardEpoch(String topic, int shard, long epoch) {
@@ -138,11 +140,49 @@ final class ExecWork {
     return ofState(shard, stateRunner.run(call(settings.assignCommand(), shard, input)));
   }
 
-  /** With the states of the former shards whose heir this one is, one behind the other. */
+  /**
+   * Begins without state, and then takes over the state of each former shard whose heir this one
+   * is: every state goes to one shard. A command that does not know of former shards would lose
+   * states, or count them wrongly, so this member ends without one that does.
+   */
   Future<Void> assignFromParents(ShardContext shard, List<ParentState> parents) {
-    Buffer states = Buffer.buffer();
-    parents.stream().filter(ParentState::heir).forEach(each -> states.appendBuffer(each.state()));
-    return assign(shard, states);
+    if (settings.assignCommand() == null) {
+      return Future.succeededFuture();
+    }
+    if (settings.reshardCommand() == null) {
+      return Future.failedFuture(
+          new MemberFaultException(
+              "'%s' has other shards now, and its shard %d continues former shards with state: %s. Say"
+                      .formatted(
+                          shard.topic(),
+                          shard.shard(),
+                          parents.stream()
+                              .map(each -> Integer.toString(each.shard()))
+                              .collect(Collectors.joining(", ")))
+                  + " with --on-reshard CMD how to take it over: CMD runs once for each of them,"
+                  + " with its state on standard input"));
+    }
+    Future<Void> done = assign(shard, null);
+    for (ParentState parent : parents) {
+      if (parent.heir()) {
+        done = done.compose(before -> takeOver(shard, parent));
+      }
+    }
+    return done;
+  }
+
+  private Future<Void> takeOver(ShardContext shard, ParentState parent) {
+    Map<String, String> environment = environment(shard);
+    environment.put(PARENT, Integer.toString(parent.shard()));
+    return ofState(
+        shard,
+        stateRunner.run(
+            new ExecRunner.Call(
+                settings.reshardCommand(),
+                environment,
+                Map.of(),
+                parent.state().getBytes(),
+                settings.stateTimeoutMillis())));
   }
 
   Future<Buffer> release(ShardContext shard) {
@@ -205,6 +245,7 @@ final class ExecWork {
     environment.put("EVENKEEL_MEMBER", member);
     environment.put("EVENKEEL_OFFSET", Long.toString(offset));
     environment.put("EVENKEEL_TERM", term);
+    environment.put(PARENT, null);
     return environment;
   }
 }

@@ -2,6 +2,8 @@ package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.client.MemberFaultException;
+import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -10,6 +12,7 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
@@ -41,11 +44,16 @@ class ExecWorkTest {
   }
 
   private ExecWork work(String onAssign, String onRelease, long timeoutMillis) {
+    return work(onAssign, null, onRelease, timeoutMillis);
+  }
+
+  private ExecWork work(String onAssign, String onReshard, String onRelease, long timeoutMillis) {
     return new ExecWork(
         runner,
         stateRunner,
         vertx.getOrCreateContext(),
-        new ConsumeRun.Settings(false, null, 0, onAssign, onRelease, timeoutMillis, 0, 0),
+        new ConsumeRun.Settings(
+            false, null, 0, onAssign, onReshard, onRelease, timeoutMillis, 0, 0),
         1,
         line -> {});
   }
@@ -100,6 +108,59 @@ class ExecWorkTest {
     assertThat(failure(() -> work.assign(SHARD, Buffer.buffer("some")))).isNull();
     Buffer given = work.release(SHARD).toCompletionStage().toCompletableFuture().join();
     assertThat(given.toString(StandardCharsets.UTF_8)).isEqualTo("some");
+  }
+
+  private static final List<ParentState> PARENTS =
+      List.of(
+          new ParentState(0, Buffer.buffer("50\n"), true),
+          new ParentState(1, Buffer.buffer("57\n"), true),
+          new ParentState(2, Buffer.buffer("9\n"), false));
+
+  /** The script of the page about the command, word for word. */
+  private String countScript() throws IOException {
+    String page = Files.readString(Path.of("src/site/markdown/command-line/consume.md"));
+    String script = page.substring(page.indexOf("#!/bin/sh\n# count.sh"));
+    Path file = directory.resolve("count.sh");
+    Files.writeString(file, script.substring(0, script.indexOf("```")));
+    return "cd " + directory + " && sh " + file;
+  }
+
+  /** Each state of a former shard is counted by one of the new shards, and by itself. */
+  @Test
+  void theCountingScriptOfThePageAddsUpTheStatesOfFormerShards() throws IOException {
+    String count = countScript();
+    ExecWork work = work(count + " assign", count + " reshard", count + " release", 60_000);
+    // Once more, as after a failure: nothing is counted twice.
+    for (int i = 0; i < 2; i++) {
+      assertThat(failure(() -> work.assignFromParents(SHARD, PARENTS))).isNull();
+    }
+    Buffer given = work.release(SHARD).toCompletionStage().toCompletableFuture().join();
+    assertThat(given.toString(StandardCharsets.UTF_8)).isEqualTo("107\n");
+    List<ParentState> none = PARENTS.subList(2, 3);
+    assertThat(failure(() -> work.assignFromParents(SHARD, none))).isNull();
+    given = work.release(SHARD).toCompletionStage().toCompletableFuture().join();
+    assertThat(given.toString(StandardCharsets.UTF_8)).as("it is no heir").isEqualTo("0\n");
+  }
+
+  @Test
+  void aCommandHearsWhichFormerShardAStateIsOf() throws IOException {
+    Path file = directory.resolve("heard");
+    String write = "echo $EVENKEEL_SHARD/${EVENKEEL_PARENT_SHARD-none}=$(cat) >> " + file;
+    ExecWork work = work(write, write, null, 60_000);
+    assertThat(failure(() -> work.assignFromParents(SHARD, PARENTS))).isNull();
+    assertThat(Files.readAllLines(file)).containsExactly("3/none=", "3/0=50", "3/1=57");
+  }
+
+  /** A script that does not know of former shards gets none of their states: the member ends. */
+  @Test
+  void withoutACommandForFormerShardsTheMemberEnds() throws IOException {
+    Path file = directory.resolve("ran");
+    ExecWork work = work("touch " + file, null, "cat " + file, 60_000);
+    assertThat(failure(() -> work.assignFromParents(SHARD, PARENTS)))
+        .isInstanceOf(MemberFaultException.class)
+        .hasMessageContaining("shard 3 continues former shards with state: 0, 1, 2")
+        .hasMessageContaining("--on-reshard CMD");
+    assertThat(file).doesNotExist();
   }
 
   @Test
