@@ -103,6 +103,7 @@ public final class Addresses {
         groups(node),
         membership(node),
         sessions(node),
+        relay(node),
         levelDispatcher(node));
   }
 
@@ -148,6 +149,11 @@ public final class Addresses {
    */
   public static String sessions(String node) {
     return NODE + node + ".sessions";
+  }
+
+  /** A node passes requests on here to members that are connected to it. See {@link Relay}. */
+  static String relay(String node) {
+    return NODE + node + ".relay";
   }
 
   /** The level dispatchers of a node take the {@code level.Report}s of members here. */

@@ -18,6 +18,11 @@ public interface ClusterMember {
   /** Ids of all members now, lite ones included. */
   Set<String> members();
 
+  /** Name of the node whose member has this id; null if there is none, or it has no name. */
+  default String nodeOf(String member) {
+    return null;
+  }
+
   /** How many members hold data: the nodes, without the clients. */
   int dataMembers();
 

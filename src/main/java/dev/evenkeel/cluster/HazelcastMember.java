@@ -15,6 +15,7 @@ import io.vertx.core.Vertx;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -156,6 +157,15 @@ final class HazelcastMember implements ClusterMember {
   @Override
   public Set<String> members() {
     return NodeList.of(hazelcastMembers()).ids();
+  }
+
+  @Override
+  public String nodeOf(String member) {
+    return NodeList.of(hazelcastMembers()).idOfNode().entrySet().stream()
+        .filter(each -> each.getValue().equals(member))
+        .map(Map.Entry::getKey)
+        .findFirst()
+        .orElse(null);
   }
 
   @Override

@@ -312,7 +312,13 @@ public final class DispatcherVerticle extends VerticleBase {
     try {
       meters.heartbeats.increment();
       Activation serving = serving();
-      serving.heartbeat(message, own(parse(Bodies.json(message.body())), message.headers()));
+      Heartbeat beat = own(parse(Bodies.json(message.body())), message.headers());
+      if (beat.policy().isLevel()) {
+        String node = message.headers().get(Frames.NODE);
+        levels.connected(
+            beat.instance(), node == null ? cluster.nodeOf(beat.clusterMember()) : node);
+      }
+      serving.heartbeat(message, beat);
     } catch (RefusedException e) {
       meters.refused(e.refusal());
       message.reply(Frames.refusal(e));

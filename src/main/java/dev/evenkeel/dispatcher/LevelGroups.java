@@ -42,6 +42,9 @@ final class LevelGroups {
   /** How long a group without members keeps its level dispatcher: perhaps a member comes back. */
   private static final long MEMBERLESS_MILLIS_MAX = 10_000;
 
+  /** The nodes of so many runs are kept, whether or not the runs are still there. */
+  private static final int NODES_MIN = 1_000;
+
   /** Strictest last. */
   private static final List<String> ORDERS = List.of("none", "key", "shard");
 
@@ -73,6 +76,12 @@ final class LevelGroups {
   private final Map<String, LevelDispatcher> byGroup = new ConcurrentHashMap<>();
 
   private final Map<String, Open> open = new HashMap<>();
+
+  /**
+   * The node that a run of a member is connected to, as its last heartbeat has come. Not of runs in
+   * an application with a Vert.x of its own. Read from any thread.
+   */
+  private final Map<String, String> nodes = new ConcurrentHashMap<>();
 
   /** Of the activation that these groups are for; null: this node is not the dispatcher. */
   private DispatcherCore core;
@@ -133,6 +142,19 @@ final class LevelGroups {
   }
 
   /**
+   * A run of a member has been heard.
+   *
+   * @param connected the node that it is connected to; null: none
+   */
+  void connected(String instance, String connected) {
+    if (connected == null) {
+      nodes.remove(instance);
+    } else {
+      nodes.put(instance, connected);
+    }
+  }
+
+  /**
    * Opens and closes level dispatchers as the groups need them now, and gives them their members.
    */
   void sync(long nowMillis) {
@@ -151,8 +173,18 @@ final class LevelGroups {
       List<String> others = new ArrayList<>(open.keySet());
       others.removeAll(seen);
       others.forEach(this::close);
+      forgetNodes();
     } finally {
       syncing = false;
+    }
+  }
+
+  private void forgetNodes() {
+    int runs = open.values().stream().mapToInt(each -> each.members.size()).sum();
+    if (nodes.size() > 2 * runs + NODES_MIN) {
+      Set<String> present = new HashSet<>();
+      open.values().forEach(each -> each.members.forEach(run -> present.add(run.instance())));
+      nodes.keySet().retainAll(present);
     }
   }
 
@@ -203,6 +235,7 @@ final class LevelGroups {
             node,
             now.wanted,
             now.instance,
+            nodes::get,
             which -> {
               byGroup.remove(group, which);
               context.runOnContext(then -> ended(its, group, now));
@@ -269,7 +302,8 @@ final class LevelGroups {
               member.instance(),
               beat.stallTimeoutMillis(),
               beat.closing(),
-              beat.user()));
+              beat.user(),
+              true));
     }
     for (UnheardMember run : group.members().unheard()) {
       if (group.members().live(run.name()) == null) {
@@ -281,7 +315,8 @@ final class LevelGroups {
                     ? Limits.STALL_TIMEOUT_MILLIS_DEFAULT
                     : run.wishes().stallTimeoutMillis(),
                 false,
-                run.user()));
+                run.user(),
+                false));
       }
     }
     return members;

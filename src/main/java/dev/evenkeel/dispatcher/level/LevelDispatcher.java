@@ -6,6 +6,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.Relay;
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Report;
@@ -43,6 +44,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -99,6 +101,7 @@ public final class LevelDispatcher implements ConsumerHandler {
   private final String group;
   private final ConsumerOptions options;
   private final String instance;
+  private final UnaryOperator<String> nodeOf;
   private final LevelDispatch dispatch;
   private final ContextInternal context;
   private final java.util.function.Consumer<LevelDispatcher> ended;
@@ -120,6 +123,8 @@ public final class LevelDispatcher implements ConsumerHandler {
    * Holds the group as {@code dispatcher@NODE}.
    *
    * @param instance this run
+   * @param nodeOf the node that a run of a member is connected to; null: it is to be asked by its
+   *     own address
    * @param ended called, on any thread, when it has ended, unless it was abandoned
    */
   public LevelDispatcher(
@@ -129,11 +134,13 @@ public final class LevelDispatcher implements ConsumerHandler {
       String node,
       Wanted wanted,
       String instance,
+      UnaryOperator<String> nodeOf,
       java.util.function.Consumer<LevelDispatcher> ended) {
     this.link = link;
     this.directory = directory;
     this.group = group;
     this.instance = instance;
+    this.nodeOf = nodeOf;
     this.ended = ended;
     options =
         new ConsumerOptions()
@@ -463,7 +470,12 @@ public final class LevelDispatcher implements ConsumerHandler {
    */
   private Future<ByteBuffer> ask(String member, Op op, Bytes body) {
     Promise<ByteBuffer> answered = Promise.promise();
-    link.request(Addresses.level(member), Frames.request(op, body), REQUEST_MILLIS_MAX)
+    String address = Addresses.level(member);
+    Buffer request = Frames.request(op, body);
+    String node = nodeOf.apply(member);
+    (node == null
+            ? link.request(address, request, REQUEST_MILLIS_MAX)
+            : Relay.ask(link.vertx(), node, address, request, REQUEST_MILLIS_MAX))
         .map(Frames::answerBody)
         .onComplete(
             answer ->

@@ -82,7 +82,7 @@ final class SessionAddresses {
       case "dispatcher" -> SessionRules.heartbeat(principal, body);
       case "dealer" -> SessionRules.report(principal, body);
       case "groups" -> SessionRules.unsubscribing(principal, body);
-      case "membership", "sessions" ->
+      case "membership", "sessions", "relay" ->
           throw Refusal.FORBIDDEN.error("the address '%s' is for nodes only", address);
       default -> throw noAddress(address);
     }

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.NodesKnown;
+import dev.evenkeel.bus.Relay;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
@@ -106,6 +107,7 @@ public final class SessionVerticle extends VerticleBase {
     MessageConsumer<Object> questions = vertx.eventBus().consumer(Addresses.sessions(node));
     questions.handler(message -> message.reply(answer(VertxLink.buffer(message.body()), sessions)));
     listening.add(questions.completion());
+    listening.add(Relay.serve(vertx, node).completion());
     return Future.all(listening)
         .compose(done -> ServerTls.open(vertx, "client", config.getString("tls")))
         .compose(

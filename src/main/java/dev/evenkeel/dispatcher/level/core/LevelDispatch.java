@@ -25,18 +25,27 @@ import java.util.Map;
  * are none. Many events before one {@link #handOut} are better than one.
  *
  * <p>It begins by asking every live member for its counts. It hands out nothing before all have
- * answered or left, or ten seconds are over, and goes on from those counts. A member that comes
- * later, does not answer in time or was set aside joins anew: its session begins with nothing in
- * hand and a count of 0.
+ * answered or left, or the time for that is over: ten seconds for a member that has sent this
+ * dispatcher a heartbeat, three for one that only the registry names. It goes on from those counts.
+ * A member that comes later, does not answer in time or was set aside joins anew: its session
+ * begins with nothing in hand and a count of 0.
  *
  * <p>The consumer that delivers bounds what waits or is in hand.
  */
 public final class LevelDispatch {
   /**
-   * How long it waits for the members' answers in the beginning. Those that are gone leave before;
-   * those that live may first have to find another node to connect to.
+   * How long it waits for the answers of members that it has heard in the beginning. Those that are
+   * gone leave before.
    */
   static final long BEGIN_MILLIS_MAX = 10_000;
+
+  /**
+   * How long it waits for members that it has not heard. Those that live may first have to find
+   * another node to connect to, and this dispatcher. Those that are gone count as alive for their
+   * whole timeout, and the others must not stand still for that: a member that comes later joins
+   * anew, and what it has in hand may be handled twice.
+   */
+  static final long UNHEARD_MILLIS_MAX = 3_000;
 
   private static final long BEGIN_RETRY_MILLIS = 200;
   private static final long START_RETRY_MILLIS = 500;
@@ -75,7 +84,7 @@ public final class LevelDispatch {
 
   private boolean closed;
   private long term;
-  private long beginUntilMillis;
+  private long beganMillis;
   private long lastSession;
   private long setAside;
 
@@ -111,7 +120,7 @@ public final class LevelDispatch {
     }
     begun = true;
     this.term = term;
-    beginUntilMillis = now + BEGIN_MILLIS_MAX;
+    beganMillis = now;
     startDue(now);
     restoreIfAllAnswered(now);
   }
@@ -198,6 +207,11 @@ public final class LevelDispatch {
       slot.stallMillis = each.stallTimeoutMillis();
       slot.closing = each.closing();
       slot.user = each.user();
+      if (each.heard() && !slot.heard && slot.state == MemberSlot.State.STARTING) {
+        // Now it is known where it is: the question under way may have gone astray.
+        start(slot);
+      }
+      slot.heard = each.heard();
       leaveIfDone(slot);
     }
     startDue(now);
@@ -319,7 +333,7 @@ public final class LevelDispatch {
     for (MemberSlot slot : members.all()) {
       if (slot.state == MemberSlot.State.ANSWERED) {
         placed.add(slot);
-      } else if (now < beginUntilMillis) {
+      } else if (now - beganMillis < (slot.heard ? BEGIN_MILLIS_MAX : UNHEARD_MILLIS_MAX)) {
         return;
       }
     }

@@ -7,10 +7,18 @@ package dev.evenkeel.dispatcher.level.core;
  * @param stallTimeoutMillis how long it may hold the round without finishing anything
  * @param closing it leaves: it is handed nothing more, and what it has in hand may still end
  * @param user whose program it is; null: unknown
+ * @param heard it has sent this dispatcher a heartbeat; otherwise only the registry names it, and
+ *     it may be gone
  */
 public record LiveMember(
-    String name, String instance, long stallTimeoutMillis, boolean closing, String user) {
+    String name,
+    String instance,
+    long stallTimeoutMillis,
+    boolean closing,
+    String user,
+    boolean heard) {
+  /** Of an unknown user, and heard. */
   public LiveMember(String name, String instance, long stallTimeoutMillis, boolean closing) {
-    this(name, instance, stallTimeoutMillis, closing, null);
+    this(name, instance, stallTimeoutMillis, closing, null, true);
   }
 }

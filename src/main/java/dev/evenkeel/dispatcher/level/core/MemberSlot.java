@@ -54,6 +54,9 @@ final class MemberSlot {
   /** Whose program it is; null: unknown. */
   String user;
 
+  /** Whether it has sent this dispatcher a heartbeat. */
+  boolean heard;
+
   State state = State.AWAY;
   long session;
 

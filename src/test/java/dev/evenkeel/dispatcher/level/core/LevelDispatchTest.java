@@ -149,6 +149,42 @@ class LevelDispatchTest {
     assertThat(Insight.level(book)).as("the late answer is of no use").containsExactly("a");
   }
 
+  /** It may be gone together with the former dispatcher, and counts as alive for its timeout. */
+  @Test
+  void oneThatOnlyTheRegistryNamesIsNotWaitedForAsLongAsOneThatWasHeard() {
+    LiveMember unheard = new LiveMember("b", "b-1", STALL_MILLIS, false, null, false);
+    book.members(List.of(member("a", false), unheard), now);
+    book.begin(1, now);
+    deliver(0, 4);
+    book.started(of(LevelAction.SendStart.class, actions()).get(0), nothing(4), now);
+    now += LevelDispatch.UNHEARD_MILLIS_MAX - 1;
+    book.tick(now);
+    assertThat(of(LevelAction.SendHandOut.class, actions())).isEmpty();
+    now++;
+    book.tick(now);
+    assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(1);
+    assertThat(LevelDispatch.UNHEARD_MILLIS_MAX).isLessThan(LevelDispatch.BEGIN_MILLIS_MAX);
+  }
+
+  @Test
+  void oneThatIsHeardWhileItIsAskedIsAskedAgainAtOnceAndGoesOn() {
+    LiveMember unheard = new LiveMember("b", "b-1", STALL_MILLIS, false, null, false);
+    book.members(List.of(member("a", false), unheard), now);
+    book.begin(1, now);
+    List<LevelAction.SendStart> first = of(LevelAction.SendStart.class, actions());
+    book.started(first.get(0), nothing(4), now);
+    live("a", "b");
+    List<LevelAction.SendStart> again = of(LevelAction.SendStart.class, actions());
+    assertThat(again).hasSize(1);
+    assertThat(again.get(0).instance()).isEqualTo("b-1");
+    assertThat(again.get(0).body().keep()).isTrue();
+    assertThat(again.get(0).body().session()).isGreaterThan(first.get(1).body().session());
+    book.startFailed(first.get(1), Refusal.INDETERMINATE, now);
+    book.started(again.get(0), nothing(4), now);
+    deliver(0, 4);
+    assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(2);
+  }
+
   @Test
   void pullDealsNoMoreThanTheCapacityAndPushUpToTheRangeInTurn() {
     live("a", "b");

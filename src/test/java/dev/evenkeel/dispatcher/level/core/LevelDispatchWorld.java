@@ -341,7 +341,12 @@ final class LevelDispatchWorld {
             each ->
                 told.add(
                     new LiveMember(
-                        each.name, each.instance, SimMember.STALL_MILLIS, each.closing)));
+                        each.name,
+                        each.instance,
+                        SimMember.STALL_MILLIS,
+                        each.closing,
+                        null,
+                        now >= each.heardMillis)));
     dealer.book.members(told, now);
     see();
     dealer.turn();
@@ -353,6 +358,11 @@ final class LevelDispatchWorld {
     }
     dealer = new Dealer(++lastTerm);
     Dealer next = dealer;
+    for (SimMember each : registered.values()) {
+      // Most find the next dispatcher soon; some are late.
+      each.heardMillis = now + random.nextInt(random.nextInt(10) == 0 ? 8_000 : 1_500);
+      at(each.heardMillis, this::tellMembers);
+    }
     at(
         now + random.nextInt(500),
         () -> {

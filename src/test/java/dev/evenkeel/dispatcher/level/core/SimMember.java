@@ -35,6 +35,10 @@ final class SimMember {
   }
 
   final LevelDispatchWorld world;
+
+  /** From when on the dispatcher has heard of it. */
+  long heardMillis;
+
   final String name;
   final String instance;
   final int parallel;
