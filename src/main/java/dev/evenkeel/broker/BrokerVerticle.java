@@ -75,6 +75,9 @@ public final class BrokerVerticle extends VerticleBase {
   /** How often the node announces who leads which log group. */
   private static final long LEADERS_MILLIS = 2_000;
 
+  /** How often the other nodes are asked whether they answer. */
+  private static final long LINKS_MILLIS = 2_000;
+
   /** How often the states of all nodes are compared. */
   private static final long COMPARE_MILLIS = 10_000;
 
@@ -191,6 +194,7 @@ public final class BrokerVerticle extends VerticleBase {
                 Addresses.LEADER_CHANGES,
                 message -> service.heardLeaders(VertxLink.buffer(message.body()))));
     timers.add(vertx.setPeriodic(LEADERS_MILLIS, id -> service.tellLeaders()));
+    timers.add(vertx.setPeriodic(LINKS_MILLIS, id -> service.lookAtLinks()));
     timers.add(vertx.setPeriodic(COMPARE_MILLIS, id -> service.compareReplicas()));
     timers.add(vertx.setPeriodic(options.reconcileMillis(), id -> service.reconcile()));
     return Future.all(consumers.stream().map(MessageConsumer::completion).toList())

@@ -25,12 +25,20 @@ import java.util.TreeMap;
  * @param groups meta first, then the data groups in their order
  * @param levels which kinds of log entries it reads, and which the cluster may write
  * @param disk the space on its disk; null if it does not know
+ * @param unanswered for how long, in milliseconds, other nodes have not answered it, by node; null
+ *     if it does not say
  */
-public record NodeLogs(String node, String host, List<Group> groups, Levels levels, Disk disk) {
+public record NodeLogs(
+    String node,
+    String host,
+    List<Group> groups,
+    Levels levels,
+    Disk disk,
+    Map<String, Long> unanswered) {
 
-  /** With an unknown disk. */
+  /** With an unknown disk and unknown links. */
   public NodeLogs(String node, String host, List<Group> groups, Levels levels) {
-    this(node, host, groups, levels, null);
+    this(node, host, groups, levels, null, null);
   }
 
   /**
@@ -121,6 +129,8 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
 
   private static final Codec<Disk> DISK = Codec.nullable(Codec.record(Disk.class, I64, I64));
 
+  private static final Codec<Map<String, Long>> MILLIS = Codec.map(TreeMap::new, NEEDED_TEXT, I64);
+
   private static final Codec<List<Group>> GROUPS =
       Codec.list(
           Codec.record(
@@ -144,6 +154,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     groups.forEach(group -> BODIES.write(out, group.condition().bodies()));
     out.text(levels.version());
     DISK.write(out, disk);
+    MILLIS.write(out, unanswered == null ? Map.of() : unanswered);
     return out;
   }
 
@@ -166,6 +177,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
     }
     Levels levels = new Levels(read, cluster, in.remaining() > 0 ? in.text() : null);
     Disk disk = in.remaining() > 0 ? DISK.read(in) : null;
+    Map<String, Long> unanswered = in.remaining() > 0 ? MILLIS.read(in) : null;
     List<Group> whole = new ArrayList<>();
     for (Group group : groups) {
       whole.add(
@@ -179,7 +191,7 @@ public record NodeLogs(String node, String host, List<Group> groups, Levels leve
               group.matchIndex,
               conditions.get(whole.size())));
     }
-    return new NodeLogs(node, host, whole, levels, disk);
+    return new NodeLogs(node, host, whole, levels, disk, unanswered);
   }
 
   private static void writeDigest(Bytes out, StateDigest digest) {

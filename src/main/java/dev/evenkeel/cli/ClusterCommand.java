@@ -58,13 +58,14 @@ final class ClusterCommand extends CommandGroup {
                 + " BEHIND behind",
             cluster.getJsonArray("logs"),
             log -> log.put("behind", behind(log.getJsonArray("followers", new JsonArray()))));
-    return "cluster     %s\ndispatcher  %s\nlevel       %s\n\n%s%s%s\n%s%s%s%s"
+    return "cluster     %s\ndispatcher  %s\nlevel       %s\n\n%s%s%s%s\n%s%s%s%s"
         .formatted(
             cluster.getString("cluster"),
             cluster.getString("dispatcher", "none"),
             cluster.getInteger("featureLevel") == null ? "?" : cluster.getInteger("featureLevel"),
             nodes.text(),
             moving(cluster.getJsonArray("nodes")),
+            unanswered(cluster.getJsonArray("nodes")),
             fragile(cluster.getJsonArray("nodes")),
             logs.text(),
             ineligible(cluster.getJsonArray("logs")),
@@ -109,6 +110,24 @@ final class ClusterCommand extends CommandGroup {
             all,
             mib(node.getLong("bytesLeft", 0L)),
             seconds == null ? "" : ", about " + Durations.format(seconds * 1_000));
+  }
+
+  /** One line for each pair of nodes of which one does not answer the other. */
+  private static String unanswered(JsonArray nodes) {
+    StringBuilder lines = new StringBuilder();
+    for (Object each : nodes) {
+      JsonObject node = (JsonObject) each;
+      JsonArray silentOnes = node.getJsonArray("unanswered");
+      for (Object silent : silentOnes == null ? new JsonArray() : silentOnes) {
+        lines.append(
+            "\n%s has had no answer from %s for %s\n"
+                .formatted(
+                    node.getString("node"),
+                    ((JsonObject) silent).getString("node"),
+                    Durations.format(((JsonObject) silent).getLong("millis"))));
+      }
+    }
+    return lines.toString();
   }
 
   /** Says that a cluster of two nodes does not survive the loss of one. */

@@ -66,7 +66,8 @@ final class ClusterStatus {
               .put("host", answer.logs() == null ? null : answer.logs().host())
               .put("version", answer.logs() == null ? null : answer.logs().levels().version())
               .put("featureLevel", answer.logs() == null ? null : answer.logs().levels().read())
-              .put("disk", answer.logs() == null ? null : disk(answer.logs().disk()));
+              .put("disk", answer.logs() == null ? null : disk(answer.logs().disk()))
+              .put("unanswered", answer.logs() == null ? null : unanswered(answer.logs()));
       nodes.add(placed.containsKey(node) ? placed(json, placed.get(node)) : json);
     }
     JsonArray logs = new JsonArray();
@@ -88,6 +89,19 @@ final class ClusterStatus {
         .put("featureLevel", featureLevel())
         .put("nodes", nodes)
         .put("logs", logs);
+  }
+
+  /** The nodes that do not answer it; null if it does not say. */
+  private static JsonArray unanswered(NodeLogs logs) {
+    if (logs.unanswered() == null) {
+      return null;
+    }
+    JsonArray silent = new JsonArray();
+    logs.unanswered()
+        .forEach(
+            (other, millis) ->
+                silent.add(new JsonObject().put("node", other).put("millis", millis)));
+    return silent;
   }
 
   private static JsonObject disk(NodeLogs.Disk disk) {

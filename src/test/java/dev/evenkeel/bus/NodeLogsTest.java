@@ -24,7 +24,8 @@ class NodeLogsTest {
             group("meta", ineligible, null, Map.of()),
             group("d0", Map.of(), digest, Map.of("m", "y"))),
         new NodeLogs.Levels(3, 2, "0.3.0"),
-        new NodeLogs.Disk(1L << 40, 1 << 30));
+        new NodeLogs.Disk(1L << 40, 1 << 30),
+        Map.of("m", 7L));
   }
 
   private static NodeLogs.Group group(
@@ -88,9 +89,20 @@ class NodeLogsTest {
             d0.matchIndex(),
             d0.condition().with(new NodeLogs.Bodies(70, 30, 2)));
     NodeLogs whole =
-        new NodeLogs("n", "h", List.of(logs.groups().get(0), storing), logs.levels(), logs.disk());
-    byte[] bytes = whole.encode().toArray();
-    assertThat(NodeLogs.decode(new ByteReader(bytes))).isEqualTo(whole);
+        new NodeLogs(
+            "n",
+            "h",
+            List.of(logs.groups().get(0), storing),
+            logs.levels(),
+            logs.disk(),
+            logs.unanswered());
+    byte[] all = whole.encode().toArray();
+    assertThat(NodeLogs.decode(new ByteReader(all))).isEqualTo(whole);
+    NodeLogs silent =
+        new NodeLogs("n", "h", whole.groups(), whole.levels(), whole.disk(), Map.of());
+    byte[] bytes = Arrays.copyOf(all, silent.encode().toArray().length - Integer.BYTES);
+    assertThat(NodeLogs.decode(new ByteReader(bytes)))
+        .isEqualTo(new NodeLogs("n", "h", whole.groups(), whole.levels(), whole.disk(), null));
     byte[] before = Arrays.copyOf(bytes, bytes.length - 17);
     assertThat(NodeLogs.decode(new ByteReader(before)))
         .isEqualTo(new NodeLogs("n", "h", whole.groups(), logs.levels()));

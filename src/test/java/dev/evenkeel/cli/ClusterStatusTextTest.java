@@ -35,6 +35,20 @@ class ClusterStatusTextTest {
   }
 
   @Test
+  void aLinkThatDoesNotAnswerIsNamedWithBothNodes() {
+    JsonObject n1 =
+        new JsonObject("{\"node\":\"n1\",\"unanswered\":[{\"node\":\"n3\",\"millis\":15000}]}");
+    JsonObject n2 = new JsonObject("{\"node\":\"n2\",\"unanswered\":null}");
+    assertThat(
+            ClusterCommand.statusText(
+                new JsonObject()
+                    .put("nodes", new JsonArray().add(n1).add(n2))
+                    .put("logs", new JsonArray())))
+        .containsOnlyOnce("has had no answer")
+        .contains("\nn1 has had no answer from n3 for 15s\n");
+  }
+
+  @Test
   void withoutLostMessagesNothingIsSaid() {
     assertThat(text("[{\"node\":\"n1\",\"lostMessages\":0}]"))
         .doesNotContain("lost")

@@ -33,7 +33,12 @@ class ClusterStatusTest {
     NodeLogs.Levels levels = new NodeLogs.Levels(3, "n1".equals(node) ? 2 : 1, "0.3.0");
     NodeLogs logs =
         new NodeLogs(
-            node, "host-" + node, List.of(groups), levels, new NodeLogs.Disk(7L << 30, 1 << 30));
+            node,
+            "host-" + node,
+            List.of(groups),
+            levels,
+            new NodeLogs.Disk(7L << 30, 1 << 30),
+            "n1".equals(node) ? Map.of("n3", 15_000L) : Map.of());
     return new ClusterStatus.Answer(true, NodeLogs.decode(new ByteReader(logs.encode().view())));
   }
 
@@ -111,10 +116,12 @@ class ClusterStatusTest {
         .isEqualTo(
             new JsonArray(
                 "[{\"node\":\"n1\",\"alive\":true,\"host\":\"host-n1\",\"version\":\"0.3.0\",\"featureLevel\":3,"
-                    + "\"disk\":{\"freeBytes\":7516192768,\"freeBytesMin\":1073741824}},"
+                    + "\"disk\":{\"freeBytes\":7516192768,\"freeBytesMin\":1073741824},"
+                    + "\"unanswered\":[{\"node\":\"n3\",\"millis\":15000}]},"
                     + "{\"node\":\"n2\",\"alive\":true,\"host\":\"host-n2\",\"version\":\"0.3.0\",\"featureLevel\":3,"
-                    + "\"disk\":{\"freeBytes\":7516192768,\"freeBytesMin\":1073741824}},"
-                    + "{\"node\":\"n3\",\"alive\":false,\"host\":null,\"version\":null,\"featureLevel\":null,\"disk\":null}]"));
+                    + "\"disk\":{\"freeBytes\":7516192768,\"freeBytesMin\":1073741824},\"unanswered\":[]},"
+                    + "{\"node\":\"n3\",\"alive\":false,\"host\":null,\"version\":null,\"featureLevel\":null,\"disk\":null,"
+                    + "\"unanswered\":null}]"));
     assertThat(json.getInteger("featureLevel")).as("some may not know yet").isEqualTo(2);
     assertThat(log(json, "meta"))
         .isEqualTo(

@@ -52,6 +52,7 @@ public final class ControlService {
   private final FetchService fetches;
   private final GroupCommands commands;
   private final TopicProcedures topics;
+  private final PeerLinks links;
   private final FailureService failures;
   private final DelayedService delayed;
   private final OffsetFinder offsets;
@@ -59,13 +60,18 @@ public final class ControlService {
   private final List<CommitQueue> commits = new ArrayList<>();
 
   ControlService(
-      ServeContext serve, FetchService fetches, GroupCommands commands, TopicProcedures topics) {
+      ServeContext serve,
+      FetchService fetches,
+      GroupCommands commands,
+      TopicProcedures topics,
+      PeerLinks links) {
     this.serve = serve;
     node = serve.node();
     groups = serve.groups();
     this.fetches = fetches;
     this.commands = commands;
     this.topics = topics;
+    this.links = links;
     failures = new FailureService(serve, fetches.pauses());
     delayed = new DelayedService(serve);
     offsets = new OffsetFinder(serve);
@@ -321,7 +327,15 @@ public final class ControlService {
         new NodeLogs.Levels(
             FeatureLevel.reads(), node.meta().tables().featureLevel(), BuildVersion.number());
     List<NodeLogs.Group> known = node.logs().stream().map(this::known).toList();
-    return answer(new NodeLogs(log.nodeId(), node.host(), known, levels, disk()).encode());
+    return answer(
+        new NodeLogs(
+                log.nodeId(),
+                node.host(),
+                known,
+                levels,
+                disk(),
+                links.unanswered(System.nanoTime() / 1_000_000))
+            .encode());
   }
 
   /** The space on this node's disk; null if it is unknown. */

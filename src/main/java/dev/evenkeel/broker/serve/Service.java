@@ -40,6 +40,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 /** Answers all requests to a broker. Made and used on one context. */
 public final class Service {
   private static final long PEER_MILLIS_MAX = 1_500;
+  private static final long LINK_MILLIS_MAX = 2_000;
   private static final long BODY_MILLIS_MAX = 4_000;
 
   private final BrokerNode node;
@@ -58,6 +59,7 @@ public final class Service {
   private final LevelRaiser levels;
   private final ReplicaComparison comparison;
   private final CopyRenewal renewal;
+  private final PeerLinks links;
   private boolean asking;
 
   /** The log reports leaders even after the verticle's context has ended. */
@@ -87,7 +89,8 @@ public final class Service {
     appends = new AppendService(serve, quotas);
     fetches = new FetchService(serve, quotas);
     node.meta().onResumed(() -> serve.run(fetches.pauses()::resumed));
-    control = new ControlService(serve, fetches, commands, topics);
+    links = new PeerLinks(node.nodeId());
+    control = new ControlService(serve, fetches, commands, topics, links);
     figures = new BrokerMetrics(node, groups, context, this::queues, scope);
     levels = new LevelRaiser(serve);
     comparison = new ReplicaComparison(node);
@@ -329,6 +332,21 @@ public final class Service {
         .map(answer -> BodyAnswer.decode(Frames.answerReader(answer)))
         .toCompletionStage()
         .toCompletableFuture();
+  }
+
+  /** Asks the other nodes whether they answer; called from time to time. */
+  public void lookAtLinks() {
+    for (String other : links.ask(node.others())) {
+      long asked = nowMillis();
+      // An empty request, which is refused: that is an answer.
+      VertxLink.send(vertx, Addresses.control(other), Buffer.buffer(), LINK_MILLIS_MAX)
+          .onComplete(
+              answer -> serve.run(() -> links.ended(other, answer.cause(), asked, nowMillis())));
+    }
+  }
+
+  private static long nowMillis() {
+    return System.nanoTime() / 1_000_000;
   }
 
   /** Compares the copies of all nodes; called from time to time. */
