@@ -186,7 +186,8 @@ public final class BrokerVerticle extends VerticleBase {
     consumers.add(
         vertx
             .eventBus()
-            .consumer(Addresses.VIEW, message -> message.reply(service.answerView().toBuffer())));
+            .<Buffer>consumer(
+                Addresses.VIEW, message -> message.reply(service.answerView(message.body()))));
     consumers.add(
         vertx
             .eventBus()

@@ -139,7 +139,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   }
 
   private void ask(Promise<ClusterView> promise) {
-    ViewQuestion.ask(link, dueClock)
+    ViewQuestion.ask(link, current, dueClock)
         .onComplete(
             answered -> {
               boolean again;

@@ -10,7 +10,9 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 
 /**
  * The leaders, nodes and topics of a cluster as one broker sees them. It may be a little old; if it
@@ -33,6 +35,8 @@ import java.util.List;
  *     stands for all
  * @param featureLevel what all nodes read, see {@link dev.evenkeel.protocol.wire.FeatureLevel}; 0:
  *     unknown
+ * @param visibleTo stands for the permissions of the user who sees only a part of the topics; 0:
+ *     the view has all
  */
 public record ClusterView(
     String cluster,
@@ -47,7 +51,8 @@ public record ClusterView(
     long metaIndex,
     List<NodePlace> places,
     int formedGroups,
-    int featureLevel) {
+    int featureLevel,
+    int visibleTo) {
   public ClusterView {
     formedGroups = formedGroups == 0 ? dataLeaders.size() : formedGroups;
   }
@@ -77,11 +82,19 @@ public record ClusterView(
         metaIndex,
         List.of(),
         0,
+        0,
         0);
   }
 
   private static final String LAID_OUT = "topicsWithLayouts";
   private static final String ADDED_LEADERS = "addedDataLeaders";
+  private static final String GONE = "topicsGone";
+
+  /** Field of a view that only a part of the topics is in. */
+  public static final String VISIBLE_TO = "visibleTo";
+
+  /** The fields that hold topics, with their names. */
+  public static final List<String> TOPICS = List.of("topics", LAID_OUT);
 
   /** Number of the meta log group; data groups are numbered from 0. */
   public static final int META = -1;
@@ -116,7 +129,8 @@ public record ClusterView(
           .former("places", List.of())
           .form(
               "formedGroups", (json, formed) -> {}, json -> json.getJsonArray("dataLeaders").size())
-          .unless("featureLevel", 0);
+          .unless("featureLevel", 0)
+          .unless(VISIBLE_TO, 0);
 
   /**
    * Topics with several layouts, or with shards in added log groups, are in a list of their own,
@@ -318,8 +332,56 @@ public record ClusterView(
     return json;
   }
 
+  /**
+   * The answer to a question with {@link ViewSince}: of the topics, this view has only those that
+   * have changed.
+   *
+   * @param gone numbers of the topics that have changed and are not active
+   */
+  public JsonObject toJson(Set<Integer> gone) {
+    return toJson().put(GONE, new JsonArray(List.copyOf(gone)));
+  }
+
   public static ClusterView fromJson(JsonObject json) {
     return JSON.read(json);
+  }
+
+  /**
+   * The answer to a question with {@link ViewSince}.
+   *
+   * @param known what the asker knew; null: nothing
+   */
+  public static ClusterView fromJson(JsonObject json, ClusterView known) {
+    ClusterView view = JSON.read(json);
+    JsonArray gone = json.getJsonArray(GONE);
+    if (gone == null || known == null) {
+      return view;
+    }
+    Set<Integer> without = new HashSet<>();
+    gone.forEach(id -> without.add((Integer) id));
+    return JSON.with(view, "topics", merged(known.topics, view.topics, without));
+  }
+
+  /** Both lists are sorted by number. Keeps the list that is known if nothing has changed. */
+  private static List<TopicInfo> merged(
+      List<TopicInfo> known, List<TopicInfo> changed, Set<Integer> gone) {
+    if (changed.isEmpty() && gone.isEmpty()) {
+      return known;
+    }
+    List<TopicInfo> merged = new ArrayList<>(known.size() + changed.size());
+    int next = 0;
+    for (TopicInfo topic : known) {
+      while (next < changed.size() && changed.get(next).id() < topic.id()) {
+        merged.add(changed.get(next++));
+      }
+      if (next < changed.size() && changed.get(next).id() == topic.id()) {
+        merged.add(changed.get(next++));
+      } else if (gone.isEmpty() || !gone.contains(topic.id())) {
+        merged.add(topic);
+      }
+    }
+    merged.addAll(changed.subList(next, changed.size()));
+    return Collections.unmodifiableList(merged);
   }
 
   private static JsonArray addedLeaders(JsonObject json) {

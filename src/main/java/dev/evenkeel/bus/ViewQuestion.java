@@ -3,7 +3,6 @@ package dev.evenkeel.bus;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
-import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 
 /**
@@ -22,6 +21,10 @@ public final class ViewQuestion {
 
   private final Link link;
   private final DueClock time;
+
+  /** What the asker knows, or null. */
+  private final ClusterView known;
+
   private final Promise<ClusterView> answer = Promise.promise();
   private int asked;
   private int unanswered;
@@ -29,23 +32,29 @@ public final class ViewQuestion {
   /** The view of a broker that has not caught up, or null. */
   private ClusterView behind;
 
-  private ViewQuestion(Link link, DueClock time) {
+  private ViewQuestion(Link link, ClusterView known, DueClock time) {
     this.link = link;
+    this.known = known;
     this.time = time;
   }
 
-  /** Fails like {@link Link#request}, or if the answer is malformed. */
-  public static Future<ClusterView> ask(Link link) {
-    return ask(link, new DueClock());
+  /**
+   * Fails like {@link Link#request}, or if the answer is malformed.
+   *
+   * @param known a view that the asker has, of which the brokers need not send all again; null:
+   *     none
+   */
+  public static Future<ClusterView> ask(Link link, ClusterView known) {
+    return ask(link, known, new DueClock());
   }
 
   /**
-   * As {@link #ask(Link)}.
+   * As {@link #ask(Link, ClusterView)}.
    *
    * @param time learns from the answers
    */
-  static Future<ClusterView> ask(Link link, DueClock time) {
-    ViewQuestion question = new ViewQuestion(link, time);
+  static Future<ClusterView> ask(Link link, ClusterView known, DueClock time) {
+    ViewQuestion question = new ViewQuestion(link, known, time);
     question.next();
     return question.answer.future();
   }
@@ -59,7 +68,7 @@ public final class ViewQuestion {
       unanswered++;
     }
     long askedMillis = time.steadyMillis();
-    link.request(Addresses.VIEW, Buffer.buffer(), REQUEST_TIMEOUT_MILLIS)
+    link.request(Addresses.VIEW, ViewSince.question(known), REQUEST_TIMEOUT_MILLIS)
         .map(body -> view(body.toJsonObject(), askedMillis))
         .onComplete(this::answered);
     link.vertx().setTimer(ANOTHER_AFTER_MILLIS, id -> next());
@@ -71,7 +80,7 @@ public final class ViewQuestion {
     if (clockMillis != null) {
       time.learn(clockMillis, askedMillis);
     }
-    return ClusterView.fromJson(answer);
+    return ClusterView.fromJson(answer, known);
   }
 
   private void answered(AsyncResult<ClusterView> answered) {

@@ -479,7 +479,7 @@ final class Activation {
     } else if (action instanceof DispatcherAction.ReadView a) {
       answer(a, brokers.view().map(ClusterView::topics).otherwiseEmpty());
     } else if (action instanceof DispatcherAction.ReadLeases a) {
-      answer(a, brokers.shards(a.group()).map(Brokers.Shards::statuses));
+      answer(a, brokers.shards(a.group(), a.topics()).map(Brokers.Shards::statuses));
     } else if (action instanceof DispatcherAction.ReadGroups a) {
       answer(a, brokers.groups().otherwiseEmpty());
     } else if (action instanceof DispatcherAction.Holds a) {

@@ -8,6 +8,7 @@ import dev.evenkeel.bus.LeaderWatch;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
@@ -23,6 +24,7 @@ import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.Codec;
 import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RecordCodec;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.CompositeFuture;
@@ -37,6 +39,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.function.Function;
 
 /**
@@ -57,6 +60,9 @@ final class Brokers {
   private final DataLeaders leaders = new DataLeaders();
   private final LeaderClient client;
 
+  /** The last view, or null. */
+  private ClusterView seen;
+
   Brokers(Vertx vertx, String node, long requestTimeoutMillis) {
     this.vertx = vertx;
     this.node = node;
@@ -70,12 +76,16 @@ final class Brokers {
    * topics.
    */
   Future<ClusterView> view() {
-    return ask(Addresses.VIEW, Buffer.buffer())
+    ClusterView known = seen;
+    return ask(Addresses.VIEW, ViewSince.question(known))
         .map(
             answer -> {
-              ClusterView view = ClusterView.fromJson(Bodies.answeredJson(answer));
+              ClusterView view = ClusterView.fromJson(Bodies.answeredJson(answer), known);
               leaders.leaders = new ArrayList<>(view.dataLeaders());
-              leaders.groups = view.shardGroups();
+              if (seen == null || view.topics() != seen.topics()) {
+                leaders.groups = view.shardGroups();
+              }
+              seen = view;
               leaders.old = false;
               return view;
             })
@@ -104,20 +114,27 @@ final class Brokers {
     return read(Op.READ_MOVES, RecordCodec.MOVES::read);
   }
 
+  /** Shards of all topics. */
+  Future<Shards> shards(String group) {
+    return shards(group, null);
+  }
+
   /**
    * Shards of all data groups with the leases of {@code group}, or of all groups if null. Does not
    * fail: data groups that do not answer are missing.
+   *
+   * @param topics numbers of the topics whose shards are enough; null: all
    */
-  Future<Shards> shards(String group) {
+  Future<Shards> shards(String group, Set<Integer> topics) {
     Future<Void> known =
         leaders.old ? view().<Void>mapEmpty().otherwiseEmpty() : Future.succeededFuture();
-    return known.compose(ready -> shardsOfAll(group));
+    return known.compose(ready -> shardsOfAll(group, topics));
   }
 
-  private Future<Shards> shardsOfAll(String group) {
+  private Future<Shards> shardsOfAll(String group, Set<Integer> topics) {
     List<Future<List<ShardStatus>>> parts = new ArrayList<>();
     for (int i = 0; i < leaders.dataGroups(); i++) {
-      parts.add(shardsOf(i, group));
+      parts.add(shardsOf(i, group, topics));
     }
     return Future.join(parts)
         .transform(
@@ -135,9 +152,15 @@ final class Brokers {
             });
   }
 
-  private Future<List<ShardStatus>> shardsOf(int dataGroup, String group) {
-    Buffer body = Frames.request(Op.READ_SHARDS, new Bytes().i32(dataGroup).text(group));
-    return toLeader(dataGroup, body).map(answer -> ShardStatus.LIST.read(new ByteReader(answer)));
+  private Future<List<ShardStatus>> shardsOf(int dataGroup, String group, Set<Integer> topics) {
+    Bytes body = new Bytes().i32(dataGroup).text(group);
+    // Nodes of former versions answer with all.
+    if (topics != null && seen != null && seen.featureLevel() >= FeatureLevel.TOPIC_PATTERNS) {
+      body.i32(topics.size());
+      topics.forEach(body::i32);
+    }
+    return toLeader(dataGroup, Frames.request(Op.READ_SHARDS, body))
+        .map(answer -> ShardStatus.LIST.read(new ByteReader(answer)));
   }
 
   /** Splits requests about shards into lists for {@link #take}. */

@@ -128,7 +128,9 @@ final class ClusterCalls {
 
   /** The view of some broker now, if possible of one that has caught up. */
   Future<ClusterView> view() {
-    return ViewQuestion.ask(link)
+    ClusterView known = directory.current();
+    return ViewQuestion.ask(link, known)
+        .map(view -> known == null || !view.caughtUp() ? view : view.notOlderThan(known))
         // The request only reads, so a missing answer means UNAVAILABLE.
         .recover(
             failure ->

@@ -145,8 +145,13 @@ public record TopicInfo(
 
   /** Whether log groups hold its shards that the cluster was not formed with. */
   public boolean isPlaced() {
-    return next != null && !next.groups().isEmpty()
-        || layouts.stream().anyMatch(layout -> !layout.groups().isEmpty());
+    // A loop, because every topic is asked when one has changed.
+    for (Layout layout : layouts) {
+      if (!layout.groups().isEmpty()) {
+        return true;
+      }
+    }
+    return next != null && !next.groups().isEmpty();
   }
 
   /**

@@ -5,9 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 class ClusterViewTest {
@@ -69,7 +72,8 @@ class ClusterViewTest {
             12,
             List.of(),
             3,
-            9);
+            9,
+            0);
     JsonObject json = view.toJson();
     assertThat(json.getJsonArray("dataLeaders")).hasSize(3);
     assertThat(json.getJsonArray("topics")).hasSize(1);
@@ -91,6 +95,56 @@ class ClusterViewTest {
     assertThat(merged.metaIndex()).isEqualTo(12);
   }
 
+  /** A change of a topic costs what it changes, not what there is. */
+  @Test
+  void anAnswerNamesOnlyWhatHasChanged() {
+    List<TopicInfo> all = new ArrayList<>();
+    for (int id = 1; id <= 3_000; id++) {
+      all.add(topic(id, "t" + id, List.of()));
+    }
+    ClusterView known = topics(all, 100);
+    TopicInfo other = topic(7, "t7", List.of()).configured(new TopicConfig(1, 2, 3));
+    TopicInfo fresh = topic(3_001, "t3001", List.of());
+    JsonObject answer = topics(List.of(other, fresh), 103).toJson(Set.of(9, 5_000));
+    assertThat(answer.encode().length()).isLessThan(1_000);
+
+    ClusterView now = ClusterView.fromJson(new JsonObject(answer.encode()), known);
+    List<TopicInfo> expected = new ArrayList<>(all);
+    expected.set(6, other);
+    expected.remove(8);
+    expected.add(fresh);
+    assertThat(now.topics()).isEqualTo(expected);
+    assertThat(now.metaIndex()).isEqualTo(103);
+  }
+
+  @Test
+  void ifNothingHasChangedTheTopicsAreTheSameList() {
+    ClusterView known = topics(List.of(topic(1, "t", List.of())), 100);
+    JsonObject answer = topics(List.of(), 101).toJson(Set.of());
+    assertThat(ClusterView.fromJson(answer, known).topics()).isSameAs(known.topics());
+    // A node that is behind knows no later changes, and the asker keeps what it has.
+    JsonObject behind = topics(List.of(), 90).toJson(Set.of());
+    ClusterView merged = ClusterView.fromJson(behind, known).notOlderThan(known);
+    assertThat(merged.topics()).isSameAs(known.topics());
+    assertThat(merged.metaIndex()).isEqualTo(100);
+  }
+
+  @Test
+  void aQuestionSaysWhatIsKnown() {
+    ClusterView known = topics(List.of(), 100);
+    assertThat(ViewSince.of(ViewSince.question(known))).isEqualTo(new ViewSince("c", 100, 0));
+    assertThat(ViewSince.of(ViewSince.question(null))).isNull();
+    assertThat(ViewSince.of(ViewSince.question(topics(List.of(), -1)))).isNull();
+    for (String wrong : List.of("", "x", "[]", "{}", "{\"cluster\":1,\"metaIndex\":\"\"}")) {
+      assertThat(ViewSince.of(Buffer.buffer(wrong))).isNull();
+    }
+  }
+
+  private static ClusterView topics(List<TopicInfo> topics, long index) {
+    return new ClusterView(
+        "c", "n1", "n1", List.of("n1"), List.of("n1"), topics, 3, List.of(2L), true, index);
+  }
+
   private static ClusterView view(List<String> leaders, int formed, List<Long> terms, long index) {
     return new ClusterView(
         "c",
@@ -105,7 +159,8 @@ class ClusterViewTest {
         index,
         List.of(),
         formed,
-        9);
+        9,
+        0);
   }
 
   private static TopicInfo topic(int id, String name, List<Integer> groups) {

@@ -150,7 +150,9 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
 
   @Override
   void show(List<MetaChange> changes, long index, EntryBody body) {
+    tables.begin(index);
     changes.forEach(change -> change.show(tables));
+    tables.end();
     if (changes.stream().anyMatch(MetaChange::resumes)) {
       onResumed.run();
     }

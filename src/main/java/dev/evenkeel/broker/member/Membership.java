@@ -244,7 +244,7 @@ public final class Membership implements PeerLink {
             .put("level", FeatureLevel.reads());
     return bus.thenCompose(
         vertx ->
-            ViewQuestion.ask(new VertxLink(vertx, node))
+            ViewQuestion.ask(new VertxLink(vertx, node), null)
                 .recover(
                     nobody ->
                         Future.failedFuture(

@@ -224,15 +224,32 @@ public final class ControlService {
   private Future<Buffer> readShards(ByteReader in) {
     LogGroupServer group = group(in);
     String only = in.text();
+    List<Integer> topics = in.remaining() > 0 ? topics(in) : null;
     in.end();
     group.requireReady();
     List<ShardStatus> statuses = new ArrayList<>();
-    for (var each : group.state().tables().shards()) {
-      statuses.add(status(group, each, only));
+    if (topics == null) {
+      group.state().tables().shards().forEach(each -> statuses.add(status(group, each, only)));
+    } else {
+      for (int topic : topics) {
+        group
+            .state()
+            .tables()
+            .shards(topic)
+            .forEach(each -> statuses.add(status(group, each, only)));
+      }
     }
     Bytes out = new Bytes(64 * statuses.size());
     ShardStatus.LIST.write(out, statuses);
     return answer(out);
+  }
+
+  private static List<Integer> topics(ByteReader in) {
+    List<Integer> topics = new ArrayList<>();
+    for (int left = in.i32(); left > 0; left--) {
+      topics.add(in.i32());
+    }
+    return topics;
   }
 
   private static ShardStatus status(

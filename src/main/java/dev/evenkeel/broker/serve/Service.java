@@ -4,6 +4,7 @@ import static dev.evenkeel.protocol.Refusal.INVALID;
 
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.quota.QuotaMeters;
+import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.ClusterView;
@@ -15,6 +16,7 @@ import dev.evenkeel.bus.NodePlace;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
 import dev.evenkeel.bus.ViewQuestion;
+import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.bus.meters.MeterScope;
 import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.log.Leadership;
@@ -33,9 +35,12 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
+import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 
 /** Answers all requests to a broker. Made and used on one context. */
 public final class Service {
@@ -230,8 +235,38 @@ public final class Service {
     return control.handle(request);
   }
 
-  /** The leaders that this node knows, and the active topics. */
-  public ClusterView view() {
+  /**
+   * The leaders that this node knows, the cluster's time, and the active topics; or of these, if the
+   * question says what the asker knows, only what has changed since.
+   */
+  public Buffer answerView(Buffer question) {
+    // Read before the topics, so that the topics are at least as new.
+    boolean caughtUp = node.log().meta().caughtUp();
+    long metaIndex = node.log().meta().status().appliedIndex();
+    ViewSince since = caughtUp ? ViewSince.of(question) : null;
+    MetaTables tables = node.meta().tables();
+    Set<Integer> changed =
+        since != null && since.cluster().equals(node.log().clusterId())
+            ? tables.topicChanges().since(since.metaIndex())
+            : null;
+    Stream<TopicInfo> topics =
+        changed == null
+            ? tables.topics().stream()
+            : changed.stream().sorted().map(tables::topic).filter(Objects::nonNull);
+    List<TopicInfo> active =
+        topics.filter(each -> caughtUp && each.state() == TopicInfo.State.ACTIVE).toList();
+    ClusterView view = view(active, caughtUp, metaIndex);
+    JsonObject answer;
+    if (changed == null) {
+      answer = view.toJson();
+    } else {
+      active.forEach(topic -> changed.remove(topic.id()));
+      answer = view.toJson(changed);
+    }
+    return answer.put(ViewQuestion.CLOCK, node.clock().millis()).toBuffer();
+  }
+
+  private ClusterView view(List<TopicInfo> active, boolean caughtUp, long metaIndex) {
     LogNode log = node.log();
     List<String> leaders = new ArrayList<>();
     List<Long> terms = new ArrayList<>();
@@ -243,13 +278,6 @@ public final class Service {
       terms.add(leadership.term());
     }
     Leadership meta = log.meta().leadership();
-    // Read before the topics, so that the topics are at least as new.
-    boolean caughtUp = log.meta().caughtUp();
-    long metaIndex = log.meta().status().appliedIndex();
-    List<TopicInfo> active =
-        node.meta().tables().topics().stream()
-            .filter(topic -> caughtUp && topic.state() == TopicInfo.State.ACTIVE)
-            .toList();
     return new ClusterView(
         log.clusterId(),
         node.nodeId(),
@@ -263,12 +291,8 @@ public final class Service {
         metaIndex,
         places(),
         log.formedGroups(),
-        node.meta().tables().featureLevel());
-  }
-
-  /** The view with the cluster's time, as a client gets it. */
-  public JsonObject answerView() {
-    return view().toJson().put(ViewQuestion.CLOCK, node.clock().millis());
+        node.meta().tables().featureLevel(),
+        0);
   }
 
   private List<NodePlace> places() {

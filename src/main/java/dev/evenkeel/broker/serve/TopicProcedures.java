@@ -148,7 +148,10 @@ final class TopicProcedures {
     if (before != null) {
       return before.transform(any -> drive(latest(topic), what));
     }
-    changed();
+    if (topic.state() != TopicInfo.State.CREATING) {
+      // One that is being created is in no view yet.
+      changed();
+    }
     Future<Reply> now =
         steps(topic)
             .recover(failure -> Future.failedFuture(unfinished(topic, what, failure)))

@@ -135,12 +135,18 @@ public final class DataTables {
     return Collections.unmodifiableSet(shards.entrySet());
   }
 
+  /** Those of a topic, sorted; a live view. */
+  public Set<Map.Entry<Shard, ShardRecord>> shards(int topicId) {
+    return Collections.unmodifiableSet(ofTopic(topicId).entrySet());
+  }
+
+  private NavigableMap<Shard, ShardRecord> ofTopic(int topicId) {
+    return shards.subMap(new Shard(topicId, 0), true, new Shard(topicId, Integer.MAX_VALUE), true);
+  }
+
   /** Shards of a topic, sorted. */
   public List<Shard> shardsOf(int topicId) {
-    return List.copyOf(
-        shards
-            .subMap(new Shard(topicId, 0), true, new Shard(topicId, Integer.MAX_VALUE), true)
-            .keySet());
+    return List.copyOf(ofTopic(topicId).keySet());
   }
 
   /**

@@ -44,6 +44,11 @@ public final class MetaTables {
   final Map<String, Set<Pause>> pauses = new ConcurrentHashMap<>();
 
   final MoveTable moves = new MoveTable();
+  final TopicChanges topicChanges = new TopicChanges();
+
+  /** The entry that is being applied. */
+  private long index;
+
   volatile Counters counters = Counters.FIRST;
   volatile int featureLevel = FeatureLevel.FIRST;
 
@@ -116,12 +121,29 @@ public final class MetaTables {
     return tables;
   }
 
+  /** An entry is going to be shown. On the applying thread. */
+  public void begin(long entry) {
+    index = entry;
+  }
+
+  /** An entry has been shown. On the applying thread. */
+  public void end() {
+    topicChanges.applied(index);
+  }
+
+  /** Which topics the latest entries have changed. */
+  public TopicChanges topicChanges() {
+    return topicChanges;
+  }
+
   void put(TopicInfo topic) {
+    topicChanges.changed(index, topic.id());
     topics.put(topic.id(), topic);
     topicIds.put(topic.name(), topic.id());
   }
 
   void remove(TopicInfo topic) {
+    topicChanges.changed(index, topic.id());
     topicIds.remove(topic.name());
     topics.remove(topic.id());
   }

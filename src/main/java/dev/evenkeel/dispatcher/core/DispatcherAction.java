@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** Something that the {@link DispatcherCore} wants done. */
 public sealed interface DispatcherAction {
@@ -67,8 +68,13 @@ public sealed interface DispatcherAction {
   /** The active topics; null if they cannot be read now. */
   record ReadView(long id) implements DispatcherAction, Request<List<TopicInfo>> {}
 
-  /** Of one group, or of all if null; the shards whose leaders answered, or null if none did. */
-  record ReadLeases(long id, String group)
+  /**
+   * The shards whose leaders answered, or null if none did.
+   *
+   * @param group with the leases of this group; null: of all
+   * @param topics numbers of the topics whose shards to read; null: of all
+   */
+  record ReadLeases(long id, String group, Set<Integer> topics)
       implements DispatcherAction, Request<List<ShardStatus>> {}
 
   /** The groups' records; null if they cannot be read now. */
@@ -80,7 +86,6 @@ public sealed interface DispatcherAction {
   /** A run has the group's lease at this term, and is being granted the shards. */
   record Holds(String group, String instance, long term) implements DispatcherAction {}
 
-  /** A hint for the registry map: this member is there. */
   /**
    * The log takes no more topics into the record of a group.
    *
@@ -88,6 +93,7 @@ public sealed interface DispatcherAction {
    */
   record TopicsLeftOut(String group, String detail) implements DispatcherAction {}
 
+  /** A hint for the registry map: this member is there. */
   record Register(Member member) implements DispatcherAction {}
 
   record Unregister(String group, String member) implements DispatcherAction {}

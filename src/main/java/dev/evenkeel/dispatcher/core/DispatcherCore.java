@@ -100,7 +100,7 @@ public final class DispatcherCore {
       List<ShardStatus> statuses,
       List<UnheardMember> registered,
       long nowMillis) {
-    state.view.show(new Topics(activeTopics));
+    state.view.show(activeTopics);
     infos.forEach(info -> state.make(info.name()).show(info));
     for (UnheardMember run : registered) {
       GroupState group = state.get(run.group());
@@ -206,23 +206,31 @@ public final class DispatcherCore {
     if (activeTopics == null) {
       heartbeats.topicsUnreadable(id);
     } else {
-      if (state.view.show(new Topics(activeTopics))) {
-        otherShards();
+      Topics.Change change = state.view.show(activeTopics);
+      if (!change.isEmpty()) {
+        otherShards(change);
       }
       heartbeats.topicsRead(id, nowMillis);
     }
     state.view.readAgain(state.waiting.needsTopics());
   }
 
-  private void otherShards() {
-    state.topicsChanged();
+  /** Groups that have nothing to do with these topics are left alone. */
+  private void otherShards(Topics.Change change) {
+    state.topicsChanged(change);
+    boolean any = false;
     for (GroupState group : state.groups()) {
-      group.changedBy(Cause.TOPIC);
-      group.plan().topicsChanged();
-      group.members().live().forEach(m -> group.assignmentChanged(m.name()));
-      heartbeats.topicsChanged(group);
+      if (group.isConcernedBy(change)) {
+        any = true;
+        group.changedBy(Cause.TOPIC);
+        group.plan().topicsChanged();
+        group.members().live().forEach(m -> group.assignmentChanged(m.name()));
+        heartbeats.topicsChanged(group);
+      }
     }
-    leases.readAll();
+    if (any) {
+      leases.readTopics(change.ids());
+    }
   }
 
   // ---- Groups that one run holds

@@ -98,9 +98,9 @@ final class DispatcherState {
     statuses.forEach(status -> ends.put(status.shard(), status.endOffset()));
   }
 
-  /** Drops the ends of shards whose topics are gone. */
-  void topicsChanged() {
-    ends.keySet().removeIf(shard -> !topics().has(shard));
+  /** Drops the ends of shards that are gone. */
+  void topicsChanged(Topics.Change change) {
+    change.gone().forEach(ends::remove);
   }
 
   /**

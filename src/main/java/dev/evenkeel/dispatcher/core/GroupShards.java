@@ -10,9 +10,11 @@ import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.Stream;
 
 /**
  * The shards of one group, with their leases as far as the dispatcher knows them: the highest epoch
@@ -145,6 +147,28 @@ public final class GroupShards {
   /** All leases that are known, by shard. */
   List<Lease> leases() {
     return states.values().stream().map(ShardState::lease).filter(lease -> lease != null).toList();
+  }
+
+  /**
+   * The shards whose leases are known.
+   *
+   * @param topics numbers of their topics; null: of all
+   */
+  Stream<Shard> leased(Set<Integer> topics) {
+    Stream<ShardState> all =
+        topics == null
+            ? states.values().stream()
+            : topics.stream().flatMap(topic -> ofTopic(topic).values().stream());
+    return all.filter(state -> state.lease() != null).map(state -> state.shard);
+  }
+
+  /** Whether anything is known of a shard of the topic. */
+  boolean hasAny(int topic) {
+    return !ofTopic(topic).isEmpty();
+  }
+
+  private NavigableMap<Shard, ShardState> ofTopic(int topic) {
+    return states.subMap(new Shard(topic, 0), true, new Shard(topic, Integer.MAX_VALUE), true);
   }
 
   /** Whether no lease is known. */

@@ -374,6 +374,18 @@ public final class GroupState {
     }
   }
 
+  /** Whether it reads one of these topics, may do so, or has leases there. */
+  boolean isConcernedBy(Topics.Change change) {
+    for (String topic : change.names()) {
+      boolean wanted =
+          members.live().stream().anyMatch(m -> Topics.matches(m.beat().topics(), topic));
+      if (wanted || info != null && info.reads(topic) || isRead(topic)) {
+        return true;
+      }
+    }
+    return change.ids().stream().anyMatch(shards::hasAny);
+  }
+
   /** Topics that members want to read and the log does not take into the group's record. */
   public int topicsLeftOut() {
     if (!topics.leavesOut()) {

@@ -28,15 +28,23 @@ final class ShardLeases {
   private static final String ALL = "";
 
   /**
+   * @param topics whose shards are read; null: all
    * @param marks of the groups' shards when it began, by group
    */
-  private record Read(String scope, Map<String, Long> marks) {}
+  private record Read(String scope, Set<Integer> topics, Map<String, Long> marks) {
+    boolean ofTopics() {
+      return topics != null;
+    }
+  }
 
   private final DispatcherState state;
   private final MoveRecorder moves;
   private final GroupLeases groupLeases;
   private final List<Read> reads = new ArrayList<>();
   private final Set<String> readAgain = new HashSet<>();
+
+  /** Topics whose shards to read when the read of others has been answered. */
+  private final Set<Integer> topicsAgain = new HashSet<>();
 
   ShardLeases(DispatcherState state, MoveRecorder moves, GroupLeases groupLeases) {
     this.state = state;
@@ -53,10 +61,19 @@ final class ShardLeases {
 
   /** Reads the leases of a group. If a read is on its way already, another one follows it. */
   private void read(String scope) {
-    if (reads.stream().anyMatch(read -> scope.equals(read.scope()))) {
+    if (reads.stream().anyMatch(read -> !read.ofTopics() && scope.equals(read.scope()))) {
       readAgain.add(scope);
     } else {
-      state.out.add(begin(scope));
+      state.out.add(begin(scope, null));
+    }
+  }
+
+  /** Reads the leases of all groups on the shards of these topics. */
+  void readTopics(Set<Integer> topics) {
+    if (reads.stream().anyMatch(Read::ofTopics)) {
+      topicsAgain.addAll(topics);
+    } else if (!topics.isEmpty()) {
+      state.out.add(begin(ALL, Set.copyOf(topics)));
     }
   }
 
@@ -64,16 +81,16 @@ final class ShardLeases {
    * @param group null: of all groups
    */
   DispatcherAction.ReadLeases look(String group) {
-    return begin(group == null ? ALL : group);
+    return begin(group == null ? ALL : group, null);
   }
 
-  private DispatcherAction.ReadLeases begin(String scope) {
+  private DispatcherAction.ReadLeases begin(String scope, Set<Integer> topics) {
     Map<String, Long> marks = new HashMap<>();
     state.groups().forEach(group -> marks.put(group.name(), group.shards().mark()));
-    Read read = new Read(scope, marks);
+    Read read = new Read(scope, topics, marks);
     reads.add(read);
     return state.out.prepare(
-        id -> new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope),
+        id -> new DispatcherAction.ReadLeases(id, scope.equals(ALL) ? null : scope, topics),
         (statuses, nowMillis) -> answered(read, statuses, nowMillis));
   }
 
@@ -82,14 +99,18 @@ final class ShardLeases {
     if (statuses != null) {
       learn(statuses, read, nowMillis);
     }
-    if (readAgain.remove(read.scope())) {
+    if (read.ofTopics()) {
+      Set<Integer> next = Set.copyOf(topicsAgain);
+      topicsAgain.clear();
+      readTopics(next);
+    } else if (readAgain.remove(read.scope())) {
       read(read.scope());
     }
   }
 
   /** Takes the leases that were read before the start. */
   void first(List<ShardStatus> statuses, long nowMillis) {
-    learn(statuses, new Read(ALL, Map.of()), nowMillis);
+    learn(statuses, new Read(ALL, null, Map.of()), nowMillis);
   }
 
   private void learn(List<ShardStatus> statuses, Read read, long nowMillis) {
@@ -115,7 +136,7 @@ final class ShardLeases {
       long mark = read.marks().getOrDefault(name, 0L);
       // A shard whose leader answered, and named no lease, has none.
       Set<Shard> shards = new TreeSet<>(leases.keySet());
-      group.shards().leases().forEach(lease -> shards.add(lease.shard()));
+      group.shards().leased(read.topics()).forEach(shards::add);
       shards.retainAll(covered);
       for (Shard shard : shards) {
         learn(group, shard, known -> known.read(shard, leases.get(shard), mark), nowMillis);

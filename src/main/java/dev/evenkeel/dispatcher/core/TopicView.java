@@ -16,7 +16,7 @@ final class TopicView {
 
   private final Outbox out;
   private Reader reader;
-  private Topics topics = Topics.NONE;
+  private final Topics topics = new Topics(List.of());
   private Long inFlight;
   private boolean again;
 
@@ -68,11 +68,9 @@ final class TopicView {
   /**
    * Takes in what was read.
    *
-   * @return whether there are other shards than before
+   * @return the topics that have other shards than before
    */
-  boolean show(Topics next) {
-    boolean other = !next.sameShardsAs(topics);
-    topics = next;
-    return other;
+  Topics.Change show(List<TopicInfo> next) {
+    return topics.show(next);
   }
 }

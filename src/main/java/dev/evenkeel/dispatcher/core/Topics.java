@@ -7,6 +7,7 @@ import dev.evenkeel.protocol.TopicPattern;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -17,9 +18,23 @@ import java.util.TreeMap;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
-/** The active topics by name and by number. Immutable. */
+/** The active topics by name and by number. Only {@link #show} changes them. */
 public final class Topics {
-  static final Topics NONE = new Topics(List.of());
+  /**
+   * Topics that have come or gone or have other shards than before.
+   *
+   * @param ids their numbers
+   * @param names their names
+   * @param gone shards that are there no more
+   */
+  record Change(Set<Integer> ids, Set<String> names, List<Shard> gone) {
+    boolean isEmpty() {
+      return ids.isEmpty();
+    }
+  }
+
+  /** Sorted by number. */
+  private List<TopicInfo> all = List.of();
 
   private final Map<String, TopicInfo> byName = new HashMap<>();
   private final Map<Integer, TopicInfo> byId = new HashMap<>();
@@ -32,10 +47,69 @@ public final class Topics {
   private record Subscription(List<String> entries, List<String> allowed) {}
 
   Topics(List<TopicInfo> topics) {
-    for (TopicInfo topic : topics) {
-      byName.put(topic.name(), topic);
-      byId.put(topic.id(), topic);
+    show(topics);
+  }
+
+  /**
+   * Takes in what the topics are now. What it does for a topic that has not changed is to compare
+   * one reference.
+   *
+   * @param topics in any order
+   */
+  Change show(List<TopicInfo> topics) {
+    List<TopicInfo> now = new ArrayList<>(topics);
+    now.sort(Comparator.comparingInt(TopicInfo::id));
+    Change change = new Change(new HashSet<>(), new HashSet<>(), new ArrayList<>());
+    int i = 0;
+    int j = 0;
+    while (i < all.size() || j < now.size()) {
+      TopicInfo before = i < all.size() ? all.get(i) : null;
+      TopicInfo after = j < now.size() ? now.get(j) : null;
+      if (after == null || before != null && before.id() < after.id()) {
+        i++;
+        changed(change, before, null);
+      } else if (before == null || after.id() < before.id()) {
+        j++;
+        changed(change, null, after);
+      } else {
+        i++;
+        j++;
+        if (before != after) {
+          changed(change, before, after);
+        }
+      }
     }
+    all = now;
+    matched
+        .keySet()
+        .removeIf(each -> change.names().stream().anyMatch(name -> matches(each.entries(), name)));
+    return change;
+  }
+
+  private void changed(Change change, TopicInfo before, TopicInfo after) {
+    TopicInfo either = after == null ? before : after;
+    if (after == null) {
+      byId.remove(before.id());
+      byName.remove(before.name(), before);
+    } else {
+      byId.put(after.id(), after);
+      byName.put(after.name(), after);
+    }
+    if (before != null && after != null && before.layouts().equals(after.layouts())) {
+      return;
+    }
+    change.ids().add(either.id());
+    change.names().add(either.name());
+    if (before != null) {
+      before.all().stream()
+          .filter(shard -> after == null || !after.has(shard.shard()))
+          .forEach(change.gone()::add);
+    }
+  }
+
+  /** Whether a subscription takes in a topic of that name. */
+  static boolean matches(Collection<String> subscription, String name) {
+    return subscription.stream().anyMatch(entry -> TopicPattern.matches(entry, name));
   }
 
   public Collection<TopicInfo> all() {
@@ -60,12 +134,6 @@ public final class Topics {
   boolean has(Shard shard) {
     TopicInfo topic = byId.get(shard.topicId());
     return topic != null && topic.has(shard.shard());
-  }
-
-  boolean sameShardsAs(Topics other) {
-    return byId.keySet().equals(other.byId.keySet())
-        && byId.values().stream()
-            .allMatch(topic -> topic.layouts().equals(other.byId.get(topic.id()).layouts()));
   }
 
   /** Numbers of those of {@code names} that are active. */

@@ -1,10 +1,12 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.rate.ReserveRequest;
 import dev.evenkeel.gateway.access.Permission.Kind;
@@ -277,11 +279,29 @@ public final class SessionRules {
       return view;
     }
     JsonObject json = new JsonObject(view);
-    List<Object> topics =
-        json.getJsonArray("topics").stream()
-            .filter(topic -> principal.seesTopic(((JsonObject) topic).getString("name")))
-            .toList();
-    return json.put("topics", new JsonArray(topics)).toBuffer();
+    for (String field : ClusterView.TOPICS) {
+      if (json.getJsonArray(field) != null) {
+        List<Object> topics =
+            json.getJsonArray(field).stream()
+                .filter(topic -> principal.seesTopic(((JsonObject) topic).getString("name")))
+                .toList();
+        json.put(field, new JsonArray(topics));
+      }
+    }
+    return json.put(ClusterView.VISIBLE_TO, visibleTo(principal)).toBuffer();
+  }
+
+  /**
+   * The question for a view as it goes to a broker: whoever saw other topics until now, because of
+   * other permissions, gets all that are visible now.
+   */
+  public static Buffer viewQuestion(Principal principal, Buffer question) {
+    ViewSince since = ViewSince.of(question);
+    return since != null && since.visibleTo() == visibleTo(principal) ? question : Buffer.buffer();
+  }
+
+  private static int visibleTo(Principal principal) {
+    return principal.seesAll() ? 0 : principal.may().toString().hashCode() | 1;
   }
 
   static JsonObject json(Buffer request) {

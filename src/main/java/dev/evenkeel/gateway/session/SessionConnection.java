@@ -258,8 +258,10 @@ final class SessionConnection {
       Buffer body,
       int bytes,
       DeliveryOptions options) {
+    Buffer asked =
+        address.equals(Addresses.VIEW) ? SessionRules.viewQuestion(principal, body) : body;
     Supplier<Future<Message<Object>>> request =
-        () -> port.vertx().eventBus().request(address, body, options);
+        () -> port.vertx().eventBus().request(address, asked, options);
     (port.spans() == null ? request.get() : port.spans().of(address, body, options, request))
         .onComplete(
             done -> {

@@ -162,4 +162,31 @@ class GroupTopicsTest {
     assertThat(group().members().live()).hasSize(1);
     assertThat(owned()).containsExactly("tenant-00001", "tenant-00003");
   }
+
+  /** What a change of topics costs does not grow with the topics that it does not concern. */
+  @Test
+  void aChangeOfATopicConcernsOnlyItsReaders() {
+    create(3_000, "tenant-");
+    bench.activate(List.of());
+    Heartbeat a = beat("a", "tenant-*");
+    bench.send(a);
+    bench.pass(2_000, a);
+    int plans = bench.plans;
+    bench.clear();
+
+    create(1, "other-");
+    bench.run(bench.core.topicsChanged(bench.now));
+    assertThat(bench.plans).isEqualTo(plans);
+    assertThat(bench.actions)
+        .hasSize(1)
+        .allMatch(action -> action instanceof DispatcherAction.ReadView);
+
+    bench.clear();
+    create(1, "tenant-");
+    bench.run(bench.core.topicsChanged(bench.now));
+    assertThat(bench.actions)
+        .filteredOn(DispatcherAction.ReadLeases.class::isInstance)
+        .extracting(action -> ((DispatcherAction.ReadLeases) action).topics())
+        .containsExactly(Set.of(3_002));
+  }
 }
