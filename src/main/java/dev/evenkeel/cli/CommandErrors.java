@@ -5,6 +5,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.RefusedException;
 import java.io.PrintWriter;
+import java.nio.file.InvalidPathException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -45,6 +46,9 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
         break;
       }
     }
+    if (causedByName(failure)) {
+      text += "; this locale has no such names of files: " + Arguments.help();
+    }
     String name = command.getCommandSpec().qualifiedName();
     boolean traced = Arrays.asList(args).contains("--verbose");
     print(command, name + ": " + oneLine(text) + " (see " + name + " --help)", failure, traced);
@@ -82,6 +86,17 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
     return cause instanceof CommandFailure known ? known.exitStatus() : ExitStatus.FAILED;
   }
 
+  /** Whether a name of a file has characters that the locale has not. */
+  private static boolean causedByName(Throwable failure) {
+    for (Throwable each = failure; each != null; each = each.getCause()) {
+      if (each instanceof InvalidPathException
+          || String.valueOf(each.getMessage()).contains("InvalidPathException")) {
+        return !Arguments.localeReadsAll();
+      }
+    }
+    return false;
+  }
+
   /** The cause as a failure of the command. */
   public static CommandFailure failure(Throwable cause) {
     return cause instanceof CommandFailure known
@@ -100,6 +115,9 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
         || failure instanceof LogStartException) {
       String message = failure.getMessage();
       return message == null || message.isBlank() ? failure.toString() : message;
+    }
+    if (causedByName(failure)) {
+      return failure.getMessage() + ": this locale has no such names of files: " + Arguments.help();
     }
     return failure.getMessage() == null
         ? failure.toString()
@@ -134,6 +152,6 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
   }
 
   private static String oneLine(String text) {
-    return String.valueOf(text).replaceAll("\\s*[\\r\\n]+\\s*", " ").trim();
+    return Terminal.visible(String.valueOf(text).replaceAll("\\s*[\\r\\n]+\\s*", " ").trim());
   }
 }

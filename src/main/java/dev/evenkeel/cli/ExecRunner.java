@@ -38,6 +38,11 @@ final class ExecRunner implements AutoCloseable {
   /** Shells and Java report the end by signal n as exit status 128 + n. */
   private static final int SIGNALLED = 128;
 
+  /** Holds the command if it is not ASCII. */
+  private static final String COMMAND = "EVENKEEL_COMMAND";
+
+  private static final int PIECE_BYTES = 16 << 10;
+
   private static final int SIGNAL_MAX = 64;
 
   /**
@@ -261,12 +266,21 @@ final class ExecRunner implements AutoCloseable {
             });
     StringBuilder script = new StringBuilder();
     call.bytes().forEach((name, value) -> put(environment, script, name, value));
-    return builder.command("sh", "-c", script.append(call.command()).toString());
+    byte[] command = call.command().getBytes(StandardCharsets.UTF_8);
+    if (ascii(command)) {
+      script.append(call.command());
+    } else {
+      put(environment, script, COMMAND, command);
+      script.append("set -- \"$%1$s\"; unset %1$s; eval \"shift; $1\"".formatted(COMMAND));
+    }
+    return builder.command("sh", "-c", script.toString());
   }
 
   /**
    * Sets a variable. The shell decodes what is not ASCII, because Java would write it to the
-   * environment in the locale's encoding. The x keeps line ends at the end of the value.
+   * environment in the locale's encoding. The x keeps line ends at the end of the value. Decoding
+   * needs four characters for each byte, and Linux allows 128 KiB for a variable: a long value comes
+   * in pieces.
    */
   private static void put(
       Map<String, String> environment, StringBuilder script, String name, byte[] value) {
@@ -274,15 +288,25 @@ final class ExecRunner implements AutoCloseable {
       environment.put(name, new String(value, StandardCharsets.US_ASCII));
       return;
     }
-    StringBuilder escaped = new StringBuilder();
-    for (byte b : value) {
-      // A variable cannot hold a zero byte.
-      if (b != 0) {
-        escaped.append(String.format("\\%03o", b & 0xFF));
+    StringBuilder pieces = new StringBuilder();
+    StringBuilder names = new StringBuilder();
+    for (int from = 0, piece = 0; from < value.length; from += PIECE_BYTES, piece++) {
+      StringBuilder escaped = new StringBuilder();
+      for (int i = from; i < Math.min(value.length, from + PIECE_BYTES); i++) {
+        // A variable cannot hold a zero byte.
+        if (value[i] != 0) {
+          escaped.append(String.format("\\%03o", value[i] & 0xFF));
+        }
       }
+      // No header has a name of small letters.
+        String pieceName = "evenkeel_piece" + piece + "_" + name;
+      environment.put(pieceName, escaped.toString());
+      pieces.append("${").append(pieceName).append('}');
+      names.append(' ').append(pieceName);
     }
-    environment.put(name, escaped.toString());
-    script.append("%1$s=$(printf \"${%1$s}x\"); export %1$s=\"${%1$s%%x}\"\n".formatted(name));
+    script.append(
+        "%1$s=$(printf \"%2$sx\"); export %1$s=\"${%1$s%%x}\"; unset%3$s\n"
+            .formatted(name, pieces, names));
   }
 
   private static boolean ascii(byte[] bytes) {

@@ -1,5 +1,10 @@
 package dev.evenkeel.cli;
 
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -64,9 +69,40 @@ public final class Main implements Runnable {
   public static void main(String[] args) {
     // Netty then makes large arrays without zeroing them first.
     System.getProperties().putIfAbsent("io.netty.tryReflectionSetAccessible", "true");
-    int status = commandLine(args).execute(args);
+    // In any locale: what is printed is UTF-8, as what is read.
+    System.setOut(utf8(FileDescriptor.out));
+    System.setErr(utf8(FileDescriptor.err));
+    int status;
+    try {
+      String[] given = Arguments.of(args);
+      Arguments.checkVariables(System.getenv());
+      status =
+          commandLine(given)
+              .setOut(new PrintWriter(System.out, true))
+              .setErr(new PrintWriter(System.err, true))
+              .execute(given);
+    } catch (CommandFailure e) {
+      System.err.println("evenkeel: " + e.getMessage());
+      status = e.exitStatus();
+    } catch (LinkageError e) {
+      // Such as a native library of compression.
+      System.err.println(
+          "evenkeel: "
+              + Terminal.visible(String.valueOf(e))
+              + ": if "
+              + System.getProperty("java.io.tmpdir")
+              + " is mounted noexec, give the JVM another directory by -Djava.io.tmpdir");
+      if (List.of(args).contains("--verbose")) {
+        e.printStackTrace();
+      }
+      status = ExitStatus.FAILED;
+    }
     HttpThreads.end();
     System.exit(status);
+  }
+
+  private static PrintStream utf8(FileDescriptor to) {
+    return new PrintStream(new FileOutputStream(to), true, StandardCharsets.UTF_8);
   }
 
   /** The command line with all commands; its {@code execute} returns the exit status. */

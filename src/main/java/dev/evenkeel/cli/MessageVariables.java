@@ -10,12 +10,6 @@ final class MessageVariables {
   private static final String KEY = "EVENKEEL_KEY";
   private static final String HEADER = "EVENKEEL_HEADER_";
 
-  /**
-   * Longest value of a header that is not ASCII: it is passed with four characters for each byte,
-   * and Linux allows 128 KiB for a variable.
-   */
-  static final int BYTES_MAX = 32_000;
-
   private MessageVariables() {}
 
   /** Whether another message may not have this variable, too. */
@@ -57,13 +51,11 @@ final class MessageVariables {
 
   /** Whether a value can be in an environment. */
   private static boolean fits(byte[] value) {
-    boolean ascii = true;
     for (byte b : value) {
       if (b == 0) {
         return false;
       }
-      ascii &= b > 0;
     }
-    return ascii || value.length <= BYTES_MAX && TextOrBase64.textOrNull(value) != null;
+    return TextOrBase64.textOrNull(value) != null;
   }
 }

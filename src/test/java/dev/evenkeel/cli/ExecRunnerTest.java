@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -121,9 +122,8 @@ class ExecRunnerTest {
     headers.put("größe", utf8("zwölf\n\n"));
     headers.put("no text", new byte[] {(byte) 0xFF});
     headers.put("zero", new byte[] {'a', 0});
-    headers.put("ascii", utf8("x".repeat(MessageVariables.BYTES_MAX + 700)));
-    headers.put("long", utf8("ü".repeat(MessageVariables.BYTES_MAX / 2)));
-    headers.put("longer", utf8("ü".repeat(MessageVariables.BYTES_MAX / 2) + "x"));
+    headers.put("ascii", utf8("x".repeat(Limits.HEADERS_BYTES_MAX)));
+    headers.put("long", utf8("ü".repeat(Limits.HEADERS_BYTES_MAX / 2)));
     Map<String, byte[]> variables =
         MessageVariables.of(new Message(utf8("k"), headers, 0, new byte[0]));
     assertThat(variables.keySet())
@@ -138,7 +138,22 @@ class ExecRunnerTest {
             + " ${#EVENKEEL_HEADER_ASCII}; env | grep -c ^EVENKEEL_HEADER; printenv"
             + " EVENKEEL_HEADER_LONG | wc -c";
     assertThat(print(show, Map.of(), variables, ""))
-        .isEqualTo("%d \\n $x\n|zwölf\n\n|32700|4\n" + (MessageVariables.BYTES_MAX + 1) + "\n");
+        .isEqualTo("%d \\n $x\n|zwölf\n\n|32768|4\n" + (Limits.HEADERS_BYTES_MAX + 1) + "\n");
+  }
+
+  /** The longest key fits, whatever is in it. */
+  @Test
+  void theLongestKeyFits() {
+    String key = "%ü".repeat(Limits.KEY_BYTES_MAX / 3) + "\n\n";
+    byte[] bytes = utf8(key.substring(0, key.length() - 2) + "\n\n");
+    String show = "printf %s \"$EVENKEEL_KEY\"; env | grep -ci evenkeel_piece; true";
+    assertThat(print(show, Map.of(), Map.of("EVENKEEL_KEY", bytes), "")).isEqualTo(key + "0\n");
+  }
+
+  @Test
+  void commandsNeedNotBeAscii() {
+    assertThat(print("echo 'größe' \"$#\"; env | grep -c EVENKEEL_COMMAND; true", Map.of(), Map.of(), ""))
+        .isEqualTo("größe 0\n0\n");
   }
 
   private static byte[] utf8(String text) {
