@@ -143,7 +143,8 @@ final class ConsumeCommand implements Callable<Integer> {
         signal,
         client -> {
           ConsumeRun run =
-              new ConsumeRun(client, consumer, settings, new FileOutputStream(FileDescriptor.out));
+              new ConsumeRun(
+                  client, consumer, settings, Terminal.output(new FileOutputStream(FileDescriptor.out)));
           CompletableFuture<Void> ended = run.start();
           signal.onStop(run::stop);
           try {

@@ -86,7 +86,7 @@ final class ConsumeRun {
             context,
             settings,
             attemptsMax,
-            failure -> System.err.println("evenkeel consume: " + failure));
+            failure -> System.err.println("evenkeel consume: " + Terminal.visible(failure)));
     Function<Delivery, Future<Void>> print =
         settings.json()
             ? delivery -> output.write(line -> JsonLine.json(line, delivery))

@@ -82,7 +82,8 @@ final class MessagesCommand implements Callable<Integer> {
     int status = ExitStatus.FAILED;
     try {
       MessagesRun run =
-          new MessagesRun(api, settings, new FileOutputStream(FileDescriptor.out), System.err);
+          new MessagesRun(
+              api, settings, Terminal.output(new FileOutputStream(FileDescriptor.out)), System.err);
       if (signal != null) {
         signal.onStop(run::stop);
       }

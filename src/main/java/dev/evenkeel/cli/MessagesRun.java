@@ -325,7 +325,7 @@ final class MessagesRun {
   }
 
   private void show(String text) {
-    err.println("evenkeel topic messages: " + text);
+    err.println("evenkeel topic messages: " + Terminal.visible(text));
   }
 
   private void print(JsonObject message) {

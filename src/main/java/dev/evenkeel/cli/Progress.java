@@ -1,9 +1,6 @@
 package dev.evenkeel.cli;
 
-import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Locale;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
@@ -25,22 +22,7 @@ final class Progress implements AutoCloseable {
 
   /** Null unless standard error is a terminal. */
   static Progress of(ProduceRun run, PrintStream err) {
-    return errorIsTerminal() ? new Progress(run, err) : null;
-  }
-
-  /** Whether standard error is a terminal. */
-  private static boolean errorIsTerminal() {
-    Path link = Path.of("/proc/self/fd/2");
-    if (!Files.isSymbolicLink(link)) {
-      // Java can only tell whether standard input and output are both a terminal.
-      return System.console() != null;
-    }
-    try {
-      String target = Files.readSymbolicLink(link).toString();
-      return target.startsWith("/dev/pts/") || target.startsWith("/dev/tty");
-    } catch (IOException e) {
-      return false;
-    }
+    return Terminal.is(2) ? new Progress(run, err) : null;
   }
 
   private void show() {

@@ -50,7 +50,7 @@ public final class Table {
     String[] row = new String[cells.length];
     for (int i = 0; i < cells.length; i++) {
       numeric[i] |= cells[i] instanceof Number;
-      row[i] = cells[i] == null ? "-" : cells[i].toString();
+      row[i] = cells[i] == null ? "-" : Terminal.visible(cells[i].toString());
     }
     rows.add(row);
     return this;

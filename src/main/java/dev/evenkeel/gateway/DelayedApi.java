@@ -16,7 +16,6 @@ import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.ByteBuffer;
-import java.nio.charset.StandardCharsets;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -63,7 +62,7 @@ final class DelayedApi {
     String key = JsonFields.text(request, "key");
     String begin = JsonFields.text(request, "from");
     DelayedId from = begin == null ? DelayedId.first(0) : DelayedId.parse(begin);
-    byte[] keyBytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+    byte[] keyBytes = key == null ? null : TextOrBase64.utf8("key", key);
     DelayedMerge merge = new DelayedMerge(limit, Page.BYTES_MAX);
     return calls
         .topicsWith(topicName)

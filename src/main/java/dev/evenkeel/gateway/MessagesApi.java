@@ -16,7 +16,6 @@ import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.List;
 
@@ -46,7 +45,7 @@ final class MessagesApi {
     }
     int index = (int) JsonFields.number(request, "shard", -1, 0, Limits.SHARD_NUMBERS_MAX);
     String key = JsonFields.text(request, "key");
-    byte[] keyBytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+    byte[] keyBytes = key == null ? null : TextOrBase64.utf8("key", key);
     boolean paged = JsonFields.flag(request, "page");
     return calls
         .topicsWith(topicName)

@@ -6,6 +6,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -156,7 +157,8 @@ final class ProduceApi {
     }
     return at
         ? Instant.ofEpochMilli(
-            JsonFields.number(json, "deliverAt", 0, 0, nowMillis + Limits.DELAY_MILLIS_MAX))
+            StartAt.checkedMillis(
+                JsonFields.number(json, "deliverAt", 0, 0, nowMillis + Limits.DELAY_MILLIS_MAX)))
         : null;
   }
 

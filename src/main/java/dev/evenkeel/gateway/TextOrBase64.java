@@ -3,6 +3,9 @@ package dev.evenkeel.gateway;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.nio.CharBuffer;
+import java.nio.charset.CharacterCodingException;
 import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
 import java.util.Base64;
@@ -49,7 +52,7 @@ public final class TextOrBase64 {
           Refusal.INVALID, "give either " + field + " or " + field + "Base64, not both");
     }
     if (text != null) {
-      return JsonFields.text(json, field).getBytes(StandardCharsets.UTF_8);
+      return utf8(field, JsonFields.text(json, field));
     }
     return coded == null ? null : decode(field + "Base64", JsonFields.text(json, field + "Base64"));
   }
@@ -65,13 +68,33 @@ public final class TextOrBase64 {
   /** Reads what {@link #value} wrote. */
   static byte[] bytes(String name, Object value) {
     if (value instanceof String text) {
-      return text.getBytes(StandardCharsets.UTF_8);
+      return utf8(name, text);
     }
     if (value instanceof JsonObject json && json.getValue("base64") instanceof String coded) {
       return decode(name, coded);
     }
     throw new RefusedException(
         Refusal.INVALID, name + " must be a string or {\"base64\": \"...\"}");
+  }
+
+  /**
+   * The text in UTF-8.
+   *
+   * @throws RefusedException INVALID if it has no form in UTF-8: JSON can name one half of a
+   *     character, like {@code \\ud83d}
+   */
+  static byte[] utf8(String name, String text) {
+    try {
+      ByteBuffer bytes = StandardCharsets.UTF_8.newEncoder().encode(CharBuffer.wrap(text));
+      return Arrays.copyOf(bytes.array(), bytes.limit());
+    } catch (CharacterCodingException e) {
+      throw new RefusedException(
+          Refusal.INVALID,
+          "the field '"
+              + name
+              + "' has a half of a character (a lone surrogate), which has no form in UTF-8: send"
+              + " bytes as base64");
+    }
   }
 
   private static byte[] decode(String name, String coded) {

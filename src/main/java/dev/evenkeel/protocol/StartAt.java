@@ -36,6 +36,12 @@ public record StartAt(Kind kind, long value) {
     return new StartAt(Kind.TIMESTAMP, epochMillis);
   }
 
+  /** 1973 in seconds. */
+  private static final long SECONDS_MIN = 100_000_000;
+
+  /** 1973 in milliseconds. */
+  private static final long SECONDS_MAX = 100_000_000_000L;
+
   /** At this offset. */
   public static StartAt offset(long offset) {
     return new StartAt(Kind.OFFSET, offset);
@@ -84,13 +90,28 @@ public record StartAt(Kind kind, long value) {
     }
     try {
       if (text.matches("\\d{1,18}")) {
-        return timestamp(Long.parseLong(text));
+        return timestamp(checkedMillis(Long.parseLong(text)));
       }
       return time(text.matches("\\d{4}-\\d{2}-\\d{2}") ? text + "T00:00:00Z" : text);
     } catch (DateTimeException | ArithmeticException e) {
       throw INVALID.error(
           "write earliest, latest, milliseconds since 1970, or 2026-01-31T12:00:00Z");
     }
+  }
+
+  /**
+   * A time in milliseconds since 1970 that somebody has given as a number.
+   *
+   * @throws RefusedException INVALID for what is surely seconds: as milliseconds it would be in the
+   *     first years after 1970, when there were no messages
+   */
+  public static long checkedMillis(long millis) {
+    if (millis >= SECONDS_MIN && millis < SECONDS_MAX) {
+      throw INVALID.error(
+          "%s looks like seconds since 1970, and times are milliseconds: write %s000",
+          millis, millis);
+    }
+    return millis;
   }
 
   private static StartAt time(String text) {

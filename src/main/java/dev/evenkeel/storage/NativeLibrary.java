@@ -1,5 +1,7 @@
 package dev.evenkeel.storage;
 
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -29,16 +31,30 @@ final class NativeLibrary {
    * Loads it unless it is loaded.
    *
    * @throws UncheckedIOException if there is no room for it in the temporary directory
+   * @throws RefusedException UNAVAILABLE if it cannot be loaded from there
    */
   static synchronized void load() {
     if (loaded) {
       return;
     }
-    if (System.getenv(DIRECTORY_VARIABLE) == null) {
-      unpackAndLoad();
+    try {
+      if (System.getenv(DIRECTORY_VARIABLE) == null) {
+        unpackAndLoad();
+      }
+      RocksDB.loadLibrary();
+    } catch (LinkageError e) {
+      throw unusable(e);
     }
-    RocksDB.loadLibrary();
     loaded = true;
+  }
+
+  /** The system does not run what is in that directory, or the library is not for this system. */
+  static RefusedException unusable(LinkageError failure) {
+    String directory = System.getenv(DIRECTORY_VARIABLE);
+    return Refusal.UNAVAILABLE.error(
+        "RocksDB's library cannot be loaded from %s (%s): if this directory is mounted noexec,"
+            + " give the JVM another one by -Djava.io.tmpdir",
+        directory == null ? System.getProperty("java.io.tmpdir") : directory, failure.getMessage());
   }
 
   private static void unpackAndLoad() {

@@ -19,6 +19,19 @@ class StartAtTest {
     assertThat(StartAt.parse("1960-01-01T00:00:00Z")).isEqualTo(StartAt.timestamp(0));
   }
 
+  /** A time in seconds would be one of 1970, before all messages. */
+  @Test
+  void secondsAreNoMilliseconds() {
+    for (String seconds : new String[] {"1795852156", "100000000", "99999999999"}) {
+      assertThatThrownBy(() -> StartAt.parseTime(seconds))
+          .isInstanceOf(RefusedException.class)
+          .hasMessageContaining("write " + seconds + "000");
+    }
+    for (long millis : new long[] {0, 5, 99_999_999, 100_000_000_000L, 1_795_852_156_000L}) {
+      assertThat(StartAt.parseTime(String.valueOf(millis))).isEqualTo(StartAt.timestamp(millis));
+    }
+  }
+
   @Test
   void refusesTheRestAndSaysWhatWouldBeRight() {
     for (String text :

@@ -15,6 +15,7 @@ import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicPattern;
 import io.vertx.core.json.JsonObject;
 import java.util.Locale;
@@ -35,6 +36,9 @@ public final class OptionsCheck {
         options.getTopics() == null || options.getTopics().isEmpty(),
         "a consumer needs at least one topic");
     options.getTopics().forEach(TopicPattern::check);
+    if (options.getStart() != null && options.getStart().kind() == StartAt.Kind.TIMESTAMP) {
+      StartAt.checkedMillis(options.getStart().value());
+    }
     refuseIf(
         options.getMode() == null || options.getDedup() == null,
         "a consumer needs a mode and a dedup");
