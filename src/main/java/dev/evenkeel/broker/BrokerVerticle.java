@@ -61,7 +61,7 @@ import java.util.function.Function;
  * diskFreeBytesMin       268435456, the broker refuses appends below this
  * entriesInFlightMax     3, append entries on their way at a time, a log group
  * appendBytesWaitingMax  appends not answered yet, a log group; 0 (default): a part of the heap
- * fetchesWaitingMax      20000, long polls that wait
+ * fetchesWaitingMax      100000, long polls that wait
  * procedureMillisMax     10000, for creating or deleting a topic
  * reconcileMillis        2000, how often it continues unfinished topics
  * engines                class name of the Engines to take, if there are several

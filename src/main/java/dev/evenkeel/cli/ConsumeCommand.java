@@ -144,7 +144,10 @@ final class ConsumeCommand implements Callable<Integer> {
         client -> {
           ConsumeRun run =
               new ConsumeRun(
-                  client, consumer, settings, Terminal.output(new FileOutputStream(FileDescriptor.out)));
+                  client,
+                  consumer,
+                  settings,
+                  Terminal.output(new FileOutputStream(FileDescriptor.out)));
           CompletableFuture<Void> ended = run.start();
           signal.onStop(run::stop);
           try {

@@ -279,8 +279,8 @@ final class ExecRunner implements AutoCloseable {
   /**
    * Sets a variable. The shell decodes what is not ASCII, because Java would write it to the
    * environment in the locale's encoding. The x keeps line ends at the end of the value. Decoding
-   * needs four characters for each byte, and Linux allows 128 KiB for a variable: a long value comes
-   * in pieces.
+   * needs four characters for each byte, and Linux allows 128 KiB for a variable: a long value
+   * comes in pieces.
    */
   private static void put(
       Map<String, String> environment, StringBuilder script, String name, byte[] value) {
@@ -299,7 +299,7 @@ final class ExecRunner implements AutoCloseable {
         }
       }
       // No header has a name of small letters.
-        String pieceName = "evenkeel_piece" + piece + "_" + name;
+      String pieceName = "evenkeel_piece" + piece + "_" + name;
       environment.put(pieceName, escaped.toString());
       pieces.append("${").append(pieceName).append('}');
       names.append(' ').append(pieceName);

@@ -239,12 +239,15 @@ abstract class OptionValues<S extends OptionValues<S>> {
   }
 
   /**
+   * The constant that a word stands for; a hyphen in it, as options of commands have it, stands for
+   * an underscore.
+   *
    * @throws RefusedException INVALID, with the words that are right
    */
   static <E extends Enum<E>> E constantOf(Class<E> type, String name, String word) {
     E[] all = type.getEnumConstants();
     for (E each : all) {
-      if (each.name().equalsIgnoreCase(word)) {
+      if (each.name().equalsIgnoreCase(word.replace('-', '_'))) {
         return each;
       }
     }

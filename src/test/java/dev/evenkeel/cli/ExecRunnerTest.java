@@ -152,7 +152,12 @@ class ExecRunnerTest {
 
   @Test
   void commandsNeedNotBeAscii() {
-    assertThat(print("echo 'größe' \"$#\"; env | grep -c EVENKEEL_COMMAND; true", Map.of(), Map.of(), ""))
+    assertThat(
+            print(
+                "echo 'größe' \"$#\"; env | grep -c EVENKEEL_COMMAND; true",
+                Map.of(),
+                Map.of(),
+                ""))
         .isEqualTo("größe 0\n0\n");
   }
 

@@ -37,7 +37,8 @@ class TerminalTest {
 
   @Test
   void nobodyForgesALineOfTheLog() {
-    LoggerContext context = ((Logger) LoggerFactory.getLogger(TerminalTest.class)).getLoggerContext();
+    LoggerContext context =
+        ((Logger) LoggerFactory.getLogger(TerminalTest.class)).getLoggerContext();
     LogLayout layout = new LogLayout();
     layout.setContext(context);
     layout.setPattern("%level - %msg%n");

@@ -35,6 +35,9 @@ class OptionValuesTest {
     assertThat(again).isEqualTo(options).hasSameHashCodeAs(options);
     assertThat(again.setParallel(3)).isNotEqualTo(options);
     assertThat(options.toJson().getString("onFailure")).isEqualTo("dead_letter");
+    // As options of commands write it.
+    assertThat(new ConsumerOptions(new JsonObject().put("onFailure", "dead-letter")).getOnFailure())
+        .isEqualTo(ConsumerOptions.OnFailure.DEAD_LETTER);
     assertThat(options.toJson().getString("startKind")).isEqualTo("OFFSET");
     assertThat(new ProducerOptions()).isEqualTo(new ProducerOptions(new JsonObject()));
     assertThat(new ClientOptions().setClusterName("h")).isNotEqualTo(new ClientOptions());

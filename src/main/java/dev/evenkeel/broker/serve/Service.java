@@ -236,8 +236,8 @@ public final class Service {
   }
 
   /**
-   * The leaders that this node knows, the cluster's time, and the active topics; or of these, if the
-   * question says what the asker knows, only what has changed since.
+   * The leaders that this node knows, the cluster's time, and the active topics; or of these, if
+   * the question says what the asker knows, only what has changed since.
    */
   public Buffer answerView(Buffer question) {
     // Read before the topics, so that the topics are at least as new.
