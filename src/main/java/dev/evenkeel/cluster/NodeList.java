@@ -58,8 +58,9 @@ record NodeList(
       }
       ids.add(id);
       String node = member.getAttribute(NODE);
-      if (node != null && !member.isLiteMember()) {
-        HostPort bus = HostPort.parse(member.getAttribute(BUS));
+      String place = member.getAttribute(BUS);
+      if (node != null && place != null && !member.isLiteMember()) {
+        HostPort bus = HostPort.parse(place);
         idOfNode.put(node, id);
         infoOfId.put(id, new NodeInfo(bus.host(), bus.port(), null));
       } else {
