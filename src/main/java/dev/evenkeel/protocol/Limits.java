@@ -36,7 +36,7 @@ public final class Limits {
    * Most topics of a cluster, and of a group: no topic that somebody creates is too many for a
    * group that reads all.
    */
-  public static final int TOPICS_MAX = 50_000;
+  public static final int TOPICS_MAX = 20_000;
 
   /** Most shards of one topic. */
   public static final int SHARDS_MAX = 10_000;

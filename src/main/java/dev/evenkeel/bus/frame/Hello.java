@@ -14,15 +14,34 @@ import java.util.List;
  * @param cluster name of the cluster that the client wants
  * @param client what the client is, for people: product and version
  * @param token which user's program it is; null: a certificate says so, or the cluster has no users
+ * @param answerBytesMax the longest answer that the client reads, if it is longer than what the
+ *     node reads itself; 0: unknown
  */
 public record Hello(
-    List<Integer> versions, String session, String cluster, String client, String token) {
+    List<Integer> versions,
+    String session,
+    String cluster,
+    String client,
+    String token,
+    int answerBytesMax) {
+  /**
+   * The longest answer that this client reads: some grow with what is in the cluster, such as the
+   * names of all topics.
+   */
+  public static final int ANSWER_BYTES_MAX = 64 << 20;
+
   /** Nobody can guess an id of another session, or take it by mistake. */
   public static final String SESSION_FORM = "s-[0-9a-f]{32}";
 
   /** Of a client without a token. */
   public Hello(List<Integer> versions, String session, String cluster, String client) {
     this(versions, session, cluster, client, null);
+  }
+
+  /** Of a client that reads no longer answers than the node. */
+  public Hello(
+      List<Integer> versions, String session, String cluster, String client, String token) {
+    this(versions, session, cluster, client, token, 0);
   }
 
   public JsonObject toJson() {
@@ -32,6 +51,9 @@ public record Hello(
             .put("session", session)
             .put("cluster", cluster)
             .put("client", client);
+    if (answerBytesMax > 0) {
+      json.put("answerBytesMax", answerBytesMax);
+    }
     return token == null ? json : json.put("token", token);
   }
 
@@ -52,6 +74,7 @@ public record Hello(
         json.getString("session"),
         json.getString("cluster"),
         json.getString("client", ""),
-        json.getString("token"));
+        json.getString("token"),
+        json.getInteger("answerBytesMax", 0));
   }
 }

@@ -83,6 +83,8 @@ final class SessionConnection {
   /** Null until HELLO. */
   private Session session;
 
+  private int answerBytesMax;
+
   /** Null until HELLO. */
   private Caller caller;
 
@@ -148,6 +150,9 @@ final class SessionConnection {
       unauthenticated(e);
       return;
     }
+    answerBytesMax =
+        Math.max(
+            port.limits().bodyBytesMax(), Math.min(hello.answerBytesMax(), Hello.ANSWER_BYTES_MAX));
     session = port.sessions().welcomed(hello.session());
     state = State.OPEN;
     sinceMillis = listener.nowMillis();
@@ -337,12 +342,12 @@ final class SessionConnection {
     int bytes = answer.length();
     if (bytes < LARGE_ANSWER_BYTES) {
       send(FrameKind.ANSWER, correlation, answer);
-    } else if (bytes > port.limits().bodyBytesMax()) {
+    } else if (bytes > answerBytesMax) {
       refuse(
           correlation,
           Refusal.TOO_LARGE.error(
               "an answer of %s bytes: at most %s are possible; ask for less at once",
-              bytes, port.limits().bodyBytesMax()));
+              bytes, answerBytesMax));
     } else {
       answerLarge(correlation, answer);
     }

@@ -377,6 +377,18 @@ class SessionVerticleTest {
         .hasMessageContaining("50001 bytes: at most 50000");
   }
 
+  /** The view of a cluster grows with its topics: a client that reads more gets more. */
+  @Test
+  void aClientThatReadsLongerAnswersGetsThem() {
+    start(new JsonObject().put("bodyBytesMax", 50_000).put("sessionBytesInFlightMax", 1 << 20));
+    vertx.eventBus().consumer(DATA, message -> message.reply(Buffer.buffer(new byte[500_001])));
+    TestClient client = TestClient.connect(vertx, port);
+    client.hello(new Hello(List.of(1), TestClient.session(1), "evenkeel", "test", null, 500_001));
+    client.expect(FrameKind.WELCOME);
+    client.request(1, DATA, Buffer.buffer("x"));
+    assertThat(client.answer(1).length()).isEqualTo(500_001);
+  }
+
   @Test
   void requestsInFlightAreLimitedForAllConnectionsOfASession() {
     start(new JsonObject().put("requestsInFlightMax", 3));

@@ -187,7 +187,7 @@ final class NodeConnection {
               "version %s of the protocol, but this program speaks %s",
               said.version(), SessionFrame.VERSION);
         }
-        frames.bodyBytesMax(said.limits().bodyBytesMax());
+        frames.bodyBytesMax(Math.max(said.limits().bodyBytesMax(), Hello.ANSWER_BYTES_MAX));
         keepAlive = new KeepAlive(said.limits().keepAliveMillis(), nowMillis());
         tick =
             loop.scheduleWithFixedDelay(

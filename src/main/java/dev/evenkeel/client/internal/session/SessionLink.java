@@ -386,7 +386,13 @@ public final class SessionLink implements Link {
                     netClient,
                     EventLoops.forConnections(vertx),
                     address,
-                    new Hello(List.of(SessionFrame.VERSION), of, clusterName, CLIENT, token),
+                    new Hello(
+                        List.of(SessionFrame.VERSION),
+                        of,
+                        clusterName,
+                        CLIENT,
+                        token,
+                        Hello.ANSWER_BYTES_MAX),
                     HANDSHAKE_MILLIS_MAX,
                     events))
         .onComplete(
