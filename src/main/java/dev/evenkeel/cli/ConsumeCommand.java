@@ -111,7 +111,9 @@ final class ConsumeCommand implements Callable<Integer> {
       flags.someTime(
           "--idle-exit",
           null,
-          "Leave when no message has come for this time, counted from the first assignment.");
+          "Leave when no message has come for this time, counted from the first assignment, and none"
+              + " is known to be due: as long as the group is paused, a retry waits or a shard cannot"
+              + " be read, the member stays.");
 
   private final Supplier<String> tracing =
       flags.text(

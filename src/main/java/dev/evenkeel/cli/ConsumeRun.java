@@ -5,6 +5,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.MemberFaultException;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.AsyncResult;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
@@ -28,6 +29,11 @@ final class ConsumeRun {
   private static final long IDLE_CHECK_MILLIS_MAX = 200;
 
   /** How many commands for state may run at once. */
+  private static final long ASK_AGAIN_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+  /** How long a write may take after a signal. */
+  private static final long OUTPUT_MILLIS_MAX = 2_000;
+
   private static final int STATE_COMMANDS_MAX = 8;
 
   /**
@@ -65,6 +71,8 @@ final class ConsumeRun {
   private final CompletableFuture<Void> ended = new CompletableFuture<>();
   private Consumer consumer;
   private boolean leaving;
+  private boolean asking;
+  private long askedNanos;
 
   /** Why this member cannot go on, or null. */
   private MemberFaultException fault;
@@ -113,9 +121,16 @@ final class ConsumeRun {
     return ended;
   }
 
-  /** Leaves the group cleanly. May be called at any time, from any thread. */
+  /**
+   * Leaves the group cleanly. If nobody takes the output, the messages whose lines wait go to the
+   * next owner. May be called at any time, from any thread.
+   */
   void stop() {
-    context.runOnContext(now -> leave());
+    context.runOnContext(
+        now -> {
+          leave();
+          vertx.setTimer(OUTPUT_MILLIS_MAX, timer -> output.abandonIfBlocked());
+        });
   }
 
   private void joined(Consumer joined) {
@@ -133,11 +148,37 @@ final class ConsumeRun {
           timer -> {
             if (leaving) {
               vertx.cancelTimer(timer);
-            } else if (handler.quietNanos() >= idleNanos) {
-              leave();
+            } else if (handler.quietNanos() >= idleNanos && mayAsk()) {
+              leaveUnlessWorkIsKnown(idleNanos);
             }
           });
     }
+  }
+
+  private boolean mayAsk() {
+    return !asking && (askedNanos == 0 || System.nanoTime() - askedNanos >= ASK_AGAIN_NANOS);
+  }
+
+  /** Being idle may mean that the group is paused, or that a retry is due later. */
+  private void leaveUnlessWorkIsKnown(long idleNanos) {
+    asking = true;
+    client
+        .admin()
+        .group(options.getGroup())
+        .onComplete(
+            answer ->
+                context.runOnContext(
+                    now -> {
+                      asking = false;
+                      askedNanos = System.nanoTime();
+                      boolean nothing =
+                          answer.succeeded()
+                              ? KnownWork.of(answer.result(), consumer.member()) == null
+                              : !RefusedException.of(answer.cause()).refusal().retriable();
+                      if (nothing && handler.quietNanos() >= idleNanos) {
+                        leave();
+                      }
+                    }));
   }
 
   private void leave(MemberFaultException why) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Context;
@@ -27,6 +28,8 @@ final class LineOutput implements AutoCloseable {
   /** Java has no other sign of it. */
   private static final Pattern CLOSED = Pattern.compile("(?i).*(broken pipe|pipe.*clos).*");
 
+  private static final String UNREAD = "nobody reads what is printed";
+
   private final OutputStream out;
   private final Context context;
   private final Consumer<MemberFaultException> onFailure;
@@ -38,8 +41,13 @@ final class LineOutput implements AutoCloseable {
   private Bytes spare = new Bytes(64 << 10);
   private List<Promise<Void>> waiting = new ArrayList<>();
   private boolean writing;
+
+  /** Lines that are being written. */
+  private List<Promise<Void>> current = List.of();
+
   private MemberFaultException failure;
   private boolean failureReported;
+  private boolean abandoned;
 
   private volatile boolean closed;
 
@@ -55,6 +63,9 @@ final class LineOutput implements AutoCloseable {
 
   /** Adds a complete line; completes when the line is written. */
   synchronized Future<Void> write(Consumer<Bytes> line) {
+    if (abandoned) {
+      return Future.failedFuture(new GivenBackException(UNREAD));
+    }
     if (failureReported) {
       return Future.failedFuture(failure);
     }
@@ -85,12 +96,13 @@ final class LineOutput implements AutoCloseable {
         filling = spare;
         lines = waiting;
         waiting = new ArrayList<>();
+        current = lines;
       }
       try {
         ByteBuffer view = piece.view();
         out.write(view.array(), view.arrayOffset(), view.remaining());
         out.flush();
-        context.runOnContext(now -> lines.forEach(Promise::complete));
+        context.runOnContext(now -> lines.forEach(Promise::tryComplete));
       } catch (IOException e) {
         closed = CLOSED.matcher(String.valueOf(e.getMessage())).matches();
         fail(
@@ -105,6 +117,24 @@ final class LineOutput implements AutoCloseable {
         spare = huge ? new Bytes(64 << 10) : piece;
       }
     }
+  }
+
+  /**
+   * If a write is under way, gives back the messages of its lines and of all that wait: nobody
+   * reads them. On the context.
+   */
+  void abandonIfBlocked() {
+    List<Promise<Void>> all;
+    synchronized (this) {
+      if (!writing) {
+        return;
+      }
+      all = new ArrayList<>(current);
+      all.addAll(waiting);
+      waiting.clear();
+      abandoned = true;
+    }
+    all.forEach(promise -> promise.tryFail(new GivenBackException(UNREAD)));
   }
 
   /** Whether a write has failed because nobody reads any more. */
@@ -125,7 +155,7 @@ final class LineOutput implements AutoCloseable {
             all.addAll(waiting);
             waiting.clear();
           }
-          all.forEach(promise -> promise.fail(e));
+          all.forEach(promise -> promise.tryFail(e));
         });
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.protocol.wire.Bytes;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -49,6 +50,38 @@ class LineOutputTest {
     }
     assertThat(out.toString(StandardCharsets.US_ASCII)).isEqualTo(expected.toString());
     assertThat(failures).hasValue(0);
+  }
+
+  /** A member that is to end does not wait for a reader that has stopped. */
+  @Test
+  void linesThatNobodyReadsAreGivenBack() throws InterruptedException {
+    CountDownLatch reader = new CountDownLatch(1);
+    CountDownLatch begun = new CountDownLatch(1);
+    OutputStream blocked =
+        new OutputStream() {
+          @Override
+          public void write(int b) throws IOException {
+            begun.countDown();
+            try {
+              reader.await();
+            } catch (InterruptedException e) {
+              throw new IOException(e);
+            }
+          }
+        };
+    try (LineOutput output = output(blocked)) {
+      output.abandonIfBlocked();
+      Future<Void> first = output.write(line("a"));
+      begun.await();
+      Future<Void> second = output.write(line("b"));
+      output.abandonIfBlocked();
+      for (Future<Void> each : List.of(first, second)) {
+        assertThat(each.cause()).isInstanceOf(GivenBackException.class);
+      }
+      assertThat(output.write(line("c")).failed()).isTrue();
+      assertThat(failures).hasValue(0);
+      reader.countDown();
+    }
   }
 
   @Test
