@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.CsvSource;
  */
 @Tag("full")
 class SmallMessagesIT {
-  private static final int MESSAGES = 500_000;
+  private static final int MESSAGES = 150_000;
 
   @TempDir Path directory;
 
@@ -27,7 +27,7 @@ class SmallMessagesIT {
         new Node(directory.resolve("node"))
             .inJvm(List.of("-Xmx" + heapMib + "m", "-XX:+ExitOnOutOfMemoryError"))
             .start("--data-groups", String.valueOf(dataGroups))) {
-      for (int part = 0; part < 2; part++) {
+      for (int part = 0; part < 4; part++) {
         Jar.Result sent =
             Jar.run(
                 directory,
