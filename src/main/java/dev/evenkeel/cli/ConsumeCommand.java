@@ -42,6 +42,12 @@ import picocli.CommandLine.Parameters;
     })
 final class ConsumeCommand implements Callable<Integer> {
   private static final long EXEC_TIMEOUT_MILLIS_MIN = 100;
+
+  /** Each time runs a command, and may write a mebibyte to the log. */
+  private static final long STATE_EVERY_MILLIS_MIN = 100;
+
+  private static final long STATE_EVERY_MILLIS_MAX = 24 * 3600 * 1000;
+
   private static final long EXEC_TIMEOUT_MILLIS_MAX = 86_400_000;
 
   /** Long enough for slow work, and short enough that a hanging command ends some time. */
@@ -89,6 +95,13 @@ final class ConsumeCommand implements Callable<Integer> {
           "--on-release",
           "CMD",
           "Run when this member releases a shard; its output becomes the state of the shard.");
+
+  private final Supplier<Long> stateEveryMillis =
+      flags.time(
+          "--state-every",
+          "Also run --on-release after a message if the last time was this long ago, and store its"
+              + " output as the state while this member keeps the shard (needs --delivery"
+              + " effectively-once; default: never).");
 
   private final Supplier<Long> stateTimeoutMillis =
       flags.time(
@@ -181,9 +194,19 @@ final class ConsumeCommand implements Callable<Integer> {
         onAssign.get(),
         onReshard.get(),
         onRelease.get(),
+        stateEvery(),
         timeout("--state-timeout", stateTimeoutMillis.get()),
         max.get() == null ? 0 : max.get(),
         idleExitMillis.get() == null ? 0 : idleExitMillis.get());
+  }
+
+  private long stateEvery() {
+    if (stateEveryMillis.get() == null) {
+      return 0;
+    }
+    OptionFormats.timeRange(
+        "--state-every", stateEveryMillis.get(), STATE_EVERY_MILLIS_MIN, STATE_EVERY_MILLIS_MAX);
+    return stateEveryMillis.get();
   }
 
   private static long timeout(String option, Long millis) {

@@ -5,6 +5,7 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.MemberFaultException;
+import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Future;
@@ -63,12 +64,30 @@ final class ConsumeHandler implements ConsumerHandler {
   }
 
   @Override
+  public boolean usesContext() {
+    return commands.storesStates();
+  }
+
+  @Override
+  public Future<Void> handle(Delivery delivery, MessageContext context) {
+    return handle(
+        delivery,
+        work.andThen(
+            done ->
+                done.compose(ended -> commands.store(delivery, context, nanoClock.getAsLong()))));
+  }
+
+  @Override
   public Future<Void> handle(Delivery delivery) {
+    return handle(delivery, work);
+  }
+
+  private Future<Void> handle(Delivery delivery, Function<Delivery, Future<Void>> by) {
     if (!gate.admit(delivery)) {
       return refuse(delivery);
     }
     running++;
-    return work.apply(delivery)
+    return by.apply(delivery)
         .onComplete(
             done -> {
               running--;
@@ -185,6 +204,7 @@ final class ConsumeHandler implements ConsumerHandler {
   @Override
   public Future<Buffer> onRelease(ShardContext shard) {
     gate.shardGone(shard.topic(), shard.shard());
+    commands.forget(shard);
     return commands.release(shard);
   }
 

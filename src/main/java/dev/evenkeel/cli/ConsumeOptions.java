@@ -328,6 +328,11 @@ final class ConsumeOptions {
           "--delivery effectively-once: it needs --exec, --on-assign, --on-release and --order"
               + " shard");
     }
+    if (given.stateEveryMillis() > 0 && options.getDelivery() != DeliveryPolicy.EFFECTIVELY_ONCE) {
+      throw CommandFailure.usage(
+          "--state-every stores the state with the offset that it stands for: give --delivery"
+              + " effectively-once, too");
+    }
     if (options.getDelivery() != DeliveryPolicy.AT_MOST_ONCE) {
       return;
     }

@@ -40,6 +40,7 @@ final class ConsumeRun {
    * @param execCommand null: messages are printed
    * @param execTimeoutMillis how long it may run for a message; 0: no limit
    * @param reshardCommand takes over the state of a former shard, after {@code assignCommand}
+   * @param stateEveryMillis how often {@code releaseCommand} runs while the shard goes on; 0: never
    * @param stateTimeoutMillis how long each of the three commands for state may run; 0: no limit
    * @param max 0: no limit
    * @param idleExitMillis 0: never
@@ -51,6 +52,7 @@ final class ConsumeRun {
       String assignCommand,
       String reshardCommand,
       String releaseCommand,
+      long stateEveryMillis,
       long stateTimeoutMillis,
       long max,
       long idleExitMillis) {}

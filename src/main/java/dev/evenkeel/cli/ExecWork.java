@@ -4,6 +4,7 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.LeaderContext;
 import dev.evenkeel.client.MemberFaultException;
+import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import io.vertx.core.Context;
@@ -48,6 +49,9 @@ final class ExecWork {
 
   /** The running commands for state, at most one for each shard and epoch. */
   private final Map<ShardEpoch, CompletableFuture<?>> running = new HashMap<>();
+
+  /** When the state of a shard was stored last, or its first message was handled. */
+  private final Map<ShardEpoch, Long> storedNanos = new HashMap<>();
 
   /**
    * @param runner of commands for messages
@@ -193,13 +197,65 @@ final class ExecWork {
         .map(Buffer::buffer);
   }
 
+  /** Whether {@link #store} stores states while this member keeps the shards. */
+  boolean storesStates() {
+    return settings.stateEveryMillis() > 0;
+  }
+
+  /**
+   * A message was handled, and no other one of the shard runs: stores the state after it, unless
+   * that was done a short time ago. A state that cannot be stored is reported, and the message is
+   * done nevertheless: after a crash, more messages come again.
+   */
+  Future<Void> store(Delivery delivery, MessageContext message, long nanoTime) {
+    ShardContext shard =
+        new ShardContext(
+            delivery.topic(),
+            delivery.shard(),
+            delivery.epoch(),
+            delivery.member(),
+            delivery.offset() + 1);
+    Long last = storedNanos.get(ShardEpoch.of(shard));
+    if (last == null || nanoTime - last < settings.stateEveryMillis() * 1_000_000) {
+      storedNanos.putIfAbsent(ShardEpoch.of(shard), nanoTime);
+      return Future.succeededFuture();
+    }
+    storedNanos.put(ShardEpoch.of(shard), nanoTime);
+    return release(shard)
+        .map(
+            state -> {
+              message.commit(state);
+              return (Void) null;
+            })
+        .recover(
+            failure -> {
+              if (failure instanceof MemberFaultException) {
+                return Future.failedFuture(failure);
+              }
+              onFailure.accept(
+                  "%s/%s offset %s: its state is not stored: %s"
+                      .formatted(
+                          shard.topic(),
+                          shard.shard(),
+                          shard.offset(),
+                          CommandErrors.describe(failure)));
+              return Future.succeededFuture();
+            });
+  }
+
   private ExecRunner.Call call(String command, ShardContext shard, byte[] input) {
     return new ExecRunner.Call(
         command, environment(shard), Map.of(), input, settings.stateTimeoutMillis());
   }
 
+  /** The shard is being released. */
+  void forget(ShardContext shard) {
+    storedNanos.remove(ShardEpoch.of(shard));
+  }
+
   /** Kills the command for the state of a shard that another member owns now. */
   void lost(ShardContext shard) {
+    storedNanos.remove(ShardEpoch.of(shard));
     CompletableFuture<?> command = running.remove(ShardEpoch.of(shard));
     if (command != null) {
       command.cancel(true);

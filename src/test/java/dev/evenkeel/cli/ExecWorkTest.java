@@ -2,9 +2,12 @@ package dev.evenkeel.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.MemberFaultException;
+import dev.evenkeel.client.MessageContext;
 import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
@@ -12,8 +15,11 @@ import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -29,6 +35,7 @@ class ExecWorkTest {
   private final Vertx vertx = Vertx.vertx();
   private final ExecRunner runner = new ExecRunner(1);
   private final ExecRunner stateRunner = new ExecRunner(1);
+  private final List<String> said = new CopyOnWriteArrayList<>();
   private Path pid;
 
   @BeforeEach
@@ -48,14 +55,19 @@ class ExecWorkTest {
   }
 
   private ExecWork work(String onAssign, String onReshard, String onRelease, long timeoutMillis) {
+    return work(onAssign, onReshard, onRelease, 0, timeoutMillis);
+  }
+
+  private ExecWork work(
+      String onAssign, String onReshard, String onRelease, long everyMillis, long timeoutMillis) {
     return new ExecWork(
         runner,
         stateRunner,
         vertx.getOrCreateContext(),
         new ConsumeRun.Settings(
-            false, null, 0, onAssign, onReshard, onRelease, timeoutMillis, 0, 0),
+            false, null, 0, onAssign, onReshard, onRelease, everyMillis, timeoutMillis, 0, 0),
         1,
-        line -> {});
+        said::add);
   }
 
   /** Writes the pid of a child, and waits for that. */
@@ -161,6 +173,44 @@ class ExecWorkTest {
         .hasMessageContaining("shard 3 continues former shards with state: 0, 1, 2")
         .hasMessageContaining("--on-reshard CMD");
     assertThat(file).doesNotExist();
+  }
+
+  /** What a message commits. */
+  private static final class Committed implements MessageContext {
+    private final List<String> states = new ArrayList<>();
+
+    @Override
+    public void publish(String topic, String key, Buffer payload) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void publish(String topic, Message message) {
+      throw new UnsupportedOperationException();
+    }
+
+    @Override
+    public void commit(Buffer state) {
+      states.add(state.toString(StandardCharsets.UTF_8));
+    }
+  }
+
+  /** After a crash, only what came since the last of these states comes again. */
+  @Test
+  void theStateIsStoredFromTimeToTimeWhileTheShardGoesOn() {
+    String state = "[ $EVENKEEL_OFFSET -lt 9 ] && echo $EVENKEEL_SHARD/$EVENKEEL_OFFSET";
+    ExecWork work = work("cat", null, state, 5_000, 60_000);
+    Committed committed = new Committed();
+    long[] seconds = {0, 3, 5, 6, 11, 17};
+    for (int i = 0; i < seconds.length; i++) {
+      Message message = new Message(null, Map.of(), 0, new byte[0]);
+      Delivery delivery = new Delivery("t", 3, 4 + i, message, "m", 7, 1);
+      long now = seconds[i] * 1_000_000_000;
+      assertThat(failure(() -> work.store(delivery, committed, now))).isNull();
+    }
+    assertThat(committed.states).containsExactly("3/7\n");
+    assertThat(said).as("the command failed at 9 and 10").hasSize(2);
+    assertThat(said.get(0)).contains("t/3 offset 9: its state is not stored");
   }
 
   @Test
