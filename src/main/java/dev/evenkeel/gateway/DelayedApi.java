@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.protocol.DelayedId;
@@ -19,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.function.BiFunction;
 import java.util.function.Function;
 
@@ -234,27 +236,48 @@ final class DelayedApi {
         .compose(
             view -> {
               TopicInfo topic = view.existing(topicName);
-              if (!topic.isSealed(id.shard())) {
-                return Future.failedFuture(failure);
-              }
-              List<Future<DelayedId>> asked =
-                  topic
-                      .numbers()
-                      .map(number -> view.shardGroups().of(new Shard(topic.id(), number)))
-                      .distinct()
-                      .mapToObj(group -> findMoved(group, topic, id))
-                      .toList();
-              return Future.all(asked)
-                  .compose(
-                      all -> {
-                        for (DelayedId found : all.<DelayedId>list()) {
-                          if (found != null) {
-                            return action.apply(topic, found).map(done -> (Object) done);
-                          }
-                        }
-                        return Future.failedFuture(failure);
-                      });
+              return topic.isSealed(id.shard())
+                  ? notWaiting(topic, id)
+                      .compose(gone -> findMoved(view, topic, id))
+                      .compose(
+                          found ->
+                              found == null
+                                  ? Future.failedFuture(failure)
+                                  : action.apply(topic, found).map(done -> (Object) done))
+                  : Future.failedFuture(failure);
             });
+  }
+
+  /**
+   * Fails with {@link Moving} if the message is still in the sealed shard of its id: the view may
+   * have been too old to say that it is sealed. It is looked for there before it is looked for in
+   * the other shards: it is in both for a while, and never in none.
+   */
+  private Future<Void> notWaiting(TopicInfo topic, DelayedId id) {
+    return topic.has(id.shard())
+        ? find(topic, id)
+            .<Void>compose(waits -> Future.failedFuture(new Moving(topic.name(), id)))
+            .recover(
+                failure ->
+                    is(failure, Refusal.UNKNOWN_MESSAGE)
+                        ? Future.succeededFuture()
+                        : Future.failedFuture(failure))
+        : Future.succeededFuture();
+  }
+
+  /** Completes with null if no log group has it. */
+  private Future<DelayedId> findMoved(ClusterView view, TopicInfo topic, DelayedId id) {
+    List<Future<DelayedId>> asked =
+        topic
+            .numbers()
+            .map(number -> view.shardGroups().of(new Shard(topic.id(), number)))
+            .distinct()
+            .mapToObj(group -> findMoved(group, topic, id))
+            .toList();
+    return Future.all(asked)
+        .map(
+            all ->
+                all.<DelayedId>list().stream().filter(Objects::nonNull).findFirst().orElse(null));
   }
 
   /** Completes with null if the log group does not have it. */
