@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -43,7 +44,8 @@ public record Assignment(
   private static final RecordJson<Owned> OWNED =
       new RecordJson<>(Owned.class)
           .former("committed", -1L)
-          .object("origin", ORIGIN::write, ORIGIN::read);
+          .object("origin", ORIGIN::write, ORIGIN::read)
+          .object("crashes", LeaseChange.CRASHES::write, LeaseChange.CRASHES::read);
   private static final RecordJson<Lead> LEAD = new RecordJson<>(Lead.class);
   private static final RecordJson<Coming> COMING = new RecordJson<>(Coming.class);
   private static final RecordJson<Assignment> JSON =
@@ -119,6 +121,8 @@ public record Assignment(
    *     reading the lease
    * @param origin where its keys come from; null if the number of the topic's shards has not
    *     changed since the shard exists, or the former shards are gone
+   * @param crashes owners that had died without progress of the group when the lease was granted;
+   *     null: none
    */
   public record Owned(
       String topic,
@@ -127,9 +131,10 @@ public record Assignment(
       boolean draining,
       long deadlineMillis,
       long committed,
-      Origin origin) {
+      Origin origin,
+      Crashes crashes) {
 
-    /** A shard whose keys come from no other. */
+    /** A shard whose keys come from no other, and whose owners did not die. */
     public Owned(
         String topic,
         Shard shard,
@@ -137,7 +142,7 @@ public record Assignment(
         boolean draining,
         long deadlineMillis,
         long committed) {
-      this(topic, shard, epoch, draining, deadlineMillis, committed, null);
+      this(topic, shard, epoch, draining, deadlineMillis, committed, null, null);
     }
   }
 

@@ -112,6 +112,10 @@ public enum GroupFigure {
   SHARDS_DRAINING("shards.draining", "Shards that their owner is releasing", GAUGE),
   SHARDS_PAUSED(
       "shards.paused", "Shards from which the group gets nothing because it is paused", GAUGE),
+  SHARDS_CAREFUL(
+      "shards.careful",
+      "Shards whose messages are handled one by one, because owners died without progress",
+      GAUGE),
   SHARDS_STUCK(
       "shards.stuck",
       "Stuck shards: the live owner finishes none of the messages that it is handling",

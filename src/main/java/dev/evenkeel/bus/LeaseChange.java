@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
@@ -13,6 +14,7 @@ import io.vertx.core.json.JsonObject;
  * @param groupTerm highest term of the group's lease that a grant has named; 0: no grant named one
  * @param ownerTimeoutMillis without a heartbeat for this time, the owner counts as dead
  * @param stage how far the group is with a shard that is sealed
+ * @param crashes owners that died without progress of the group; null: none
  */
 public record LeaseChange(
     String group,
@@ -23,7 +25,10 @@ public record LeaseChange(
     long committed,
     long groupTerm,
     long ownerTimeoutMillis,
-    Lease.Stage stage) {
+    Lease.Stage stage,
+    Crashes crashes) {
+
+  static final RecordJson<Crashes> CRASHES = new RecordJson<>(Crashes.class);
 
   private static final RecordJson<LeaseChange> JSON =
       new RecordJson<>(LeaseChange.class)
@@ -33,7 +38,8 @@ public record LeaseChange(
               "stage",
               (JsonObject json, Lease.Stage stage) -> json.put("stage", stage.name()),
               json -> Lease.Stage.valueOf(json.getString("stage")))
-          .unless("stage", Lease.Stage.CONSUMING);
+          .unless("stage", Lease.Stage.CONSUMING)
+          .object("crashes", CRASHES::write, CRASHES::read);
 
   public static LeaseChange of(Lease lease) {
     return new LeaseChange(
@@ -45,7 +51,8 @@ public record LeaseChange(
         lease.committed(),
         lease.groupTerm(),
         lease.ownerTimeoutMillis(),
-        lease.stage());
+        lease.stage(),
+        lease.crashes());
   }
 
   public JsonObject toJson() {

@@ -238,6 +238,15 @@ final class ConsumeOptions {
                 + " dead-letter: make it a dead letter; stop: exit with status 1. dead-letter and"
                 + " stop retry first if --retry-delays is given"));
     values.put(
+        "crashesMax",
+        flags.integer(
+            "--crashes-max",
+            null,
+            0,
+            1_000,
+            "After how many deaths of its consumers a message becomes a dead letter: 3 to 1000, or"
+                + " 0 for never (default: 5)."));
+    values.put(
         "delivery",
         flags.constant(
             "--delivery",
@@ -307,6 +316,7 @@ final class ConsumeOptions {
     ofOwners.put("--assignor", json.getValue("assignor"));
     ofOwners.put("--stuck-timeout", json.getValue("stuckTimeoutMillis"));
     ofOwners.put("--crash-lock-time", json.getValue("crashLockTimeMillis"));
+    ofOwners.put("--crashes-max", json.getValue("crashesMax"));
     ofOwners.put("--on-assign", given.assignCommand());
     ofOwners.put("--on-reshard", given.reshardCommand());
     ofOwners.put("--on-release", given.releaseCommand());

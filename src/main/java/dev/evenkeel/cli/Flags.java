@@ -44,6 +44,7 @@ final class Flags {
     OPTIONS.put("\\bkeyRate\\b", "--key-rate");
     OPTIONS.put("\\b(stall|dedup|stuck)TimeoutMillis\\b", "--$1-timeout");
     OPTIONS.put("\\bcrashLockTimeMillis\\b", "--crash-lock-time");
+    OPTIONS.put("\\bcrashesMax\\b", "--crashes-max");
     OPTIONS.put("\\bgraceMillis\\b", "--stable");
     OPTIONS.put("a name of the member", "--member NAME");
   }

@@ -46,6 +46,12 @@ final class GroupText {
     if (shard.getBoolean("paused", false)) {
       state += ", paused";
     }
+    JsonObject crashes = shard.getJsonObject("crashes");
+    if (crashes != null) {
+      state +=
+          ", careful: %d owners died, perhaps of offset %d"
+              .formatted(crashes.getInteger("count"), crashes.getLong("offset"));
+    }
     JsonArray waitsFor = shard.getJsonArray("waitsFor");
     if (waitsFor != null) {
       String first = waitsFor.stream().map(String::valueOf).collect(Collectors.joining(","));

@@ -71,6 +71,11 @@ record GroupReport(
       return owned && lease.drain() != null;
     }
 
+    /** Whether its messages are handled one by one, because owners died without progress. */
+    boolean careful() {
+      return lease != null && lease.crashes() != null && lease.crashes().careful();
+    }
+
     /** Next offset to be consumed, or null if unknown. */
     Long committed() {
       return lease == null || status == null ? null : (Long) lease.committed();
@@ -93,6 +98,13 @@ record GroupReport(
       JsonObject json = plain();
       if (sealed) {
         json.put("sealed", true).put("finished", lease != null && lease.finished());
+      }
+      if (careful()) {
+        json.put(
+            "crashes",
+            new JsonObject()
+                .put("offset", lease.crashes().offset())
+                .put("count", lease.crashes().count()));
       }
       return waitsFor.isEmpty() ? json : json.put("waitsFor", new JsonArray(waitsFor));
     }

@@ -129,6 +129,7 @@ final class GroupReports {
     figures.put(GroupFigure.SHARDS_UNOWNED, group.ownsNothing() ? 0 : unowned);
     figures.put(GroupFigure.SHARDS_DRAINING, shards.stream().filter(ShardReport::draining).count());
     figures.put(GroupFigure.SHARDS_PAUSED, shards.stream().filter(ShardReport::paused).count());
+    figures.put(GroupFigure.SHARDS_CAREFUL, shards.stream().filter(ShardReport::careful).count());
     figures.put(GroupFigure.SHARDS_STUCK, group.stuck().count());
     figures.put(GroupFigure.TOPICS_LEFT_OUT, group.topicsLeftOut());
     if (!live.isEmpty() && live.stream().allMatch(member -> broadcastLag(member) != null)) {

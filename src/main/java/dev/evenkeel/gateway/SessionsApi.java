@@ -69,6 +69,7 @@ final class SessionsApi {
           "dedup",
           "retryDelaysMillis",
           "onFailure",
+          "crashesMax",
           "lockTimeMillis",
           "stallTimeoutMillis",
           "dedupTimeoutMillis");

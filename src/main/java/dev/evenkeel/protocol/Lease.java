@@ -20,6 +20,7 @@ package dev.evenkeel.protocol;
  * @param ownerTimeoutMillis silence after which the owner counts as dead; the last owner's while
  *     nobody owns the shard. Whoever does not know the owner waits for so long
  * @param stage how far the group is with a shard that is sealed
+ * @param crashes owners that died without progress of the group; null: none
  */
 public record Lease(
     String group,
@@ -34,7 +35,8 @@ public record Lease(
     long groupTerm,
     Generation generation,
     long ownerTimeoutMillis,
-    Stage stage) {
+    Stage stage,
+    Crashes crashes) {
 
   /** How far a group is with a shard that takes no more messages. */
   public enum Stage {
@@ -62,7 +64,8 @@ public record Lease(
         0,
         generation,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-        Stage.CONSUMING);
+        Stage.CONSUMING,
+        null);
   }
 
   public boolean owned() {
@@ -104,7 +107,8 @@ public record Lease(
         newGroupTerm,
         generation,
         newOwnerTimeoutMillis,
-        passed() ? Stage.PASSED : stage);
+        passed() ? Stage.PASSED : stage,
+        crashes);
   }
 
   public Lease draining(Drain newDrain) {
@@ -126,11 +130,41 @@ public record Lease(
         groupTerm,
         generation,
         ownerTimeoutMillis,
-        next);
+        next,
+        crashes);
   }
 
   public Lease committedAt(long offset) {
-    return with(epoch, owner, instance, offset, stateOffset, state, drain, generation);
+    return with(epoch, owner, instance, offset, stateOffset, state, drain, generation)
+        .with(crashes == null || offset == committed ? crashes : crashes.progressed(offset));
+  }
+
+  /** Its owner has died, and the shard has messages up to {@code end} for the next one. */
+  public Lease died(long end) {
+    return with(Crashes.died(crashes, committed, end));
+  }
+
+  /** With care: a message has begun; -1: it is over. */
+  public Lease begun(long offset) {
+    return crashes == null ? this : with(crashes.begun(offset));
+  }
+
+  private Lease with(Crashes newCrashes) {
+    return new Lease(
+        group,
+        shard,
+        epoch,
+        owner,
+        instance,
+        committed,
+        stateOffset,
+        state,
+        drain,
+        groupTerm,
+        generation,
+        ownerTimeoutMillis,
+        stage,
+        newCrashes);
   }
 
   /** The state's bytes are kept apart. */
@@ -141,7 +175,8 @@ public record Lease(
   /** Without an owner and without state, beginning again at {@code offset}. */
   public Lease reset(long offset) {
     return with(epoch + 1, null, null, offset, -1, null, null, generation.next())
-        .at(Stage.CONSUMING);
+        .at(Stage.CONSUMING)
+        .with((Crashes) null);
   }
 
   /** With this producer for what handlers publish. */
@@ -159,7 +194,9 @@ public record Lease(
 
   /** After a release. The drain stays, so that a new dispatcher knows who is next. */
   public Lease released(long offset, long newStateOffset, byte[] newState) {
-    return with(epoch, null, null, offset, newStateOffset, newState, drain, generation);
+    return committedAt(offset)
+        .begun(-1)
+        .with(epoch, null, null, offset, newStateOffset, newState, drain, generation);
   }
 
   /** After a release, if its drain names an heir: that run owns the shard. */
@@ -178,8 +215,8 @@ public record Lease(
   }
 
   /**
-   * With the usual timeout and without an heir, for the owner: it needs to know neither, and
-   * clients of versions without them can read this.
+   * With the usual timeout, without an heir and without crashes, for the owner: it learns them with
+   * its assignment if at all, and clients of versions without them can read this.
    */
   public Lease forOwner() {
     return new Lease(
@@ -195,7 +232,8 @@ public record Lease(
         groupTerm,
         generation,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-        Stage.CONSUMING);
+        Stage.CONSUMING,
+        null);
   }
 
   /** The same without the state's bytes, for those who only look. */
@@ -225,7 +263,8 @@ public record Lease(
         groupTerm,
         newGeneration,
         ownerTimeoutMillis,
-        stage);
+        stage,
+        crashes);
   }
 
   @Override
@@ -239,6 +278,7 @@ public record Lease(
                 committed,
                 groupTerm == 0 ? "" : " term=" + groupTerm,
                 drain == null ? "" : " " + drain)
-        + (passed() ? " " + stage : "");
+        + (passed() ? " " + stage : "")
+        + (crashes == null ? "" : " " + crashes);
   }
 }

@@ -44,6 +44,19 @@ public sealed interface Outcome {
   /** The message waits behind an earlier one of its key, and has not been tried. */
   record Parked(long offset, long keyHash, byte[] copy) implements Outcome {}
 
+  /**
+   * In a shard that is handled with care, a message is about to begin, so that the log knows it
+   * should its owner die; see {@link Crashes}.
+   *
+   * @param over it has ended without another outcome, and will begin again later
+   */
+  record Begun(long offset, boolean over) implements Outcome {
+    @Override
+    public byte[] copy() {
+      return null;
+    }
+  }
+
   /** A moved message was handled. */
   record Settled(long offset) implements Outcome {
     @Override

@@ -97,6 +97,7 @@ public final class Commands {
         0,
         Generation.FIRST,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-        Lease.Stage.CONSUMING);
+        Lease.Stage.CONSUMING,
+        null);
   }
 }

@@ -153,7 +153,8 @@ final class DataGroup {
                 former.committed(),
                 0,
                 Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-                Lease.Stage.CONSUMING));
+                Lease.Stage.CONSUMING,
+                null));
       }
     }
 

@@ -212,7 +212,8 @@ final class SimDispatcher extends Actor {
         termSeen(lease.groupTerm()),
         lease.generation(),
         lease.ownerTimeoutMillis(),
-        lease.stage());
+        lease.stage(),
+        lease.crashes());
   }
 
   private long termSeen(long term) {
@@ -246,7 +247,8 @@ final class SimDispatcher extends Actor {
             told.committed(),
             termSeen(told.groupTerm()),
             told.ownerTimeoutMillis(),
-            told.stage());
+            told.stage(),
+            told.crashes());
     if (ready) {
       run(core.leaseChanged(change, clock()));
     } else {

@@ -49,14 +49,29 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
     MessageFinder messages =
         new MessageFinder(store, command.shard(), tables.shard(command.shard()));
     List<Long> noRoom = new ArrayList<>();
+    Lease next = lease;
     for (Outcome outcome : command.outcomes()) {
+      if (outcome instanceof Outcome.Begun begun) {
+        next = next.begun(begun.over() ? -1 : begun.offset());
+        continue;
+      }
+      if (next.crashes() != null && next.crashes().begun() == outcome.offset()) {
+        next = next.begun(-1);
+      }
       // A message behind one that found no room may have the same key, and must not overtake it.
       boolean passes = outcome instanceof Outcome.Parked && !noRoom.isEmpty();
       if (passes || !applied(failures, messages, outcome, lease)) {
         noRoom.add(outcome.offset());
       }
     }
-    return decided(failures, noRoom, false);
+    Decision<Change> decision = decided(failures, noRoom, false);
+    return next.equals(lease) ? decision : with(decision, new Change.PutLease(next));
+  }
+
+  private static Decision<Change> with(Decision<Change> decision, Change another) {
+    List<Change> changes = new ArrayList<>(decision.changes());
+    changes.add(another);
+    return new Decision<>(changes, decision.reply());
   }
 
   private String wrong(DataCommand.RecordOutcomes command) {
@@ -196,9 +211,7 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
       return decision;
     }
     // The sealed shard needs an owner again.
-    List<Change> changes = new ArrayList<>(decision.changes());
-    changes.add(new Change.PutLease(lease.at(Lease.Stage.PASSED)));
-    return new Decision<>(changes, decision.reply());
+    return with(decision, new Change.PutLease(lease.at(Lease.Stage.PASSED)));
   }
 
   /** Forgets retries that the group reads again after a reset. Those below the new offset stay. */

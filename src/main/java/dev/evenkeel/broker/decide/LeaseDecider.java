@@ -20,6 +20,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.HashSet;
@@ -33,7 +34,10 @@ import java.util.Set;
  * <p>Replies carry leases without the bytes of their state.
  */
 public record LeaseDecider(DataTables tables, Store store) {
-  public Decision<Change> grant(DataCommand.Grant command) {
+  /**
+   * @param level the feature level of the log group
+   */
+  public Decision<Change> grant(DataCommand.Grant command, int level) {
     command.check();
     shard(command.shard());
     Lease lease = expected(command.group(), command.shard(), command.expectedEpoch());
@@ -50,12 +54,29 @@ public record LeaseDecider(DataTables tables, Store store) {
           lease.shard(),
           lease.groupTerm());
     }
+    if (level >= FeatureLevel.CRASHES && isDeath(lease, command)) {
+      lease = lease.died(shard(command.shard()).end());
+    }
     return lease(
         lease.granted(
             command.owner(),
             command.instance(),
             command.groupTerm(),
             command.ownerTimeoutMillis()));
+  }
+
+  /**
+   * Whether the grant takes the shard from an owner that has died or was taken for stuck, and that
+   * may have had a message to handle. An owner that was asked for the shard, and has not released
+   * it in time, has not died for that. A level dispatcher handles no messages itself.
+   */
+  private boolean isDeath(Lease lease, DataCommand.Grant command) {
+    return lease.owned()
+        && lease.drain() == null
+        && !lease.owner().startsWith(Names.DISPATCHER_HOLDER)
+        && !command.instance().equals(lease.instance())
+        && (shard(lease.shard()).end() > lease.committed()
+            || tables.failures(new LeaseKey(lease.shard(), lease.group())).anyMoved());
   }
 
   /**
@@ -83,8 +104,12 @@ public record LeaseDecider(DataTables tables, Store store) {
     return Lease.fresh(group, shard, tables.epochFloor(), start, first);
   }
 
-  /** Each step is taken or refused by itself. */
-  public Decision<Change> steps(DataCommand.TakeSteps command) {
+  /**
+   * Each step is taken or refused by itself.
+   *
+   * @param level the feature level of the log group
+   */
+  public Decision<Change> steps(DataCommand.TakeSteps command, int level) {
     List<Change> changes = new ArrayList<>();
     List<Reply> replies = new ArrayList<>();
     Set<LeaseKey> seen = new HashSet<>();
@@ -93,7 +118,7 @@ public record LeaseDecider(DataTables tables, Store store) {
         if (!seen.add(new LeaseKey(step.shard(), step.group()))) {
           throw INVALID.error("a second step of %s:%s", step.group(), step.shard());
         }
-        Decision<Change> decision = step(step);
+        Decision<Change> decision = step(step, level);
         changes.addAll(decision.changes());
         replies.add(decision.reply());
       } catch (MalformedException malformed) {
@@ -105,9 +130,9 @@ public record LeaseDecider(DataTables tables, Store store) {
     return new Decision<>(changes, new Reply.OfSteps(replies));
   }
 
-  private Decision<Change> step(DataCommand.Step step) {
+  private Decision<Change> step(DataCommand.Step step, int level) {
     if (step instanceof DataCommand.Grant grant) {
-      return grant(grant);
+      return grant(grant, level);
     }
     return step instanceof DataCommand.SetDrain set
         ? drain(set)

@@ -245,11 +245,11 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.CommitMany c) {
       return new LeaseDecider(tables, store).commit(c);
     } else if (command instanceof DataCommand.Grant c) {
-      return new LeaseDecider(tables, store).grant(c);
+      return new LeaseDecider(tables, store).grant(c, level());
     } else if (command instanceof DataCommand.SetDrain c) {
       return new LeaseDecider(tables, store).drain(c);
     } else if (command instanceof DataCommand.TakeSteps c) {
-      return new LeaseDecider(tables, store).steps(c);
+      return new LeaseDecider(tables, store).steps(c, level());
     } else if (command instanceof DataCommand.Release c) {
       return new LeaseDecider(tables, store).release(c);
     } else if (command instanceof DataCommand.ForgetLeases c) {

@@ -72,7 +72,8 @@ final class Announcer implements DataListener {
             former.committed(),
             0,
             Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-            Lease.Stage.CONSUMING));
+            Lease.Stage.CONSUMING,
+            null));
   }
 
   @Override

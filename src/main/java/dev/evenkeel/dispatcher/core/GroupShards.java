@@ -88,7 +88,8 @@ public final class GroupShards {
                 sameEpoch ? known.groupTerm() : change.groupTerm(),
                 known == null ? Generation.FIRST : known.generation(),
                 change.ownerTimeoutMillis(),
-                change.stage())));
+                change.stage(),
+                change.crashes())));
   }
 
   /**

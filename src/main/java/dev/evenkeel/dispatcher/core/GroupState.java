@@ -541,7 +541,8 @@ public final class GroupState {
                 draining,
                 draining ? held.drain().deadlineMillis() : 0,
                 known.committedAtGrant(),
-                topics.origin(shard, this::leftNothing)));
+                topics.origin(shard, this::leftNothing),
+                known.crashesAtGrant()));
       }
     }
     return owned;

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
@@ -67,6 +68,7 @@ final class ShardState {
   // The lease, and when it was learned: marks of GroupShards.
   private Lease lease;
   private long committedAtGrant = -1;
+  private Crashes crashesAtGrant;
   private long writtenAt;
   private long doubtedAt = Long.MAX_VALUE;
 
@@ -134,6 +136,11 @@ final class ShardState {
     return committedAtGrant;
   }
 
+  /** The crashes that the grant found, or null. */
+  Crashes crashesAtGrant() {
+    return crashesAtGrant;
+  }
+
   /** What is learned from now on is newer than what was read before {@code at}. */
   void writtenAt(long at) {
     writtenAt = at;
@@ -179,6 +186,7 @@ final class ShardState {
     }
     if (former == null || former.epoch() != next.epoch()) {
       committedAtGrant = next.committed();
+      crashesAtGrant = next.crashes();
       return true;
     }
     return former.stage() != next.stage()

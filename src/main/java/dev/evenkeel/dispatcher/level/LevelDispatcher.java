@@ -17,6 +17,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.DeadlyMessageException;
 import dev.evenkeel.client.internal.member.Consumers;
 import dev.evenkeel.dispatcher.level.core.LevelAction;
 import dev.evenkeel.dispatcher.level.core.LevelDispatch;
@@ -429,6 +430,8 @@ public final class LevelDispatcher implements ConsumerHandler {
       ((Promise<Void>) finished.ticket()).tryComplete();
     } else if (action instanceof LevelAction.Failed failed) {
       ((Promise<Void>) failed.ticket()).tryFail(new HandlerFailure(failed.error()));
+    } else if (action instanceof LevelAction.Deadly deadly) {
+      ((Promise<Void>) deadly.ticket()).tryFail(new DeadlyMessageException(deadly.deaths()));
     } else if (action instanceof LevelAction.GivenBack back) {
       ((Promise<Void>) back.ticket())
           .tryFail(new GivenBackException("its shard gets another owner"));

@@ -130,6 +130,11 @@ final class LiveGroups {
       state.put("paused", true);
       sums.paused++;
     }
+    JsonObject crashes = shard.getJsonObject("crashes");
+    if (crashes != null) {
+      state.put("crashes", crashes.getInteger("count"));
+      state.put("suspect", crashes.getLong("offset"));
+    }
     JsonArray waitsFor = shard.getJsonArray("waitsFor");
     if (waitsFor != null) {
       state.put("waitsFor", waitsFor.stream().map(String::valueOf).collect(joining(", ")));

@@ -47,6 +47,7 @@ public final class CommandCodec {
           .add(1, Outcome.Failed.class)
           .add(2, Outcome.Parked.class)
           .add(3, Outcome.Settled.class)
+          .add(6, Outcome.Begun.class)
           .completeFor(Outcome.class);
 
   private static final Codec<MetaCommand> META =
@@ -197,6 +198,10 @@ public final class CommandCodec {
     }
     if (command instanceof DataCommand.CancelDelayed) {
       return FeatureLevel.CANCELLING;
+    }
+    if (command instanceof DataCommand.RecordOutcomes record
+        && record.outcomes().stream().anyMatch(Outcome.Begun.class::isInstance)) {
+      return FeatureLevel.CRASHES;
     }
     if (command instanceof DataCommand.TakeSteps) {
       return FeatureLevel.TAKE_STEPS;

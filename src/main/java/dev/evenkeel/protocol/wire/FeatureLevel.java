@@ -15,9 +15,9 @@ package dev.evenkeel.protocol.wire;
  * 7       nodes that join and leave
  * 8       topics whose number of shards changes
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
- * 10      leases from the moment in which a group subscribes, more topics than 10,000, or than
- *         1,000 for a group, former ids of delayed messages that a reshard moved, and bodies of
- *         which a part is left
+ * 10      leases from the moment in which a group subscribes, leases that count crashes, more topics
+ *         than 10,000, or than 1,000 for a group, former ids of delayed messages that a reshard
+ *         moved, and bodies of which a part is left
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -74,6 +74,9 @@ public final class FeatureLevel {
 
   /** From here on only a part of an entry's body may be left. */
   public static final int PARTIAL_BODIES = 10;
+
+  /** From here on leases count the owners that died without progress. */
+  public static final int CRASHES = 10;
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 10;

@@ -9,6 +9,7 @@ import static dev.evenkeel.protocol.wire.Codec.absent;
 
 import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Generation;
@@ -46,6 +47,10 @@ public final class RecordCodec {
   /** With the stage, too. */
   private static final int LEASE_FORM_STAGE = 6;
 
+  /** With crashes, too. */
+  private static final int LEASE_FORM_CRASHES = 7;
+
+  private static final Codec<Crashes> CRASHES = Codec.record(Crashes.class, I64, I32, I64, I64);
   private static final Codec<Lease.Stage> LEASE_STAGE = Codec.constant(Lease.Stage.class);
   public static final Codec<Shard> SHARD = Codec.of(RecordCodec::write, RecordCodec::shard);
   public static final Codec<StartAt> START =
@@ -176,13 +181,18 @@ public final class RecordCodec {
    * leases name no term, and are written in the shortest form: every commit writes one.
    */
   public static void write(Bytes out, Lease lease) {
-    boolean stage = lease.passed();
+    boolean crashes = lease.crashes() != null;
+    boolean stage = crashes || lease.passed();
     boolean heir = stage || lease.drain() != null && lease.drain().heir() != null;
     boolean timeout = heir || lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     boolean generation = timeout || !lease.generation().equals(Generation.FIRST);
     if (generation) {
-      int heirs = stage ? LEASE_FORM_STAGE : LEASE_FORM_HEIR;
-      int form = heir ? heirs : timeout ? LEASE_FORM_TIMEOUT : LEASE_FORM_GENERATION;
+      int form =
+          crashes
+              ? LEASE_FORM_CRASHES
+              : stage
+                  ? LEASE_FORM_STAGE
+                  : heir ? LEASE_FORM_HEIR : timeout ? LEASE_FORM_TIMEOUT : LEASE_FORM_GENERATION;
       out.text(null).u8(form).i64(lease.groupTerm());
       out.i64(lease.generation().number()).i64(lease.generation().producerId());
       if (timeout) {
@@ -190,6 +200,9 @@ public final class RecordCodec {
       }
       if (stage) {
         LEASE_STAGE.write(out, lease.stage());
+      }
+      if (crashes) {
+        CRASHES.write(out, lease.crashes());
       }
     } else if (lease.groupTerm() != 0) {
       out.text(null).u8(LEASE_FORM_TERM).i64(lease.groupTerm());
@@ -207,9 +220,10 @@ public final class RecordCodec {
     Generation generation = Generation.FIRST;
     long timeout = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     Lease.Stage stage = Lease.Stage.CONSUMING;
+    Crashes crashes = null;
     Codec<Drain> drain = DRAIN;
     if (group == null) {
-      int form = Codec.checkForm("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM_STAGE);
+      int form = Codec.checkForm("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM_CRASHES);
       groupTerm = in.i64();
       if (form >= LEASE_FORM_GENERATION) {
         generation = new Generation(in.i64(), in.i64());
@@ -220,8 +234,11 @@ public final class RecordCodec {
       if (form >= LEASE_FORM_HEIR) {
         drain = DRAIN_TO_HEIR;
       }
-      if (form == LEASE_FORM_STAGE) {
+      if (form >= LEASE_FORM_STAGE) {
         stage = LEASE_STAGE.read(in);
+      }
+      if (form == LEASE_FORM_CRASHES) {
+        crashes = CRASHES.read(in);
       }
       group = in.text();
     }
@@ -238,6 +255,7 @@ public final class RecordCodec {
         groupTerm,
         generation,
         timeout,
-        stage);
+        stage,
+        crashes);
   }
 }

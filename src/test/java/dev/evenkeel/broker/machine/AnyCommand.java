@@ -3,12 +3,14 @@ package dev.evenkeel.broker.machine;
 import dev.evenkeel.broker.state.PositionSet;
 import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.broker.state.ShardRecord;
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
@@ -51,10 +53,15 @@ final class AnyCommand {
     GroupPolicy.SHARDED, GroupPolicy.of(GroupPolicy.MODE_LEVEL), GroupPolicy.of("singleton")
   };
 
+  private static final Class<?>[] FORMER_OUTCOMES = {
+    Outcome.Failed.class, Outcome.Parked.class, Outcome.Settled.class
+  };
+
   private final Random random;
   private final boolean heirs;
   private final boolean sealed;
   private final boolean moved;
+  private final boolean crashes;
 
   AnyCommand(Random random) {
     this(random, true, true);
@@ -62,7 +69,12 @@ final class AnyCommand {
 
   /** What may have been moved from a sealed shard, too. */
   static AnyCommand moved(Random random) {
-    return new AnyCommand(random, true, true, true);
+    return new AnyCommand(random, true, true, true, false);
+  }
+
+  /** Leases whose owners died, too, and what owners then tell. */
+  static AnyCommand crashes(Random random) {
+    return new AnyCommand(random, true, true, false, true);
   }
 
   /**
@@ -72,11 +84,13 @@ final class AnyCommand {
    * @param sealed whether shards may be, and topics may have had other numbers of shards
    */
   AnyCommand(Random random, boolean heirs, boolean sealed) {
-    this(random, heirs, sealed, false);
+    this(random, heirs, sealed, false, false);
   }
 
-  private AnyCommand(Random random, boolean heirs, boolean sealed, boolean moved) {
+  private AnyCommand(
+      Random random, boolean heirs, boolean sealed, boolean moved, boolean crashes) {
     this.moved = moved;
+    this.crashes = crashes;
     this.random = random;
     this.heirs = heirs;
     this.sealed = sealed;
@@ -139,6 +153,10 @@ final class AnyCommand {
       return new Shard(1, random.nextInt(2));
     } else if (kind == Drain.Heir.class) {
       return heirs && random.nextBoolean() ? record(kind) : null;
+    } else if (kind == Crashes.class) {
+      return crashes && random.nextBoolean() ? record(kind) : null;
+    } else if (kind == Outcome.class && !crashes) {
+      return any(pick(FORMER_OUTCOMES));
     } else if (kind == Lease.Stage.class && !sealed) {
       return Lease.Stage.CONSUMING;
     } else if (kind == PositionSet.class) {

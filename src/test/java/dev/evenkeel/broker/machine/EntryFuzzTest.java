@@ -40,7 +40,7 @@ class EntryFuzzTest {
   @ParameterizedTest
   @MethodSource("commands")
   void everyKindOfCommandHasADecider(Class<?> kind) {
-    AnyCommand any = new AnyCommand(new Random(7));
+    AnyCommand any = AnyCommand.crashes(new Random(7));
     int admitted = 0;
     for (int i = 0; i < 500; i++) {
       Rig rig = Rig.opened();
@@ -86,7 +86,7 @@ class EntryFuzzTest {
   }
 
   private static void data(Random random) {
-    AnyCommand any = new AnyCommand(random);
+    AnyCommand any = AnyCommand.crashes(random);
     Rig one = Rig.opened();
     Rig two = Rig.opened();
     for (int i = 0; i < ENTRIES; i++) {
@@ -130,7 +130,7 @@ class EntryFuzzTest {
     long seed = Mutants.seed();
     for (int run = 0; run < RUNS; run++) {
       Random random = new Random(seed + run);
-      AnyCommand any = new AnyCommand(random);
+      AnyCommand any = AnyCommand.crashes(random);
       Rig rig = new Rig();
       rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.NEWEST));
       for (int i = 0; i < ENTRIES; i++) {

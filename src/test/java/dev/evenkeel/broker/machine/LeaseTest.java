@@ -9,6 +9,7 @@ import static org.assertj.core.api.Assertions.tuple;
 
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany;
 import dev.evenkeel.protocol.DataCommand.TakeSteps;
@@ -17,6 +18,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -26,6 +28,7 @@ import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.Collections;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -83,6 +86,111 @@ class LeaseTest {
     assertThat(lease().ownerTimeoutMillis()).isEqualTo(5_000);
     assertThat(refusal(grant(2, 0))).isEqualTo(Refusal.INVALID);
     assertThat(refusal(grant(2, Limits.MEMBER_TIMEOUT_MILLIS_MAX + 1))).isEqualTo(Refusal.INVALID);
+  }
+
+  private void raiseFeatureLevel() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.CRASHES));
+  }
+
+  private void begins(long epoch, long offset) {
+    Outcome begun = new Outcome.Begun(offset, false);
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, epoch, List.of(begun)));
+  }
+
+  /** A message that kills its consumer is found although no message is marked before it begins. */
+  @Test
+  void deathsWithoutProgressAreCountedAndThenThoseOfTheMessageThatHadBegun() {
+    raiseFeatureLevel();
+    rig.fill(SHARD, 20);
+    rig.grant("g", SHARD, "a", 0);
+    commit(1, 4);
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(4, 1, 20, -1));
+    rig.grant("g", SHARD, "c", 2);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(4, 2, 20, -1));
+    assertThat(lease().crashes().careful()).isTrue();
+
+    commit(3, 7);
+    rig.grant("g", SHARD, "d", 3);
+    assertThat(lease().crashes()).as("nothing had begun").isEqualTo(new Crashes(4, 2, 20, -1));
+    begins(4, 7);
+    rig.reopen();
+    rig.grant("g", SHARD, "e", 4);
+    assertThat(lease().crashes()).as("another one").isEqualTo(new Crashes(7, 2, 20, -1));
+    begins(5, 7);
+    rig.grant("g", SHARD, "f", 5);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(7, 3, 20, -1));
+    begins(6, 7);
+    Outcome failed =
+        new Outcome.Failed(7, 1, Outcome.Way.HELD, 1_000, Outcome.NO_KEY, "broken", null);
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, 6, List.of(failed)));
+    rig.grant("g", SHARD, "h", 6);
+    assertThat(lease().crashes()).as("it had ended").isEqualTo(new Crashes(7, 3, 20, -1));
+    begins(7, 7);
+    commit(7, 8);
+    rig.grant("g", SHARD, "i", 7);
+    assertThat(lease().crashes()).as("and here, too").isEqualTo(new Crashes(7, 3, 20, -1));
+    assertThat(commit(8, 20)).isNull();
+    assertThat(lease().crashes()).as("enough progress").isNull();
+  }
+
+  /** Machines die, and rolling restarts happen: none of that may lose a message. */
+  @Test
+  void whatIsNotTheDeathOfAnOwnerWithoutProgressIsNotCounted() {
+    raiseFeatureLevel();
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(lease().crashes()).as("there was nothing to handle").isNull();
+    rig.fill(SHARD, 20);
+    rig.grant("g", SHARD, "c", 2);
+    assertThat(lease().crashes().count()).isEqualTo(1);
+    commit(3, 1);
+    assertThat(lease().crashes()).as("progress").isNull();
+    assertThat(release(3, 2, -1, null)).isNull();
+    rig.grant("g", SHARD, "d", 3);
+    assertThat(lease().crashes()).as("a release").isNull();
+    rig.run(new DataCommand.SetDrain("g", SHARD, 4, new Drain("e", 1, null)));
+    rig.grant("g", SHARD, "e", 4);
+    assertThat(lease().crashes()).as("a handover that took too long").isNull();
+    rig.run(Commands.grant("h", SHARD, "dispatcher@n1", "i1", 0, StartAt.EARLIEST, 1));
+    rig.run(Commands.grant("h", SHARD, "dispatcher@n2", "i2", 1, StartAt.EARLIEST, 2));
+    assertThat(rig.tables().lease("h", SHARD).crashes()).as("a level dispatcher").isNull();
+    rig.run(Commands.grant("i", SHARD, "m", "m-1", 0, StartAt.EARLIEST, 1));
+    rig.run(Commands.grant("i", SHARD, "m", "m-1", 1, StartAt.EARLIEST, 2));
+    assertThat(rig.tables().lease("i", SHARD).crashes()).as("the same run at a term").isNull();
+    rig.grant("g", SHARD, "f", 5);
+    rig.grant("g", SHARD, "k", 6);
+    assertThat(lease().crashes().count()).isEqualTo(2);
+    rig.run(new DataCommand.ResetLease("g", SHARD, 7, StartAt.offset(2)));
+    assertThat(lease().crashes()).as("a reset").isNull();
+  }
+
+  @Test
+  void beforeItsFeatureLevelNoDeathIsCounted() {
+    rig.fill(SHARD, 20);
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(lease().crashes()).isNull();
+  }
+
+  /** A message that waits in the log for its next attempt lies below the committed offset. */
+  @Test
+  void aRetryThatKillsItsOwnerIsFoundToo() {
+    raiseFeatureLevel();
+    rig.fill(SHARD, 20);
+    rig.grant("g", SHARD, "a", 0);
+    Outcome failed =
+        new Outcome.Failed(3, 1, Outcome.Way.MOVED, 1_000, Outcome.NO_KEY, "broken", null);
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, 1, List.of(failed)));
+    commit(1, 20);
+    rig.grant("g", SHARD, "b", 1);
+    rig.grant("g", SHARD, "c", 2);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(20, 2, 21, -1));
+    begins(3, 3);
+    rig.grant("g", SHARD, "d", 3);
+    begins(4, 3);
+    rig.grant("g", SHARD, "e", 4);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(3, 3, 21, -1));
   }
 
   @Test

@@ -90,6 +90,16 @@ class PinnedBytesTest {
         any -> RecordCodec.LEASE.encode(any.of(Lease.class)),
         bytes -> RecordCodec.LEASE.encode(RecordCodec.LEASE.decode(bytes)));
     pin(
+        "Lease with crashes",
+        AnyCommand.crashes(new Random(1)),
+        any -> RecordCodec.LEASE.encode(any.of(Lease.class)),
+        bytes -> RecordCodec.LEASE.encode(RecordCodec.LEASE.decode(bytes)));
+    pin(
+        "Outcome$Begun",
+        AnyCommand.crashes(new Random(1)),
+        any -> Entry.of(any.of(DataCommand.RecordOutcomes.class), 123),
+        bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
+    pin(
         "TopicInfo$Layout",
         new AnyCommand(new Random(1)),
         any -> RecordCodec.TOPIC.encode(any.of(TopicInfo.class)),

@@ -44,7 +44,8 @@ class SealedNeedTest {
         0,
         Generation.FIRST,
         5_000,
-        stage);
+        stage,
+        null);
   }
 
   private static Lease finished(long stateOffset) {

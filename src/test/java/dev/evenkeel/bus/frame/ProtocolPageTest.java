@@ -344,7 +344,8 @@ class ProtocolPageTest {
         0,
         Generation.FIRST,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-        Lease.Stage.CONSUMING);
+        Lease.Stage.CONSUMING,
+        null);
   }
 
   private static void putFailures(Map<String, byte[]> expected) {

@@ -154,7 +154,8 @@ class DispatcherCoreTest {
                   0,
                   0,
                   Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-                  Lease.Stage.CONSUMING),
+                  Lease.Stage.CONSUMING,
+                  null),
               bench.now));
       bench.run(bench.core.topicsChanged(bench.now));
       bench.pass(2_000, Bench.in(a, "sharded", List.of("t"), null), b);

@@ -155,7 +155,8 @@ class CodecTest {
                         8,
                         Generation.FIRST,
                         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-                        Lease.Stage.CONSUMING)
+                        Lease.Stage.CONSUMING,
+                        null)
                     .reset(3)),
             new Reply.OfLease(
                 Commands.lease("g", SHARD, 5, "m", "i", 9, -1, null, null).publishingAs(77)),
@@ -176,7 +177,8 @@ class CodecTest {
                     8,
                     Generation.FIRST,
                     Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-                    Lease.Stage.CONSUMING)),
+                    Lease.Stage.CONSUMING,
+                    null)),
             new Reply.OfLease(
                 Commands.lease("g", SHARD, 5, null, null, 9, 9, new byte[2], null)
                     .at(Lease.Stage.FINISHED)),

@@ -41,7 +41,7 @@ final class Backlog {
 
   /**
    * The next message as a task of {@code owner}, or null. A malformed part of a batch becomes tasks
-   * that are {@link Task#unreadable}, one for each offset that the batch has taken.
+   * that are {@link Task#hopeless}, one for each offset that the batch has taken.
    */
   Task next(Task.Owner owner) {
     while (reader == null || !reader.hasNext()) {

@@ -318,17 +318,17 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   private Task take(boolean forAdmission, long now) {
     while (shards.hasReady() && (forAdmission ? mayStart(now) : mayBegin(now))) {
       Task task = shards.next(forAdmission, now);
-      if (task == null || forAdmission && task.unreadable == null) {
+      if (task == null || forAdmission && task.hopeless == null) {
         return task;
       }
       if (forAdmission) {
         task.owner.begin(task);
       }
       running++;
-      if (task.unreadable == null) {
+      if (task.hopeless == null) {
         return task;
       }
-      failed(task, task.unreadable, now);
+      failed(task, task.hopeless, now);
     }
     return null;
   }

@@ -109,7 +109,7 @@ final class Environment {
 
   /** Whether the consumer wants a message. Nodes may have sent others, too. */
   boolean wants(Task task) {
-    return filter == null || task.unreadable != null || filter.matches(task.message);
+    return filter == null || task.hopeless != null || filter.matches(task.message);
   }
 
   /** The filter has passed over messages. */

@@ -138,9 +138,13 @@ final class Outbox {
   /** Messages that stay in the window until the log has taken their outcome. */
   List<Task> ofWindow() {
     return Stream.concat(sent.stream(), waiting.stream())
-        .filter(each -> !each.task().retry && !(each.outcome() instanceof Outcome.Settled))
+        .filter(each -> !each.task().retry && keepsPlace(each.outcome()))
         .map(Pending::task)
         .toList();
+  }
+
+  private static boolean keepsPlace(Outcome outcome) {
+    return outcome instanceof Outcome.Failed || outcome instanceof Outcome.Parked;
   }
 
   void clear() {

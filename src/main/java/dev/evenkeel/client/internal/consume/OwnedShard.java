@@ -13,6 +13,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -54,8 +55,14 @@ public final class OwnedShard {
    * @param committed the committed offset that the grant found, or -1 if the lease must be read for
    *     it
    * @param origin where its keys come from, or null
+   * @param crashes owners that died before, or null
    */
-  record Start(OwnedShard predecessor, boolean spent, long committed, Assignment.Origin origin) {}
+  record Start(
+      OwnedShard predecessor,
+      boolean spent,
+      long committed,
+      Assignment.Origin origin,
+      Crashes crashes) {}
 
   /**
    * The part of a handover's time that is kept for onRelease and the log: 5 s, or a fifth if that
@@ -67,6 +74,7 @@ public final class OwnedShard {
   final Environment environment;
   final Host host;
   final ShardLog log;
+  final ShardCare care;
   final ShardHandling handling;
   final ShardRetries retries;
   final ShardMessages messages;
@@ -111,6 +119,7 @@ public final class OwnedShard {
     this.host = host;
     spent = start.spent;
     log = new ShardLog(ownership, environment);
+    care = new ShardCare(environment, start.crashes);
     handling = new ShardHandling(this);
     retries = handling.retries;
     messages = handling.messages;
@@ -304,6 +313,11 @@ public final class OwnedShard {
    */
   void attached(long offset, long emptyStateOffset, long now) {
     messages.begin(offset);
+    care.begin(takeover.leaseCommitted());
+    if (care.applies(offset)) {
+      String deaths = ": " + care.crashes().count() + " owners died without progress, ";
+      log.warn(deaths + "so its messages are handled one by one for a while");
+    }
     commits.begin(offset, emptyStateOffset, now);
     if (inDoubt()) {
       // The next epoch begins where the last write of this one left off: the log refuses later
@@ -354,6 +368,19 @@ public final class OwnedShard {
     }
     fetch.step(now);
     commits.step(false, now);
+  }
+
+  /** Whether messages are handed out one by one, because owners died. */
+  boolean isCareful() {
+    return window() != null && care.applies(window().committed());
+  }
+
+  /** Whether nothing of the shard runs, and the log has all of its progress and outcomes. */
+  boolean isIdle() {
+    return messages.running() == 0
+        && !messages.anyInAdmission()
+        && retries.outbox.isEmpty()
+        && window().committed() <= commits.committed();
   }
 
   /** Whether the shard is sealed, and nothing is left to do in it. */
@@ -409,8 +436,13 @@ public final class OwnedShard {
   /** The log has taken a commit. */
   public void committed(long offset) {
     commits.taken(offset);
-    if (environment.atMostOnce && !state.over()) {
+    if (state.over()) {
+      return;
+    }
+    if (environment.atMostOnce) {
       messages.startableTo(offset);
+    }
+    if (environment.atMostOnce || isCareful()) {
       host.ready(this);
     }
   }

@@ -162,7 +162,11 @@ final class OwnedShards {
             environment,
             host,
             new OwnedShard.Start(
-                history.lingering, spent, isNew ? owned.committed() : -1, owned.origin()));
+                history.lingering,
+                spent,
+                isNew ? owned.committed() : -1,
+                owned.origin(),
+                owned.crashes()));
     shards.put(id, shard);
     changed = true;
     return shard;

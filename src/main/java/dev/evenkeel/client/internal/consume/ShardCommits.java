@@ -155,7 +155,7 @@ final class ShardCommits {
     if (done <= committed) {
       return;
     }
-    boolean urgent = draining || isMany();
+    boolean urgent = draining || isMany() || shard.isCareful();
     if (!hasNewState()) {
       // Asking costs as much as handling a message: once a millisecond is enough.
       if (!wanted || urgent && now != askedMillis) {

@@ -136,7 +136,7 @@ final class ShardFailures {
   void failed(Task task, Throwable cause, OwnedShardState state, int running, long now) {
     boolean draining = state == OwnedShardState.DRAINING;
     Breaker breaker = environment.breaker;
-    if (task.unreadable != null) {
+    if (task.hopeless != null || cause instanceof DeadlyMessageException) {
       // Another attempt would not help, and the failure says nothing about what handlers need.
       lost(task, cause, state, now);
       return;
@@ -215,6 +215,10 @@ final class ShardFailures {
   /** Retries the same attempt after a pause. The log does not record it. */
   private void tryAgain(Task task, long pauseMillis, long now) {
     task.dueMillis = now + pauseMillis;
+    if (task.claimed) {
+      task.claimed = false;
+      retries.outbox.add(task, new Outcome.Begun(task.offset, true));
+    }
     if (task.retry) {
       goBack(retries.inHand.failed(task), now + pauseMillis, now);
       environment.removed(1, task.bytes, now);
@@ -314,6 +318,8 @@ final class ShardFailures {
         retries.retryOver(task, now);
         messages.unstick(task.keyHash);
       }
+    } else if (outcome instanceof Outcome.Begun) {
+      shard.care.recorded(task);
     } else if (outcome instanceof Outcome.Parked) {
       leave(task, now);
       retries.parked(task.keyHash, now);

@@ -26,7 +26,7 @@ final class ShardHandling implements Task.Owner {
     this.shard = shard;
     environment = shard.environment;
     retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
-    messages = new ShardMessages(this, environment, retries);
+    messages = new ShardMessages(this, environment, retries, shard.care);
   }
 
   @Override
@@ -54,20 +54,30 @@ final class ShardHandling implements Task.Owner {
     if (!shard.works()) {
       return null;
     }
-    Task task = messages.next(shard.state() == RUNNING, forAdmission, now);
+    Task task = nextOf(forAdmission, now);
     if (messages.settlePassed(now)) {
       shard.resume(now);
       if (task == null) {
         // A retry may have waited for what has been passed.
-        task = messages.next(shard.state() == RUNNING, forAdmission, now);
+        task = nextOf(forAdmission, now);
       }
+    }
+    return task;
+  }
+
+  private Task nextOf(boolean forAdmission, long now) {
+    boolean runs = shard.state() == RUNNING;
+    Task task = messages.next(runs, forAdmission, shard::isIdle, now);
+    if (task == null && shard.care.next() != null) {
+      shard.failures.step(shard.state(), now);
     }
     return task;
   }
 
   @Override
   public Task nextWith(long now) {
-    Task task = shard.state() == RUNNING ? messages.nextOfBatch() : null;
+    boolean alone = shard.state() != RUNNING || shard.isCareful();
+    Task task = alone ? null : messages.nextOfBatch();
     if (messages.settlePassed(now)) {
       shard.resume(now);
     }
@@ -153,7 +163,7 @@ final class ShardHandling implements Task.Owner {
       if (shard.fetch.isLow()) {
         shard.fetch.step(now);
       }
-      if (environment.atMostOnce || shard.commits.isMany()) {
+      if (environment.atMostOnce || shard.commits.isMany() || shard.isCareful()) {
         shard.commits.step(false, now);
       }
       shard.outputs.step(now);

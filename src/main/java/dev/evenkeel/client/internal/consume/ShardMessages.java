@@ -9,6 +9,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /**
@@ -35,6 +36,7 @@ final class ShardMessages {
   private final Task.Owner owner;
   private final Environment environment;
   private final ShardRetries retries;
+  private final ShardCare care;
   private final int handOutMax;
 
   private final Backlog backlog = new Backlog();
@@ -100,7 +102,8 @@ final class ShardMessages {
 
   private long lastFinishedMillis = -1;
 
-  ShardMessages(Task.Owner owner, Environment environment, ShardRetries retries) {
+  ShardMessages(Task.Owner owner, Environment environment, ShardRetries retries, ShardCare care) {
+    this.care = care;
     this.owner = owner;
     this.environment = environment;
     this.retries = retries;
@@ -282,14 +285,22 @@ final class ShardMessages {
    *
    * @param withRetries whether messages that came back from the log may begin
    * @param forAdmission whether it goes to an admission step; else it begins
+   * @param idle whether nothing of the shard runs, and the log has all of its progress
    */
-  Task next(boolean withRetries, boolean forAdmission, long now) {
+  Task next(boolean withRetries, boolean forAdmission, BooleanSupplier idle, long now) {
     if (givenBack && !withRetries || !retries.known()) {
       return null;
     }
-    Task task = withRetries ? retries.nextRetry(window.committed()) : null;
+    Task task = care.next();
+    if (task == null && withRetries) {
+      task = retries.nextRetry(window.committed());
+    }
     if (task == null) {
       task = nextOfWindow(now);
+    }
+    if (task != null && care.crashes() != null) {
+      care.mark(task);
+      task = care.admit(task, window.committed(), idle.getAsBoolean(), retries.outbox);
     }
     if (task != null && forAdmission) {
       task.detach();
@@ -340,7 +351,7 @@ final class ShardMessages {
     if (task == null) {
       return null;
     }
-    if (task.unreadable != null || retries.hasFailed(task.offset)) {
+    if (task.hopeless != null || retries.hasFailed(task.offset)) {
       queues.putBack(task);
       return null;
     }
@@ -417,6 +428,10 @@ final class ShardMessages {
       begunOffset = Math.max(begunOffset, task.offset + 1);
       runningBytes += task.bytes;
     }
+  }
+
+  boolean anyInAdmission() {
+    return !inAdmission.isEmpty();
   }
 
   boolean isInAdmission(Task task) {
@@ -540,6 +555,9 @@ final class ShardMessages {
       retries.stuck.removeIf(task -> task.offset >= from);
       delayed.removeIf(task -> task.offset >= from && dropFailed(task));
       due.removeIf(task -> task.offset >= from && dropFailed(task));
+      if (care.next() != null && care.next().offset >= from) {
+        dropFailed(care.giveUp());
+      }
       if (inAdmission.removeIf(task -> task.offset >= from && dropFailed(task))) {
         environment.dropped();
       }
@@ -561,9 +579,10 @@ final class ShardMessages {
     clearBacklog();
     skippedTo = 0;
     queues.clear();
+    giveBackRetries();
+    care.giveUp();
     due.clear();
     delayed.clear();
-    giveBackRetries();
     if (!inAdmission.isEmpty()) {
       inAdmission.clear();
       environment.dropped();
@@ -591,6 +610,11 @@ final class ShardMessages {
 
   /** Gives retries in admission back to the log, with those behind them. */
   private void giveBackRetries() {
+    if (care.next() != null && care.next().retry) {
+      Task task = care.giveUp();
+      goneBack.add(task);
+      goneBack.addAll(retries.goBack(task));
+    }
     for (Task task : List.copyOf(inAdmission)) {
       if (task.retry) {
         inAdmission.remove(task);
@@ -613,6 +637,9 @@ final class ShardMessages {
     List<Task> tasks = new ArrayList<>(delayed);
     tasks.addAll(due);
     tasks.addAll(inAdmission);
+    if (care.next() != null) {
+      tasks.add(care.next());
+    }
     queues.forEachWaiting(tasks::add);
     retries.stuck.forEach(tasks::add);
     return tasks;

@@ -92,14 +92,20 @@ public final class Task implements MessageSource.Handed {
   /** The hash of its key in the log; {@link Outcome#NO_KEY}: not computed, or it has no key. */
   long keyHash;
 
+  /** How many owners of its shard died, probably while they handled it. */
+  int deaths;
+
+  /** The log has recorded that its attempt begins; see {@link ShardCare}. */
+  boolean claimed;
+
   /** Whether it has waited in {@link StuckQueues}. */
   boolean stuck;
 
   /** What its last attempt publishes and keeps, or null. */
   Effects effects;
 
-  /** Why no handler can get it: its bytes are not a message. Null: it can be read. */
-  RefusedException unreadable;
+  /** Why no handler can get it, or may: its bytes are no message, say. Null: one can. */
+  Exception hopeless;
 
   /** If it cannot be read: the offset behind its batch, or -1 if that is not known. */
   long batchEnd = -1;
@@ -131,7 +137,7 @@ public final class Task implements MessageSource.Handed {
   /** A message of the log's retries that cannot be read. */
   static Task unreadableRetry(Owner owner, long offset, int bytes, RefusedException why) {
     Task task = new Task(owner, offset, UNREADABLE, bytes, true);
-    task.unreadable = unreadable(task, "", why);
+    task.hopeless = unreadable(task, "", why);
     return task;
   }
 
@@ -145,7 +151,7 @@ public final class Task implements MessageSource.Handed {
       Owner owner, long offset, int share, long base, long end, RefusedException why) {
     Task task = new Task(owner, offset, UNREADABLE, share);
     String batch = String.format(" in the batch of offsets %d to %d", base, end - 1);
-    task.unreadable = unreadable(task, batch, why);
+    task.hopeless = unreadable(task, batch, why);
     task.batchEnd = end;
     return task;
   }
@@ -240,7 +246,7 @@ public final class Task implements MessageSource.Handed {
         message,
         member,
         from.epoch(),
-        attempt,
+        attempt + deaths,
         logPosition);
   }
 }

@@ -125,6 +125,12 @@ public final class OptionsCheck {
 
   private static void failures(ConsumerOptions options) {
     refuseIf(options.getOnFailure() == null, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
+    int crashesMax = options.getCrashesMax();
+    refuseIf(
+        crashesMax == 1 || crashesMax == 2,
+        "crashesMax %s: from the third death on it is known which message is the reason, use 0 for"
+            + " never or 3 to 1000",
+        crashesMax);
     refuseIf(
         options.getMode() == Mode.LEVEL && options.getOnFailure() == OnFailure.STOP,
         "onFailure STOP in mode level: only the other modes have it, use RETRY or DEAD_LETTER");

@@ -20,9 +20,15 @@ final class Deliveries {
   /** Most messages remembered that members have finished and the log has not delivered. */
   static final int ENDED_MAX = 1_000_000;
 
+  /** After so many deaths of members that had it in hand a message becomes a dead letter. */
+  static final int DEATHS_MAX = 5;
+
   private final Consumer<LevelAction> out;
   private final ArrayDeque<Item> fresh = new ArrayDeque<>();
   private final PriorityQueue<Item> again = new PriorityQueue<>(Item::byPlace);
+
+  /** Members died that had them in hand: each is handed out alone. */
+  private final PriorityQueue<Item> careful = new PriorityQueue<>(Item::byPlace);
 
   /** In hand of a member, without a delivery: not delivered yet, or withdrawn. */
   private final MessageMap<Item> awaited = new MessageMap<>(Integer.MAX_VALUE);
@@ -35,9 +41,19 @@ final class Deliveries {
     this.committed = committed;
   }
 
-  /** How many wait to be handed out. */
+  /** How many wait to be handed out together with others. */
   int waiting() {
     return fresh.size() + again.size();
+  }
+
+  /** How many wait to be handed out alone. */
+  int waitingAlone() {
+    return careful.size();
+  }
+
+  /** The next message that is handed out alone, or null. */
+  Item pollAlone() {
+    return careful.poll();
   }
 
   /** The next message, or null. */
@@ -110,16 +126,19 @@ final class Deliveries {
 
   /** The member that had it does not take part any more. */
   void handOutAgain(Item item) {
-    if (item.ticket != null) {
-      again.add(item);
-    } else {
+    if (item.ticket == null) {
       awaited.remove(item.id, item);
+    } else if (item.deaths() >= DEATHS_MAX) {
+      out.accept(new LevelAction.Deadly(item.ticket, item.deaths()));
+    } else {
+      (item.isCareful() ? careful : again).add(item);
     }
   }
 
   void giveBackWaiting(Shard shard) {
     giveBackWaiting(fresh, shard);
     giveBackWaiting(again, shard);
+    giveBackWaiting(careful, shard);
   }
 
   private void giveBackWaiting(Collection<Item> items, Shard shard) {
@@ -144,6 +163,8 @@ final class Deliveries {
 
   void giveBackAll(List<Item> items) {
     items.forEach(this::giveBack);
+    again.addAll(careful);
+    careful.clear();
     for (Item item = poll(); item != null; item = poll()) {
       out.accept(new LevelAction.GivenBack(item.ticket));
     }

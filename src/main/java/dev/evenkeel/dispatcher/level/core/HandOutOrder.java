@@ -29,7 +29,10 @@ final class HandOutOrder {
 
   /** Hands out what may be handed out. */
   void handOut(long now) {
-    if (members.inTurn().isEmpty() || deliveries.waiting() == 0) {
+    if (deliveries.waitingAlone() > 0) {
+      handOutAlone(now);
+    }
+    if (members.inTurn().isEmpty() || deliveries.waiting() == 0 || deliveries.waitingAlone() > 0) {
       return;
     }
     if (strategy == LevelPolicy.Strategy.PUSH) {
@@ -39,10 +42,23 @@ final class HandOutOrder {
     }
   }
 
+  /**
+   * Hands messages that members may have died of to members that have nothing in hand, one to each.
+   * As long as others of them wait, nobody gets anything else, so that members come to have nothing
+   * in hand.
+   */
+  private void handOutAlone(long now) {
+    for (MemberSlot slot : members.inTurn()) {
+      if (deliveries.waitingAlone() > 0 && slot.items() == 0 && credit(slot) > 0) {
+        hand(slot, now);
+      }
+    }
+  }
+
   /** Hands one message to each of {@code newcomers} that has none. */
   void first(List<MemberSlot> newcomers, long now) {
     for (MemberSlot slot : newcomers) {
-      if (deliveries.waiting() == 0) {
+      if (deliveries.waiting() + deliveries.waitingAlone() == 0) {
         return;
       }
       if (slot.firstDueMillis < 0) {
@@ -55,13 +71,14 @@ final class HandOutOrder {
   }
 
   private void hand(MemberSlot slot, long now) {
-    slot.hand(deliveries.poll(), now);
+    Item alone = deliveries.pollAlone();
+    slot.hand(alone == null ? deliveries.poll() : alone, now);
     members.counts().handedOut(slot.name, 1, now);
   }
 
   /** How many more it may be handed now. */
   private int credit(MemberSlot slot) {
-    if (slot.closing) {
+    if (slot.closing || slot.isAlone()) {
       return 0;
     }
     int may = Math.min(members.counts().mayHandOut(slot.name), slot.spanLeft());

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.protocol.Crashes;
 
 /** A message on its way to a member and back. */
 final class Item {
@@ -16,8 +17,29 @@ final class Item {
   /** The ticket of its delivery; null if nobody waits for its end. */
   Object ticket;
 
+  /** How many members died that had it in hand. */
+  private int deaths;
+
   Item(MessageId id) {
     this.id = id;
+  }
+
+  /** A member that had it in hand has died. */
+  void died() {
+    deaths++;
+    if (entry != null && isCareful()) {
+      int attempt = entry.attempt() + (deaths == Crashes.CAREFUL_FROM ? deaths : 1);
+      entry = new Entry(id, entry.epoch(), attempt, entry.message());
+    }
+  }
+
+  int deaths() {
+    return deaths;
+  }
+
+  /** Whether a member that handles it gets nothing else, so that it is known what it dies of. */
+  boolean isCareful() {
+    return deaths >= Crashes.CAREFUL_FROM;
   }
 
   void deliver(Entry as, Object by) {

@@ -23,6 +23,9 @@ public sealed interface LevelAction {
   /** A handler failed: the message is to be delivered again after a pause. */
   record Failed(Object ticket, String error) implements LevelAction {}
 
+  /** Members died that had the message in hand: it is to become a dead letter. */
+  record Deadly(Object ticket, int deaths) implements LevelAction {}
+
   /** The message is not handed out, because its shard gets another owner. */
   record GivenBack(Object ticket) implements LevelAction {}
 

@@ -194,6 +194,9 @@ public final class LevelDispatch {
     for (MemberSlot slot : List.copyOf(members.all())) {
       if (!slot.instance.equals(instances.get(slot.name))) {
         members.remove(slot);
+        if (!slot.closing) {
+          slot.died();
+        }
         leave(slot);
       }
     }
@@ -402,7 +405,7 @@ public final class LevelDispatch {
         order.first(unheard, now);
       }
     }
-    stalls.waiting(deliveries.waiting() > 0, now);
+    stalls.waiting(deliveries.waiting() + deliveries.waitingAlone() > 0, now);
     for (MemberSlot slot : members.inTurn()) {
       while (slot.mayFlush(now)) {
         byte[] checkpoint = slot.checkpointDue ? checkpoint(slot) : null;
@@ -562,7 +565,7 @@ public final class LevelDispatch {
         holder == null ? null : holder.member(),
         holder == null ? 0 : holder.heldMillis(),
         setAside,
-        deliveries.waiting(),
+        deliveries.waiting() + deliveries.waitingAlone(),
         members.all().stream().mapToInt(MemberSlot::items).sum(),
         bars);
   }

@@ -131,6 +131,21 @@ final class MemberSlot {
     offsetsKnown = 0;
   }
 
+  /** The member has died, perhaps of something that it has in hand. */
+  void died() {
+    for (long each = first; each < next; each++) {
+      Item item = at(each);
+      if (item != null) {
+        item.died();
+      }
+    }
+  }
+
+  /** Whether it has a message in hand that it must handle alone. */
+  boolean isAlone() {
+    return items == 1 && at(first).isCareful();
+  }
+
   /** Messages in hand. */
   int items() {
     return items;

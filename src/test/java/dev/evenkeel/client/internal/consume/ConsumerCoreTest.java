@@ -13,6 +13,7 @@ import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
@@ -208,7 +209,7 @@ class ConsumerCoreTest {
     options.setDelivery(ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE);
     begin(true, false);
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin));
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
@@ -228,7 +229,7 @@ class ConsumerCoreTest {
   void theFirstOwnerGetsTheStatesOfFormerShardsAndWaitsUntilTheyAreThere() {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin));
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Wanted.ReadParents read = take(Wanted.ReadParents.class);
     assertThat(read.parents()).containsExactly(3, 4);
@@ -1021,6 +1022,130 @@ class ConsumerCoreTest {
     assertThat(take(Wanted.CallKept.class).shard().epoch()).isEqualTo(1);
     core.finished(zero, now);
     assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+  }
+
+  private static Assignment.Owned ofDead(Shard shard, long epoch, long committed, Crashes of) {
+    return new Assignment.Owned("t", shard, epoch, false, 0, committed, null, of);
+  }
+
+  /** Owns a shard whose owners died, with ten messages from {@code committed} on. */
+  private OwnedShard runAfter(Crashes crashes, long committed) {
+    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    begin(false, false);
+    assign(ofDead(S0, 3, committed, crashes));
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), answer(committed, batch(new String[10])), now);
+    return fetch.owned();
+  }
+
+  /** The next message; the log records that it begins. */
+  private Task nextAlone(OwnedShard shard, long offset) {
+    assertThat(core.next(now)).as("the log does not know it yet").isNull();
+    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(offset, false));
+    assertThat(core.next(now)).isNull();
+    shard.recorded(begun.command(), List.of(), now);
+    Task task = next(offset);
+    assertThat(core.next(now)).as("another runs").isNull();
+    return task;
+  }
+
+  private void commitOf(long offset) {
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(commit().offset()).isEqualTo(offset);
+    assertThat(core.next(now)).as("the last one is not committed").isNull();
+    sent.answered(Reply.DONE, now);
+  }
+
+  @Test
+  void aShardWhoseOwnersDiedIsHandledOneByOne() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 8, -1), 5);
+    for (long offset = 5; offset < 8; offset++) {
+      Task task = nextAlone(shard, offset);
+      assertThat(task.delivery("m").attempt()).isEqualTo(offset == 5 ? 3 : 1);
+      core.finished(task, now);
+      if (offset < 7) {
+        commitOf(offset + 1);
+      }
+    }
+    next(8);
+    next(9);
+    next(10);
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).as("care is over").isEmpty();
+  }
+
+  @Test
+  void whatKilledTooManyOwnersBecomesADeadLetter() {
+    OwnedShard shard = runAfter(new Crashes(6, 5, 9, -1), 5);
+    core.finished(nextAlone(shard, 5), now);
+    commitOf(6);
+    assertThat(core.next(now)).as("6 does not begin, and 7 waits").isNull();
+    Wanted.RecordOutcomes dead = take(Wanted.RecordOutcomes.class);
+    Outcome.Failed failed = (Outcome.Failed) dead.command().outcomes().get(0);
+    assertThat(failed.offset()).isEqualTo(6);
+    assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
+    assertThat(failed.error()).startsWith("its consumers died 5 times while it was handled");
+    shard.recorded(dead.command(), List.of(), now);
+    assertThat(core.next(now)).isNull();
+    commitOf(7);
+    core.finished(nextAlone(shard, 7), now);
+  }
+
+  @Test
+  void whatKilledTooManyOwnersIsTriedFurtherIfThatIsWanted() {
+    options.setCrashesMax(0);
+    OwnedShard shard = runAfter(new Crashes(5, 50, 9, -1), 5);
+    assertThat(nextAlone(shard, 5).delivery("m").attempt()).isEqualTo(51);
+  }
+
+  @Test
+  void aMessageThatIsNotOverTellsTheLogThatItDoesNotRun() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
+    Task task = nextAlone(shard, 5);
+    core.failed(task, new GivenBackException("not now"), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
+    assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
+    shard.recorded(over.command(), List.of(), now);
+    core.finished(nextAlone(shard, 6), now);
+  }
+
+  /** What waits for its turn is not lost when the shard goes, and does not hold it up. */
+  @Test
+  void aShardThatIsHandledOneByOneCanBeHandedOver() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
+    core.finished(nextAlone(shard, 5), now);
+    commitOf(6);
+    assertThat(core.next(now)).isNull();
+    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    assign(owned(S0, 3, true));
+    shard.recorded(begun.command(), List.of(), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(core.next(now)).isNull();
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(6);
+    assertThat(core.environment.flow.messages).isZero();
+  }
+
+  /** The state is behind the committed offset: what lies between is known not to kill anybody. */
+  @Test
+  void withStateTheMessagesThatBuildItUpAreNotHandledOneByOne() {
+    options.setParallel(8);
+    start(ConsumerOptions.Order.SHARD);
+    assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
+    Wanted.ReadLease read = take(Wanted.ReadLease.class);
+    read.owned().takeover.leaseRead(lease(S0, 3, 5, 2, new byte[] {1}), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), answer(2, batch(new String[10])), now);
+    for (long offset = 2; offset < 5; offset++) {
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    commitOf(3);
+    commitOf(5);
+    core.finished(nextAlone(fetch.owned(), 5), now);
   }
 
   /** A full disk, or a closed output, is no failure of the message that met it. */

@@ -10,7 +10,7 @@ final class Insight {
 
   /** Deliveries that wait or are in a slot. */
   static int open(LevelDispatch dispatch) {
-    int open = dispatch.deliveries.waiting();
+    int open = dispatch.deliveries.waiting() + dispatch.deliveries.waitingAlone();
     for (MemberSlot slot : dispatch.members.all()) {
       for (long each = slot.first(); each < slot.next(); each++) {
         Item item = slot.at(each);

@@ -130,6 +130,72 @@ class LevelDispatchTest {
     assertThat(of(LevelAction.SendHandOut.class, actions())).hasSize(2);
   }
 
+  private LevelAction.SendHandOut onlyHandOut(List<LevelAction> actions) {
+    assertThat(of(LevelAction.SendHandOut.class, actions)).hasSize(1);
+    return of(LevelAction.SendHandOut.class, actions).get(0);
+  }
+
+  /** The run of a member ends, and another one takes its place and joins. */
+  private List<LevelAction> next(String name, int run) {
+    book.members(List.of(new LiveMember(name, name + "-" + run, STALL_MILLIS, false)), now);
+    List<LevelAction> all = new ArrayList<>(actions());
+    of(LevelAction.SendStart.class, all)
+        .forEach(each -> book.started(each, nothing(capacity), now));
+    now += JoinPauses.APART_MILLIS;
+    all.addAll(actions());
+    return all;
+  }
+
+  /** What members die of is found, and whatever else they had in hand is handled. */
+  @Test
+  void whatMembersDieOfIsHandedOutAloneAndThenBecomesADeadLetter() {
+    live("a");
+    begin(4, 1);
+    deliver(0, 6);
+    int run = 2;
+    List<LevelAction.SendHandOut> deaths = new ArrayList<>();
+    List<Long> handled = new ArrayList<>();
+    List<LevelAction.Deadly> deadly = new ArrayList<>();
+    List<LevelAction> next = actions();
+    for (int turn = 0; turn < 30 && handled.size() < 5; turn++) {
+      deadly.addAll(of(LevelAction.Deadly.class, next));
+      LevelAction.SendHandOut handOut = onlyHandOut(next);
+      book.received(handOut, handOut.end(), now);
+      if (offsets(handOut).contains(1L)) {
+        deaths.add(handOut);
+        assertThat(actions()).as("nothing comes on top of it").isEmpty();
+        next = next("a", run++);
+      } else {
+        handled.addAll(offsets(handOut));
+        report(handOut, handOut.end());
+        next = actions();
+      }
+    }
+    assertThat(deadly).containsExactly(new LevelAction.Deadly(1, Deliveries.DEATHS_MAX));
+    assertThat(handled).containsExactlyInAnyOrder(0L, 2L, 3L, 4L, 5L);
+    assertThat(deaths).hasSize(Deliveries.DEATHS_MAX);
+    for (int death = 2; death < Deliveries.DEATHS_MAX; death++) {
+      HandOut alone = deaths.get(death).body();
+      assertThat(alone.messages()).hasSize(1);
+      assertThat(alone.messages().get(0).attempt()).isEqualTo(death + 1);
+    }
+  }
+
+  /** Rolling restarts, over and over, with messages in hand. */
+  @Test
+  void whatAMemberHadInHandThatLeavesIsNoReasonOfADeath() {
+    live("a");
+    begin(4, 1);
+    deliver(0, 4);
+    List<LevelAction> next = actions();
+    for (int run = 1; run < 20; run++) {
+      assertThat(of(LevelAction.Deadly.class, next)).isEmpty();
+      assertThat(offsets(onlyHandOut(next))).startsWith(0L);
+      book.members(List.of(new LiveMember("a", "a-" + run, STALL_MILLIS, true)), now);
+      next = next("a", run + 1);
+    }
+  }
+
   @Test
   void oneThatDoesNotAnswerIsWaitedForAndJoinsAnew() {
     live("a", "b");

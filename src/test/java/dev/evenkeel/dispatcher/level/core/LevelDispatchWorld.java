@@ -155,6 +155,8 @@ final class LevelDispatchWorld {
         finished((Ticket) a.ticket());
       } else if (action instanceof LevelAction.Failed a) {
         failed((Ticket) a.ticket());
+      } else if (action instanceof LevelAction.Deadly a) {
+        failed((Ticket) a.ticket());
       } else if (action instanceof LevelAction.GivenBack a) {
         complete(a.ticket());
       } else if (action instanceof LevelAction.SendStart a) {

@@ -12,10 +12,10 @@ const sameCell = (a, b) =>
 
 /** Everything of a shard that its cell shows. */
 const facts = (shard) =>
-  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}|${shard.paused}`;
+  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}|${shard.paused}|${shard.crashes}|${shard.suspect}`;
 
 /** That a shard is paused, or what it has to do with others while the number of shards changes. */
-const kin = (shard) => (shard.paused ? '‖ paused' : shard.sealed ? 'sealed' : known(shard.waitsFor) ? `after ${shard.waitsFor}` : null);
+const kin = (shard) => (shard.paused ? '‖ paused' : shard.crashes ? 'careful' : shard.sealed ? 'sealed' : known(shard.waitsFor) ? `after ${shard.waitsFor}` : null);
 
 const Cell = memo(({ name, shard, density, prefix, line }) => {
   const draining = shard.state === 'DRAINING';

@@ -11,6 +11,7 @@ function ShardDetails({ name, shard, line }) {
   return html`<h3><span class="kind">shard</span> ${name}</h3>
     <dl class="rows">
       <${Row} name="state" value=${`${stateWord(shard)}${shard.paused ? ', paused' : ''}`} />
+      ${shard.crashes && html`<${Row} name="care" value=${`${shard.crashes} owners died, perhaps of offset ${shard.suspect}`} />`}
       <${Row} name="owner" value=${shard.state === 'FREE' ? 'none' : shard.owner} />
       <${Row} name="next owner" value=${known(shard.nextOwner) ? shard.nextOwner : shard.state === 'OWNED' ? 'stays' : null} />
       ${left !== null && html`<${Row} name="released within" value=${seconds(left / 1000)} />`}

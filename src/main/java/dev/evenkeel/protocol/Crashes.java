@@ -1,0 +1,70 @@
+package dev.evenkeel.protocol;
+
+/**
+ * Owners of a shard that died, or were taken for stuck, one after another without progress of the
+ * group. Perhaps one of the messages that they handled is the reason.
+ *
+ * <pre>
+ * deaths                                                             then
+ * the first, or the first since the group made progress              count 1 at the committed offset
+ * another at the same committed offset                               one more
+ * from {@link #CAREFUL_FROM} on the shard is handled with care: one message at a time, each is
+ * committed before the next begins, and the log knows which one has begun
+ *   while a message had begun                                        one more for that message, if it
+ *                                                                    is the same; else CAREFUL_FROM
+ *   while none had begun                                             as before
+ * </pre>
+ *
+ * <p>Care ends when the group has made enough progress.
+ *
+ * @param offset the message that may be the reason
+ * @param count how many owners died
+ * @param until care ends when the group has committed this offset
+ * @param begun with care: the message that was begun and is not over; -1: none
+ */
+public record Crashes(long offset, int count, long until, long begun) {
+  /** From so many deaths on, the shard is handled with care. */
+  public static final int CAREFUL_FROM = 2;
+
+  /** Care lasts for at most this many messages: about as many as may be uncommitted at a death. */
+  public static final int CAREFUL_MESSAGES = 1_000;
+
+  /** Whether the shard is handled with care. */
+  public boolean careful() {
+    return count >= CAREFUL_FROM;
+  }
+
+  /** An owner has begun a message; -1: it is over. */
+  Crashes begun(long message) {
+    return new Crashes(offset, count, until, message);
+  }
+
+  /**
+   * The group has committed an offset.
+   *
+   * @return null: nothing is suspected any more
+   */
+  Crashes progressed(long committed) {
+    boolean over = careful() ? committed >= until : committed > offset;
+    return over ? null : begun(-1);
+  }
+
+  /**
+   * Another owner has died.
+   *
+   * @param before null: nothing was suspected
+   * @param end the next offset of the shard
+   */
+  static Crashes died(Crashes before, long committed, long end) {
+    long until = Math.max(committed + 1, Math.min(committed + CAREFUL_MESSAGES, end));
+    if (before == null || !before.careful()) {
+      boolean again = before != null && before.offset == committed;
+      return new Crashes(committed, again ? before.count + 1 : 1, until, -1);
+    }
+    if (before.begun < 0) {
+      return before;
+    }
+    int count = before.begun == before.offset ? before.count + 1 : CAREFUL_FROM;
+    return new Crashes(before.begun, count, Math.max(until, before.until), -1);
+  }
+}
