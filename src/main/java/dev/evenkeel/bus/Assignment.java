@@ -1,9 +1,11 @@
 package dev.evenkeel.bus;
 
 import dev.evenkeel.protocol.Crashes;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.util.Collection;
 import java.util.List;
 
 /**
@@ -21,6 +23,8 @@ import java.util.List;
  *     messages
  * @param groupRate in answers to heartbeats: the rate at which all members of the group together
  *     may start messages, for people; null: there is none
+ * @param pauses what is paused of the group; null: the dispatcher is of a version that does not say
+ *     it
  */
 public record Assignment(
     String group,
@@ -32,7 +36,8 @@ public record Assignment(
     Lead lead,
     boolean unchanged,
     List<Coming> coming,
-    String groupRate) {
+    String groupRate,
+    List<Paused> pauses) {
 
   /** Most shards that are named as coming. */
   public static final int COMING_MAX = 64;
@@ -48,6 +53,7 @@ public record Assignment(
           .object("crashes", LeaseChange.CRASHES::write, LeaseChange.CRASHES::read);
   private static final RecordJson<Lead> LEAD = new RecordJson<>(Lead.class);
   private static final RecordJson<Coming> COMING = new RecordJson<>(Coming.class);
+  private static final RecordJson<Paused> PAUSED = new RecordJson<>(Paused.class);
   private static final RecordJson<Assignment> JSON =
       new RecordJson<>(Assignment.class)
           .list("shards", Integer.MAX_VALUE, OWNED::write, OWNED::readItem)
@@ -55,7 +61,9 @@ public record Assignment(
           .unless("unchanged", false)
           .list("coming", COMING_MAX, COMING::write, COMING::readItem)
           .unless("coming", List.of())
-          .unless("groupRate", null);
+          .unless("groupRate", null)
+          .list("pauses", Pause.PAUSES_MAX, PAUSED::write, PAUSED::readItem)
+          .unless("pauses", null);
 
   /** An assignment with all that the member owns. */
   public Assignment(
@@ -66,19 +74,30 @@ public record Assignment(
       long revision,
       List<Owned> shards,
       Lead lead) {
-    this(group, member, instance, term, revision, shards, lead, false, List.of(), null);
+    this(group, member, instance, term, revision, shards, lead, false, List.of(), null, null);
   }
 
   /** This assignment for a member that has seen it. */
   public Assignment asUnchanged() {
     return new Assignment(
-        group, member, instance, term, revision, List.of(), null, true, List.of(), groupRate);
+        group, member, instance, term, revision, List.of(), null, true, List.of(), groupRate,
+        pauses);
   }
 
   /** This assignment, with what comes next. */
   public Assignment withComing(List<Coming> shards) {
     return new Assignment(
-        group, member, instance, term, revision, this.shards, lead, unchanged, shards, groupRate);
+        group,
+        member,
+        instance,
+        term,
+        revision,
+        this.shards,
+        lead,
+        unchanged,
+        shards,
+        groupRate,
+        pauses);
   }
 
   /** This assignment, with the rate of the group. */
@@ -86,8 +105,19 @@ public record Assignment(
     return rate == null
         ? this
         : new Assignment(
-            group, member, instance, term, revision, shards, lead, unchanged, coming, rate);
+            group, member, instance, term, revision, shards, lead, unchanged, coming, rate, pauses);
   }
+
+  /** This assignment, with what is paused of the group. */
+  public Assignment withPauses(Collection<Pause> paused) {
+    List<Paused> named =
+        paused.stream().map(each -> new Paused(each.topicId(), each.shard())).toList();
+    return new Assignment(
+        group, member, instance, term, revision, shards, lead, unchanged, coming, groupRate, named);
+  }
+
+  /** Shards from which the group gets no messages; the numbers are those of {@link Pause}. */
+  public record Paused(int topicId, int shard) {}
 
   /**
    * A shard whose owner hands it over to this member.

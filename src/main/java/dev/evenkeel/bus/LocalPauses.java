@@ -1,6 +1,8 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
+import java.util.Set;
 
 /**
  * The pauses of groups as this node knows them. Brokers put it into {@link LocalObjects}. Safe for
@@ -19,6 +21,11 @@ public interface LocalPauses {
         public boolean isPaused(String group, Shard shard) {
           return false;
         }
+
+        @Override
+        public Set<Pause> of(String group) {
+          return Set.of();
+        }
       };
 
   /** Whether a group is paused as a whole. */
@@ -26,4 +33,7 @@ public interface LocalPauses {
 
   /** Whether a group gets no messages from a shard. */
   boolean isPaused(String group, Shard shard);
+
+  /** What is paused of a group, as it is now. */
+  Set<Pause> of(String group);
 }

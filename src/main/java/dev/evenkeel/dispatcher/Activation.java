@@ -14,6 +14,7 @@ import dev.evenkeel.bus.rate.LocalQuotas;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
+import dev.evenkeel.dispatcher.core.GroupState;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.StallGuard;
 import dev.evenkeel.dispatcher.core.UnheardMember;
@@ -22,6 +23,7 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
@@ -80,6 +82,10 @@ final class Activation {
   private final MemberReports members = new MemberReports();
   private final DedupSweeper sweeper;
   private final Map<Long, Message<?>> requests = new HashMap<>();
+
+  /** What members were told of pauses, by group; nothing of groups that have none. */
+  private final Map<String, Set<Pause>> toldPauses = new HashMap<>();
+
   private final List<LeaseChange> early = new ArrayList<>();
   private long nextRequest;
   private long reconcileAtMillis;
@@ -344,6 +350,7 @@ final class Activation {
     if (stalls.mayJudge(nowMillis)) {
       run(core.tick(nowMillis));
     }
+    tellPauses();
     levels.sync(nowMillis);
     sweeper.tick(core, nowMillis);
     if (nowMillis >= talliesAtMillis) {
@@ -446,11 +453,27 @@ final class Activation {
         });
   }
 
-  /** Every member must keep to the rate of its group. */
-  private Assignment rated(Assignment assignment) {
+  /** Every member must keep to the rate of its group, and to its pauses. */
+  private Assignment told(Assignment of) {
+    Assignment assignment = of.withPauses(pauses().of(of.group()));
     LocalQuotas quotas = LocalObjects.get(vertx, LocalQuotas.class);
     Quota rate = quotas == null ? null : quotas.quota(QuotaKind.GROUP_RATE, assignment.group());
     return rate == null ? assignment : assignment.withGroupRate(rate.limits());
+  }
+
+  /** Tells members of pauses at once. Those that miss it hear of them with their next heartbeat. */
+  private void tellPauses() {
+    for (GroupState group : core.all()) {
+      Set<Pause> now = Set.copyOf(pauses().of(group.name()));
+      if (!now.equals(toldPauses.getOrDefault(group.name(), Set.of()))) {
+        if (now.isEmpty()) {
+          toldPauses.remove(group.name());
+        } else {
+          toldPauses.put(group.name(), now);
+        }
+        run(core.pushAgain(group.name()));
+      }
+    }
   }
 
   private LocalPauses pauses() {
@@ -460,7 +483,7 @@ final class Activation {
 
   private void run(DispatcherAction action) {
     if (action instanceof DispatcherAction.Answer a) {
-      requests.remove(a.request()).reply(Bodies.answer(rated(a.assignment()).toJson()));
+      requests.remove(a.request()).reply(Bodies.answer(told(a.assignment()).toJson()));
     } else if (action instanceof DispatcherAction.Refuse a) {
       meters.refused(a.refusal());
       requests.remove(a.request()).reply(Frames.refusal(a.refusal(), a.detail()));
@@ -471,7 +494,9 @@ final class Activation {
     } else if (action instanceof DispatcherAction.Push a) {
       vertx
           .eventBus()
-          .send(Addresses.member(a.assignment().instance()), a.assignment().toJson().toBuffer());
+          .send(
+              Addresses.member(a.assignment().instance()),
+              told(a.assignment()).toJson().toBuffer());
     } else if (action instanceof DispatcherAction.WriteMeta a) {
       answer(a, brokers.submitMeta(a.command()));
     } else if (action instanceof DispatcherAction.ForgetLeases a) {

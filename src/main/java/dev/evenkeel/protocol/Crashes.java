@@ -26,8 +26,11 @@ public record Crashes(long offset, int count, long until, long begun) {
   /** From so many deaths on, the shard is handled with care. */
   public static final int CAREFUL_FROM = 2;
 
-  /** Care lasts for at most this many messages: about as many as may be uncommitted at a death. */
-  public static final int CAREFUL_MESSAGES = 1_000;
+  /**
+   * Care lasts for at most this many messages: more than an owner has in its handlers. If the
+   * reason lies further away, further deaths lead there.
+   */
+  public static final int CAREFUL_MESSAGES = 100;
 
   /** Whether the shard is handled with care. */
   public boolean careful() {

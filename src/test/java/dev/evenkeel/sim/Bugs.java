@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.wire.AppendBody;
@@ -365,6 +366,26 @@ enum Bugs implements Bug {
     @Override
     public boolean logTimeIsUnbounded() {
       return true;
+    }
+  },
+
+  /** The log takes another message for the one that had begun when its owner died. */
+  DEATHS_COUNT_FOR_ANOTHER(Focus.DEADLY_MESSAGES) {
+    @Override
+    public DataCommand command(DataCommand command, Lease lease) {
+      return command instanceof DataCommand.RecordOutcomes c
+          ? new DataCommand.RecordOutcomes(
+              c.group(),
+              c.shard(),
+              c.epoch(),
+              c.outcomes().stream().map(outcome -> another(outcome)).toList())
+          : command;
+    }
+
+    private Outcome another(Outcome outcome) {
+      return outcome instanceof Outcome.Begun begun && !begun.over()
+          ? new Outcome.Begun(begun.offset() + 1, false)
+          : outcome;
     }
   },
 

@@ -30,6 +30,7 @@ import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -65,6 +66,12 @@ final class DataGroup {
     Delays delays();
 
     SimNodes nodes();
+
+    /** Whether the log counts what owners die of. */
+    boolean deadly();
+
+    /** Whether owners die of a message. */
+    boolean deadly(Shard shard, long offset);
   }
 
   /** Older messages are dropped, read or not. No seed takes so long. */
@@ -110,6 +117,9 @@ final class DataGroup {
         around.delays() == null ? null : new SimDueTimer(time, random, around.delays(), this, bug);
     retainedMillis = clockMillis();
     time.in(RETAIN_MILLIS, null, null, this::retain);
+    if (around.deadly()) {
+      begin(new DataCommand.RaiseFeatureLevel(FeatureLevel.CRASHES));
+    }
   }
 
   /** What a leader's broker hears. */
@@ -417,7 +427,8 @@ final class DataGroup {
             shard,
             c,
             no.offsets(),
-            failures(state, group, shard).deadLetters(0, 1_000, 1 << 20).letters());
+            failures(state, group, shard).deadLetters(0, 1_000, 1 << 20).letters(),
+            offset -> around.deadly(shard, offset));
       }
       ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
       taken(command, before, reply);

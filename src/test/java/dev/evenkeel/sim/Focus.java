@@ -28,7 +28,10 @@ enum Focus {
   LEADERS_FOLLOW(2),
 
   /** Topics get other numbers of shards. */
-  SHARDS_CHANGE(2);
+  SHARDS_CHANGE(2),
+
+  /** Some messages end the process that handles them. Otherwise members only come and go. */
+  DEADLY_MESSAGES(6);
 
   /** How often the usual time its faults take. */
   final int lasts;

@@ -18,6 +18,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.LongPredicate;
 import java.util.function.LongSupplier;
 
 /**
@@ -110,7 +111,8 @@ final class Ledger {
       Shard shard,
       DataCommand.RecordOutcomes command,
       List<Long> noRoom,
-      List<DeadLetter> deadLetters) {
+      List<DeadLetter> deadLetters,
+      LongPredicate deadly) {
     Track track = track(shard);
     for (Outcome outcome : command.outcomes()) {
       boolean leaves =
@@ -123,7 +125,11 @@ final class Ledger {
     Set<Long> gone = new HashSet<>(track.letters.keySet());
     for (DeadLetter letter : deadLetters) {
       gone.remove(letter.offset());
-      if (letter.attempts() != World.ATTEMPTS) {
+      boolean ofDeaths = letter.error().startsWith("its consumers died");
+      if (ofDeaths && !deadly.test(letter.offset())) {
+        throw failure("a message of which nobody died is a dead letter", letter);
+      }
+      if (!ofDeaths && letter.attempts() != World.ATTEMPTS) {
         throw failure("a dead letter after another number of attempts", letter);
       }
     }

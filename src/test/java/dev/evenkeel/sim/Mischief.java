@@ -36,12 +36,19 @@ final class Mischief {
     boolean pause = world.time.now() < pauseUntil;
     if (pause && awayUntil > world.time.now()) {
       whileAllAreAway();
-    } else if (!pause && world.features.focus() != Focus.NONE && random.nextInt(3) > 0) {
+    } else if (!pause
+        && world.features.focus() != Focus.NONE
+        && (isPure() || random.nextInt(3) > 0)) {
       focused();
     } else if (!pause) {
       troubled();
     }
     world.time.in(50 + random.nextInt(1_600), null, null, this::again);
+  }
+
+  /** Whether nothing happens that the focus is not about. */
+  private boolean isPure() {
+    return world.features.focus() == Focus.DEADLY_MESSAGES;
   }
 
   private void focused() {
@@ -50,6 +57,7 @@ final class Mischief {
       case TOPICS_COME_AGAIN -> topics();
       case GROUPS_COME_AGAIN -> everybodyGoes();
       case LEADERS_FOLLOW -> leadersFollow();
+      case DEADLY_MESSAGES -> comeAndGo();
       case SHARDS_CHANGE -> {
         if (random.nextInt(3) == 0) {
           reshard();

@@ -123,6 +123,11 @@ final class SimHandler {
     String what =
         text(() -> "offset " + delivery.offset() + " of " + shard + "@" + delivery.epoch());
     world.time.note(() -> consumer + " starts " + what);
+    if (world.kills(shard, offset)) {
+      long millis = 1 + world.random.nextInt(300);
+      world.time.in(millis, consumer, text(() -> "dies of " + what), () -> world.dies(consumer));
+      return;
+    }
     later(
         true,
         text(() -> (fails ? "failed " : "handled ") + what),

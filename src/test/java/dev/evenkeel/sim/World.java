@@ -341,6 +341,33 @@ final class World implements DataGroup.Surroundings {
     return !oddMembers() && Long.remainderUnsigned(weight, 100) < poisonPercent;
   }
 
+  @Override
+  public boolean deadly() {
+    return features.focus() == Focus.DEADLY_MESSAGES;
+  }
+
+  /** Whether a message ends the process that handles it: it is decided by what it is. */
+  @Override
+  public boolean deadly(Shard shard, long offset) {
+    long weight = Tally.weight(shard.topicId(), shard.shard(), offset) >>> 20;
+    return deadly() && !oddMembers() && Long.remainderUnsigned(weight, 100) < 3;
+  }
+
+  /** A message ends the process of a consumer. Somebody starts it again. */
+  void dies(SimConsumer consumer) {
+    consumer.crash();
+    time.in(
+        random.nextInt(2_000),
+        null,
+        consumer.member + " is started again",
+        () -> join(consumer.member));
+  }
+
+  /** Whether deadly messages end processes now. */
+  boolean kills(Shard shard, long offset) {
+    return faulty && deadly(shard, offset);
+  }
+
   /**
    * Some keep a state and some do not: what those without have moved out of the window comes to
    * those with state beside what they handle again. So nothing fails there; see ADR 12.

@@ -24,6 +24,7 @@ import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.NodePorts;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -212,6 +213,11 @@ public final class Service {
       @Override
       public boolean isPaused(String group, Shard shard) {
         return node.meta().tables().isPaused(group, shard);
+      }
+
+      @Override
+      public Set<Pause> of(String group) {
+        return node.meta().tables().pauses(group);
       }
     };
   }

@@ -79,6 +79,16 @@ final class Assignments {
     }
   }
 
+  /** To the members of a group, at most {@link #PUSHES_MAX}, though nothing has changed. */
+  void pushAgain(String name) {
+    GroupState group = state.get(name);
+    if (group != null) {
+      group.members().live().stream()
+          .limit(PUSHES_MAX)
+          .forEach(member -> state.out.add(new DispatcherAction.Push(of(group, member))));
+    }
+  }
+
   private void push(GroupState group, Member member) {
     if (member != null) {
       Assignment before = group.given(member.name());

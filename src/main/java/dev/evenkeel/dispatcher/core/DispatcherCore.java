@@ -385,6 +385,12 @@ public final class DispatcherCore {
     return state.out.take();
   }
 
+  /** Their assignments for the members of a group once more; for some of them, if it has many. */
+  public List<DispatcherAction> pushAgain(String group) {
+    assignments.pushAgain(group);
+    return state.out.take();
+  }
+
   // ---- For those who look
 
   /** Whether a member that counts as alive was last seen in this session or cluster member. */

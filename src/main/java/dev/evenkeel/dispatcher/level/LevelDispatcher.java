@@ -5,6 +5,8 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.LocalObjects;
+import dev.evenkeel.bus.LocalPauses;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.Relay;
 import dev.evenkeel.bus.level.HandOut;
@@ -388,6 +390,8 @@ public final class LevelDispatcher implements ConsumerHandler {
       return;
     }
     long now = now();
+    LocalPauses pauses = LocalObjects.get(link.vertx(), LocalPauses.class);
+    dispatch.paused(pauses != null && pauses.isPaused(group));
     dispatch.tick(now);
     pump();
     if (now >= figuresMillis) {

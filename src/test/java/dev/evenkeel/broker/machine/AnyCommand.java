@@ -87,8 +87,7 @@ final class AnyCommand {
     this(random, heirs, sealed, false, false);
   }
 
-  private AnyCommand(
-      Random random, boolean heirs, boolean sealed, boolean moved, boolean crashes) {
+  private AnyCommand(Random random, boolean heirs, boolean sealed, boolean moved, boolean crashes) {
     this.moved = moved;
     this.crashes = crashes;
     this.random = random;

@@ -81,6 +81,9 @@ public interface ConsumerAction {
     /** Calls onKept. */
     default void callKept(ShardContext shard) {}
 
+    /** Nothing of the shard begins while the group is paused. */
+    default void callPaused(ShardContext shard, boolean on) {}
+
     /** Calls onLost. */
     default void callLost(ShardContext shard) {}
 

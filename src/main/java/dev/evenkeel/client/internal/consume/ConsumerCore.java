@@ -110,6 +110,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
             options.getKeyRate() == null ? 0 : WAITING_OF_SHARD_MAX,
             actions::addLast,
             this::owned,
+            this::running,
             this::resumed);
     shards = new OwnedShards(environment, this);
   }
@@ -400,7 +401,10 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   /** Whether a handler may start. */
   public boolean mayBegin(long now) {
-    return running < parallel && mayStart(now) && environment.breaker.mayStart(running, now);
+    return (environment.atMostOnce || !environment.isPaused())
+        && running < parallel
+        && mayStart(now)
+        && environment.breaker.mayStart(running, now);
   }
 
   /** The next watched message behind which others have come to wait, or null. */
@@ -463,6 +467,21 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   /** Sets which data log group holds which shard. */
   public void shardGroups(ShardGroups groups) {
     environment.commits.shardGroups(groups);
+  }
+
+  /**
+   * Takes what is paused of the group: what has not begun there goes back to the log, and is
+   * fetched again when the pause is over.
+   */
+  public void paused(List<Assignment.Paused> pauses, long now) {
+    if (environment.pauses(pauses)) {
+      shards.all().forEach(shard -> shard.paused(now));
+    }
+  }
+
+  /** Whether the whole group is paused. */
+  public boolean isPaused() {
+    return environment.isPaused();
   }
 
   /** Stops or resumes fetching, as the application wishes. */

@@ -1,8 +1,11 @@
 package dev.evenkeel.client.internal.consume;
 
+import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import dev.evenkeel.protocol.MessageFilter;
+import dev.evenkeel.protocol.Pause;
+import dev.evenkeel.protocol.Shard;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.function.Consumer;
@@ -53,13 +56,22 @@ final class Environment {
   private int drops;
   private final Consumer<ConsumerAction> out;
   private final IntSupplier shards;
+  private final IntSupplier running;
   private final LongConsumer resumed;
   private boolean paused;
   private boolean faulty;
+
+  /** The shard whose message is handled with care, or was or will be; null: none was. */
+  private ShardCare careful;
+
+  /** What is paused of the group. */
+  private List<Assignment.Paused> pauses = List.of();
+
   private long releaseMillisMax;
 
   /**
    * @param shards how many shards are owned
+   * @param running how many handlers run
    * @param resumed gets the time when the limits allow all shards to fetch again
    */
   Environment(
@@ -70,6 +82,7 @@ final class Environment {
       int admissionMax,
       Consumer<ConsumerAction> out,
       IntSupplier shards,
+      IntSupplier running,
       LongConsumer resumed) {
     this.options = options;
     filter = options.getFilter().isAll() ? null : options.getFilter();
@@ -79,6 +92,7 @@ final class Environment {
     this.admissionMax = admissionMax;
     this.out = out;
     this.shards = shards;
+    this.running = running;
     this.resumed = resumed;
     DeliveryPolicy delivery = options.getDelivery();
     atMostOnce = delivery == DeliveryPolicy.AT_MOST_ONCE;
@@ -142,6 +156,46 @@ final class Environment {
 
   void pause(boolean on) {
     paused = on;
+  }
+
+  /**
+   * Whether a message of the shard may begin with care now: nothing else runs. Nothing else begins
+   * before it has begun and ended, so that only it can be what this member dies of.
+   */
+  boolean takesCare(ShardCare shard) {
+    if (othersWaitFor(shard)) {
+      return false;
+    }
+    careful = shard;
+    return running.getAsInt() == 0;
+  }
+
+  /** Whether a message of another shard is handled with care, or is about to be. */
+  boolean othersWaitFor(ShardCare shard) {
+    return careful != null && careful != shard && careful.isBusy();
+  }
+
+  /** Takes what is paused of the group. Returns whether that is news. */
+  boolean pauses(List<Assignment.Paused> now) {
+    boolean news = !now.equals(pauses);
+    pauses = now;
+    return news;
+  }
+
+  /** Whether nothing of a shard may begin, because the group is paused. */
+  boolean isPaused(Shard shard) {
+    for (Assignment.Paused each : pauses) {
+      boolean topic = each.topicId() == Pause.ALL_TOPICS || each.topicId() == shard.topicId();
+      if (topic && (each.shard() == Pause.ALL_SHARDS || each.shard() == shard.shard())) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  /** Whether the whole group is paused. */
+  boolean isPaused() {
+    return pauses.contains(new Assignment.Paused(Pause.ALL_TOPICS, Pause.ALL_SHARDS));
   }
 
   /** Whether this member cannot go on: nothing begins any more, and nothing is waited for. */

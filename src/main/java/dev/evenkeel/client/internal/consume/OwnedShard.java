@@ -97,6 +97,9 @@ public final class OwnedShard {
   /** The shard must be given away. */
   private boolean draining;
 
+  /** Nothing begins, because the group is paused. */
+  private boolean paused;
+
   /** See {@link #finishes()}. */
   private boolean finishes;
 
@@ -119,7 +122,7 @@ public final class OwnedShard {
     this.host = host;
     spent = start.spent;
     log = new ShardLog(ownership, environment);
-    care = new ShardCare(environment, start.crashes);
+    care = new ShardCare(environment, this::running, start.crashes);
     handling = new ShardHandling(this);
     retries = handling.retries;
     messages = handling.messages;
@@ -129,6 +132,7 @@ public final class OwnedShard {
     reports = new ShardReports(this);
     outputs = new ShardOutputs(this);
     takeover = new ShardTakeover(this, start);
+    paused = environment.isPaused(ownership.shard());
     release = new ShardRelease(this);
   }
 
@@ -239,6 +243,31 @@ public final class OwnedShard {
     }
   }
 
+  /** Pauses of the group began or ended, perhaps of this shard. */
+  void paused(long now) {
+    boolean was = paused;
+    paused = environment.isPaused(shard());
+    if (was == paused || state != RUNNING) {
+      return;
+    }
+    ShardContext shard = context();
+    boolean on = paused;
+    if (on) {
+      fetch.cancel();
+      messages.keepBegun(now);
+    } else {
+      retries.resumed(now);
+      host.ready(this);
+    }
+    environment.act(by -> by.callPaused(shard, on));
+    step(now);
+  }
+
+  /** Whether nothing begins, because the group is paused. */
+  boolean isPaused() {
+    return paused;
+  }
+
   /** The shard must be given away, or no longer. */
   void draining(boolean on, long now) {
     draining = on;
@@ -256,7 +285,7 @@ public final class OwnedShard {
 
   /** Fetching may go on. */
   void resume(long now) {
-    if (state == RUNNING) {
+    if (state == RUNNING && !paused) {
       fetch.step(now);
     }
   }
@@ -357,6 +386,10 @@ public final class OwnedShard {
     wake(now);
     failures.step(state, now);
     outputs.step(now);
+    if (paused) {
+      commits.step(false, now);
+      return;
+    }
     if (isFinished()) {
       // Nothing will come any more: whoever waits for this shard may go on.
       finishes = true;
@@ -373,6 +406,10 @@ public final class OwnedShard {
   /** Whether messages are handed out one by one, because owners died. */
   boolean isCareful() {
     return window() != null && care.applies(window().committed());
+  }
+
+  private int running() {
+    return messages.running();
   }
 
   /** Whether nothing of the shard runs, and the log has all of its progress and outcomes. */
@@ -395,7 +432,8 @@ public final class OwnedShard {
   }
 
   private void wake(long now) {
-    if (messages.wake(now) || messages.isHeldBack()) {
+    boolean waits = handling.waitsForOthers() || care.next() != null;
+    if (messages.wake(now) || messages.isHeldBack() || waits) {
       host.ready(this);
     }
   }
@@ -417,7 +455,7 @@ public final class OwnedShard {
 
   /** A fetch was answered. */
   public void fetched(FetchRequest request, FetchAnswer answer, long now) {
-    if (fetch.ended(request) && state == RUNNING) {
+    if (fetch.ended(request) && state == RUNNING && !paused) {
       if (fetch.accept(answer, now)) {
         host.ready(this);
       }
@@ -541,7 +579,9 @@ public final class OwnedShard {
 
   /** Whether messages are left to the next owner. */
   private boolean givesBack() {
-    return messages.givenBack() || environment.isFaulty();
+    // With at most once, nobody else handles what is committed.
+    boolean leaves = paused && !environment.atMostOnce;
+    return messages.givenBack() || environment.isFaulty() || leaves;
   }
 
   /**

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Outcome;
+import java.util.function.IntSupplier;
 
 /**
  * Hands the messages of an owned shard out one by one if its owners died before, so that the next
@@ -11,8 +12,10 @@ import dev.evenkeel.protocol.Outcome;
  */
 final class ShardCare {
   private enum Claim {
-    /** It waits until everything before it is over. */
+    /** It waits until everything of its shard before it is over. */
     WAITS,
+    /** It waits until nothing of other shards runs; nothing of them begins. */
+    ASKED,
     /** The log is to record that it begins. */
     SENT,
     /** The log has recorded that. */
@@ -20,6 +23,9 @@ final class ShardCare {
   }
 
   private final Environment environment;
+
+  /** How many handlers of the shard run. */
+  private final IntSupplier running;
 
   /** Null: no owner died. */
   private final Crashes crashes;
@@ -32,8 +38,9 @@ final class ShardCare {
 
   private Claim claim;
 
-  ShardCare(Environment environment, Crashes crashes) {
+  ShardCare(Environment environment, IntSupplier running, Crashes crashes) {
     this.environment = environment;
+    this.running = running;
     this.crashes = environment.atMostOnce ? null : crashes;
   }
 
@@ -97,7 +104,10 @@ final class ShardCare {
       claim = Claim.WAITS;
       task.detach();
     }
-    if (claim == Claim.WAITS && idle) {
+    if (claim == Claim.WAITS && idle && !environment.othersWaitFor(this)) {
+      claim = Claim.ASKED;
+    }
+    if (claim == Claim.ASKED && environment.takesCare(this)) {
       claim = Claim.SENT;
       outbox.add(task, new Outcome.Begun(task.offset, false));
     } else if (claim == Claim.TAKEN) {
@@ -107,6 +117,11 @@ final class ShardCare {
       return task;
     }
     return null;
+  }
+
+  /** Whether a message of the shard is to begin with care, or runs. */
+  boolean isBusy() {
+    return next != null && claim != Claim.WAITS || running.getAsInt() > 0;
   }
 
   /** The log has recorded that a message begins. */

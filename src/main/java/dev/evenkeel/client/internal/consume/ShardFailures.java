@@ -94,7 +94,7 @@ final class ShardFailures {
       recordsInFlight++;
       environment.act(by -> by.recordOutcomes(shard, command));
     }
-    if (state == OwnedShardState.RUNNING && environment.fetches()) {
+    if (state == OwnedShardState.RUNNING && environment.fetches() && !shard.isPaused()) {
       RetryRequest request = retries.ask(options.getGroup(), options.getFetchBytesMax(), now);
       if (request != null) {
         environment.act(by -> by.fetchRetries(shard, request));

@@ -22,6 +22,9 @@ final class ShardHandling implements Task.Owner {
   /** The shard is being given away while messages wait for their rate. */
   private boolean waitsForRate;
 
+  /** Nothing begins as long as a message of another shard is handled with care. */
+  private boolean waitsForOthers;
+
   ShardHandling(OwnedShard shard) {
     this.shard = shard;
     environment = shard.environment;
@@ -32,6 +35,11 @@ final class ShardHandling implements Task.Owner {
   @Override
   public Ownership ownership() {
     return shard.ownership();
+  }
+
+  /** Whether messages may wait for one of another shard that is handled with care. */
+  boolean waitsForOthers() {
+    return waitsForOthers;
   }
 
   /** Whether messages were given back because they wait for their rate. */
@@ -51,7 +59,12 @@ final class ShardHandling implements Task.Owner {
    * @param forAdmission whether it goes to an admission step; else it begins
    */
   Task next(boolean forAdmission, long now) {
-    if (!shard.works()) {
+    boolean last = environment.atMostOnce && shard.state() == DRAINING;
+    if (!shard.works() || shard.isPaused() && !last) {
+      return null;
+    }
+    waitsForOthers = environment.othersWaitFor(shard.care);
+    if (waitsForOthers) {
       return null;
     }
     Task task = nextOf(forAdmission, now);
@@ -76,7 +89,11 @@ final class ShardHandling implements Task.Owner {
 
   @Override
   public Task nextWith(long now) {
-    boolean alone = shard.state() != RUNNING || shard.isCareful();
+    boolean alone =
+        shard.state() != RUNNING
+            || shard.isCareful()
+            || shard.isPaused()
+            || environment.othersWaitFor(shard.care);
     Task task = alone ? null : messages.nextOfBatch();
     if (messages.settlePassed(now)) {
       shard.resume(now);
@@ -160,7 +177,7 @@ final class ShardHandling implements Task.Owner {
   private void afterSettled(long now) {
     if (shard.state() == RUNNING) {
       shard.host.ready(shard);
-      if (shard.fetch.isLow()) {
+      if (shard.fetch.isLow() && !shard.isPaused()) {
         shard.fetch.step(now);
       }
       if (environment.atMostOnce || shard.commits.isMany() || shard.isCareful()) {

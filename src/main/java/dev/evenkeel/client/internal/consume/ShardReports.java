@@ -77,7 +77,8 @@ final class ShardReports {
    * it counts as having messages in hand.
    */
   private Long stalledMillis(long now) {
-    if (messages.pending() == 0 && messages.running() == 0 && !shard.takeover.awaitsHandler()) {
+    boolean none = messages.pending() == 0 || shard.isPaused();
+    if (none && messages.running() == 0 && !shard.takeover.awaitsHandler()) {
       stalledSinceMillis = -1;
       return null;
     }

@@ -107,6 +107,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   private boolean paused;
   private boolean closing;
   private boolean faulty;
+  private boolean groupPaused;
 
   /**
    * @param options with its member's name
@@ -297,6 +298,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
         && !closing
         && !faulty
         && !paused
+        && !groupPaused
         && session.stoppedMillis < 0
         && now < session.mayStartUntilMillis
         && running() < options.getParallel()
@@ -456,6 +458,11 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   public void link(boolean up, long now) {
     fence.link(up);
     plan.hurry(now);
+  }
+
+  /** While on, no message begins: the group is paused. Nobody waits for this member. */
+  public void groupPaused(boolean on) {
+    groupPaused = on;
   }
 
   /** While on, no message begins. The group waits for this member until it is set aside. */

@@ -274,6 +274,13 @@ final class ActionRunner implements Performer {
   }
 
   @Override
+  public void callPaused(ShardContext shard, boolean on) {
+    if (handler instanceof HandlerStream.Source stream) {
+      stream.paused(shard, on);
+    }
+  }
+
+  @Override
   public void callLost(ShardContext shard) {
     safely("onLost", () -> handler.onLost(shard));
   }

@@ -432,9 +432,17 @@ final class ConsumerShell implements Consumer {
     if (broadcast == null) {
       assigned(assignment);
     }
+    paused(assignment);
     groupLimited(assignment.groupRate() != null);
     started.tryComplete(this);
     turn();
+  }
+
+  private void paused(Assignment assignment) {
+    if (broadcast == null && assignment.pauses() != null) {
+      core.paused(assignment.pauses(), Clock.millis());
+      features.forEach(feature -> feature.groupPaused(core.isPaused()));
+    }
   }
 
   /** The group has, or has not, a rate, which counts for members that do not ask for it, too. */
@@ -467,7 +475,9 @@ final class ConsumerShell implements Consumer {
       return;
     }
     try {
-      assigned(Assignment.fromJson(new JsonObject(body)));
+      Assignment assignment = Assignment.fromJson(new JsonObject(body));
+      assigned(assignment);
+      paused(assignment);
     } catch (RuntimeException e) {
       LOG.warn("{}: ignored a malformed assignment: {}", this, e.toString());
     }

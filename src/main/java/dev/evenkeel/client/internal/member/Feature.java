@@ -26,6 +26,9 @@ interface Feature {
 
   default void pause(boolean on) {}
 
+  /** The whole group is paused, or is not any more. */
+  default void groupPaused(boolean on) {}
+
   /** The consumer closes: no message begins any more. */
   default void close() {}
 

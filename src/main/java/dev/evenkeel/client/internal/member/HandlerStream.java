@@ -117,7 +117,16 @@ public final class HandlerStream implements ConsumerStream {
   }
 
   /** The stream as the consumer sees it. */
-  private final class Source implements ConsumerHandler {
+  final class Source implements ConsumerHandler {
+    /** Messages that nobody has asked for yet do not begin while the group is paused. */
+    void paused(ShardContext shard, boolean on) {
+      if (on) {
+        giveUp(shard, true, false);
+      } else {
+        notDraining(shard);
+      }
+    }
+
     @Override
     public Future<Void> handle(Delivery delivery) {
       return deliver(delivery);

@@ -168,6 +168,11 @@ final class LevelMember implements Feature {
   }
 
   @Override
+  public void groupPaused(boolean on) {
+    work.groupPaused(on);
+  }
+
+  @Override
   public void pause(boolean on) {
     work.pause(on);
   }

@@ -83,6 +83,7 @@ public final class LevelDispatch {
   boolean restored;
 
   private boolean closed;
+  private boolean paused;
   private long term;
   private long beganMillis;
   private long lastSession;
@@ -391,13 +392,18 @@ public final class LevelDispatch {
 
   // Handing out
 
+  /** While the group is paused, nothing is handed out, and nobody is waited for. */
+  public void paused(boolean on) {
+    paused = on;
+  }
+
   /** Hands out what may be handed out, and sends it. */
   public void handOut(long now) {
     if (!restored || closed) {
       return;
     }
     admit(now);
-    if (!joins.pausing()) {
+    if (!joins.pausing() && !paused) {
       List<MemberSlot> unheard = joins.unheard(now);
       if (unheard.isEmpty()) {
         order.handOut(now);
@@ -405,7 +411,7 @@ public final class LevelDispatch {
         order.first(unheard, now);
       }
     }
-    stalls.waiting(deliveries.waiting() + deliveries.waitingAlone() > 0, now);
+    stalls.waiting(!paused && deliveries.waiting() + deliveries.waitingAlone() > 0, now);
     for (MemberSlot slot : members.inTurn()) {
       while (slot.mayFlush(now)) {
         byte[] checkpoint = slot.checkpointDue ? checkpoint(slot) : null;
@@ -524,7 +530,7 @@ public final class LevelDispatch {
     }
     restoreIfAllAnswered(now);
     startDue(now);
-    if (!restored || !stalls.mayJudge(now)) {
+    if (!restored || paused || !stalls.mayJudge(now)) {
       return;
     }
     LevelCounts.Holder holder = stalls.holder(now);

@@ -20,6 +20,7 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -263,7 +264,7 @@ class ConsumerCoreTest {
       long committed, long stateOffset, boolean comes) {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin));
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null));
     byte[] state = stateOffset < 0 ? null : new byte[0];
     take(Wanted.ReadLease.class)
         .owned()
@@ -1022,6 +1023,97 @@ class ConsumerCoreTest {
     assertThat(take(Wanted.CallKept.class).shard().epoch()).isEqualTo(1);
     core.finished(zero, now);
     assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+  }
+
+  private void pause(Assignment.Paused... paused) {
+    core.paused(List.of(paused), now);
+  }
+
+  private static final Assignment.Paused ALL =
+      new Assignment.Paused(Pause.ALL_TOPICS, Pause.ALL_SHARDS);
+
+  /** What handlers need is under repair: not even what is here already begins. */
+  @Test
+  void whileTheGroupIsPausedNothingBeginsAndNothingIsLost() {
+    options.setOrder(ConsumerOptions.Order.NONE).setParallel(2);
+    begin(false, false);
+    assign(owned(S0, 1, false));
+    run(S0, new String[3_000]);
+    Task zero = next(0);
+    Task one = next(1);
+    takeAll(Wanted.Fetch.class);
+    pause(ALL);
+    core.finished(zero, now);
+    fail(one);
+    assertThat(core.next(now)).isNull();
+    assertThat(core.environment.flow.messages).as("nothing is kept").isZero();
+    tick(5_000);
+    assertThat(commit().offset()).as("progress is committed").isEqualTo(2);
+    sent.answered(Reply.DONE, now);
+    tick(60_000);
+    assertThat(core.next(now)).isNull();
+    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
+    assertThat(takeAll(Wanted.FetchRetries.class)).as("a retry is due").isEmpty();
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).as("nothing counts as an attempt").isEmpty();
+    assertThat(core.progress(now).get(0).stalledMillis()).as("nobody is stuck").isNull();
+
+    pause();
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(takeAll(Wanted.FetchRetries.class)).hasSize(1);
+    Wanted.Fetch again = take(Wanted.Fetch.class);
+    assertThat(again.request().offset()).isEqualTo(2);
+    again.owned().fetched(again.request(), answer(2, batch(new String[5])), now);
+    next(2);
+  }
+
+  @Test
+  void whatIsPausedOfAGroupDoesNotStopTheRest() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, new String[10]);
+    takeAll(Wanted.Fetch.class);
+    assign(owned(S0, 1, false), owned(S1, 1, false));
+    run(S1, new String[10]);
+    pause(new Assignment.Paused(S0.topicId(), S0.shard()));
+    Task task = core.next(now);
+    assertThat(task.owner.ownership().shard()).isEqualTo(S1);
+    assertThat(core.next(now)).isNull();
+    pause(new Assignment.Paused(S0.topicId(), Pause.ALL_SHARDS));
+    core.finished(task, now);
+    assertThat(core.next(now)).isNull();
+  }
+
+  @Test
+  void aShardOfAPausedGroupIsHandedOverAtOnce() {
+    options.setOrder(ConsumerOptions.Order.KEY).setParallel(3);
+    begin(false, false);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c", "a");
+    Task zero = next(0);
+    core.finished(next(1), now);
+    Task two = next(2);
+    pause(ALL);
+    core.failed(zero, new GivenBackException("not now"), now);
+    assign(owned(S0, 1, true));
+    assertThat(takeAll(Wanted.CallRelease.class)).as("one runs").isEmpty();
+    core.finished(two, now);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isZero();
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+  }
+
+  @Test
+  void aShardThatComesWhileTheGroupIsPausedBeginsAfterIt() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    begin(false, false);
+    pause(ALL);
+    assign(owned(S0, 1, false));
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 3, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    tick(5_000);
+    assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
+    pause();
+    assertThat(take(Wanted.Fetch.class).request().offset()).isEqualTo(3);
   }
 
   private static Assignment.Owned ofDead(Shard shard, long epoch, long committed, Crashes of) {

@@ -23,6 +23,7 @@ final class Shards implements OwnedShard.Host {
           0,
           action -> actions.add(Wanted.of(action)),
           () -> 1,
+          () -> 0,
           now -> {});
 
   OwnedShards all() {

@@ -40,6 +40,8 @@ public sealed interface Wanted {
 
   record CallKept(ShardContext shard) implements Wanted {}
 
+  record CallPaused(ShardContext shard, boolean on) implements Wanted {}
+
   record CallLost(ShardContext shard) implements Wanted {}
 
   record LeadChanged(Assignment.Lead lead) implements Wanted {}
@@ -142,6 +144,11 @@ public sealed interface Wanted {
     @Override
     public void callKept(ShardContext shard) {
       wanted = new CallKept(shard);
+    }
+
+    @Override
+    public void callPaused(ShardContext shard, boolean on) {
+      wanted = new CallPaused(shard, on);
     }
 
     @Override

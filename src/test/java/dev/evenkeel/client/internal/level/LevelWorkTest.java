@@ -442,6 +442,20 @@ class LevelWorkTest {
   }
 
   @Test
+  void whileTheGroupIsPausedNothingBegins() {
+    collect(1, 1, true);
+    deal(1, 0, 0, 1, 2, 3);
+    LevelTask first = work.next(now);
+    work.groupPaused(true);
+    assertThat(work.next(now)).isNull();
+    work.finished(first, now);
+    assertThat(work.next(now)).isNull();
+    assertThat(told().endedBelow()).as("it still tells what has ended").isEqualTo(1);
+    work.groupPaused(false);
+    assertThat(startAll()).hasSize(3);
+  }
+
+  @Test
   void whatFailsThroughTheMemberIsNotReported() {
     collect(1, 1, true);
     deal(1, 0, 0, 1, 2, 3, 4, 5);

@@ -181,6 +181,26 @@ class LevelDispatchTest {
     }
   }
 
+  /** Members hold what they have in hand: that is no reason to set anybody aside. */
+  @Test
+  void whileTheGroupIsPausedNothingIsHandedOutAndNobodyIsWaitedFor() {
+    live("a");
+    begin(4, 1);
+    deliver(0, 2);
+    LevelAction.SendHandOut inHand = onlyHandOut(actions());
+    book.received(inHand, inHand.end(), now);
+    deliver(2, 8);
+    book.paused(true);
+    for (int i = 0; i < 100; i++) {
+      now += STALL_MILLIS / 10;
+      book.tick(now);
+      assertThat(actions()).isEmpty();
+    }
+    book.paused(false);
+    report(inHand, inHand.end());
+    assertThat(offsets(onlyHandOut(actions()))).containsExactly(2L, 3L, 4L, 5L);
+  }
+
   /** Rolling restarts, over and over, with messages in hand. */
   @Test
   void whatAMemberHadInHandThatLeavesIsNoReasonOfADeath() {
