@@ -260,6 +260,11 @@ public final class ConsumerLoop implements Link {
   }
 
   @Override
+  public void offState(Consumer<State> handler) {
+    // It never changes.
+  }
+
+  @Override
   public String clusterMember() {
     return "m1";
   }

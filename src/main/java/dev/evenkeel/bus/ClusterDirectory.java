@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -41,6 +42,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   private final Link.Listening topicChanges;
   private final Link.Listening leaderChanges;
   private final LeaderWatch watch = new LeaderWatch();
+  private final Consumer<Link.State> onLink = this::linkChanged;
   private final List<Runnable> onLeaders = new CopyOnWriteArrayList<>();
   private final long timer;
   private final long probeTimer;
@@ -81,12 +83,13 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
                     keepAddressesKnown();
                   }
                 });
-    link.onState(
-        state -> {
-          if (state == Link.State.CONNECTED) {
-            changed();
-          }
-        });
+    link.onState(onLink);
+  }
+
+  private void linkChanged(Link.State state) {
+    if (state == Link.State.CONNECTED) {
+      changed();
+    }
   }
 
   /** The clock by which delayed messages are due. */
@@ -314,6 +317,7 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
 
   public void close() {
     closed = true;
+    link.offState(onLink);
     link.vertx().cancelTimer(timer);
     link.vertx().cancelTimer(probeTimer);
     topicChanges.end();

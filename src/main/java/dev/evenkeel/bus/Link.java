@@ -68,6 +68,9 @@ public interface Link {
   /** Adds a handler that runs on each change of state. */
   void onState(Consumer<State> handler);
 
+  /** Removes a handler that {@link #onState} added. It may run once more. */
+  void offState(Consumer<State> handler);
+
   /**
    * Id under which nodes know this program now, and see it leave: of its session, or of its member
    * of the cluster. Null while there is no connection; after that it is another one.

@@ -165,6 +165,11 @@ public final class VertxLink implements Link {
   }
 
   @Override
+  public void offState(Consumer<State> handler) {
+    stateHandlers.remove(handler);
+  }
+
+  @Override
   public String clusterMember() {
     return state == State.CONNECTED ? clusterMember : null;
   }

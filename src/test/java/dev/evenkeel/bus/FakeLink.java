@@ -131,6 +131,11 @@ public final class FakeLink implements Link {
   }
 
   @Override
+  public void offState(Consumer<State> handler) {
+    stateHandlers.remove(handler);
+  }
+
+  @Override
   public String clusterMember() {
     return state == State.CONNECTED ? clusterMember : null;
   }

@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DueClock;
+import dev.evenkeel.bus.Ending;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.ConnectionState;
@@ -35,6 +36,8 @@ import java.util.function.Supplier;
 public final class EvenkeelClientImpl implements EvenkeelClient {
   private final Link link;
   private final ClusterDirectory directory;
+
+  // What is open. Each leaves as soon as it has ended.
   private final Set<Producer> producers = ConcurrentHashMap.newKeySet();
   private final Set<Consumer> consumers = ConcurrentHashMap.newKeySet();
   private final Set<ConsumerStream> streams = ConcurrentHashMap.newKeySet();
@@ -116,8 +119,15 @@ public final class EvenkeelClientImpl implements EvenkeelClient {
   }
 
   /** Returns whether the client is still open. */
-  private synchronized <T> boolean keep(T one, Set<? super T> started) {
-    return closing == null && started.add(one);
+  private <T> boolean keep(T one, Set<? super T> started) {
+    synchronized (this) {
+      if (closing != null) {
+        return false;
+      }
+      started.add(one);
+    }
+    ((Ending) one).over().onComplete(ended -> started.remove(one));
+    return true;
   }
 
   /**

@@ -512,6 +512,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   public void end() {
     closing = true;
     session = null;
+    plan.end();
     forget();
   }
 

@@ -57,6 +57,11 @@ final class ReportPlan {
     sentMillis = now;
   }
 
+  /** The session is over: the answer to a report that is under way no longer counts. */
+  void end() {
+    inFlight = false;
+  }
+
   void received(long now) {
     receivedSinceMillis = receivedSinceMillis < 0 ? now : receivedSinceMillis;
   }

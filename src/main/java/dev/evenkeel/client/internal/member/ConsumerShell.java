@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DedupTally;
+import dev.evenkeel.bus.Ending;
 import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Heartbeat;
@@ -40,7 +41,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import java.util.function.LongConsumer;
 import org.slf4j.Logger;
@@ -54,7 +54,7 @@ import org.slf4j.event.Level;
  * <p>In mode level it owns no shards: the level dispatcher hands messages out to {@link
  * LevelMember}.
  */
-final class ConsumerShell implements Consumer {
+final class ConsumerShell implements Consumer, Ending {
   private static final Logger LOG = LoggerFactory.getLogger(Consumer.class);
 
   private static final long START_MILLIS_MAX = 60_000;
@@ -119,11 +119,7 @@ final class ConsumerShell implements Consumer {
   private final Promise<Consumer> started = Promise.promise();
   private final Promise<Void> closed = Promise.promise();
 
-  /**
-   * The link keeps its handlers for ever. They hold this reference, which is cleared at the end.
-   */
-  private final AtomicReference<ConsumerShell> linked = new AtomicReference<>(this);
-
+  private final java.util.function.Consumer<Link.State> onLink = this::linkChanged;
   private final SubscribedTopics topics;
   private Link.Listening pushes;
   private long ticker = -1;
@@ -239,14 +235,7 @@ final class ConsumerShell implements Consumer {
     context.run(
         () -> {
           startDeadlineMillis = Clock.millis() + START_MILLIS_MAX;
-          AtomicReference<ConsumerShell> reference = linked;
-          link.onState(
-              state -> {
-                ConsumerShell shell = reference.get();
-                if (shell != null) {
-                  shell.context.run(() -> shell.linkState(state));
-                }
-              });
+          link.onState(onLink);
           linkState(link.state());
           if (ended) {
             return;
@@ -491,6 +480,10 @@ final class ConsumerShell implements Consumer {
     }
   }
 
+  private void linkChanged(Link.State state) {
+    context.run(() -> linkState(state));
+  }
+
   private void linkState(Link.State state) {
     if (ended) {
       return;
@@ -591,6 +584,11 @@ final class ConsumerShell implements Consumer {
     return closed.future();
   }
 
+  @Override
+  public Future<Void> over() {
+    return closed.future();
+  }
+
   private void leaveIfDone() {
     long now = Clock.millis();
     boolean givenUp =
@@ -638,7 +636,7 @@ final class ConsumerShell implements Consumer {
     consumed = source.consumed();
     owned = 0;
     features.forEach(feature -> feature.end(Clock.millis()));
-    linked.set(null);
+    link.offState(onLink);
     blockedLoop.end();
     if (workers != null) {
       workers.close();

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Ending;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
@@ -27,7 +28,7 @@ import java.util.Set;
 import java.util.function.Function;
 
 /** A {@link ConsumerStream} that is the handler of a consumer. */
-public final class HandlerStream implements ConsumerStream {
+public final class HandlerStream implements ConsumerStream, Ending {
   /**
    * @param context on which the consumer gave the message
    */
@@ -348,6 +349,11 @@ public final class HandlerStream implements ConsumerStream {
   public Future<Void> close() {
     pause();
     return consumer().close().onComplete(done -> ended());
+  }
+
+  @Override
+  public Future<Void> over() {
+    return ((Ending) consumer()).over();
   }
 
   @Override

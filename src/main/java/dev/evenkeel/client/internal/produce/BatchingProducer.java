@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.produce;
 
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.DueClock;
+import dev.evenkeel.bus.Ending;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
@@ -36,7 +37,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * the lock, and what the application throws goes to the context's exception handler.
  */
 public final class BatchingProducer extends BatchSender<Promise<Producer.Position>>
-    implements Producer {
+    implements Producer, Ending {
   /** What happens to a message when the buffer is full. */
   private enum WhenFull {
     WAIT,
@@ -45,6 +46,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
     STRETCH
   }
 
+  private final Promise<Void> closed;
   private final EpochOpener opener;
   private final String topic;
   private final WhenFull whenFull;
@@ -56,7 +58,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
 
   // Guarded by this.
   private final SendBuffer<Promise<Position>> buffer;
-  private Promise<Void> closing;
+  private boolean closing;
 
   private volatile Handler<Throwable> exceptionHandler;
   private volatile Handler<Void> drainHandler;
@@ -82,6 +84,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
             () -> ThreadLocalRandom.current().nextDouble()),
         Math.min(REQUEST_TIMEOUT_MILLIS, options.getDeliveryTimeoutMillis()));
     this.opener = opener;
+    closed = context.promise();
     topic = options.getTopic();
     dueClock = directory.dueClock();
     whenFull = options.getOnFull() == ProducerOptions.OnFull.FAIL ? WhenFull.REFUSE : WhenFull.WAIT;
@@ -131,7 +134,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
 
   private synchronized void take(
       Message message, long dueMillis, Promise<Position> promise, WhenFull full) {
-    if (closing != null) {
+    if (closing) {
       throw new RefusedException(Refusal.UNAVAILABLE, "the producer is closed");
     }
     if (core.endedBy() != null) {
@@ -307,10 +310,10 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   public Future<Void> close() {
     Future<Void> flushed;
     synchronized (this) {
-      if (closing != null) {
-        return closing.future();
+      if (closing) {
+        return closed.future();
       }
-      closing = context.promise();
+      closing = true;
       flushed = flush();
     }
     flushed.onComplete(
@@ -318,9 +321,14 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
             context.runOnContext(
                 none -> {
                   stop(new RefusedException(Refusal.UNAVAILABLE, "the producer is closed"));
-                  closing.tryComplete();
+                  closed.tryComplete();
                 }));
-    return closing.future();
+    return closed.future();
+  }
+
+  @Override
+  public Future<Void> over() {
+    return closed.future();
   }
 
   @Override

@@ -19,10 +19,12 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.VertxInternal;
+import io.vertx.core.internal.net.NetClientInternal;
 import io.vertx.core.net.KeyCertOptions;
-import io.vertx.core.net.NetClient;
 import io.vertx.core.net.NetClientOptions;
 import io.vertx.core.net.TrustOptions;
+import io.vertx.core.net.impl.NetClientBuilder;
+import io.vertx.core.spi.metrics.VertxMetrics;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -87,12 +89,12 @@ public final class SessionLink implements Link {
   private final VertxInternal vertx;
   private final boolean closesVertx;
   private final Context control;
-  private final NetClient netClient;
+  private final NetClientInternal netClient;
   private final String clusterName;
   private final Credentials credentials;
   private final Events events = new Events();
   private final Listenings listenings = new Listenings();
-  private final List<Consumer<State>> stateHandlers = new CopyOnWriteArrayList<>();
+  private final List<StateHandler> stateHandlers = new CopyOnWriteArrayList<>();
 
   /** Requests to any node that take turns. */
   private final AtomicInteger turn = new AtomicInteger();
@@ -151,6 +153,12 @@ public final class SessionLink implements Link {
     }
   }
 
+  private record StateHandler(Context context, Consumer<State> handler) {
+    void changed(State next) {
+      context.runOnContext(none -> handler.accept(next));
+    }
+  }
+
   private SessionLink(
       Vertx vertx,
       boolean closesVertx,
@@ -177,8 +185,22 @@ public final class SessionLink implements Link {
         options.setKeyCertOptions(KeyCertOptions.wrap(tls.keyManager()));
       }
     }
-    netClient = vertx.createNetClient(options);
+    netClient = netClient(this.vertx, options);
+    this.vertx.addCloseHook(netClient);
     known = new KnownNodes(seeds);
+  }
+
+  /**
+   * A client that Vert.x does not know. Those that it knows stay in memory after they are closed:
+   * itself for as long as its Vert.x lives, or its closed Vert.x with it.
+   */
+  private static NetClientInternal netClient(VertxInternal vertx, NetClientOptions options) {
+    NetClientBuilder builder = new NetClientBuilder(vertx, options);
+    VertxMetrics metrics = vertx.metrics();
+    if (metrics != null) {
+      builder.metrics(metrics.createNetClientMetrics(options));
+    }
+    return builder.build();
   }
 
   /**
@@ -214,15 +236,24 @@ public final class SessionLink implements Link {
   }
 
   private void connectFirst(long timeoutMillis, Promise<Link> connected) {
-    onState(
+    Consumer<State> first =
         next -> {
           if (next == State.CONNECTED) {
             connected.tryComplete(this);
           }
-        });
-    vertx.setTimer(
-        Math.max(1, timeoutMillis),
-        timer -> giveUp(connected, noNode(" within " + timeoutMillis + " ms")));
+        };
+    onState(first);
+    long deadline =
+        vertx.setTimer(
+            Math.max(1, timeoutMillis),
+            timer -> giveUp(connected, noNode(" within " + timeoutMillis + " ms")));
+    connected
+        .future()
+        .onComplete(
+            done -> {
+              offState(first);
+              vertx.cancelTimer(deadline);
+            });
     search(
         () -> {
           if (search.hopeless()) {
@@ -352,8 +383,12 @@ public final class SessionLink implements Link {
 
   @Override
   public void onState(Consumer<State> handler) {
-    Context context = vertx.getOrCreateContext();
-    stateHandlers.add(next -> context.runOnContext(none -> handler.accept(next)));
+    stateHandlers.add(new StateHandler(vertx.getOrCreateContext(), handler));
+  }
+
+  @Override
+  public void offState(Consumer<State> handler) {
+    stateHandlers.removeIf(each -> each.handler().equals(handler));
   }
 
   /** Id of the session, or null while there is no connection. */
@@ -552,7 +587,7 @@ public final class SessionLink implements Link {
   private void change(State next) {
     if (state != next && state != State.CLOSED) {
       state = next;
-      stateHandlers.forEach(handler -> handler.accept(next));
+      stateHandlers.forEach(handler -> handler.changed(next));
     }
   }
 
@@ -578,7 +613,12 @@ public final class SessionLink implements Link {
                       .map(each -> each.close("the client is closed"))
                       .toList())
               .timeout(CLOSE_MILLIS_MAX, TimeUnit.MILLISECONDS)
-              .transform(ended -> closesVertx ? vertx.close() : netClient.close())
+              .transform(ended -> netClient.close())
+              .transform(
+                  ended -> {
+                    vertx.removeCloseHook(netClient);
+                    return closesVertx ? vertx.close() : Future.succeededFuture();
+                  })
               .onComplete(closing);
         });
     return closing.future();

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.spool;
 
 import dev.evenkeel.bus.DueClock;
+import dev.evenkeel.bus.Ending;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.client.SourcePosition;
@@ -35,7 +36,7 @@ import java.util.concurrent.ThreadLocalRandom;
  * disk's thread write them, and passes them to the {@link SpoolSender}. It never calls the
  * application under the lock.
  */
-final class SpooledProducer implements SpoolingProducer {
+final class SpooledProducer implements SpoolingProducer, Ending {
   /** Promises are counted, not bytes: the spool bounds those. */
   private static final long ROOM_BYTES = Long.MAX_VALUE / 4;
 
@@ -49,6 +50,7 @@ final class SpooledProducer implements SpoolingProducer {
   private final long messagesBeforeSource;
   private final Promise<Void> end;
   private final DueClock dueClock;
+  private final Promise<Void> closed;
   private SpoolSender sender;
 
   // Guarded by this.
@@ -63,7 +65,7 @@ final class SpooledProducer implements SpoolingProducer {
   private boolean writeTimed;
   private boolean senderIdle;
   private RefusedException endedBy;
-  private Promise<Void> closing;
+  private boolean closing;
 
   /** Of the disk's thread. */
   private boolean forceTimed;
@@ -94,6 +96,7 @@ final class SpooledProducer implements SpoolingProducer {
     waitsIfFull = options.getOnFull() == ProducerOptions.OnFull.WAIT;
     spans = SendSpans.of(context.owner(), options);
     end = context.promise();
+    closed = context.promise();
   }
 
   /** On the context. */
@@ -183,7 +186,7 @@ final class SpooledProducer implements SpoolingProducer {
     if (endedBy != null) {
       throw endedBy;
     }
-    if (closing != null) {
+    if (closing) {
       throw closedNow();
     }
   }
@@ -217,7 +220,7 @@ final class SpooledProducer implements SpoolingProducer {
     messages.forEach(Message::checkLimits);
     long dueMillis = dueMillis(due);
     synchronized (this) {
-      while (endedBy == null && closing == null && isFull()) {
+      while (endedBy == null && !closing && isFull()) {
         wait();
       }
       checkOpen();
@@ -322,7 +325,7 @@ final class SpooledProducer implements SpoolingProducer {
   private void roomAgain() {
     boolean drained;
     synchronized (this) {
-      while (endedBy == null && closing == null && room.hasWaiters() && !isFull()) {
+      while (endedBy == null && !closing && room.hasWaiters() && !isFull()) {
         if (room.first().token().acknowledged() != null && room.isFull()) {
           break;
         }
@@ -423,10 +426,10 @@ final class SpooledProducer implements SpoolingProducer {
   @Override
   public Future<Void> close() {
     synchronized (this) {
-      if (closing != null) {
-        return closing.future();
+      if (closing) {
+        return closed.future();
       }
-      closing = context.promise();
+      closing = true;
       notifyAll();
     }
     disk.run(this::write)
@@ -437,19 +440,24 @@ final class SpooledProducer implements SpoolingProducer {
               sender.halt(why);
               disk.close()
                   .onComplete(
-                      closed -> {
+                      unlocked -> {
                         over(why);
                         end.tryComplete();
-                        closing.tryComplete();
+                        closed.tryComplete();
                       });
             });
-    return closing.future();
+    return closed.future();
   }
 
   private static RefusedException closedNow() {
     return new RefusedException(
         Refusal.UNAVAILABLE,
         "the producer is closed; what it had spooled is sent when the spool is next opened");
+  }
+
+  @Override
+  public Future<Void> over() {
+    return closed.future();
   }
 
   @Override

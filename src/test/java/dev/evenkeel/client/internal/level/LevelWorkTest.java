@@ -577,6 +577,25 @@ class LevelWorkTest {
     assertThat(collect(1, 2, true).checkpoint()).isNull();
   }
 
+  /** The level dispatcher may answer a report, or refuse it, when the member has left. */
+  @Test
+  void anAnswerAfterTheEndChangesNothing() {
+    for (boolean refused : List.of(true, false)) {
+      work = work(10);
+      collect(1, 1, true);
+      now += FOREVER;
+      Report report = work.report(now);
+      assertThat(report).isNotNull();
+      work.end();
+      if (refused) {
+        work.reportFailed(report.number(), Refusal.FENCED, now);
+      } else {
+        work.permission(new Permission(report.number(), 1_000), now);
+      }
+      assertThat(work.report(now + FOREVER)).isNull();
+    }
+  }
+
   private void oneOf(HandOut.Entry dealt) {
     List<HandOut.Entry> both = new ArrayList<>(messages(0));
     both.add(dealt);

@@ -594,6 +594,11 @@ public final class FakeCluster implements Link {
   }
 
   @Override
+  public void offState(Consumer<State> handler) {
+    stateHandlers.remove(handler);
+  }
+
+  @Override
   public String clusterMember() {
     return "m1";
   }

@@ -79,6 +79,9 @@ class FetchGroupsTest {
     public void onState(Consumer<State> handler) {}
 
     @Override
+    public void offState(Consumer<State> handler) {}
+
+    @Override
     public String clusterMember() {
       return "s";
     }
