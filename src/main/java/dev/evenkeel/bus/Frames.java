@@ -43,6 +43,12 @@ public final class Frames {
   /** Header of a request on behalf of a span: the span as W3C Trace Context writes it. */
   public static final String TRACEPARENT = "traceparent";
 
+  /**
+   * Header of a request for messages of a session of HTTP: a name, by which the request can be
+   * abandoned.
+   */
+  public static final String POLL = "poll";
+
   private Frames() {}
 
   public static Buffer request(Op op, Bytes body) {

@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.client.Acks;
@@ -93,6 +94,8 @@ import java.util.function.Function;
  *   {"action":"messages","group":"g","session":"...","max":32,"waitMs":15000} → {"messages":[...]}
  *   {"action":"results","group":"g","session":"...","done":[{"topic","shard","offset","epoch"}],
  *       "failed":[{..., "error"}]}                        → {"refused":[{..., "reason"}]}
+ *   {"action":"abandon","group":"g","session":"..."} with the header "poll" of an earlier request
+ *       for messages: its caller has gone, and the next request gets what it was given
  *   {"action":"extend",...}  {"action":"close",...}
  * </pre>
  *
@@ -167,7 +170,11 @@ public final class GatewayVerticle extends VerticleBase {
             serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
             serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),
             serve(Addresses.API_QUOTAS, new QuotasApi(calls)::answer),
-            serve(Addresses.API_SESSIONS, sessions::answer),
+            serveMessages(
+                Addresses.API_SESSIONS,
+                message ->
+                    sessions.answer(
+                        JsonFields.object(message.body()), message.headers().get(Frames.POLL))),
             sessions.start()));
   }
 
@@ -215,13 +222,18 @@ public final class GatewayVerticle extends VerticleBase {
   }
 
   private Future<Void> serve(String address, Function<JsonObject, Future<Object>> api) {
+    return serveMessages(address, message -> api.apply(JsonFields.object(message.body())));
+  }
+
+  private Future<Void> serveMessages(
+      String address, Function<Message<Object>, Future<Object>> api) {
     MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
     consumers.add(consumer);
     consumer.handler(message -> handle(message, api));
     return consumer.completion();
   }
 
-  private void handle(Message<Object> message, Function<JsonObject, Future<Object>> api) {
+  private void handle(Message<Object> message, Function<Message<Object>, Future<Object>> api) {
     if (requests >= REQUESTS_MAX) {
       ApiErrors.fail(
           message,
@@ -232,7 +244,7 @@ public final class GatewayVerticle extends VerticleBase {
     requests = requests + 1;
     Future<Object> answer;
     try {
-      answer = api.apply(JsonFields.object(message.body()));
+      answer = api.apply(message);
     } catch (RuntimeException e) {
       answer = Future.failedFuture(e);
     }

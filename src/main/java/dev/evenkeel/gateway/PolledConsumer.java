@@ -4,6 +4,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.member.HandlerStream;
+import dev.evenkeel.protocol.NewestMap;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Context;
@@ -12,18 +13,32 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 
 /**
  * A member of a group that is asked for messages and told how they ended, request by request. It
- * leaves the group when it has not been asked for some time. Runs on one context.
+ * leaves the group when no request has waited or come for some time. Runs on one context.
+ *
+ * <p>A request for messages may have a name. If it is {@link #abandon abandoned} because its caller
+ * has gone, it waits no longer, and the next request gets what it was given.
  */
 final class PolledConsumer {
   /** Most bytes of payloads in an answer, unless its first message alone is larger. */
   private static final long BYTES_MAX = 1L << 20;
+
+  /** How many of the last requests may still be abandoned after they were answered. */
+  private static final int POLLS_MAX = 100;
+
+  private static final Comparator<Delivery> IN_ORDER =
+      Comparator.comparing(Delivery::topic)
+          .thenComparing(Delivery::shard)
+          .thenComparing(Delivery::offset);
 
   private final Vertx vertx;
   private final Context context;
@@ -36,17 +51,23 @@ final class PolledConsumer {
   /** What has come and was not given to a caller yet. */
   private final ArrayDeque<Delivery> come = new ArrayDeque<>();
 
+  /** What the last requests were given and has not ended, by their names. */
+  private final Map<String, Set<Delivery>> given = new NewestMap<>(POLLS_MAX);
+
+  /** Names of requests that were abandoned before they came. */
+  private final Set<String> abandoned = Collections.newSetFromMap(new NewestMap<>(POLLS_MAX));
+
   private long timer = -1;
   private RefusedException ended;
 
   /** The request that waits, or null. */
   private Waiting waiting;
 
-  private record Waiting(int max, Promise<List<Delivery>> promise, long timer) {}
+  private record Waiting(String poll, int max, Promise<List<Delivery>> promise, long timer) {}
 
   /**
    * @param user who opened it; null: nobody is asked for
-   * @param expiresMillis how long it stays without a request
+   * @param expiresMillis how long it stays after the end of the last request
    * @param onEnd runs once, when it has ended
    */
   PolledConsumer(
@@ -96,8 +117,12 @@ final class PolledConsumer {
     keep();
   }
 
+  /** A request that waits needs no sign of life. */
   private void keep() {
     vertx.cancelTimer(timer);
+    if (waiting != null) {
+      return;
+    }
     timer =
         vertx.setTimer(
             expiresMillis,
@@ -107,8 +132,20 @@ final class PolledConsumer {
                         "the session has ended after %d ms without a request", expiresMillis)));
   }
 
-  /** Waits for messages: completes with some, or with none when the time is over. */
-  Future<List<Delivery>> poll(int max, long waitMillis) {
+  /**
+   * Waits for messages: completes with some, or with none when the time is over.
+   *
+   * @param poll a name for {@link #abandon}; null: it has none
+   * @param again whether it first gives what was given out and has not ended, for a caller who did
+   *     not get the answer
+   */
+  Future<List<Delivery>> poll(String poll, int max, long waitMillis, boolean again) {
+    if (abandoned.remove(poll)) {
+      return Future.succeededFuture(List.of());
+    }
+    if (again && hasGiven()) {
+      return Future.succeededFuture(again(poll, max));
+    }
     if (waiting != null) {
       throw Refusal.OVERLOADED.error(
           "another request waits for messages of this session: one at a time is possible");
@@ -117,33 +154,66 @@ final class PolledConsumer {
     if (!come.isEmpty() || waitMillis == 0) {
       stream.fetch(max);
       // What is there already comes within this turn of the event loop or the next.
-      waiting = new Waiting(max, promise, vertx.setTimer(1, fired -> answer()));
+      waiting = new Waiting(poll, max, promise, vertx.setTimer(1, fired -> answer()));
     } else {
-      waiting = new Waiting(max, promise, vertx.setTimer(waitMillis, fired -> answer()));
+      waiting = new Waiting(poll, max, promise, vertx.setTimer(waitMillis, fired -> answer()));
       stream.fetch(max);
     }
+    keep();
     return promise.future();
   }
 
   /** Whether messages were given out that have not ended. */
-  boolean hasGiven() {
-    Set<Delivery> given = new HashSet<>(stream.unfinished());
-    come.forEach(given::remove);
-    return !given.isEmpty();
+  private boolean hasGiven() {
+    Set<Delivery> out = new HashSet<>(stream.unfinished());
+    come.forEach(out::remove);
+    return !out.isEmpty();
+  }
+
+  private List<Delivery> again(String poll, int max) {
+    given.clear();
+    come.clear();
+    comeBack(stream.unfinished());
+    return taken(poll, max);
+  }
+
+  /** Puts messages back that were given out, so that they are the next ones. */
+  private void comeBack(Collection<Delivery> back) {
+    List<Delivery> all = new ArrayList<>(back);
+    all.addAll(come);
+    all.sort(IN_ORDER);
+    come.clear();
+    come.addAll(all);
   }
 
   /**
-   * Gives out again what was given out and has not ended, for a caller who did not get the answer.
+   * The caller of a request has gone: it waits no longer, and what it was given and has not ended
+   * is given to the next request.
    */
-  List<Delivery> again(int max) {
-    List<Delivery> all = new ArrayList<>(stream.unfinished());
-    all.sort(
-        Comparator.comparing(Delivery::topic)
-            .thenComparing(Delivery::shard)
-            .thenComparing(Delivery::offset));
-    come.clear();
-    come.addAll(all);
-    return taken(max);
+  void abandon(String poll) {
+    if (waiting != null && poll.equals(waiting.poll())) {
+      Waiting left = waitsNoLonger();
+      left.promise().complete(List.of());
+      return;
+    }
+    Set<Delivery> lost = given.remove(poll);
+    if (lost == null) {
+      abandoned.add(poll);
+      return;
+    }
+    comeBack(lost);
+    if (waiting != null) {
+      context.runOnContext(none -> answer());
+    }
+  }
+
+  private Waiting waitsNoLonger() {
+    Waiting ended = waiting;
+    waiting = null;
+    vertx.cancelTimer(ended.timer());
+    stream.pause();
+    keep();
+    return ended;
   }
 
   private void came(Delivery delivery) {
@@ -155,30 +225,31 @@ final class PolledConsumer {
   }
 
   private void answer() {
-    Waiting answered = waiting;
-    if (answered == null) {
-      return;
+    if (waiting != null) {
+      Waiting answered = waitsNoLonger();
+      answered.promise().complete(taken(answered.poll(), answered.max()));
     }
-    waiting = null;
-    vertx.cancelTimer(answered.timer());
-    stream.pause();
-    keep();
-    answered.promise().complete(taken(answered.max()));
   }
 
-  private List<Delivery> taken(int max) {
+  private List<Delivery> taken(String poll, int max) {
     // A shard may have been lost since its messages came.
-    come.retainAll(Set.copyOf(stream.unfinished()));
-    List<Delivery> given = new ArrayList<>();
+    Set<Delivery> unfinished = Set.copyOf(stream.unfinished());
+    come.retainAll(unfinished);
+    given.values().forEach(each -> each.retainAll(unfinished));
+    given.values().removeIf(Set::isEmpty);
+    List<Delivery> taken = new ArrayList<>();
     long bytes = 0;
-    while (!come.isEmpty() && given.size() < max) {
+    while (!come.isEmpty() && taken.size() < max) {
       bytes += come.peek().message().payloadLength();
-      if (!given.isEmpty() && bytes > BYTES_MAX) {
+      if (!taken.isEmpty() && bytes > BYTES_MAX) {
         break;
       }
-      given.add(come.poll());
+      taken.add(come.poll());
     }
-    return given;
+    if (poll != null && !taken.isEmpty()) {
+      given.computeIfAbsent(poll, name -> new HashSet<>()).addAll(taken);
+    }
+    return taken;
   }
 
   /**
@@ -189,9 +260,9 @@ final class PolledConsumer {
    *     out or has ended
    */
   Delivery given(String topic, int shard, long offset, long epoch) {
-    Delivery given = stream.unfinished(topic, shard, epoch, offset);
-    if (given != null) {
-      return given;
+    Delivery found = stream.unfinished(topic, shard, epoch, offset);
+    if (found != null) {
+      return found;
     }
     throw Refusal.FENCED.error(
         "the message %s/%d/%d is not in the hands of this session under epoch %d: it has ended, or"
@@ -200,10 +271,16 @@ final class PolledConsumer {
   }
 
   void done(Delivery delivery) {
+    ended(delivery);
     stream.finish(delivery);
   }
 
+  private void ended(Delivery delivery) {
+    given.values().forEach(each -> each.remove(delivery));
+  }
+
   void failed(Delivery delivery, String error) {
+    ended(delivery);
     stream.fail(delivery, new FailedOverHttp(error));
   }
 
@@ -236,6 +313,7 @@ final class PolledConsumer {
       ended = why;
       vertx.cancelTimer(timer);
       come.clear();
+      given.clear();
       if (waiting != null) {
         Waiting last = waiting;
         waiting = null;

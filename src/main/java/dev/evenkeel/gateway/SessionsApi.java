@@ -2,6 +2,7 @@ package dev.evenkeel.gateway;
 
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.EventLoops;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
@@ -96,7 +97,7 @@ final class SessionsApi {
     forwarded = vertx.eventBus().consumer(Addresses.gateway(gateway));
     forwarded.handler(
         message ->
-            answerHere(message.body())
+            answerHere(message.body(), message.headers().get(Frames.POLL))
                 .onSuccess(message::reply)
                 .onFailure(failure -> ApiErrors.fail(message, failure)));
     return forwarded.completion();
@@ -111,7 +112,12 @@ final class SessionsApi {
         () -> forwarded == null ? Future.succeededFuture() : forwarded.unregister());
   }
 
-  Future<Object> answer(JsonObject request) {
+  /**
+   * @param poll the name of a request for messages, by which it can be abandoned, or of the one
+   *     that is to be abandoned; null: none. It is no field, because nodes of former versions
+   *     refuse those that they do not know
+   */
+  Future<Object> answer(JsonObject request, String poll) {
     String action = JsonFields.neededText(request, "action");
     JsonFields.neededText(request, "group");
     if (action.equals("open")) {
@@ -120,16 +126,19 @@ final class SessionsApi {
     String session = JsonFields.neededText(request, "session");
     int dot = session.indexOf('.');
     if (dot < 0 || session.startsWith(gateway + ".")) {
-      return answerHere(request);
+      return answerHere(request, poll);
     }
     String other = session.substring(0, dot);
     if (!other.matches("[0-9a-f]{32}")) {
       throw unknown(session);
     }
+    DeliveryOptions forward = new DeliveryOptions().setSendTimeout(FORWARD_MILLIS);
+    if (poll != null) {
+      forward.addHeader(Frames.POLL, poll);
+    }
     return vertx
         .eventBus()
-        .request(
-            Addresses.gateway(other), request, new DeliveryOptions().setSendTimeout(FORWARD_MILLIS))
+        .request(Addresses.gateway(other), request, forward)
         .map(reply -> reply.body())
         .recover(failure -> Future.failedFuture(elsewhere(session, failure)));
   }
@@ -152,7 +161,7 @@ final class SessionsApi {
         "there is no session '%s': it has ended, or its node has; open another one", session);
   }
 
-  private Future<Object> answerHere(JsonObject request) {
+  private Future<Object> answerHere(JsonObject request, String poll) {
     try {
       String id = JsonFields.neededText(request, "session");
       PolledConsumer session = sessions.get(id);
@@ -163,8 +172,16 @@ final class SessionsApi {
       session.use(JsonFields.text(request, "user"));
       String action = JsonFields.neededText(request, "action");
       return switch (action) {
-        case "messages" -> messages(session, request);
+        case "messages" -> messages(session, request, poll);
         case "results" -> results(session, request);
+        case "abandon" -> {
+          onlyFields(request);
+          if (poll == null) {
+            throw JsonFields.invalid("the header '" + Frames.POLL + "' must name a request");
+          }
+          session.abandon(poll);
+          yield Future.succeededFuture(new JsonObject().put("session", id));
+        }
         case "extend" -> {
           onlyFields(request);
           yield Future.succeededFuture(
@@ -176,7 +193,9 @@ final class SessionsApi {
         }
         default ->
             throw JsonFields.invalid(
-                "unknown action '" + action + "': use open, messages, results, extend or close");
+                "unknown action '"
+                    + action
+                    + "': use open, messages, results, abandon, extend or close");
       };
     } catch (RefusedException e) {
       return Future.failedFuture(e);
@@ -261,20 +280,18 @@ final class SessionsApi {
     return options;
   }
 
-  private static Future<Object> messages(PolledConsumer session, JsonObject request) {
+  private static Future<Object> messages(PolledConsumer session, JsonObject request, String poll) {
     onlyFields(request, "max", "waitMs", "again");
     int max = (int) JsonFields.number(request, "max", MESSAGES_DEFAULT, 1, MESSAGES_MAX);
     long wait = JsonFields.number(request, "waitMs", WAIT_MILLIS_MAX, 0, WAIT_MILLIS_MAX);
-    Future<List<Delivery>> polled =
-        JsonFields.flag(request, "again") && session.hasGiven()
-            ? Future.succeededFuture(session.again(max))
-            : session.poll(max, wait);
-    return polled.map(
-        given -> {
-          JsonArray messages = new JsonArray();
-          given.forEach(delivery -> messages.add(json(delivery)));
-          return new JsonObject().put("messages", messages);
-        });
+    return session
+        .poll(poll, max, wait, JsonFields.flag(request, "again"))
+        .map(
+            given -> {
+              JsonArray messages = new JsonArray();
+              given.forEach(delivery -> messages.add(json(delivery)));
+              return new JsonObject().put("messages", messages);
+            });
   }
 
   private static JsonObject json(Delivery delivery) {

@@ -1,5 +1,6 @@
 package dev.evenkeel.dispatcher.core;
 
+import dev.evenkeel.protocol.NewestMap;
 import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;

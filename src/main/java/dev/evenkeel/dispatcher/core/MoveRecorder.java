@@ -7,6 +7,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.NewestMap;
 import dev.evenkeel.protocol.Reply;
 import java.util.List;
 import java.util.Map;

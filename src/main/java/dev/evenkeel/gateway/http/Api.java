@@ -1,6 +1,7 @@
 package dev.evenkeel.gateway.http;
 
 import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.PrincipalQuota;
@@ -39,6 +40,15 @@ final class Api {
 
   /** Asks on behalf of whoever sends a request; fails FORBIDDEN if they may not ask that. */
   Future<Object> ask(RoutingContext context, String address, JsonObject question) {
+    return ask(context, address, question, null);
+  }
+
+  /**
+   * As {@link #ask(RoutingContext, String, JsonObject)}.
+   *
+   * @param poll see {@link Frames#POLL}; null: none
+   */
+  Future<Object> ask(RoutingContext context, String address, JsonObject question, String poll) {
     Principal principal;
     try {
       callers.check(context, address, question);
@@ -50,14 +60,27 @@ final class Api {
         address.equals(Addresses.API_PRODUCE)
             ? PrincipalQuota.turn(vertx, principal, question)
             : null;
-    return (turn == null ? ask(address, question) : turn.compose(now -> ask(address, question)))
+    return (turn == null
+            ? ask(address, question, poll)
+            : turn.compose(now -> ask(address, question, poll)))
         .map(answer -> ApiRules.visible(principal, address, question, answer))
         .onComplete(done -> callers.acted(context, principal, address, question, done.cause()));
   }
 
   /** Asks on behalf of the node itself. */
   Future<Object> ask(String address, JsonObject question) {
-    return vertx.eventBus().request(address, question, options).map(reply -> reply.body());
+    return ask(address, question, null);
+  }
+
+  /**
+   * As {@link #ask(String, JsonObject)}.
+   *
+   * @param poll see {@link Frames#POLL}; null: none
+   */
+  Future<Object> ask(String address, JsonObject question, String poll) {
+    DeliveryOptions sent =
+        poll == null ? options : new DeliveryOptions(options).addHeader(Frames.POLL, poll);
+    return vertx.eventBus().request(address, question, sent).map(reply -> reply.body());
   }
 
   void answer(RoutingContext context, int status, Future<?> answer) {
@@ -75,25 +98,27 @@ final class Api {
     send(context.response(), ApiFailure.of(failure));
   }
 
-  static void send(RoutingContext context, int status, Object json) {
-    send(context.response(), status, json);
+  /** Completes when the answer is written; fails if the caller has left. */
+  static Future<Void> send(RoutingContext context, int status, Object json) {
+    return send(context.response(), status, json);
   }
 
   static void send(HttpServerResponse response, ApiFailure failure) {
     send(response, failure.status(), failure.json());
   }
 
-  private static void send(HttpServerResponse response, int status, Object json) {
+  private static Future<Void> send(HttpServerResponse response, int status, Object json) {
     // The caller may have left, or a failure may follow an answer.
-    if (!response.ended() && !response.closed()) {
-      if (status == 429 || status == 503) {
-        response.putHeader("retry-after", RETRY_AFTER_SECONDS);
-      }
-      response
-          .setStatusCode(status)
-          .putHeader("content-type", "application/json")
-          .putHeader("cache-control", "no-store")
-          .end(Json.encodeToBuffer(json).appendByte((byte) '\n'));
+    if (response.ended() || response.closed()) {
+      return Future.failedFuture("the caller has left, or has an answer");
     }
+    if (status == 429 || status == 503) {
+      response.putHeader("retry-after", RETRY_AFTER_SECONDS);
+    }
+    return response
+        .setStatusCode(status)
+        .putHeader("content-type", "application/json")
+        .putHeader("cache-control", "no-store")
+        .end(Json.encodeToBuffer(json).appendByte((byte) '\n'));
   }
 }

@@ -106,9 +106,7 @@ final class JsonRoutes {
         .post("/api/groups/:group/sessions")
         .handler(settings)
         .handler(withBody(sessions, "open", 201));
-    router
-        .get(session + "/messages")
-        .handler(withoutBody(sessions, "messages", number("max"), number("waitMs"), flag("again")));
+    router.get(session + "/messages").handler(this::poll);
     router.post(session + "/results").handler(names).handler(withBody(sessions, "results", 200));
     router.post(session + "/extend").handler(withoutBody(sessions, "extend"));
     router.delete(session).handler(this::closeSession);
@@ -166,6 +164,21 @@ final class JsonRoutes {
       throw ApiFailure.invalid("unknown field 'user': it is whoever sends the request");
     }
     question.put("user", Callers.principal(context).name());
+  }
+
+  private void poll(RoutingContext context) {
+    JsonObject options = new JsonObject();
+    Requests.readQuery(context, options, number("max"), number("waitMs"), flag("again"));
+    SessionPoll poll = new SessionPoll(api, context);
+    context.addEndHandler(
+        ended -> {
+          if (ended.failed()) {
+            poll.abandon();
+          }
+        });
+    poll.ask(options)
+        .onSuccess(answer -> poll.written(Api.send(context, 200, answer)))
+        .onFailure(failure -> Api.fail(context, failure));
   }
 
   private void closeSession(RoutingContext context) {

@@ -177,7 +177,7 @@ public final class WebVerticle extends VerticleBase {
     new JsonRoutes(api, bodies).mount(router);
     new ProduceRoute(api, callers, bodies).mount(router);
     live.mount(router);
-    new SessionEvents(api, connections).mount(router);
+    new SessionEvents(vertx, api, connections).mount(router);
     new NodeRoutes(api, callers, node).mount(router);
     new PageRoutes(vertx).mount(router);
     router.route().failureHandler(context -> failed(router, context));

@@ -1,14 +1,14 @@
-package dev.evenkeel.dispatcher.core;
+package dev.evenkeel.protocol;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** A map of limited size: when it is full, the least recently used entry goes. */
-final class NewestMap<K, V> extends LinkedHashMap<K, V> {
+public final class NewestMap<K, V> extends LinkedHashMap<K, V> {
   private static final long serialVersionUID = 1L;
   private final int max;
 
-  NewestMap(int max) {
+  public NewestMap(int max) {
     super(16, 0.75f, true);
     this.max = max;
   }

@@ -1,0 +1,235 @@
+package dev.evenkeel.gateway;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerStream.Finishing;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.testkit.EmbeddedNode;
+import dev.evenkeel.testkit.EvenkeelExtension;
+import io.vertx.core.Context;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Requests for the messages of a session that wait for long, or whose callers go away. */
+class SessionsApiTest {
+  @RegisterExtension static final EvenkeelExtension EVENKEEL = new EvenkeelExtension();
+
+  /** Longer than any of these tests: such a wait ends because of something else. */
+  private static final int LONG_MILLIS = 15_000;
+
+  private final Vertx vertx = Vertx.vertx();
+  private final Context context = vertx.getOrCreateContext();
+  private EvenkeelClient client;
+  private String topic;
+  private SessionsApi here;
+  private SessionsApi there;
+  private JsonObject session;
+
+  @BeforeEach
+  void open(EmbeddedNode node) {
+    client = node.client();
+    topic = "t-" + System.nanoTime();
+    node.createTopic(topic, 1);
+    here = run(() -> started(new SessionsApi(vertx, client)));
+    there = run(() -> started(new SessionsApi(vertx, client)));
+    JsonObject opened =
+        (JsonObject)
+            run(
+                () ->
+                    here.answer(
+                        new JsonObject()
+                            .put("action", "open")
+                            .put("group", topic)
+                            .put("order", "none")
+                            .put("topics", new JsonArray().add(topic)),
+                        null));
+    session = new JsonObject().put("group", topic).put("session", opened.getValue("session"));
+  }
+
+  private static Future<SessionsApi> started(SessionsApi api) {
+    return api.start().map(api);
+  }
+
+  @AfterEach
+  void close() {
+    run(() -> here.stop());
+    run(() -> there.stop());
+    await(vertx.close());
+  }
+
+  private <T> T run(Callable<Future<T>> call) {
+    return await(begin(call));
+  }
+
+  private <T> Future<T> begin(Callable<Future<T>> call) {
+    Promise<T> promise = Promise.promise();
+    context.runOnContext(
+        none -> {
+          try {
+            call.call().onComplete(promise);
+          } catch (Exception e) {
+            promise.fail(e);
+          }
+        });
+    return promise.future();
+  }
+
+  private void send(int messages) {
+    Producer producer = await(client.producer(new ProducerOptions().setTopic(topic)));
+    for (int i = 0; i < messages; i++) {
+      await(producer.send("k", ("m" + i).getBytes(StandardCharsets.UTF_8)));
+    }
+    await(producer.close());
+  }
+
+  private Future<List<JsonObject>> poll(SessionsApi by, String name, int max, int waitMillis) {
+    JsonObject question =
+        session.copy().put("action", "messages").put("max", max).put("waitMs", waitMillis);
+    return begin(() -> by.answer(question, name))
+        .map(
+            answer ->
+                ((JsonObject) answer)
+                    .getJsonArray("messages").stream().map(JsonObject.class::cast).toList());
+  }
+
+  private List<JsonObject> got(SessionsApi by, String name, int messages) {
+    List<JsonObject> got = new ArrayList<>();
+    while (got.size() < messages) {
+      got.addAll(await(poll(by, name, messages - got.size(), LONG_MILLIS)));
+    }
+    return got;
+  }
+
+  private void abandon(SessionsApi by, String name) {
+    run(() -> by.answer(session.copy().put("action", "abandon"), name));
+  }
+
+  private SessionsApi by(String who) {
+    return who.equals("here") ? here : there;
+  }
+
+  private static List<String> payloads(List<JsonObject> messages) {
+    return messages.stream().map(each -> each.getString("payload")).toList();
+  }
+
+  private static List<String> expected(int from, int to) {
+    return IntStream.range(from, to).mapToObj(i -> "m" + i).toList();
+  }
+
+  @ParameterizedTest
+  @ValueSource(strings = {"here", "there"})
+  void anAbandonedRequestWaitsNoLongerAndTheNextOneGetsTheMessages(String who) {
+    Future<List<JsonObject>> gone = poll(by(who), "p1", 10, LONG_MILLIS);
+    abandon(by(who), "p1");
+    assertThat(await(gone)).isEmpty();
+    send(3);
+    assertThat(payloads(got(here, "p2", 3))).isEqualTo(expected(0, 3));
+  }
+
+  /** The answer was on its way to a caller who had gone. */
+  @ParameterizedTest
+  @ValueSource(strings = {"here", "there"})
+  void whatAnAbandonedRequestWasGivenGoesToTheNextOneInOrder(String who) {
+    send(6);
+    List<JsonObject> first = got(by(who), "p1", 4);
+    run(
+        () ->
+            here.answer(
+                session
+                    .copy()
+                    .put("action", "results")
+                    .put("done", new JsonArray().add(place(first.get(1)))),
+                null));
+    abandon(by(who), "p1");
+    List<JsonObject> again = got(here, "p2", 5);
+    assertThat(payloads(again)).containsExactly("m0", "m2", "m3", "m4", "m5");
+    assertThat(again).allMatch(each -> each.getInteger("attempt") == 1);
+    // Abandoned twice, or too late, it takes nothing from a later one.
+    abandon(by(who), "p1");
+    assertThat(await(poll(here, "p3", 10, 0))).isEmpty();
+  }
+
+  private static JsonObject place(JsonObject message) {
+    JsonObject place = new JsonObject();
+    List.of("topic", "shard", "offset", "epoch").forEach(it -> place.put(it, message.getValue(it)));
+    return place;
+  }
+
+  /** Another request may wait already when the node learns that the first one got no answer. */
+  @Test
+  void aRequestThatWaitsGetsWhatComesBack() {
+    send(2);
+    assertThat(payloads(got(here, "p1", 2))).isEqualTo(expected(0, 2));
+    Future<List<JsonObject>> next = poll(here, "p2", 10, LONG_MILLIS);
+    abandon(here, "p1");
+    assertThat(payloads(await(next))).isEqualTo(expected(0, 2));
+  }
+
+  @Test
+  void aRequestThatIsAbandonedBeforeItComesDoesNotWait() {
+    abandon(here, "p1");
+    assertThat(await(poll(here, "p1", 10, LONG_MILLIS))).isEmpty();
+    send(1);
+    assertThat(payloads(got(here, "p2", 1))).isEqualTo(expected(0, 1));
+  }
+
+  /** A session is alive as long as a request waits, and expires after the end of the last one. */
+  @Test
+  void aSessionDoesNotExpireWhileARequestWaits() {
+    Promise<Void> ended = Promise.promise();
+    PolledConsumer polled =
+        run(
+            () ->
+                client.stream(
+                        new ConsumerOptions().setGroup("waits-" + topic).setTopics(List.of(topic)),
+                        Finishing.MANUAL)
+                    .compose(
+                        stream -> {
+                          Promise<PolledConsumer> made = Promise.promise();
+                          context.runOnContext(
+                              none ->
+                                  made.complete(
+                                      new PolledConsumer(
+                                          vertx,
+                                          stream,
+                                          new ConsumerOptions(),
+                                          null,
+                                          500,
+                                          ended::complete)));
+                          return made.future();
+                        }));
+    Future<List<Delivery>> waits = begin(() -> polled.poll("p1", 10, LONG_MILLIS, false));
+    // Long after it would have expired.
+    await(vertx.timer(1_500, TimeUnit.MILLISECONDS));
+    assertThat(ended.future().isComplete()).isFalse();
+    assertThat(waits.isComplete()).isFalse();
+    send(1);
+    assertThat(await(waits)).hasSize(1);
+    await(ended.future());
+    assertThatThrownBy(() -> polled.use(null))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("without a request");
+  }
+}
