@@ -48,6 +48,7 @@ record GroupReport(
    *
    * @param lease null: nobody has ever owned it
    * @param owned by a member that is alive, or not heard of yet
+   * @param leaving its owner has said that it leaves, and releases the shard without being asked
    * @param nextOwner who gets it next; null: nobody, or unknown
    * @param position what the owner has finished, up to a second ago, or committed since; null:
    *     unknown
@@ -61,6 +62,7 @@ record GroupReport(
       Shard shard,
       Lease lease,
       boolean owned,
+      boolean leaving,
       String nextOwner,
       Long position,
       ShardStatus status,
@@ -68,7 +70,12 @@ record GroupReport(
       boolean paused,
       List<Integer> waitsFor) {
     boolean draining() {
-      return owned && lease.drain() != null;
+      return owned && (leaving || lease.drain() != null);
+    }
+
+    /** Null if the owner does not have to release it by any time. */
+    private Long drainDeadline() {
+      return owned && lease.drain() != null ? (Long) lease.drain().deadlineMillis() : null;
     }
 
     /** Whether its messages are handled one by one, because owners died without progress. */
@@ -115,7 +122,7 @@ record GroupReport(
           .put("shard", shard.shard())
           .put("owner", owned ? lease.owner() : null)
           .put("nextOwner", nextOwner)
-          .put("drainDeadline", draining() ? (Long) lease.drain().deadlineMillis() : null)
+          .put("drainDeadline", drainDeadline())
           .put("epoch", lease == null ? null : (Long) lease.epoch())
           .put("state", draining() ? "DRAINING" : owned ? "OWNED" : "FREE")
           .put("paused", paused)

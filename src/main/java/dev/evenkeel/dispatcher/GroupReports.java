@@ -232,7 +232,12 @@ final class GroupReports {
   private ShardReport shard(GroupState group, Shard shard) {
     Lease lease = group.shards().get(shard);
     boolean owned = group.owner(lease).lives();
-    String next = owned ? null : group.target(shard);
+    boolean leaving = owned && leaves(group.members().live(lease.owner()), lease);
+    String next = owned && !leaving ? null : group.target(shard);
+    if (leaving && lease.owner().equals(next)) {
+      // There is nobody else.
+      next = null;
+    }
     if (owned && lease.drain() != null) {
       next = lease.drain().to().isEmpty() ? null : lease.drain().to();
     }
@@ -248,12 +253,17 @@ final class GroupReports {
         shard,
         lease,
         owned,
+        leaving,
         next,
         position,
         fresh.get(shard),
         core.topics().isSealed(shard),
         pauses.isPaused(group.name(), shard),
         waitsFor);
+  }
+
+  private static boolean leaves(Member owner, Lease lease) {
+    return owner != null && owner.instance().equals(lease.instance()) && owner.beat().closing();
   }
 
   private static boolean passed(Lease lease) {

@@ -100,6 +100,7 @@ class DispatcherVerticleTest {
     private boolean silent;
     private volatile DedupTally tally;
     private volatile FlowTally flow;
+    private volatile boolean closing;
 
     TestMember(String name) {
       this(name, GroupPolicy.SHARDED);
@@ -134,7 +135,7 @@ class DispatcherVerticleTest {
               instance,
               100,
               leaving,
-              false,
+              closing,
               policy,
               List.of("t"),
               StartAt.EARLIEST,
@@ -453,6 +454,24 @@ class DispatcherVerticleTest {
     assertThat(moves).hasSize(2);
     assertThat(moves.getJsonObject(0).getString("reason")).isEqualTo("member left");
     assertThat(moves.getJsonObject(0).getString("from")).isEqualTo("b");
+  }
+
+  /** It releases its shards by itself; until then nobody asks it to. */
+  @Test
+  void whatAMemberThatLeavesOwnsIsShownAsDraining() throws Exception {
+    lead(1);
+    TestMember a = new TestMember("a");
+    await().until(() -> owners().equals("aaaa"));
+    a.silence();
+    a.closing = true;
+    await(a.beat(false));
+    JsonObject shard = group().getJsonArray("shards").getJsonObject(0);
+    assertThat(shard.getString("owner")).isEqualTo("a");
+    assertThat(shard.getString("state")).isEqualTo("DRAINING");
+    assertThat(shard.getValue("drainDeadline")).isNull();
+    assertThat(shard.getValue("nextOwner")).isNull();
+    a.release(0);
+    await().until(() -> group().getJsonArray("shards").getJsonObject(0).getValue("owner") == null);
   }
 
   private static DedupTally tally(int declined, int waiting, double share, String level) {

@@ -24,7 +24,8 @@ class ShardReportTest {
 
   private static JsonObject json(Long position, ShardStatus status) {
     ShardReport shard =
-        new ShardReport("t", SHARD, LEASE, true, null, position, status, false, false, List.of());
+        new ShardReport(
+            "t", SHARD, LEASE, true, false, null, position, status, false, false, List.of());
     return new GroupReport(
             "g",
             null,
