@@ -8,13 +8,19 @@ import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.internal.VertxInternal;
+import java.util.function.Consumer;
 
 /**
  * The connection of a verticle: the one that {@link LocalObjects} has for its Vert.x, otherwise one
  * of its own on that Vert.x, which then must be clustered by Hazelcast.
  */
 final class VerticleConnection {
+  /** The member of a Vert.x, or what becomes it. */
+  private record Member(Future<ClusterMember> future) {}
+
   private final Vertx vertx;
   private Link ownLink;
   private ClusterDirectory ownDirectory;
@@ -35,6 +41,24 @@ final class VerticleConnection {
    * is none.
    */
   static Future<ClusterMember> member(Vertx clustered) {
+    Promise<ClusterMember> here = ((VertxInternal) clustered).getOrCreateContext().promise();
+    shared(clustered).onComplete(here);
+    return here.future();
+  }
+
+  /** It listens to Hazelcast for as long as its Vert.x lives: so there is one of it. */
+  private static Future<ClusterMember> shared(Vertx clustered) {
+    synchronized (Member.class) {
+      Member known = LocalObjects.get(clustered, Member.class);
+      if (known == null || known.future().failed()) {
+        known = new Member(make(clustered));
+        LocalObjects.put(clustered, Member.class, known);
+      }
+      return known.future();
+    }
+  }
+
+  private static Future<ClusterMember> make(Vertx clustered) {
     try {
       return ClusterMembers.of(clustered);
     } catch (NoClassDefFoundError e) {
@@ -48,7 +72,14 @@ final class VerticleConnection {
   /** Makes a link on an application's Vert.x, which stays open when the link is closed. */
   static VertxLink over(Vertx clustered, ClusterMember member) {
     VertxLink link = new VertxLink(clustered, member.id());
-    member.onChange(change -> link.nodesInSight(change.dataMembers()));
+    Consumer<ClusterMember.Change> handler = change -> link.nodesInSight(change.dataMembers());
+    member.onChange(handler);
+    link.onState(
+        state -> {
+          if (state == Link.State.CLOSED) {
+            member.offChange(handler);
+          }
+        });
     return link;
   }
 

@@ -32,6 +32,9 @@ public interface ClusterMember {
   /** Adds a handler that runs, on any thread, whenever a member joins or leaves. */
   void onChange(Consumer<Change> handler);
 
+  /** Removes a handler that {@link #onChange} added. It may run once more. */
+  void offChange(Consumer<Change> handler);
+
   /** The consumer registry: "group/member" → JSON. The dispatcher writes it. */
   SharedTable registry();
 

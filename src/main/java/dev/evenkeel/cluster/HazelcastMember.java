@@ -202,6 +202,11 @@ final class HazelcastMember implements ClusterMember {
     handlers.add(handler);
   }
 
+  @Override
+  public void offChange(Consumer<Change> handler) {
+    handlers.remove(handler);
+  }
+
   private void announce(Change change) {
     handlers.forEach(handler -> handler.accept(change));
   }

@@ -157,6 +157,14 @@ public final class EmbeddedNode implements AutoCloseable {
     return "http://" + FreePorts.HOST + ":" + httpPort;
   }
 
+  /**
+   * The clustered Vert.x of the node, for tests of what runs on one: see {@link Evenkeel#with}. A
+   * restart makes another one.
+   */
+  public synchronized Vertx vertx() {
+    return vertx;
+  }
+
   /** Options of a client that connects to this node. */
   public ClientOptions clientOptions() {
     return new ClientOptions().setSeeds(List.of(address()));

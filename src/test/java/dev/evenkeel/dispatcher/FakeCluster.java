@@ -69,6 +69,11 @@ final class FakeCluster implements ClusterMember {
     handlers.add(handler);
   }
 
+  @Override
+  public void offChange(Consumer<Change> handler) {
+    handlers.remove(handler);
+  }
+
   void came(String member) {
     members.add(member);
     handlers.forEach(handler -> handler.accept(new Change(member, false, 1)));

@@ -349,6 +349,14 @@ class OpenAndCloseIT {
           await(made.close());
         });
     things.put(
+        "client of a member of the cluster",
+        n -> {
+          EvenkeelClient made = await(Evenkeel.with(node.vertx()));
+          send(made.producer(producer()), "k");
+          await(made.consumer(consumer("g-member"), OpenAndCloseIT::done));
+          await(made.close());
+        });
+    things.put(
         "plain client",
         n -> {
           try (PlainClient made = Evenkeel.connectAndWait(node.clientOptions())) {
