@@ -107,7 +107,11 @@ class OpenAndCloseIT {
               // Each log group remembers up to 20,000 producers, and those of a week.
               ".*\\.(ProducerRecord|ProducerShard|RecentSequences):.*",
               // The cache of the last messages, by bytes.
-              ".*\\.(TailCache\\$.*|RecentBodies\\$Recent|Batch|Shard):.*",
+              ".*\\.(TailCache\\$.*|ShardTail|RecentBodies\\$Recent|Batch|Shard):.*",
+              // The last 20,000 changes of topics.
+              ".*\\.TopicChanges\\$Change:.*",
+              // Parts of leases, which are counted themselves.
+              ".*\\.protocol\\.Crashes:.*",
               // The last 10,000 runs of members that ended, and the last moves of shards.
               ".*\\.(EndedRuns\\$Ending|MoveRecord|MoveRecord\\$Key|MoveHistory\\$Key):.*",
               // What the live view showed in the last seconds.
@@ -119,7 +123,7 @@ class OpenAndCloseIT {
               // Pools that make a thread for each task until they are full.
               "threads vert\\.x-(worker|internal-blocking).*",
               // Buffers of the engines that are used again.
-              "io\\.netty\\.util\\.internal\\.RefCnt:.*"));
+              "io\\.netty\\.(util\\.internal\\.RefCnt|util\\.Recycler\\$|channel\\.ChannelOutboundBuffer\\$).*"));
 
   @TempDir static Path directory;
   private static EmbeddedNode node;
