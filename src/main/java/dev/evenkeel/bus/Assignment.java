@@ -25,6 +25,8 @@ import java.util.List;
  *     may start messages, for people; null: there is none
  * @param pauses what is paused of the group; null: the dispatcher is of a version that does not say
  *     it
+ * @param opening in answers to heartbeats: the group has no lease yet on some shards of the topics
+ *     that the member reads
  */
 public record Assignment(
     String group,
@@ -37,7 +39,8 @@ public record Assignment(
     boolean unchanged,
     List<Coming> coming,
     String groupRate,
-    List<Paused> pauses) {
+    List<Paused> pauses,
+    boolean opening) {
 
   /** Most shards that are named as coming. */
   public static final int COMING_MAX = 64;
@@ -63,7 +66,8 @@ public record Assignment(
           .unless("coming", List.of())
           .unless("groupRate", null)
           .list("pauses", Pause.PAUSES_MAX, PAUSED::write, PAUSED::readItem)
-          .unless("pauses", null);
+          .unless("pauses", null)
+          .unless("opening", false);
 
   /** An assignment with all that the member owns. */
   public Assignment(
@@ -74,46 +78,58 @@ public record Assignment(
       long revision,
       List<Owned> shards,
       Lead lead) {
-    this(group, member, instance, term, revision, shards, lead, false, List.of(), null, null);
+    this(
+        group, member, instance, term, revision, shards, lead, false, List.of(), null, null, false);
   }
 
   /** This assignment for a member that has seen it. */
   public Assignment asUnchanged() {
-    return new Assignment(
-        group, member, instance, term, revision, List.of(), null, true, List.of(), groupRate,
-        pauses);
+    return with(List.of(), null, true, List.of(), groupRate, pauses, opening);
   }
 
   /** This assignment, with what comes next. */
-  public Assignment withComing(List<Coming> shards) {
+  public Assignment withComing(List<Coming> next) {
+    return with(shards, lead, unchanged, next, groupRate, pauses, opening);
+  }
+
+  /** This assignment, with the rate of the group. */
+  public Assignment withGroupRate(String rate) {
+    return rate == null ? this : with(shards, lead, unchanged, coming, rate, pauses, opening);
+  }
+
+  /** This assignment, while leases are being opened. */
+  public Assignment asOpening() {
+    return with(shards, lead, unchanged, coming, groupRate, pauses, true);
+  }
+
+  private Assignment with(
+      List<Owned> newShards,
+      Lead newLead,
+      boolean newUnchanged,
+      List<Coming> newComing,
+      String newGroupRate,
+      List<Paused> newPauses,
+      boolean newOpening) {
     return new Assignment(
         group,
         member,
         instance,
         term,
         revision,
-        this.shards,
-        lead,
-        unchanged,
-        shards,
-        groupRate,
-        pauses);
-  }
-
-  /** This assignment, with the rate of the group. */
-  public Assignment withGroupRate(String rate) {
-    return rate == null
-        ? this
-        : new Assignment(
-            group, member, instance, term, revision, shards, lead, unchanged, coming, rate, pauses);
+        newShards,
+        newLead,
+        newUnchanged,
+        newComing,
+        newGroupRate,
+        newPauses,
+        newOpening);
   }
 
   /** This assignment, with what is paused of the group. */
   public Assignment withPauses(Collection<Pause> paused) {
     List<Paused> named =
         paused.stream().map(each -> new Paused(each.topicId(), each.shard())).toList();
-    return new Assignment(
-        group, member, instance, term, revision, shards, lead, unchanged, coming, groupRate, named);
+    return with(shards, lead, unchanged, coming, groupRate, named, opening);
   }
 
   /** Shards from which the group gets no messages; the numbers are those of {@link Pause}. */

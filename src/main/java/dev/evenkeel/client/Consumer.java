@@ -38,9 +38,11 @@ public interface Consumer {
 
   /**
    * Also reads a topic, or all topics that fit a pattern, from now on; see {@link
-   * ConsumerOptions#setTopics}. The dispatcher plans who gets the shards. Fails with {@code
-   * RefusedException} INVALID if the consumer reads that already, or is closed, with UNKNOWN_TOPIC
-   * if there is no such topic, and with UNAVAILABLE if the cluster does not answer.
+   * ConsumerOptions#setTopics}. The dispatcher plans who gets the shards. Completes when the group
+   * reads the topics that are there now: it gets every message that is sent after that. Fails with
+   * {@code RefusedException} INVALID if the consumer reads that already, or is closed, with
+   * UNKNOWN_TOPIC if there is no such topic, and with UNAVAILABLE if the cluster does not answer.
+   * In the last case the consumer reads the topic as soon as the cluster answers.
    */
   Future<Void> subscribe(String topic);
 

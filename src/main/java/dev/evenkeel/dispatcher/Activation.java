@@ -29,6 +29,7 @@ import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -211,7 +212,7 @@ final class Activation {
         groups.size(),
         core.moves().recent(null, MoveLog.MAX).size(),
         unheard.size());
-    run(core.recover(view.topics(), groups, shards.statuses(), unheard, nowMillis));
+    run(core.recover(topics(view), groups, shards.statuses(), unheard, nowMillis));
     early.forEach(change -> run(core.leaseChanged(change, clock.millis())));
     early.clear();
     clusterChanged();
@@ -251,6 +252,11 @@ final class Activation {
       run(core.expire(group, member, clock.millis()));
     }
     return there;
+  }
+
+  private List<TopicInfo> topics(ClusterView view) {
+    core.featureLevel(view.featureLevel());
+    return view.topics();
   }
 
   /** The number that the core knows the request by. */
@@ -502,7 +508,7 @@ final class Activation {
     } else if (action instanceof DispatcherAction.ForgetLeases a) {
       answer(a, brokers.submitEverywhere(a.command()));
     } else if (action instanceof DispatcherAction.ReadView a) {
-      answer(a, brokers.view().map(ClusterView::topics).otherwiseEmpty());
+      answer(a, brokers.view().map(this::topics).otherwiseEmpty());
     } else if (action instanceof DispatcherAction.ReadLeases a) {
       answer(a, brokers.shards(a.group(), a.topics()).map(Brokers.Shards::statuses));
     } else if (action instanceof DispatcherAction.ReadGroups a) {

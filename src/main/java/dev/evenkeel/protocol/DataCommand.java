@@ -39,7 +39,7 @@ public sealed interface DataCommand {
    * A command that moves a shard: what dispatchers send, often for many shards at once. Answers
    * {@link Reply.OfLease}.
    */
-  sealed interface Step extends OfLease permits Grant, SetDrain, ResetLease {
+  sealed interface Step extends OfLease permits Grant, SetDrain, ResetLease, OpenLease {
     /** The same as a command of its own. */
     default DataCommand command() {
       return (DataCommand) this;
@@ -68,15 +68,31 @@ public sealed interface DataCommand {
    *
    * @param epochFloor leases made from now on begin above it: a former topic of that name may have
    *     had its leases in other log groups
+   * @param readers the groups that read the topic. Each gets a lease on the shards from {@code
+   *     readFrom} on, at their first message, without an owner, unless it has one
+   * @param readFrom number of the first shard that no producer writes to yet
    */
   record OpenShards(
-      int topicId, String topic, List<Integer> shards, TopicConfig config, long epochFloor)
+      int topicId,
+      String topic,
+      List<Integer> shards,
+      TopicConfig config,
+      long epochFloor,
+      List<String> readers,
+      int readFrom)
       implements DataCommand, Managed {
+
+    /** Opens shards without leases. */
+    public OpenShards(
+        int topicId, String topic, List<Integer> shards, TopicConfig config, long epochFloor) {
+      this(topicId, topic, shards, config, epochFloor, List.of(), 0);
+    }
 
     @Override
     public void check() {
       Names.check("topic", topic);
       shards.forEach(shard -> new Shard(topicId, shard).check());
+      readers.forEach(reader -> Names.check("group", reader));
       config.check();
       if (epochFloor < 0) {
         throw invalid("epoch floor " + epochFloor + ": use 0 or more");
@@ -284,6 +300,21 @@ public sealed interface DataCommand {
     /** The same reset to another place. */
     public ResetLease to(StartAt other) {
       return new ResetLease(group, shard, expectedEpoch, other);
+    }
+  }
+
+  /**
+   * Gives a group a lease on a shard, without an owner. From then on retention keeps what the group
+   * has not consumed. If the group has a lease on the shard, nothing changes. Answers {@link
+   * Reply.OfLease}.
+   *
+   * @param start where the group begins
+   */
+  record OpenLease(String group, Shard shard, StartAt start) implements DataCommand, Step {
+
+    /** The same with another place to begin at. */
+    public OpenLease startingAt(StartAt other) {
+      return new OpenLease(group, shard, other);
     }
   }
 

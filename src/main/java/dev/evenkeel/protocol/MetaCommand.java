@@ -26,8 +26,17 @@ public sealed interface MetaCommand {
     }
   }
 
-  /** Every data log group has opened the topic's shards. */
-  record ActivateTopic(int topicId) implements MetaCommand {}
+  /**
+   * Every data log group has opened the topic's shards. Refuses OVERLOADED if a group reads the
+   * topic that is not among {@code readers}: it needs leases first.
+   *
+   * @param readers the groups that have leases on the new shards; null: that does not matter
+   */
+  record ActivateTopic(int topicId, List<String> readers) implements MetaCommand {
+    public ActivateTopic(int topicId) {
+      this(topicId, null);
+    }
+  }
 
   record ConfigureTopic(int topicId, TopicConfig config) implements MetaCommand {
     @Override
@@ -49,9 +58,15 @@ public sealed interface MetaCommand {
 
   /**
    * Every data log group has sealed the topic's shards and has the new ones: these are open from
-   * now on. Answers {@link Reply.OfTopic}.
+   * now on. Answers {@link Reply.OfTopic}. Refuses as {@link ActivateTopic} does.
+   *
+   * @param readers the groups that have leases on the new shards; null: that does not matter
    */
-  record OpenLayout(int topicId) implements MetaCommand {}
+  record OpenLayout(int topicId, List<String> readers) implements MetaCommand {
+    public OpenLayout(int topicId) {
+      this(topicId, null);
+    }
+  }
 
   /**
    * Nobody needs the shards of the topic's oldest layout any more: they are to be dropped.

@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
@@ -63,6 +64,18 @@ public final class ModelLog {
       }
       Lease before = lease == null ? fresh(c.group(), c.shard()) : lease;
       return put(before.granted(c.owner(), c.instance(), c.groupTerm(), c.ownerTimeoutMillis()));
+    }
+    if (command instanceof DataCommand.OpenLease c) {
+      Lease lease = lease(c.group(), c.shard());
+      if (lease != null) {
+        return new Reply.OfLease(lease);
+      }
+      long end = ends.getOrDefault(c.shard(), 0L);
+      long start = c.start().kind() == StartAt.Kind.LATEST ? end : c.start().value();
+      Lease opened =
+          Commands.lease(c.group(), c.shard(), epochFloor + 1, null, null, start, -1, null, null);
+      boolean over = start == end && topics.stream().anyMatch(topic -> isSealed(topic, c.shard()));
+      return put(over ? opened.at(Lease.Stage.FINISHED) : opened);
     }
     if (command instanceof DataCommand.SetDrain c) {
       Lease lease = lease(c.group(), c.shard());
@@ -120,6 +133,10 @@ public final class ModelLog {
       return new Reply.OfNumber(epochFloor);
     }
     throw new IllegalArgumentException(command.toString());
+  }
+
+  private static boolean isSealed(TopicInfo topic, Shard shard) {
+    return topic.id() == shard.topicId() && topic.isSealed(shard.shard());
   }
 
   private static Lease next(Lease released) {

@@ -47,6 +47,10 @@ final class Absence {
 
   /** A dispatcher has a command written to the meta log; returns what is written. */
   MetaCommand asked(MetaCommand command, Machine machine) {
+    if (command instanceof MetaCommand.ForgetGroup c && !c.name().equals(World.GROUP)
+        || command instanceof MetaCommand.ForgetTopic t && !t.group().equals(World.GROUP)) {
+      return command;
+    }
     if (command instanceof MetaCommand.ForgetGroup) {
       check("the group", heardMillis);
     } else if (command instanceof MetaCommand.ForgetTopic c) {

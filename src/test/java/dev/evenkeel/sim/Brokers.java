@@ -4,12 +4,16 @@ import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.States;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Entry;
@@ -28,9 +32,6 @@ final class Brokers {
   /** The topic that handlers publish to, if they do. */
   static final String OUTPUTS = "out";
 
-  private static final TopicConfig CONFIG =
-      new TopicConfig(TopicConfig.DEFAULT.retentionMillis(), DataGroup.AGE_MILLIS_MAX, -1);
-
   private final Timeline time;
   private final SplittableRandom random;
   private final Ledger ledger;
@@ -38,6 +39,7 @@ final class Brokers {
   private final Runnable topicsChanged;
   private final MetaState meta;
   private final List<DataGroup> groups = new ArrayList<>();
+  private final TopicConfig config;
   private long metaIndex;
 
   /**
@@ -56,6 +58,8 @@ final class Brokers {
     this.ledger = ledger;
     this.around = around;
     this.topicsChanged = topicsChanged;
+    long retention = around.drops() ? 1 : TopicConfig.DEFAULT.retentionMillis();
+    config = new TopicConfig(retention, DataGroup.AGE_MILLIS_MAX, -1);
     MemoryStore.Disk disk = new MemoryStore.Disk();
     meta = States.meta(Path.of("target", "sim", "meta"), disk::open);
     try {
@@ -123,6 +127,18 @@ final class Brokers {
     return meta.tables().topic(name);
   }
 
+  /** A group without members reads these topics. */
+  void declare(String group, List<String> topics) {
+    submit(Commands.declareGroup(group, GroupPolicy.SHARDED, topics, StartAt.EARLIEST, false));
+  }
+
+  /** Whether a group reads the topic of a shard. */
+  boolean reads(String group, Shard shard) {
+    GroupInfo info = meta.tables().group(group);
+    TopicInfo topic = topic(shard.topicId());
+    return info != null && topic != null && info.reads(topic.name());
+  }
+
   // ---- Topics
 
   private interface Step {
@@ -131,10 +147,10 @@ final class Brokers {
 
   /** At once, everywhere: for the beginning. */
   void create(String name, int shards) {
-    if (submit(new MetaCommand.CreateTopic(name, shards, CONFIG)) instanceof Reply.OfTopic of) {
+    if (submit(new MetaCommand.CreateTopic(name, shards, config)) instanceof Reply.OfTopic of) {
       ledger.named(of.topic().id(), name);
       for (int i = 0; i < groups.size(); i++) {
-        DataCommand.OpenShards open = open(of.topic(), i);
+        DataCommand.OpenShards open = open(of.topic(), i, readers(name));
         if (open != null) {
           groups.get(i).begin(open);
         }
@@ -146,29 +162,48 @@ final class Brokers {
 
   /** Step by step; others may look in between. */
   void createSlowly(String name, int shards) {
-    if (submit(new MetaCommand.CreateTopic(name, shards, CONFIG)) instanceof Reply.OfTopic of) {
+    if (submit(new MetaCommand.CreateTopic(name, shards, config)) instanceof Reply.OfTopic of) {
       ledger.named(of.topic().id(), name);
       topicsChanged.run();
-      eachSlowly(
-          (group, done) -> {
-            DataCommand.OpenShards open = open(of.topic(), groups.indexOf(group));
-            if (open == null) {
-              done.run();
-            } else {
-              group.manage(open, done);
-            }
-          },
-          () -> submit(new MetaCommand.ActivateTopic(of.topic().id())));
+      openSlowly(of.topic());
     }
   }
 
+  private void openSlowly(TopicInfo topic) {
+    List<String> readers = readers(topic.name());
+    eachSlowly(
+        (group, done) -> {
+          DataCommand.OpenShards open = open(topic, groups.indexOf(group), readers);
+          if (open == null) {
+            done.run();
+          } else {
+            group.manage(open, done);
+          }
+        },
+        () -> {
+          if (hasNewReader(submit(new MetaCommand.ActivateTopic(topic.id(), readers)))) {
+            openSlowly(topic);
+          }
+        });
+  }
+
+  /** Groups that get leases with new shards. */
+  private List<String> readers(String topic) {
+    return meta.tables().readers(topic);
+  }
+
+  private static boolean hasNewReader(Reply reply) {
+    return reply instanceof Reply.Refused refused && refused.refusal() == Refusal.OVERLOADED;
+  }
+
   /** What a data group is told of a new topic; null: it has no shard of it. */
-  private DataCommand.OpenShards open(TopicInfo topic, int index) {
-    DataCommand.OpenShards open = open(topic, topic.open(), index);
+  private DataCommand.OpenShards open(TopicInfo topic, int index, List<String> readers) {
+    DataCommand.OpenShards open = open(topic, topic.open(), index, readers);
     return open.shards().isEmpty() ? null : open;
   }
 
-  private DataCommand.OpenShards open(TopicInfo topic, TopicInfo.Layout layout, int index) {
+  private DataCommand.OpenShards open(
+      TopicInfo topic, TopicInfo.Layout layout, int index, List<String> readers) {
     List<Integer> shards =
         layout
             .numbers()
@@ -176,7 +211,8 @@ final class Brokers {
             .boxed()
             .toList();
     long floor = meta.tables().counters().epochFloor();
-    return new DataCommand.OpenShards(topic.id(), topic.name(), shards, CONFIG, floor);
+    return new DataCommand.OpenShards(
+        topic.id(), topic.name(), shards, config, floor, readers, layout.first());
   }
 
   /** Makes shards, seals the former ones, and then opens the others; step by step. */
@@ -187,9 +223,14 @@ final class Brokers {
         || of.topic().next() == null) {
       return;
     }
-    TopicInfo topic = of.topic();
+    reshardSlowly(of.topic());
+  }
+
+  private void reshardSlowly(TopicInfo topic) {
+    List<String> readers = readers(topic.name());
     eachSlowly(
-        (group, done) -> group.manage(open(topic, topic.next(), groups.indexOf(group)), done),
+        (group, done) ->
+            group.manage(open(topic, topic.next(), groups.indexOf(group), readers), done),
         () ->
             eachSlowly(
                 (group, done) ->
@@ -200,7 +241,9 @@ final class Brokers {
                       .open()
                       .numbers()
                       .forEach(number -> ledger.sealed(new Shard(topic.id(), number)));
-                  submit(new MetaCommand.OpenLayout(topic.id()));
+                  if (hasNewReader(submit(new MetaCommand.OpenLayout(topic.id(), readers)))) {
+                    reshardSlowly(topic);
+                  }
                 }));
   }
 

@@ -6,6 +6,7 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import java.nio.ByteBuffer;
 import java.util.List;
@@ -35,6 +36,11 @@ interface Bug {
    */
   default long forgottenUpTo(DataCommand.ForgetLeases command, long highest) {
     return command.epochMax();
+  }
+
+  /** The feature level of the cluster as dispatchers see it. */
+  default int level() {
+    return FeatureLevel.NEWEST;
   }
 
   /** A command about shards, on its way to a data group. */

@@ -16,6 +16,7 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import java.nio.ByteBuffer;
@@ -193,7 +194,8 @@ enum Bugs implements Bug {
     @Override
     public DataCommand managed(DataCommand command) {
       return command instanceof DataCommand.OpenShards c
-          ? new DataCommand.OpenShards(c.topicId(), c.topic(), c.shards(), c.config(), 0)
+          ? new DataCommand.OpenShards(
+              c.topicId(), c.topic(), c.shards(), c.config(), 0, c.readers(), c.readFrom())
           : command;
     }
   },
@@ -405,6 +407,22 @@ enum Bugs implements Bug {
     public DataCommand managed(DataCommand command) {
       return command instanceof DataCommand.SealShards seal
           ? new DataCommand.SealShards(seal.topicId(), 0)
+          : command;
+    }
+  },
+
+  /** A group has no lease on a shard before somebody owns it: so nobody knows that it reads it. */
+  LEASES_BEGIN_WITH_OWNERS(Focus.CONSUMED_IS_DROPPED) {
+    @Override
+    public int level() {
+      return FeatureLevel.SUBSCRIPTIONS - 1;
+    }
+
+    @Override
+    public DataCommand managed(DataCommand command) {
+      return command instanceof DataCommand.OpenShards c
+          ? new DataCommand.OpenShards(
+              c.topicId(), c.topic(), c.shards(), c.config(), c.epochFloor())
           : command;
     }
   },

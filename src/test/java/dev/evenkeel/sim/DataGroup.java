@@ -18,6 +18,7 @@ import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardStatus;
+import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany;
 import dev.evenkeel.protocol.Lease;
@@ -26,6 +27,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Batch;
@@ -41,9 +43,11 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Consumer;
 
@@ -65,6 +69,12 @@ final class DataGroup {
     /** Delayed messages; null: there are none. */
     Delays delays();
 
+    /** Whether what all groups have consumed is dropped at once. */
+    boolean drops();
+
+    /** Whether a group reads the topic of a shard. */
+    boolean reads(String group, Shard shard);
+
     SimNodes nodes();
 
     /** Whether the log counts what owners die of. */
@@ -79,6 +89,7 @@ final class DataGroup {
 
   private static final int AGAIN_MILLIS = 100;
   private static final int RETAIN_MILLIS = 5_000;
+  private static final int RETAIN_OFTEN_MILLIS = 200;
 
   /** Enough of them make everything too old. */
   private static final long STEPS = 2 * AGE_MILLIS_MAX / LogTime.STEP_MILLIS_MAX;
@@ -116,7 +127,7 @@ final class DataGroup {
     timer =
         around.delays() == null ? null : new SimDueTimer(time, random, around.delays(), this, bug);
     retainedMillis = clockMillis();
-    time.in(RETAIN_MILLIS, null, null, this::retain);
+    time.in(retainMillis(), null, null, this::retain);
     if (around.deadly()) {
       begin(new DataCommand.RaiseFeatureLevel(FeatureLevel.CRASHES));
     }
@@ -199,9 +210,16 @@ final class DataGroup {
     return log.leader().node.clock.settled();
   }
 
-  /** Drops messages that are too old: none is. */
+  private int retainMillis() {
+    return around.drops() ? RETAIN_OFTEN_MILLIS : RETAIN_MILLIS;
+  }
+
+  /** Drops messages that are too old, which none is, or that are consumed. */
   private void retain() {
-    if (led() && (around.faulty() || state().tables().timeStandsStill(clockMillis()))) {
+    if (led() && around.drops() && around.faulty()) {
+      state().tables().shards().forEach(each -> consume(each.getKey(), each.getValue().end()));
+      retainAt(clockMillis());
+    } else if (led() && (around.faulty() || state().tables().timeStandsStill(clockMillis()))) {
       long now = clockMillis();
       if (bug.logTimeIsUnbounded()) {
         long steps = Math.min(STEPS, (now - retainedMillis) / LogTime.STEP_MILLIS_MAX);
@@ -212,22 +230,38 @@ final class DataGroup {
       retainAt(now);
       retainedMillis = now;
     }
-    time.in(RETAIN_MILLIS, null, null, this::retain);
+    time.in(retainMillis(), null, null, this::retain);
+  }
+
+  /** The quick group has consumed what there is. */
+  private void consume(Shard shard, long end) {
+    if (!around.reads(World.QUICK, shard)) {
+      return;
+    }
+    Lease lease = state().tables().lease(World.QUICK, shard);
+    DataCommand command =
+        lease != null && lease.owned()
+            ? Commands.commit(World.QUICK, shard, lease.epoch(), end)
+            : Commands.grant(
+                World.QUICK, shard, "q", "q1", lease == null ? 0 : lease.epoch(), StartAt.EARLIEST);
+    append(Entry.of(command, clockMillis()), (state, reply) -> {});
   }
 
   private void retainAt(long clockMillis) {
-    append(Entry.of(new DataCommand.Retain(), clockMillis), DataGroup::retained);
+    append(Entry.of(new DataCommand.Retain(), clockMillis), this::retained);
   }
 
-  private static void retained(DataState state, ByteBuffer reply) {
+  private void retained(DataState state, ByteBuffer reply) {
     state
         .tables()
         .shards()
         .forEach(
             each -> {
-              if (each.getValue().start() > 0) {
+              long start = each.getValue().start();
+              if (start > 0 && (!around.drops() || around.reads(World.STOPPED, each.getKey()))) {
                 throw new SimulationFailure("dropped before its time: the start of " + each);
               }
+              ledger.keptFrom(each.getKey(), start);
             });
   }
 
@@ -291,8 +325,31 @@ final class DataGroup {
     log.append(
         Entry.of(bug.managed(command), clockMillis()),
         new SimLog.Writer() {
+          private final Set<Shard> without = new HashSet<>();
+          private final Set<Shard> missing = new HashSet<>();
+
+          @Override
+          public void before(DataState state) {
+            if (command instanceof DataCommand.OpenShards open) {
+              open.shards().stream()
+                  .map(number -> new Shard(open.topicId(), number))
+                  .filter(shard -> state.tables().lease(World.GROUP, shard) == null)
+                  .forEach(without::add);
+              without.stream()
+                  .filter(shard -> state.tables().shard(shard) == null)
+                  .forEach(missing::add);
+            }
+          }
+
           @Override
           public void applied(DataState state, ByteBuffer reply) {
+            missing.forEach(ledger::made);
+            for (Shard shard : without) {
+              Lease lease = state.tables().lease(World.GROUP, shard);
+              if (lease != null) {
+                ledger.opened(shard, null, lease);
+              }
+            }
             if (!over[0]) {
               over[0] = true;
               done.run();
@@ -430,8 +487,10 @@ final class DataGroup {
             failures(state, group, shard).deadLetters(0, 1_000, 1 << 20).letters(),
             offset -> around.deadly(shard, offset));
       }
-      ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
-      taken(command, before, reply);
+      if (group.equals(World.GROUP)) {
+        ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
+        taken(command, before, reply);
+      }
       answer.give(reply);
       wake();
     }
@@ -470,6 +529,9 @@ final class DataGroup {
       time.note(() -> steps + " -> " + replies);
       for (int i = 0; i < steps.size(); i++) {
         DataCommand.Step each = steps.get(i);
+        if (!each.group().equals(World.GROUP)) {
+          continue;
+        }
         Lease after = whole(state, each.group(), each.shard());
         ledger.applied(each.shard(), each.command(), null, before.get(i), after, replies.get(i));
         taken(each.command(), before.get(i), replies.get(i));
@@ -551,7 +613,8 @@ final class DataGroup {
       Reply reply = ReplyCodec.decode(bytes);
       time.note(() -> command + " -> " + reply);
       for (Lease lease : before) {
-        if (state.tables().lease(lease.group(), lease.shard()) == null) {
+        if (lease.group().equals(World.GROUP)
+            && state.tables().lease(lease.group(), lease.shard()) == null) {
           ledger.forgotten(lease.shard(), command, lease);
         }
       }

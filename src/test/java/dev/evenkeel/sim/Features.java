@@ -38,7 +38,7 @@ record Features(boolean resets, boolean publishes, boolean delays, boolean clock
     // After a reset, a shard may be consumed before those from which its keys came. Delayed
     // messages
     // have a path of their own to other shards.
-    boolean plain = other == Focus.SHARDS_CHANGE;
+    boolean plain = other.reshards();
     return new Features(resets && !plain, publishes, delays && !plain, clocks, other);
   }
 }

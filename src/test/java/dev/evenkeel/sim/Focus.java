@@ -31,10 +31,21 @@ enum Focus {
   SHARDS_CHANGE(2),
 
   /** Some messages end the process that handles them. Otherwise members only come and go. */
-  DEADLY_MESSAGES(6);
+  DEADLY_MESSAGES(6),
+
+  /**
+   * The same, and what all groups have consumed is dropped at once. Another group is quick, and in
+   * half of all worlds a third one has nobody who consumes.
+   */
+  CONSUMED_IS_DROPPED(2);
 
   /** How often the usual time its faults take. */
   final int lasts;
+
+  /** Whether topics get other numbers of shards. */
+  boolean reshards() {
+    return this == SHARDS_CHANGE || this == CONSUMED_IS_DROPPED;
+  }
 
   Focus(int lasts) {
     this.lasts = lasts;

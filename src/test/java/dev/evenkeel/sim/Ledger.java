@@ -90,6 +90,11 @@ final class Ledger {
     return track(shard).keys.size();
   }
 
+  /** Where the group began, or was reset to. */
+  long begin(Shard shard) {
+    return track(shard).base;
+  }
+
   String key(Shard shard, long offset) {
     return track(shard).keys.get((int) offset);
   }
@@ -249,6 +254,10 @@ final class Ledger {
     if (command instanceof DataCommand.Grant && taken) {
       checkHighest(shard, after);
     }
+    if (command instanceof DataCommand.OpenLease && taken) {
+      opened(shard, before, after);
+      return;
+    }
     if (command instanceof DataCommand.ResetLease reset && taken) {
       reset(track, reset, before, after);
       return;
@@ -388,10 +397,7 @@ final class Ledger {
       throw failure("granted what was changed since it was looked at", grant, after);
     }
     if (before == null) {
-      // The group begins here: what lies before does not concern it.
-      track.madeMillis = clock.getAsLong();
-      track.handled.set(0, (int) after.committed());
-      track.published = (int) after.committed();
+      begins(track, after);
     } else if (before.committed() != after.committed()
         || before.stateOffset() != after.stateOffset()) {
       throw failure("a grant changes where the shard stands", before, after);
@@ -400,6 +406,50 @@ final class Ledger {
     track.epoch = after.epoch();
     track.owners.put(after.epoch(), after.instance());
     moves++;
+  }
+
+  /** The group has a lease on the shard from now on, by its subscription, unless it had one. */
+  void opened(Shard shard, Lease before, Lease after) {
+    if (before != null) {
+      // Everything but the bytes of the state is in the text.
+      if (!before.toString().equals(after.toString())) {
+        throw failure("a lease that was there is opened again", before, after);
+      }
+      return;
+    }
+    checkHighest(shard, after);
+    Track track = track(shard);
+    if (after.owned()) {
+      throw failure("a lease begins with an owner", after);
+    }
+    begins(track, after);
+  }
+
+  /** A shard is there from now on. */
+  void made(Shard shard) {
+    track(shard).shardMillis = clock.getAsLong();
+  }
+
+  /** Retention has dropped what lies before. */
+  void keptFrom(Shard shard, long start) {
+    Track track = track(shard);
+    if (!track.dropped && track.committed >= 0 && start > track.committed) {
+      throw failure("dropped before the group has consumed it", shard, start, track.committed);
+    }
+  }
+
+  /** The group begins here: what lies before does not concern it. */
+  private void begins(Track track, Lease lease) {
+    Long since = readSince.get(names.get(lease.shard().topicId()));
+    if (since != null && since < track.shardMillis && lease.committed() > 0) {
+      throw failure("dropped what came since the group has subscribed", lease);
+    }
+    track.madeMillis = clock.getAsLong();
+    track.handled.set(0, (int) lease.committed());
+    track.published = (int) lease.committed();
+    track.base = lease.committed();
+    track.number = lease.generation().number();
+    track.committed = lease.committed();
   }
 
   /** Whether a release of the lease grants the shard. */

@@ -58,7 +58,7 @@ final class Mischief {
       case GROUPS_COME_AGAIN -> everybodyGoes();
       case LEADERS_FOLLOW -> leadersFollow();
       case DEADLY_MESSAGES -> comeAndGo();
-      case SHARDS_CHANGE -> {
+      case SHARDS_CHANGE, CONSUMED_IS_DROPPED -> {
         if (random.nextInt(3) == 0) {
           reshard();
         } else {

@@ -126,6 +126,7 @@ final class SimDispatcher extends Actor {
       }
     }
     ready = true;
+    core.featureLevel(world.bug.level());
     run(core.groupLeasesRead(leases, clock()));
     run(core.recover(topics, groups, statuses, ghosts, clock()));
     early.forEach(change -> run(core.leaseChanged(change, clock())));
@@ -327,7 +328,8 @@ final class SimDispatcher extends Actor {
           null,
           "write",
           REQUEST_MILLIS,
-          answer -> group.submit(World.GROUP, write.shard(), write.command(), null, answer),
+          answer ->
+              group.submit(write.step().group(), write.shard(), write.command(), null, answer),
           reply -> {
             taken(write, reply);
             run(core.answered(write, reply, clock()));

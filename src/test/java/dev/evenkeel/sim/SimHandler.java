@@ -193,12 +193,20 @@ final class SimHandler {
     if (begin > 0 || state != null) {
       return;
     }
-    // Of one without messages nothing need be known.
-    parents = parents.stream().filter(each -> world.ledger.end(each) > 0).toList();
+    // Of one without messages for the group nothing need be known.
+    parents =
+        parents.stream().filter(each -> world.ledger.end(each) > world.ledger.begin(each)).toList();
     List<Integer> known = given.stream().map(ConsumerAction.Parent::shard).toList();
     if (!parents.stream().allMatch(each -> known.contains(each.shard()))) {
       throw new SimulationFailure(
-          "states of former shards are missing: " + shard + " " + parents + " " + given);
+          "states of former shards are missing: "
+              + shard
+              + " "
+              + parents.stream()
+                  .map(each -> world.brokers.of(each).lease(World.GROUP, each))
+                  .toList()
+              + " "
+              + given);
     }
     for (ConsumerAction.Parent each : given) {
       world.ledger.checkParent(new Shard(shard.topicId(), each.shard()), each.state());

@@ -66,7 +66,7 @@ final class SimProducer extends Actor {
     BatchBuilder builder = new BatchBuilder(256);
     for (int i = 0; i < count; i++) {
       String key = random.nextInt(5) == 0 ? null : "k" + random.nextInt(4);
-      if (world.features.focus() == Focus.SHARDS_CHANGE && !isThere(topic, key, shard)) {
+      if (world.features.focus().reshards() && !isThere(topic, key, shard)) {
         key = null;
       }
       builder.add(world.ledger.sent.message(shard, key, machine.wallMillis()));

@@ -50,7 +50,10 @@ final class Track {
   /** The number of this generation in the lease. */
   long number;
 
-  /** When the lease was granted for the first time since it was made; virtual time. */
+  /** When the shard was made, if that was not at the beginning; virtual time. */
+  long shardMillis;
+
+  /** When the lease was made; virtual time. */
   long madeMillis;
 
   /** Up to here it was seen that the log has what was published. */

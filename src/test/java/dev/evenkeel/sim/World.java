@@ -56,6 +56,14 @@ final class World implements DataGroup.Surroundings {
 
   static final String GROUP = "g";
 
+  /** A group that has consumed whatever there is, without members that a dispatcher knows. */
+  static final String QUICK = "quick";
+
+  /** A group that consumes nothing. */
+  static final String STOPPED = "stopped";
+
+  private static final List<String> TOPICS = List.of("t", "u", "v");
+
   /** In 2023: clocks that are set back by days stay after 1970. */
   static final long START = 1_700_000_000_000L;
 
@@ -161,7 +169,13 @@ final class World implements DataGroup.Surroundings {
     brokers =
         new Brokers(
             needsTwo ? 2 : dataGroups, time, random, ledger, bug, this, this::topicsChanged);
-    for (String topic : List.of("t", "u", "v").subList(0, 1 + random.nextInt(3))) {
+    if (drops()) {
+      brokers.declare(QUICK, TOPICS);
+      if (random.nextBoolean()) {
+        brokers.declare(STOPPED, TOPICS);
+      }
+    }
+    for (String topic : TOPICS.subList(0, 1 + random.nextInt(3))) {
       brokers.create(topic, 1 + random.nextInt(4));
     }
     outputs = features.publishes() ? outputs() : null;
@@ -219,6 +233,16 @@ final class World implements DataGroup.Surroundings {
   @Override
   public boolean faulty() {
     return faulty;
+  }
+
+  @Override
+  public boolean drops() {
+    return features.focus() == Focus.CONSUMED_IS_DROPPED;
+  }
+
+  @Override
+  public boolean reads(String group, Shard shard) {
+    return brokers.reads(group, shard);
   }
 
   // ---- What the seed has decided

@@ -134,9 +134,38 @@ public record LeaseDecider(DataTables tables, Store store) {
     if (step instanceof DataCommand.Grant grant) {
       return grant(grant, level);
     }
+    if (step instanceof DataCommand.OpenLease open) {
+      return open(open);
+    }
     return step instanceof DataCommand.SetDrain set
         ? drain(set)
         : reset((DataCommand.ResetLease) step);
+  }
+
+  /** A lease without an owner, for a group that has subscribed. */
+  public Decision<Change> open(DataCommand.OpenLease command) {
+    Names.check("group", command.group());
+    Shard shard = command.shard();
+    ShardRecord record = shard(shard);
+    Lease lease = tables.lease(command.group(), shard);
+    if (lease != null) {
+      return Decision.unchanged(new Reply.OfLease(lease));
+    }
+    long start = StartFinder.find(store, tables, shard, command.start());
+    return lease(opened(tables, tables.epochFloor(), command.group(), shard, record, start));
+  }
+
+  /**
+   * A lease that begins with a subscription. Its epoch is above all that were forgotten: a late
+   * request to forget those must not drop it.
+   *
+   * @param floor no epoch that was removed is above it
+   */
+  static Lease opened(
+      DataTables tables, long floor, String group, Shard shard, ShardRecord record, long start) {
+    Generation first = new Generation(tables.generationFloor(), 0);
+    Lease lease = Lease.fresh(group, shard, floor + 1, start, first);
+    return record.sealed() && start >= record.end() ? lease.at(Lease.Stage.FINISHED) : lease;
   }
 
   public Decision<Change> drain(DataCommand.SetDrain command) {

@@ -14,11 +14,16 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.List;
 
-/** Opens, configures and drops the shards of a topic. */
-public record ShardDecider(DataTables tables) {
+/**
+ * Opens, configures and drops the shards of a topic.
+ *
+ * @param level the feature level of the log group
+ */
+public record ShardDecider(DataTables tables, int level) {
   public Decision<Change> open(DataCommand.OpenShards command) {
     TopicRecord known = tables.topic(command.topicId());
     if (known != null && known.dropped()) {
@@ -31,14 +36,27 @@ public record ShardDecider(DataTables tables) {
               new TopicRecord(command.topicId(), command.topic(), command.config(), false)));
     }
     changes.addAll(LeaseDecider.raise(tables, command.epochFloor()));
+    long floor = Math.max(tables.epochFloor(), command.epochFloor());
     for (int index : command.shards()) {
       if (index < 0 || index >= Limits.SHARD_NUMBERS_MAX) {
         return Decision.refused(
             INVALID, "shard " + index + ": use 0 to " + (Limits.SHARD_NUMBERS_MAX - 1));
       }
       Shard shard = new Shard(command.topicId(), index);
-      if (tables.shard(shard) == null) {
-        changes.add(new Change.PutShard(shard, ShardRecord.EMPTY));
+      ShardRecord record = tables.shard(shard);
+      if (record == null) {
+        record = ShardRecord.EMPTY;
+        changes.add(new Change.PutShard(shard, record));
+      }
+      if (index >= command.readFrom()) {
+        for (String reader : command.readers()) {
+          if (tables.lease(reader, shard) == null) {
+            long start = record.start();
+            changes.add(
+                new Change.PutLease(
+                    LeaseDecider.opened(tables, floor, reader, shard, record, start)));
+          }
+        }
       }
     }
     return Decision.of(changes);
@@ -50,9 +68,24 @@ public record ShardDecider(DataTables tables) {
       ShardRecord record = tables.shard(shard);
       if (shard.shard() < command.below() && !record.sealed()) {
         changes.add(new Change.PutShard(shard, record.seal()));
+        if (level >= FeatureLevel.SUBSCRIPTIONS) {
+          finish(shard, record.end(), changes);
+        }
       }
     }
     return Decision.of(changes);
+  }
+
+  /** Groups that have consumed everything, and whose state stands there, need no other owner. */
+  private void finish(Shard shard, long end, List<Change> changes) {
+    for (Lease lease : tables.leasesOn(shard)) {
+      boolean consumed =
+          lease.committed() >= end && (lease.state() == null || lease.stateOffset() >= end);
+      LeaseKey key = new LeaseKey(shard, lease.group());
+      if (consumed && !lease.owned() && !tables.failures(key).anyMoved()) {
+        changes.add(new Change.PutLease(lease.at(Lease.Stage.FINISHED)));
+      }
+    }
   }
 
   /** Drops sealed shards that nobody needs any more; those that are not empty stay. */

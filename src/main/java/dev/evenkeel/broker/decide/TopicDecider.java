@@ -1,6 +1,7 @@
 package dev.evenkeel.broker.decide;
 
 import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.OVERLOADED;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 import static dev.evenkeel.protocol.Refusal.TOPIC_EXISTS;
 import static dev.evenkeel.protocol.Refusal.UNKNOWN_TOPIC;
@@ -16,6 +17,7 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.IntStream;
 
 /** Decides about topics: CREATING → ACTIVE → DELETING → gone. Ids are never used again. */
@@ -80,7 +82,25 @@ public record TopicDecider(MetaTables tables) {
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       return unknown(String.valueOf(command.topicId()));
     }
-    return put(topic.inState(TopicInfo.State.ACTIVE));
+    String unknown = newReader(topic, command.readers());
+    return unknown == null ? put(topic.inState(TopicInfo.State.ACTIVE)) : needsLeases(unknown);
+  }
+
+  /** A group that reads the topic and is not among {@code readers}; null if there is none. */
+  private String newReader(TopicInfo topic, List<String> readers) {
+    if (readers == null) {
+      return null;
+    }
+    Set<String> known = Set.copyOf(readers);
+    return tables.readers(topic.name()).stream()
+        .filter(group -> !known.contains(group))
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static Decision<MetaChange> needsLeases(String group) {
+    return Decision.refused(
+        OVERLOADED, "group '%s' has come to read the topic: it needs leases first", group);
   }
 
   public Decision<MetaChange> configure(MetaCommand.ConfigureTopic command) {
@@ -190,9 +210,11 @@ public record TopicDecider(MetaTables tables) {
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       return unknown(String.valueOf(command.topicId()));
     }
-    return topic.next() == null
-        ? Decision.unchanged(new Reply.OfTopic(topic))
-        : put(topic.opened(nowMillis));
+    if (topic.next() == null) {
+      return Decision.unchanged(new Reply.OfTopic(topic));
+    }
+    String unknown = newReader(topic, command.readers());
+    return unknown == null ? put(topic.opened(nowMillis)) : needsLeases(unknown);
   }
 
   /** Nothing is left of the topic's oldest layout. */

@@ -246,6 +246,8 @@ public final class DataState extends StoredState<DataState.Request, Change> {
       return new LeaseDecider(tables, store).commit(c);
     } else if (command instanceof DataCommand.Grant c) {
       return new LeaseDecider(tables, store).grant(c, level());
+    } else if (command instanceof DataCommand.OpenLease c) {
+      return new LeaseDecider(tables, store).open(c);
     } else if (command instanceof DataCommand.SetDrain c) {
       return new LeaseDecider(tables, store).drain(c);
     } else if (command instanceof DataCommand.TakeSteps c) {
@@ -257,17 +259,17 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.OpenProducer c) {
       return new ProducerDecider(tables, time.millis()).open(c);
     } else if (command instanceof DataCommand.OpenShards c) {
-      return new ShardDecider(tables).open(c);
+      return new ShardDecider(tables, level()).open(c);
     } else if (command instanceof DataCommand.ConfigureShards c) {
-      return new ShardDecider(tables).configure(c);
+      return new ShardDecider(tables, level()).configure(c);
     } else if (command instanceof DataCommand.DropShards c) {
-      return new ShardDecider(tables).drop(c);
+      return new ShardDecider(tables, level()).drop(c);
     } else if (command instanceof DataCommand.SealShards c) {
-      return new ShardDecider(tables).seal(c);
+      return new ShardDecider(tables, level()).seal(c);
     } else if (command instanceof DataCommand.DropDelayed c) {
       return new DueDecider(tables, store, time, level()).drop(c);
     } else if (command instanceof DataCommand.DropSealed c) {
-      return new ShardDecider(tables).dropSealed(c);
+      return new ShardDecider(tables, level()).dropSealed(c);
     } else if (command instanceof DataCommand.RecordOutcomes c) {
       return new FailureDecider(tables, store, time).record(c);
     } else if (command instanceof DataCommand.ReplayDeadLetters c) {

@@ -20,6 +20,7 @@ import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -49,12 +50,13 @@ public final class BrokerNode implements AutoCloseable {
   private static final int READS_WAITING_MAX = 4_096;
 
   private static final long DISK_CHECK_MILLIS = 1_000;
-  private static final long RETAIN_MILLIS = 60_000;
+  private static final long RETAIN_LOOK_MILLIS = 1_000;
 
   private final BrokerSettings settings;
   private final LogNode log;
   private final MetaState meta;
   private final List<DataState> data = new CopyOnWriteArrayList<>();
+  private final List<RetentionPace> paces = new ArrayList<>();
   private final Function<String, DataState> dataStates;
   private final DiskGuard disk;
   private final ClusterClock clock;
@@ -156,7 +158,7 @@ public final class BrokerNode implements AutoCloseable {
   private void begin() {
     checkDisk();
     every(DISK_CHECK_MILLIS, this::checkDisk);
-    every(RETAIN_MILLIS, this::retain);
+    every(RETAIN_LOOK_MILLIS, this::retainInTime);
     maintenance.begin();
   }
 
@@ -186,20 +188,36 @@ public final class BrokerNode implements AutoCloseable {
     log.all().forEach(group -> group.eligibility().set(Reason.DISK_FULL, low));
   }
 
-  /** Writes a retention entry to each data log group that this node leads; called every minute. */
+  /** Writes a retention entry to each data log group that this node leads. */
   public void retain() {
-    for (LogGroup group : log.data()) {
-      if (group.leadership().ready()) {
-        byte[] entry = Entry.of(new DataCommand.Retain(), nowMillis());
-        group
-            .append(entry)
-            .whenComplete(
-                (reply, failure) -> {
-                  if (failure != null) {
-                    LOG.warn("retention of {} waits: {}", group.name(), failure.toString());
-                  }
-                });
+    log.data().forEach(this::retain);
+  }
+
+  /** The same where {@link RetentionPace} says so; called every second. */
+  private void retainInTime() {
+    long now = TimeUnit.NANOSECONDS.toMillis(System.nanoTime());
+    for (int i = 0; i < data.size(); i++) {
+      if (i == paces.size()) {
+        paces.add(new RetentionPace(now));
       }
+      LogGroup group = log.data().get(i);
+      if (group.leadership().ready() && paces.get(i).due(data.get(i).tables(), now)) {
+        retain(group);
+      }
+    }
+  }
+
+  private void retain(LogGroup group) {
+    if (group.leadership().ready()) {
+      byte[] entry = Entry.of(new DataCommand.Retain(), nowMillis());
+      group
+          .append(entry)
+          .whenComplete(
+              (reply, failure) -> {
+                if (failure != null) {
+                  LOG.warn("retention of {} waits: {}", group.name(), failure.toString());
+                }
+              });
     }
   }
 

@@ -36,6 +36,9 @@ record OffsetFinder(ServeContext serve) {
     if (command instanceof DataCommand.Grant grant && isTime(grant.start())) {
       return offset(group, grant.shard(), grant.start()).map(grant::startingAt);
     }
+    if (command instanceof DataCommand.OpenLease open && isTime(open.start())) {
+      return offset(group, open.shard(), open.start()).map(open::startingAt);
+    }
     if (command instanceof DataCommand.ResetLease reset && isTime(reset.to())) {
       return offset(group, reset.shard(), reset.to())
           .map(
@@ -54,6 +57,7 @@ record OffsetFinder(ServeContext serve) {
 
   private static boolean namesTime(DataCommand.Step step) {
     return step instanceof DataCommand.Grant grant && isTime(grant.start())
+        || step instanceof DataCommand.OpenLease open && isTime(open.start())
         || step instanceof DataCommand.ResetLease reset && isTime(reset.to());
   }
 

@@ -10,12 +10,14 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Entry;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
@@ -42,7 +44,11 @@ import org.slf4j.LoggerFactory;
  * DELETING   drop its shards in each data log group, then remove
  * </pre>
  *
- * Runs on one context.
+ * New shards come with a lease for each group that reads the topic. If another group subscribes
+ * meanwhile, meta does not open the shards to producers before it has its leases, too. Of a group
+ * that subscribes later, the dispatcher sees the open shards, and opens the leases.
+ *
+ * <p>Runs on one context.
  */
 final class TopicProcedures {
   private static final Logger LOG = LoggerFactory.getLogger(TopicProcedures.class);
@@ -174,10 +180,7 @@ final class TopicProcedures {
 
   private Future<Reply> steps(TopicInfo topic) {
     return switch (topic.state()) {
-      case CREATING ->
-          each(groupsOf(topic), group -> open(topic, group))
-              .compose(done -> submit(new MetaCommand.ActivateTopic(topic.id())))
-              .map(reply -> (Reply) new Reply.OfTopic(topicOf(reply)));
+      case CREATING -> create(topic);
       case ACTIVE -> {
         yield topic.next() == null ? giveSettings(topic) : changeShards(topic);
       }
@@ -190,6 +193,29 @@ final class TopicProcedures {
     };
   }
 
+  private Future<Reply> create(TopicInfo topic) {
+    List<String> readers = readers(topic);
+    return each(groupsOf(topic), group -> open(topic, group, 0, readers))
+        .compose(done -> submit(new MetaCommand.ActivateTopic(topic.id(), readers)))
+        .compose(
+            reply ->
+                hasNewReader(reply)
+                    ? create(topic)
+                    : Future.succeededFuture(new Reply.OfTopic(topicOf(reply))));
+  }
+
+  /** The groups that get leases with new shards; null: nodes may be there that know no such. */
+  private List<String> readers(TopicInfo topic) {
+    return meta.tables().featureLevel() < FeatureLevel.SUBSCRIPTIONS
+        ? null
+        : meta.tables().readers(topic.name());
+  }
+
+  /** Whether a group has subscribed since {@link #readers} was asked. */
+  private static boolean hasNewReader(Reply reply) {
+    return reply instanceof Reply.Refused refused && refused.refusal() == Refusal.OVERLOADED;
+  }
+
   private Future<Reply> giveSettings(TopicInfo topic) {
     return each(
             groupsOf(topic), group -> new DataCommand.ConfigureShards(topic.id(), topic.config()))
@@ -197,19 +223,26 @@ final class TopicProcedures {
   }
 
   private Future<Reply> changeShards(TopicInfo topic) {
-    return each(groupsOf(topic, topic.next().numbers()), group -> open(topic, group))
+    int first = topic.next().first();
+    List<String> readers = readers(topic);
+    return each(
+            groupsOf(topic, topic.next().numbers()), group -> open(topic, group, first, readers))
         .compose(
             made ->
                 each(
                     groupsOf(topic, topic.open().numbers()),
-                    group -> new DataCommand.SealShards(topic.id(), topic.next().first())))
+                    group -> new DataCommand.SealShards(topic.id(), first)))
         .compose(
             done ->
                 // Others may have gone on meanwhile, up to a later change.
                 topic.next().equals(latest(topic).next())
-                    ? submit(new MetaCommand.OpenLayout(topic.id()))
+                    ? submit(new MetaCommand.OpenLayout(topic.id(), readers))
                     : Future.succeededFuture(new Reply.OfTopic(latest(topic))))
-        .map(reply -> new Reply.OfTopic(topicOf(reply)));
+        .compose(
+            reply ->
+                hasNewReader(reply)
+                    ? changeShards(topic)
+                    : Future.succeededFuture(new Reply.OfTopic(topicOf(reply))));
   }
 
   /** Has the oldest layouts forgotten of which nobody needs the shards any more. */
@@ -290,7 +323,11 @@ final class TopicProcedures {
         .toList();
   }
 
-  private DataCommand open(TopicInfo topic, int group) {
+  /**
+   * @param first number of the first shard that is new
+   * @param readers null: none
+   */
+  private DataCommand open(TopicInfo topic, int group, int first, List<String> readers) {
     List<Integer> shards =
         topic
             .numbersEver()
@@ -298,7 +335,13 @@ final class TopicProcedures {
             .boxed()
             .toList();
     return new DataCommand.OpenShards(
-        topic.id(), topic.name(), shards, topic.config(), meta.tables().counters().epochFloor());
+        topic.id(),
+        topic.name(),
+        shards,
+        topic.config(),
+        meta.tables().counters().epochFloor(),
+        readers == null ? List.of() : readers,
+        first);
   }
 
   private static RefusedException unfinished(TopicInfo topic, String what, Throwable failure) {

@@ -117,6 +117,11 @@ public final class DataTables {
     return topics.get(topicId);
   }
 
+  /** All topics, also those that were dropped; a live view. */
+  public Collection<TopicRecord> topics() {
+    return Collections.unmodifiableCollection(topics.values());
+  }
+
   /** Topic and shard, for people. */
   public String nameOf(Shard shard) {
     TopicRecord topic = topic(shard.topicId());

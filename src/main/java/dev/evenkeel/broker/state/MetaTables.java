@@ -231,6 +231,14 @@ public final class MetaTables {
     return name == null ? null : groups.get(name);
   }
 
+  /** Names of the groups that read a topic, and have leases on its shards. */
+  public List<String> readers(String topic) {
+    return groups.values().stream()
+        .filter(group -> !group.policy().isBroadcast() && group.reads(topic))
+        .map(GroupInfo::name)
+        .toList();
+  }
+
   /** All groups, by name; a live view. */
   public Collection<GroupInfo> groups() {
     return Collections.unmodifiableCollection(groups.values());

@@ -90,6 +90,17 @@ public final class DispatcherCore {
   }
 
   /**
+   * Takes the feature level of the cluster. Call it before {@link #recover}, and before each answer
+   * to {@link DispatcherAction.ReadView}.
+   */
+  public void featureLevel(int level) {
+    if (level != state.level) {
+      state.level = level;
+      state.groups().forEach(group -> group.plan().topicsChanged());
+    }
+  }
+
+  /**
    * Starts from what the log and the registry say.
    *
    * @param registered members that the registry names; empty if the map is lost
@@ -211,6 +222,7 @@ public final class DispatcherCore {
         otherShards(change);
       }
       heartbeats.topicsRead(id, nowMillis);
+      state.groups().forEach(group -> group.subscriptions().topicsRead());
     }
     state.view.readAgain(state.waiting.needsTopics());
   }
@@ -225,7 +237,7 @@ public final class DispatcherCore {
         group.changedBy(Cause.TOPIC);
         group.plan().topicsChanged();
         group.members().live().forEach(m -> group.assignmentChanged(m.name()));
-        heartbeats.topicsChanged(group);
+        heartbeats.topicsChanged(group, change);
       }
     }
     if (any) {

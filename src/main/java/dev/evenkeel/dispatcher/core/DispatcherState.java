@@ -25,6 +25,9 @@ final class DispatcherState {
   /** Runs of members that have ended, in whatever group. */
   final EndedRuns endings = new EndedRuns();
 
+  /** The feature level of the cluster. */
+  int level;
+
   private final Function<String, Assignor> assignors;
   private final Map<String, GroupState> groups = new TreeMap<>();
 
@@ -96,6 +99,11 @@ final class DispatcherState {
 
   void read(List<ShardStatus> statuses) {
     statuses.forEach(status -> ends.put(status.shard(), status.endOffset()));
+  }
+
+  /** Whether the leader of a shard has told of it. */
+  boolean isRead(Shard shard) {
+    return ends.containsKey(shard);
   }
 
   /** Drops the ends of shards that are gone. */

@@ -90,6 +90,9 @@ final class Forgetting {
    * @return whether the member has to wait for that
    */
   boolean goesFirst(GroupState group, GroupTopics.Reading reading) {
+    if (group.recordUnsure()) {
+      return group.forgetting();
+    }
     if (group.info() == null) {
       boolean left = !group.shards().isEmpty();
       if (left && !group.metaBusy() && !group.forgetting()) {
@@ -126,7 +129,8 @@ final class Forgetting {
   /** Continues with a group that has no record and of which something is left. */
   void tendWithoutRecord(GroupState group) {
     boolean left =
-        !group.deletions().isEmpty() || group.members().isEmpty() && !group.shards().isEmpty();
+        !group.deletions().isEmpty()
+            || group.members().isEmpty() && !group.shards().isEmpty() && !group.recordUnsure();
     if (!group.metaBusy() && !asks(group, null) && (group.forgetting() || left)) {
       begin(group, null);
     }
@@ -134,6 +138,9 @@ final class Forgetting {
 
   /** Continues with one topic that the group does not read and of which something is left. */
   void tendTopics(GroupState group) {
+    if (group.recordUnsure()) {
+      return;
+    }
     for (String topic : left(group)) {
       if (!group.metaBusy() && !asks(group, topic)) {
         begin(group, topic);

@@ -134,6 +134,7 @@ final class GroupPlan {
       }
     }
     queue.removeIf(shard -> !topics.has(shard.shard));
+    group.subscriptions().changed();
     group.shards().retain(topics);
     retarget();
   }
@@ -179,7 +180,11 @@ final class GroupPlan {
     }
     if (after == null) {
       shard.askedEpoch = -1;
+      group.subscriptions().changed();
       return;
+    }
+    if (before == null) {
+      group.subscriptions().opened(shard.shard);
     }
     if (after.drain() != null) {
       shard.askedEpoch = after.epoch();
@@ -273,6 +278,7 @@ final class GroupPlan {
     for (Shard shard : targets.taken().keySet()) {
       group.stuck().taken(group.shards().get(shard).instance(), nowMillis);
     }
+    group.subscriptions().missing().keySet().forEach(s -> queue.add(group.shards().state(s)));
     new TreeSet<>(targets.owners().keySet()).forEach(s -> queue.add(group.shards().state(s)));
     for (ShardState shard : group.shards().states()) {
       shard.waitsForLead = false;
@@ -291,6 +297,10 @@ final class GroupPlan {
       return;
     }
     shard.pausedUntilMillis = 0;
+    if (shard.lease() == null && group.subscriptions().opens()) {
+      open(shard, nowMillis);
+      return;
+    }
     ShardStep step = shard.reset == null ? null : resetStep(shard, nowMillis);
     if (step == null) {
       step = step(shard, nowMillis);
@@ -312,6 +322,20 @@ final class GroupPlan {
       send(shard, command, lease == null ? null : lease.owner(), Cause.RESET);
     } else {
       throw new AssertionError(step);
+    }
+  }
+
+  /** The lease comes first. One that has none and is not missing is not read. */
+  private void open(ShardState shard, long nowMillis) {
+    Subscriptions subscriptions = group.subscriptions();
+    StartAt start = subscriptions.missing().get(shard.shard);
+    if (start != null) {
+      send(shard, new DataCommand.OpenLease(group.name(), shard.shard, start), null, null);
+    } else if (subscriptions.missing().containsKey(shard.shard)) {
+      subscriptions.changed();
+      wakeAt(shard, nowMillis + state.settings.retryMillis());
+    } else if (subscriptions.isSeen()) {
+      giveUpReset(shard, Refusal.UNKNOWN_SHARD, "the group does not read the topic");
     }
   }
 
@@ -495,6 +519,9 @@ final class GroupPlan {
       group.assignmentChanged(lease.owner());
     }
     shard.takenAway = false;
+    if (request.command() instanceof DataCommand.OpenLease) {
+      return null;
+    }
     if (request.command() instanceof DataCommand.ResetLease) {
       if (shard.reset == request.reset()) {
         shard.reset = null;
@@ -554,7 +581,11 @@ final class GroupPlan {
   }
 
   void reset(GroupReset reset) {
-    reset.leases().keySet().forEach(shard -> group.shards().state(shard).reset = reset);
+    for (Shard each : reset.leases().keySet()) {
+      ShardState shard = group.shards().state(each);
+      shard.reset = reset;
+      queue(shard);
+    }
     retarget();
   }
 

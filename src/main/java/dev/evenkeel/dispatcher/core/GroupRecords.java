@@ -89,7 +89,7 @@ final class GroupRecords {
       recordForgotten(group);
     } else {
       if (reply instanceof Reply.OfGroup of) {
-        group.show(of.group());
+        group.subscriptions().subscribed(group.show(of.group()));
         group.resubscribe();
       }
       if (command instanceof MetaCommand.DeclareGroup c) {
@@ -123,6 +123,9 @@ final class GroupRecords {
     }
     if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
       group.show(null);
+    }
+    if (command instanceof MetaCommand.DeclareGroup && refused.refusal().retriable()) {
+      group.recordUnsure(true);
     }
     boolean tooLarge = refused.refusal() == Refusal.TOO_LARGE;
     if (tooLarge && command instanceof MetaCommand.DeclareGroup c && !group.topics().full()) {
@@ -169,6 +172,7 @@ final class GroupRecords {
       state.make(info.name()).show(info);
     }
     for (GroupState group : state.groups()) {
+      group.recordUnsure(false);
       if (!there.contains(group.name())) {
         group.show(null);
       }

@@ -31,6 +31,7 @@ public final class GroupState {
   private final Leading leading;
   private final GroupPlan plan;
   private final GroupTopics topics;
+  private final Subscriptions subscriptions;
   private final Map<String, Assignment> given = new HashMap<>();
   private final TreeSet<String> changed = new TreeSet<>();
 
@@ -39,6 +40,9 @@ public final class GroupState {
 
   /** As the meta log has it; null until it was declared. */
   private GroupInfo info;
+
+  /** See {@link #recordUnsure()}. */
+  private boolean recordUnsure;
 
   /** What last changed the plan. */
   private Cause cause;
@@ -79,6 +83,7 @@ public final class GroupState {
     leading = new Leading(this);
     plan = new GroupPlan(this, state);
     topics = new GroupTopics(state);
+    subscriptions = new Subscriptions(this, state);
   }
 
   /** The group as {@link #supposing} says. */
@@ -92,6 +97,7 @@ public final class GroupState {
     leading = new Leading(this);
     plan = new GroupPlan(this, state);
     topics = of.topics;
+    subscriptions = of.subscriptions;
     info = of.info;
     lease = of.lease;
     this.cause = cause;
@@ -120,15 +126,37 @@ public final class GroupState {
     return info;
   }
 
-  /** Takes the group's record from the meta log; null: there is none. */
-  void show(GroupInfo now) {
+  /**
+   * Takes the group's record from the meta log; null: there is none.
+   *
+   * @return the topics that the group reads now, and did not before as far as is known
+   */
+  Set<String> show(GroupInfo now) {
     GroupInfo before = info;
     info = now;
+    Set<String> more = new TreeSet<>(now == null ? List.of() : now.topics());
+    if (before != null && !before.policy().isBroadcast()) {
+      more.removeAll(before.topics());
+    }
+    subscriptions.recorded(more);
     if (before != null && now != null && !now.assignor().equals(before.assignor())) {
       replan(Cause.ASSIGNOR);
     } else if (before != null && now != null && !now.mode().equals(before.mode())) {
       plan.retarget();
     }
+    return more;
+  }
+
+  /**
+   * Whether the log may have taken more into the group's record than is known here. New shards come
+   * with leases of the group as soon as it has: then they are not left over.
+   */
+  boolean recordUnsure() {
+    return recordUnsure;
+  }
+
+  void recordUnsure(boolean unsure) {
+    recordUnsure = unsure;
   }
 
   public MemberTable members() {
@@ -148,6 +176,11 @@ public final class GroupState {
   /** The part that moves its shards. */
   GroupPlan plan() {
     return plan;
+  }
+
+  /** The part that knows on which of its shards it needs leases. */
+  Subscriptions subscriptions() {
+    return subscriptions;
   }
 
   /** Something changed for which shards may move: makes a new plan. */

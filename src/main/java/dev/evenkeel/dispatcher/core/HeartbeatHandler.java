@@ -173,15 +173,21 @@ final class HeartbeatHandler {
       declare(arrival, false);
     } else {
       checkFilter(group, beat);
-      take(group, request, beat, reading.read(), nowMillis);
+      if (joins(group, beat) && group.subscriptions().waits(reading.read())) {
+        refuseDropped(state.waiting.forGroup(arrival));
+      } else {
+        take(group, request, beat, reading.read(), nowMillis);
+      }
     }
   }
 
   /**
    * Topics came or went: what patterns match now is recorded without waiting for the next
    * heartbeat.
+   *
+   * @param change what has come and gone
    */
-  void topicsChanged(GroupState group) {
+  void topicsChanged(GroupState group, Topics.Change change) {
     group.resubscribe();
     for (Member member : group.members().live()) {
       GroupTopics.Reading reading = group.reading(member.beat());
@@ -190,10 +196,17 @@ final class HeartbeatHandler {
           && !group.topics().full()
           && group.info() != null
           && !records.forgetting().goesFirst(group, reading)) {
+        group.subscriptions().matched(reading.missing(), change);
         records.declare(member.beat(), false);
         return;
       }
     }
+  }
+
+  /** A run that is a member already does not wait for leases: it would be taken for dead. */
+  private static boolean joins(GroupState group, Heartbeat beat) {
+    Member live = group.members().live(beat.member());
+    return live == null || !live.instance().equals(beat.instance());
   }
 
   /** With different filters, nobody would know which messages the group has consumed. */
@@ -316,7 +329,9 @@ final class HeartbeatHandler {
     }
     Assignment now = assignments.of(group, member);
     boolean seen = beat.seen() != null && beat.seen().is(now);
-    state.out.add(new DispatcherAction.Answer(request, seen ? now.asUnchanged() : now));
+    Assignment answer = seen ? now.asUnchanged() : now;
+    boolean opening = group.subscriptions().waits(topics);
+    state.out.add(new DispatcherAction.Answer(request, opening ? answer.asOpening() : answer));
   }
 
   private static void joins(GroupState group, Cause why, long nowMillis) {

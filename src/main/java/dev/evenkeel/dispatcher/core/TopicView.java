@@ -19,6 +19,8 @@ final class TopicView {
   private final Topics topics = new Topics(List.of());
   private Long inFlight;
   private boolean again;
+  private long begun;
+  private long shown;
 
   TopicView(Outbox out) {
     this.out = out;
@@ -38,9 +40,20 @@ final class TopicView {
     return inFlight;
   }
 
+  /** How many reads have begun. */
+  long begun() {
+    return begun;
+  }
+
+  /** Whether a read was answered that began after so many. */
+  boolean isNewerThan(long reads) {
+    return shown > reads;
+  }
+
   /** Reads them, unless that is being done. */
   void read() {
     if (inFlight == null) {
+      begun++;
       inFlight = out.ask(DispatcherAction.ReadView::new, this::answered).id();
     }
   }
@@ -54,6 +67,9 @@ final class TopicView {
   private void answered(List<TopicInfo> read, long nowMillis) {
     long id = inFlight;
     inFlight = null;
+    if (read != null) {
+      shown = begun;
+    }
     reader.read(id, read, nowMillis);
   }
 

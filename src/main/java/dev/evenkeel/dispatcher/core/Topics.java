@@ -25,9 +25,10 @@ public final class Topics {
    *
    * @param ids their numbers
    * @param names their names
+   * @param come those of them that were not there before
    * @param gone shards that are there no more
    */
-  record Change(Set<Integer> ids, Set<String> names, List<Shard> gone) {
+  record Change(Set<Integer> ids, Set<String> names, Set<String> come, List<Shard> gone) {
     boolean isEmpty() {
       return ids.isEmpty();
     }
@@ -59,7 +60,8 @@ public final class Topics {
   Change show(List<TopicInfo> topics) {
     List<TopicInfo> now = new ArrayList<>(topics);
     now.sort(Comparator.comparingInt(TopicInfo::id));
-    Change change = new Change(new HashSet<>(), new HashSet<>(), new ArrayList<>());
+    Change change =
+        new Change(new HashSet<>(), new HashSet<>(), new HashSet<>(), new ArrayList<>());
     int i = 0;
     int j = 0;
     while (i < all.size() || j < now.size()) {
@@ -100,7 +102,9 @@ public final class Topics {
     }
     change.ids().add(either.id());
     change.names().add(either.name());
-    if (before != null) {
+    if (before == null) {
+      change.come().add(after.name());
+    } else {
       before.all().stream()
           .filter(shard -> after == null || !after.has(shard.shard()))
           .forEach(change.gone()::add);

@@ -22,6 +22,7 @@ import static dev.evenkeel.protocol.wire.RecordCodec.TOPIC_CONFIG;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
+import java.util.List;
 
 /**
  * Bytes of commands: a tag, then the fields. Tags are never used again for another meaning, so that
@@ -53,7 +54,7 @@ public final class CommandCodec {
   private static final Codec<MetaCommand> META =
       new Tagged<MetaCommand>("command")
           .add(1, MetaCommand.CreateTopic.class, TEXT, I32, TOPIC_CONFIG)
-          .add(2, MetaCommand.ActivateTopic.class, I32)
+          .add(2, MetaCommand.ActivateTopic.class, I32, absent(null))
           .add(3, MetaCommand.ConfigureTopic.class, I32, TOPIC_CONFIG)
           .add(4, MetaCommand.DeleteTopic.class, TEXT)
           .add(8, MetaCommand.ForgetGroup.class, TEXT)
@@ -71,12 +72,14 @@ public final class CommandCodec {
           .add(21, MetaCommand.RemoveNode.class, TEXT)
           .add(22, MetaCommand.PlaceGroup.class, TEXT, TEXTS)
           .add(23, MetaCommand.ReshardTopic.class, TEXT, I32)
-          .add(24, MetaCommand.OpenLayout.class, I32)
+          .add(24, MetaCommand.OpenLayout.class, I32, absent(null))
           .add(25, MetaCommand.ForgetLayout.class, I32, I32)
           .add(26, MetaCommand.AddGroup.class, I32, TEXTS)
           .add(27, MetaCommand.OpenGroup.class, I32)
           .add(28, MetaCommand.SetQuota.class, QUOTA)
           .add(29, MetaCommand.PauseGroup.class, TEXT, TEXT, I32, BOOL)
+          .add(30, MetaCommand.ActivateTopic.class, I32, TEXTS)
+          .add(31, MetaCommand.OpenLayout.class, I32, TEXTS)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -85,6 +88,7 @@ public final class CommandCodec {
           .add(42, DataCommand.SetDrain.class, TEXT, SHARD, I64, DRAIN_TO_HEIR)
           .add(33, DataCommand.ResetLease.class, TEXT, SHARD, I64, START)
           .add(36, DataCommand.Grant.class, TEXT, SHARD, TEXT, TEXT, I64, START, I64, I64)
+          .add(48, DataCommand.OpenLease.class, TEXT, SHARD, START)
           .completeFor(DataCommand.Step.class);
 
   private static final Tagged<DataCommand> DATA =
@@ -109,7 +113,16 @@ public final class CommandCodec {
           .add(13, DataCommand.RecordOutcomes.class, TEXT, SHARD, I64, Codec.list(OUTCOME))
           .add(14, DataCommand.ReplayDeadLetters.class, TEXT, SHARD, NUMBERS)
           .add(15, DataCommand.DropDeadLetters.class, TEXT, SHARD, NUMBERS)
-          .add(16, DataCommand.OpenShards.class, I32, TEXT, INTS, TOPIC_CONFIG, I64)
+          .add(
+              16,
+              DataCommand.OpenShards.class,
+              I32,
+              TEXT,
+              INTS,
+              TOPIC_CONFIG,
+              I64,
+              absent(List.of()),
+              absent(0, from -> true))
           .add(20, DataCommand.DeliverDue.class, I32, I32)
           .add(32, DataCommand.Commit.class, TEXT, SHARD, I64, I64, I64, BLOB)
           .add(33, DataCommand.ResetLease.class, TEXT, SHARD, I64, START)
@@ -129,6 +142,8 @@ public final class CommandCodec {
           .add(45, DataCommand.DropSealed.class, I32, I32)
           .add(46, DataCommand.DropDelayed.class, SHARD, I64, I32)
           .add(47, DataCommand.CancelDelayed.class, SHARD, I64, I64, I32, I64, I32, BLOB)
+          .add(48, DataCommand.OpenLease.class, TEXT, SHARD, START)
+          .add(49, DataCommand.OpenShards.class, I32, TEXT, INTS, TOPIC_CONFIG, I64, TEXTS, I32)
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}
@@ -160,6 +175,10 @@ public final class CommandCodec {
   static int level(MetaCommand command) {
     if (command instanceof MetaCommand.RaiseFeatureLevel raise) {
       return raise.level();
+    }
+    if (command instanceof MetaCommand.ActivateTopic of && of.readers() != null
+        || command instanceof MetaCommand.OpenLayout opens && opens.readers() != null) {
+      return FeatureLevel.SUBSCRIPTIONS;
     }
     if (command instanceof MetaCommand.ReshardTopic
         || command instanceof MetaCommand.OpenLayout
@@ -203,8 +222,13 @@ public final class CommandCodec {
         && record.outcomes().stream().anyMatch(Outcome.Begun.class::isInstance)) {
       return FeatureLevel.CRASHES;
     }
-    if (command instanceof DataCommand.TakeSteps) {
-      return FeatureLevel.TAKE_STEPS;
+    if (command instanceof DataCommand.TakeSteps take) {
+      boolean opens = take.steps().stream().anyMatch(DataCommand.OpenLease.class::isInstance);
+      return opens ? FeatureLevel.SUBSCRIPTIONS : FeatureLevel.TAKE_STEPS;
+    }
+    if (command instanceof DataCommand.OpenLease
+        || command instanceof DataCommand.OpenShards open && !open.readers().isEmpty()) {
+      return FeatureLevel.SUBSCRIPTIONS;
     }
     return command instanceof DataCommand.CommitMany
         ? FeatureLevel.COMMIT_MANY

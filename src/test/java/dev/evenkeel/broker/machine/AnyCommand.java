@@ -5,6 +5,9 @@ import dev.evenkeel.broker.state.RecentSequences;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.DataCommand.Grant;
+import dev.evenkeel.protocol.DataCommand.ResetLease;
+import dev.evenkeel.protocol.DataCommand.SetDrain;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -32,9 +35,9 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.function.Function;
 import java.util.stream.Stream;
 
 /**
@@ -57,39 +60,50 @@ final class AnyCommand {
     Outcome.Failed.class, Outcome.Parked.class, Outcome.Settled.class
   };
 
+  /** Names of fields that belong to leases of subscriptions. */
+  private static final Set<String> OF_SUBSCRIPTIONS = Set.of("readers", "readFrom");
+
   private final Random random;
   private final boolean heirs;
   private final boolean sealed;
   private final boolean moved;
   private final boolean crashes;
+  private final boolean subscriptions;
 
   AnyCommand(Random random) {
-    this(random, true, true);
+    this(random, true, true, false, false, true);
   }
 
   /** What may have been moved from a sealed shard, too. */
   static AnyCommand moved(Random random) {
-    return new AnyCommand(random, true, true, true, false);
+    return new AnyCommand(random, true, true, true, false, false);
   }
 
   /** Leases whose owners died, too, and what owners then tell. */
   static AnyCommand crashes(Random random) {
-    return new AnyCommand(random, true, true, false, true);
+    return new AnyCommand(random, true, true, false, true, false);
   }
 
   /**
-   * What has neither is the same as it ever was.
+   * What has neither is the same as it ever was, and without what came with feature level 10.
    *
    * @param heirs whether drains may have one
    * @param sealed whether shards may be, and topics may have had other numbers of shards
    */
   AnyCommand(Random random, boolean heirs, boolean sealed) {
-    this(random, heirs, sealed, false, false);
+    this(random, heirs, sealed, false, false, false);
   }
 
-  private AnyCommand(Random random, boolean heirs, boolean sealed, boolean moved, boolean crashes) {
+  private AnyCommand(
+      Random random,
+      boolean heirs,
+      boolean sealed,
+      boolean moved,
+      boolean crashes,
+      boolean subscriptions) {
     this.moved = moved;
     this.crashes = crashes;
+    this.subscriptions = subscriptions;
     this.random = random;
     this.heirs = heirs;
     this.sealed = sealed;
@@ -169,6 +183,8 @@ final class AnyCommand {
       return sealed && random.nextBoolean() ? open.seal() : open;
     } else if (kind == Reply.class) {
       return any(random.nextBoolean() ? Reply.OfLease.class : Reply.Refused.class);
+    } else if (kind == DataCommand.Step.class && !subscriptions) {
+      return any(pick(new Class<?>[] {Grant.class, SetDrain.class, ResetLease.class}));
     } else if (kind.isSealed()) {
       return any(pick(kind.getPermittedSubclasses()));
     } else if (kind == GroupPolicy.class && random.nextBoolean()) {
@@ -226,7 +242,13 @@ final class AnyCommand {
 
   private Object record(Class<?> kind) {
     RecordComponent[] parts = kind.getRecordComponents();
-    Object[] values = values(parts, RecordComponent::getGenericType);
+    Object[] values = new Object[parts.length];
+    for (int i = 0; i < parts.length; i++) {
+      values[i] =
+          !subscriptions && OF_SUBSCRIPTIONS.contains(parts[i].getName())
+              ? former(kind, parts[i])
+              : value(parts[i].getGenericType());
+    }
     Class<?>[] types = Stream.of(parts).map(RecordComponent::getType).toArray(Class<?>[]::new);
     try {
       return kind.getDeclaredConstructor(types).newInstance(values);
@@ -235,9 +257,15 @@ final class AnyCommand {
     }
   }
 
+  private static Object former(Class<?> kind, RecordComponent part) {
+    return part.getType() == int.class
+        ? 0
+        : kind == DataCommand.OpenShards.class ? List.of() : null;
+  }
+
   /** What a static method makes of any arguments. */
   Object madeBy(Method method) {
-    Object[] values = values(method.getGenericParameterTypes(), type -> type);
+    Object[] values = Stream.of(method.getGenericParameterTypes()).map(this::value).toArray();
     try {
       return method.invoke(null, values);
     } catch (ReflectiveOperationException e) {
@@ -245,15 +273,10 @@ final class AnyCommand {
     }
   }
 
-  private <P> Object[] values(P[] parts, Function<P, Type> typeOf) {
-    Object[] values = new Object[parts.length];
-    for (int i = 0; i < parts.length; i++) {
-      Type type = typeOf.apply(parts[i]);
-      values[i] = any(type);
-      if (type == long.class || type == Long.class) {
-        values[i] = values[i] == null ? null : (Object) ((Number) values[i]).longValue();
-      }
-    }
-    return values;
+  private Object value(Type type) {
+    Object value = any(type);
+    return value != null && (type == long.class || type == Long.class)
+        ? (Object) ((Number) value).longValue()
+        : value;
   }
 }

@@ -86,7 +86,7 @@ class PinnedBytesTest {
         bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
     pin(
         "Lease$Stage",
-        new AnyCommand(new Random(1)),
+        new AnyCommand(new Random(1), true, true),
         any -> RecordCodec.LEASE.encode(any.of(Lease.class)),
         bytes -> RecordCodec.LEASE.encode(RecordCodec.LEASE.decode(bytes)));
     pin(
@@ -101,17 +101,17 @@ class PinnedBytesTest {
         bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
     pin(
         "TopicInfo$Layout",
-        new AnyCommand(new Random(1)),
+        new AnyCommand(new Random(1), true, true),
         any -> RecordCodec.TOPIC.encode(any.of(TopicInfo.class)),
         bytes -> RecordCodec.TOPIC.encode(RecordCodec.TOPIC.decode(bytes)));
     pin(
         "ShardRecord sealed",
-        new AnyCommand(new Random(1)),
+        new AnyCommand(new Random(1), true, true),
         any -> rows(any.of(Change.PutShard.class)::write),
         null);
     pin(
         "DelayedBatch cancelled",
-        new AnyCommand(new Random(1)),
+        new AnyCommand(new Random(1), true, true),
         any -> rows(any.of(Change.KeepRest.class)::write),
         null);
     pin(
@@ -119,6 +119,22 @@ class PinnedBytesTest {
         AnyCommand.moved(new Random(1)),
         any -> rows(any.of(Change.KeepRest.class)::write),
         null);
+    for (Class<? extends DataCommand> kind :
+        List.of(DataCommand.OpenShards.class, DataCommand.TakeSteps.class)) {
+      pin(
+          "DataCommand$" + kind.getSimpleName() + " of subscriptions",
+          new AnyCommand(new Random(1)),
+          any -> Entry.of(any.of(kind), 123),
+          bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
+    }
+    for (Class<? extends MetaCommand> kind :
+        List.of(MetaCommand.ActivateTopic.class, MetaCommand.OpenLayout.class)) {
+      pin(
+          "MetaCommand$" + kind.getSimpleName() + " of subscriptions",
+          new AnyCommand(new Random(1)),
+          any -> Entry.of(any.of(kind), 123),
+          bytes -> Entry.of(CommandCodec.meta(new ByteReader(body(bytes))), 123));
+    }
     String file = System.getProperty("evenkeel.pin");
     if (file != null) {
       Files.write(Path.of(file), lines);

@@ -41,6 +41,10 @@ final class Bench {
   long now = 1_000_000;
   long term = 1;
   Set<String> clusterMembers = Set.of("c1", "c2");
+
+  /** The feature level of the cluster; 0: leases begin with their first owner. */
+  int level;
+
   final Map<String, Assignor> assignors = new TreeMap<>();
   int plans;
 
@@ -84,6 +88,11 @@ final class Bench {
 
   private final Deque<Runnable> heldForgets = new ArrayDeque<>();
 
+  /** Reads of the topics are answered by {@link #answerNextView}. */
+  boolean holdViews;
+
+  private final Deque<DispatcherAction.ReadView> heldViews = new ArrayDeque<>();
+
   /** Commands about shards are applied, but nobody learns of it. */
   boolean loseAnswers;
 
@@ -124,6 +133,7 @@ final class Bench {
     dead = false;
     core =
         new DispatcherCore(settings, assignors::get, assignors.keySet(), term++, 0, clusterMembers);
+    core.featureLevel(level);
     core.recall(List.copyOf(log.moves.values()));
     run(core.groupLeasesRead(List.copyOf(log.groupLeases.values()), now));
     run(core.recover(log.topics, log.groups(), log.statuses(null), ghosts, now));
@@ -367,7 +377,11 @@ final class Bench {
         run(core.answered(a, reply, now));
       }
     } else if (action instanceof DispatcherAction.ReadView a) {
-      run(core.answered(a, List.copyOf(log.topics), now));
+      if (holdViews) {
+        heldViews.add(a);
+      } else {
+        run(core.answered(a, List.copyOf(log.topics), now));
+      }
     } else if (action instanceof DispatcherAction.ReadLeases a) {
       run(core.answered(a, log.statuses(a.group()), now));
     } else if (action instanceof DispatcherAction.ReadGroups a) {
@@ -402,6 +416,11 @@ final class Bench {
     lateShard = -1;
     late.forEach(Runnable::run);
     late.clear();
+  }
+
+  /** Answers one read of the topics with what is there now. */
+  void answerNextView() {
+    run(core.answered(heldViews.remove(), List.copyOf(log.topics), now));
   }
 
   void answerNextForget() {

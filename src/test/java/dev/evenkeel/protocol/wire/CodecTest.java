@@ -38,6 +38,10 @@ class CodecTest {
       List.of(
           new MetaCommand.CreateTopic("t", 12, CONFIG),
           new MetaCommand.ActivateTopic(5),
+          new MetaCommand.ActivateTopic(5, List.of()),
+          new MetaCommand.ActivateTopic(5, List.of("g", "h")),
+          new MetaCommand.OpenLayout(5),
+          new MetaCommand.OpenLayout(5, List.of("g")),
           new MetaCommand.ConfigureTopic(5, CONFIG),
           new MetaCommand.DeleteTopic("t"),
           new MetaCommand.RemoveTopic(5, 0),
@@ -72,6 +76,10 @@ class CodecTest {
       List.of(
           Commands.openShards(7, "t", List.of(0, 2, 4), CONFIG),
           new DataCommand.OpenShards(7, "t", List.of(0, 2, 4), CONFIG, 12),
+          new DataCommand.OpenShards(7, "t", List.of(4, 5), CONFIG, 12, List.of("g", "h"), 4),
+          new DataCommand.OpenLease("g", SHARD, StartAt.LATEST),
+          new DataCommand.TakeSteps(
+              List.of(new DataCommand.OpenLease("g", SHARD, StartAt.EARLIEST))),
           new DataCommand.DropShards(7),
           new DataCommand.ConfigureShards(7, CONFIG),
           Commands.grant("g", SHARD, "m", "i", 4, StartAt.timestamp(99)),

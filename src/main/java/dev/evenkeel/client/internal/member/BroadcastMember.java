@@ -84,6 +84,13 @@ final class BroadcastMember implements LogCalls, Feature {
     tick(Clock.millis());
   }
 
+  /** Whether it is known where to begin in all topics. */
+  boolean reads() {
+    ClusterView view = seen;
+    return view != null
+        && consumer.options.getTopics().stream().allMatch(name -> view.topic(name) != null);
+  }
+
   /** The consumer now reads other topics. */
   void topicsChanged() {
     seen = null;
@@ -120,12 +127,9 @@ final class BroadcastMember implements LogCalls, Feature {
       return;
     }
     looking = true;
+    List<String> names = consumer.options.getTopics();
     List<Future<Void>> topics =
-        consumer.options.getTopics().stream()
-            .map(view::topic)
-            .filter(Objects::nonNull)
-            .map(this::begin)
-            .toList();
+        names.stream().map(view::topic).filter(Objects::nonNull).map(this::begin).toList();
     Future.join(topics)
         .onComplete(
             done ->
@@ -136,13 +140,15 @@ final class BroadcastMember implements LogCalls, Feature {
                         return;
                       }
                       if (done.succeeded()) {
-                        seen = view;
+                        // It may read others meanwhile.
+                        seen = names.equals(consumer.options.getTopics()) ? view : null;
                         reported = null;
                       } else {
                         notBeforeMillis = now + AGAIN_MILLIS;
                         report(done.cause());
                       }
                       assign(view, now);
+                      consumer.settleTopics();
                     }));
   }
 

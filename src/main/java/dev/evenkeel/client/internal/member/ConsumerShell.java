@@ -121,6 +121,12 @@ final class ConsumerShell implements Consumer, Ending {
 
   private final java.util.function.Consumer<Link.State> onLink = this::linkChanged;
   private final SubscribedTopics topics;
+  private final List<Promise<Void>> subscribing = new ArrayList<>();
+  private long topicsChanges;
+
+  /** Of which changes of the topics the cluster knows. */
+  private long topicsKnown = -1;
+
   private Link.Listening pushes;
   private long ticker = -1;
   private long startDeadlineMillis;
@@ -409,8 +415,9 @@ final class ConsumerShell implements Consumer, Ending {
    * The dispatcher has answered a heartbeat.
    *
    * @param sentMillis when the heartbeat was sent, in monotonic milliseconds
+   * @param topics how often the topics had changed by then
    */
-  void answered(long sentMillis, Assignment assignment) {
+  void answered(long sentMillis, long topics, Assignment assignment) {
     if (ended) {
       return;
     }
@@ -423,7 +430,10 @@ final class ConsumerShell implements Consumer, Ending {
     }
     paused(assignment);
     groupLimited(assignment.groupRate() != null);
-    started.tryComplete(this);
+    if (!assignment.opening()) {
+      topicsKnown = topics;
+    }
+    settleTopics();
     turn();
   }
 
@@ -432,6 +442,44 @@ final class ConsumerShell implements Consumer, Ending {
       core.paused(assignment.pauses(), Clock.millis());
       features.forEach(feature -> feature.groupPaused(core.isPaused()));
     }
+  }
+
+  /** How often the topics have changed since the consumer began. */
+  long topicsChanges() {
+    return topicsChanges;
+  }
+
+  /**
+   * The group reads the topics: every message that is sent from now on is for it. Completes what
+   * waits for that.
+   */
+  void settleTopics() {
+    if (topicsKnown == topicsChanges && (broadcast == null || broadcast.reads())) {
+      started.tryComplete(this);
+      List<Promise<Void>> done = List.copyOf(subscribing);
+      subscribing.clear();
+      done.forEach(Promise::tryComplete);
+    }
+  }
+
+  /** Completes when the group reads the topics that the options have now. */
+  Future<Void> topicsRead() {
+    if (options.getTopics().isEmpty()) {
+      return Future.succeededFuture();
+    }
+    Promise<Void> done = Promise.promise();
+    subscribing.add(done);
+    return done.future()
+        .timeout(START_MILLIS_MAX, TimeUnit.MILLISECONDS)
+        .recover(
+            late ->
+                Future.failedFuture(
+                    late instanceof RefusedException
+                        ? late
+                        : Refusal.UNAVAILABLE.error(
+                            "%s reads the topic as soon as the cluster answers: it has not within"
+                                + " %s s",
+                            this, START_MILLIS_MAX / 1000)));
   }
 
   /** The group has, or has not, a rate, which counts for members that do not ask for it, too. */
@@ -630,6 +678,8 @@ final class ConsumerShell implements Consumer, Ending {
   }
 
   private void end(String why) {
+    RefusedException closed = Refusal.INVALID.error("%s: %s", this, why);
+    subscribing.forEach(each -> each.tryFail(closed));
     core.replaced(why, Clock.millis());
     act();
     ended = true;
@@ -712,6 +762,7 @@ final class ConsumerShell implements Consumer, Ending {
 
   /** The options have other topics than before. */
   void topicsChanged() {
+    topicsChanges++;
     if (broadcast != null) {
       broadcast.topicsChanged();
     }

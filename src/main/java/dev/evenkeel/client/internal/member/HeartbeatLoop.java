@@ -59,6 +59,7 @@ final class HeartbeatLoop {
       return;
     }
     plan.sent(now);
+    long topics = consumer.topicsChanges();
     send(false, Retry.NONE)
         .onComplete(
             answered ->
@@ -66,7 +67,7 @@ final class HeartbeatLoop {
                     () -> {
                       if (answered.succeeded()) {
                         plan.answered(Clock.millis());
-                        consumer.answered(now, answered.result());
+                        consumer.answered(now, topics, answered.result());
                       } else {
                         failed(RefusedException.of(answered.cause()));
                       }

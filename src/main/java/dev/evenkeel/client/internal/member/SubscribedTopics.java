@@ -75,7 +75,7 @@ final class SubscribedTopics {
     consumer
         .directory
         .view()
-        .onSuccess(view -> consumer.context.run(() -> done.handle(add(topic, view))))
+        .onSuccess(view -> consumer.context.run(() -> add(topic, view).onComplete(done)))
         .onFailure(done::fail);
     return done.future();
   }
@@ -86,8 +86,11 @@ final class SubscribedTopics {
     }
     try {
       // What is read may have changed while the view was asked for.
+      List<String> before = consumer.options.getTopics();
       use(subscription.with(topic, consumer.toString()));
-      return Future.succeededFuture();
+      return consumer.options.getTopics().equals(before)
+          ? Future.succeededFuture()
+          : consumer.topicsRead();
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }

@@ -1,0 +1,196 @@
+package dev.evenkeel.dispatcher.core;
+
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Set;
+import java.util.TreeMap;
+
+/**
+ * On which shards a group still needs leases. A group has one on every shard of every topic that it
+ * reads, from the moment in which it subscribes: retention keeps what it has not consumed, and
+ * "latest" is that moment. A member joins once they are there.
+ *
+ * <p>Shards that are made while a group reads the topic come with its lease. The dispatcher opens
+ * the others: those on the shards that are there when the group subscribes, and in a cluster of
+ * versions in which a lease began with its first owner. So what it sees of the topics must be newer
+ * than the subscription.
+ */
+final class Subscriptions {
+  /** A dispatcher that takes over must find no lease on a shard, and none on a later one. */
+  private static final Comparator<Shard> NEWEST_FIRST =
+      Comparator.comparingInt(Shard::topicId)
+          .thenComparing(Comparator.comparingInt(Shard::shard).reversed());
+
+  private final GroupState group;
+  private final DispatcherState state;
+
+  /**
+   * Shards without a lease, and where the group begins there: null if that is not known yet. It
+   * does not change later, when some of the leases are there.
+   */
+  private NavigableMap<Shard, StartAt> missing = new TreeMap<>(NEWEST_FIRST);
+
+  /** Whether to look again what is missing. */
+  private boolean old = true;
+
+  /** Topics to which members have subscribed here, as long as leases on them are missing. */
+  private final Set<String> fresh = new HashSet<>();
+
+  /** Topics that came, and match a pattern that a member had subscribed to before. */
+  private final Set<String> matched = new HashSet<>();
+
+  /** How many reads of the topics had begun when the group's record named another topic. */
+  private long recordedAfter = -1;
+
+  Subscriptions(GroupState group, DispatcherState state) {
+    this.group = group;
+    this.state = state;
+  }
+
+  /** The group's record, the topics or the leases are not what they were. */
+  void changed() {
+    old = true;
+  }
+
+  /** The group's record names these topics, and did not before. */
+  void recorded(Set<String> topics) {
+    changed();
+    if (opens() && !topics.isEmpty()) {
+      recordedAfter = state.view.begun();
+      // Shards may have been made since the topics were read.
+      state.view.hinted();
+    }
+  }
+
+  /** Members have subscribed to these topics. */
+  void subscribed(Set<String> topics) {
+    if (opens()) {
+      fresh.addAll(topics);
+    }
+  }
+
+  /**
+   * These topics match a pattern that a member had subscribed to before. Those that have just come
+   * are read from their beginning.
+   */
+  void matched(Collection<String> topics, Topics.Change change) {
+    topics.stream().filter(change.come()::contains).forEach(matched::add);
+  }
+
+  /** The topics were read. */
+  void topicsRead() {
+    matched.removeIf(topic -> state.topics().byName(topic) == null);
+    if (recordedAfter >= 0 && isSeen()) {
+      recordedAfter = -1;
+      changed();
+      group.plan().retarget();
+      settle();
+    }
+  }
+
+  /** A lease of the group became known. */
+  void opened(Shard shard) {
+    if (missing.containsKey(shard)) {
+      missing.remove(shard);
+      if (!isMissing(shard.topicId())) {
+        matched.remove(state.topics().name(shard.topicId()));
+        settle();
+      }
+    }
+  }
+
+  private boolean isMissing(int topicId) {
+    Shard next = missing.ceilingKey(new Shard(topicId, Integer.MAX_VALUE));
+    return next != null && next.topicId() == topicId;
+  }
+
+  /** Lets those in that waited. */
+  private void settle() {
+    fresh.removeIf(topic -> missing().keySet().stream().noneMatch(each -> isOf(each, topic)));
+    state.waiting.recorded(group.name());
+  }
+
+  private boolean isOf(Shard shard, String topic) {
+    return topic.equals(state.topics().name(shard.topicId()));
+  }
+
+  /** Whether leases of the group begin with its subscriptions. */
+  boolean opens() {
+    return state.level >= FeatureLevel.SUBSCRIPTIONS
+        && group.info() != null
+        && !group.info().policy().isBroadcast();
+  }
+
+  /** Whether the topics were read since the group's record named another one. */
+  boolean isSeen() {
+    return state.view.isNewerThan(recordedAfter);
+  }
+
+  /** The shards on which a lease must be opened, in this order, and where: see above. */
+  NavigableMap<Shard, StartAt> missing() {
+    if (!opens() || !isSeen() || group.forgetting()) {
+      return Collections.emptyNavigableMap();
+    }
+    if (old) {
+      old = false;
+      NavigableMap<Shard, StartAt> next = new TreeMap<>(NEWEST_FIRST);
+      group.info().topics().forEach(topic -> look(topic, next));
+      missing = next;
+    }
+    return missing;
+  }
+
+  private void look(String name, NavigableMap<Shard, StartAt> next) {
+    TopicInfo topic = state.topics().byName(name);
+    if (topic == null || group.deletion(name) != null) {
+      return;
+    }
+    for (Shard shard : topic.all()) {
+      if (group.shards().get(shard) == null) {
+        StartAt before = missing.get(shard);
+        next.put(shard, before == null ? start(topic, shard) : before);
+      }
+    }
+  }
+
+  /**
+   * Where the group begins in a shard. If it has a lease on a shard of an earlier layout, this one
+   * was made while the group read the topic: then with its first message. Null: the leader of an
+   * earlier shard has not answered yet.
+   */
+  private StartAt start(TopicInfo topic, Shard shard) {
+    List<Shard> earlier = topic.earlier(shard.shard());
+    if (matched.contains(topic.name())
+        || earlier.stream().anyMatch(each -> group.shards().get(each) != null)) {
+      return StartAt.EARLIEST;
+    }
+    StartAt start = group.info().start();
+    boolean known =
+        start.kind() == StartAt.Kind.EARLIEST || earlier.stream().allMatch(state::isRead);
+    return known ? start : null;
+  }
+
+  /**
+   * Whether a member that reads those topics has to wait for leases. If the group has read a topic
+   * before, it does not wait for shards whose leader has not answered: there may be a lease.
+   */
+  boolean waits(Collection<String> topics) {
+    if (!opens()) {
+      return false;
+    }
+    if (!isSeen() || !Collections.disjoint(fresh, topics)) {
+      return true;
+    }
+    return missing().keySet().stream()
+        .anyMatch(
+            shard -> state.isRead(shard) && topics.contains(state.topics().name(shard.topicId())));
+  }
+}

@@ -1,0 +1,190 @@
+package dev.evenkeel.dispatcher.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
+import dev.evenkeel.dispatcher.ModelLog;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+/** A group has leases on all shards of its topics before a member of it is answered. */
+class SubscriptionsTest {
+  private static final Shard SHARD = new Shard(1, 0);
+
+  private final Bench bench = new Bench(new ModelLog().topic(1, "t", 2));
+
+  private void activate() {
+    bench.level = FeatureLevel.SUBSCRIPTIONS;
+    bench.activate(List.of());
+  }
+
+  private static Heartbeat latest(Heartbeat beat) {
+    return Heartbeats.with(beat, "start", StartAt.LATEST);
+  }
+
+  private static Heartbeat reading(Heartbeat beat, List<String> topics) {
+    return Heartbeats.with(beat, "topics", topics);
+  }
+
+  /** The topic gets one more layout, with that many shards. */
+  private void reshard(int shards) {
+    TopicInfo topic = bench.log.topics.get(0);
+    bench.log.topics.set(0, topic.opening(shards, List.of()).opened(bench.now));
+  }
+
+  private Lease lease(int shard) {
+    return bench.log.lease(Bench.GROUP, new Shard(1, shard));
+  }
+
+  @Test
+  void aMemberIsAnsweredOnceTheLeasesAreThere() {
+    activate();
+    bench.log.ends.put(SHARD, 7L);
+    bench.lateShard = 0;
+    Heartbeat beat = latest(bench.beat("a"));
+    assertThat(bench.send(beat)).as("one lease is missing").isNull();
+    assertThat(lease(0).committed()).isEqualTo(7);
+    assertThat(lease(0).owned()).isFalse();
+    bench.answerLate();
+    assertThat(bench.send(beat)).isInstanceOf(Assignment.class);
+    assertThat(bench.owners()).isEqualTo("aa");
+    assertThat(lease(0).committed()).as("where it subscribed").isEqualTo(7);
+  }
+
+  @Test
+  void aLogGroupWithoutALeaderHoldsUpWhoSubscribesButNoMember() {
+    activate();
+    bench.log.topic(2, "u", 1);
+    bench.send(bench.beat("a"));
+    bench.pass(2_000, bench.beat("a"));
+    bench.lateShard = 0;
+    Heartbeat both = reading(bench.beat("a"), List.of("t", "u"));
+    Heartbeat joins = reading(bench.beat("b"), List.of("t", "u"));
+    assertThat(bench.send(both)).isNotNull();
+    assertThat(bench.send(joins)).isNull();
+    Object answer = bench.send(both);
+    assertThat(((Assignment) answer).opening()).as("it goes on with what it has").isTrue();
+    assertThat(((Assignment) answer).shards()).hasSize(2);
+    bench.answerLate();
+    assertThat(((Assignment) bench.send(both)).opening()).isFalse();
+    assertThat(bench.send(joins)).isInstanceOf(Assignment.class);
+  }
+
+  /** The topics are read after the subscription is recorded: there may be others since. */
+  @Test
+  void leasesAreOpenedOnShardsThatWereMadeSinceTheTopicsWereRead() {
+    activate();
+    reshard(3);
+    bench.log.ends.put(new Shard(1, 2), 9L);
+    Heartbeat beat = latest(bench.beat("a"));
+    bench.send(beat);
+    bench.send(beat);
+    for (int shard = 0; shard < 5; shard++) {
+      assertThat(lease(shard)).as("shard " + shard).isNotNull();
+    }
+    assertThat(lease(2).committed()).as("not what was sent before").isEqualTo(9);
+    assertThat(lease(0).finished()).as("what is before the end of a sealed shard").isTrue();
+  }
+
+  @Test
+  void nothingIsOpenedByAReadThatBeganBeforeTheSubscription() {
+    activate();
+    bench.holdViews = true;
+    bench.run(bench.core.topicsChanged(bench.now));
+    Heartbeat beat = latest(bench.beat("a"));
+    assertThat(bench.send(beat)).isNull();
+    bench.answerNextView();
+    assertThat(bench.writes()).isEmpty();
+    reshard(3);
+    bench.answerNextView();
+    assertThat(lease(4)).isNotNull();
+  }
+
+  @Test
+  void shardsThatAreOlderThanItsLeasesBeginWithTheirFirstMessage() {
+    // As a cluster of a former version left it.
+    bench.activate(List.of());
+    bench.send(latest(bench.beat("a")));
+    assertThat(lease(0)).isNotNull();
+    reshard(3);
+    bench.log.ends.put(new Shard(1, 2), 9L);
+    activate();
+    assertThat(lease(2).committed()).isZero();
+  }
+
+  /** Somebody has sent messages before the member, or its dispatcher, heard of the topic. */
+  @Test
+  void aTopicThatComesAndMatchesAPatternIsReadFromItsBeginning() {
+    activate();
+    Heartbeat beat = latest(reading(bench.beat("a"), List.of("t*")));
+    bench.log.ends.put(SHARD, 7L);
+    assertThat(bench.send(beat)).isInstanceOf(Assignment.class);
+    assertThat(lease(0).committed()).isEqualTo(7);
+    bench.log.topic(2, "tx", 1);
+    bench.log.ends.put(new Shard(2, 0), 5L);
+    bench.run(bench.core.topicsChanged(bench.now));
+    assertThat(bench.log.lease(Bench.GROUP, new Shard(2, 0)).committed()).isZero();
+  }
+
+  @Test
+  void aMissingLeaseIsOpenedWithoutAMember() {
+    activate();
+    bench.send(bench.beat("a"));
+    bench.send(bench.beat("a"));
+    bench.send(Bench.leaving(bench.beat("a")));
+    bench.log.topic(2, "u", 1);
+    bench.log.apply(
+        dev.evenkeel.protocol.Commands.declareGroup(
+            Bench.GROUP, GroupPolicy.SHARDED, List.of("u"), StartAt.EARLIEST, false),
+        bench.now);
+    bench.pass(10_000);
+    assertThat(bench.log.lease(Bench.GROUP, new Shard(2, 0))).isNotNull();
+  }
+
+  @Test
+  void noLeasesInModeBroadcastAndInFormerClusters() {
+    activate();
+    Heartbeat copies = Bench.in(bench.beat("a"), "broadcast", List.of("t"), null);
+    assertThat(bench.send(copies)).isInstanceOf(Assignment.class);
+    bench.pass(10_000, copies);
+    assertThat(bench.writes()).isEmpty();
+
+    Bench former = Bench.withShards(2);
+    assertThat(former.send(former.beat("a"))).isInstanceOf(Assignment.class);
+    former.pass(1_000, former.beat("a"));
+    assertThat(former.actions)
+        .filteredOn(DispatcherAction.Write.class::isInstance)
+        .noneMatch(
+            each -> ((DispatcherAction.Write) each).command() instanceof DataCommand.OpenLease);
+  }
+
+  @Test
+  void aResetWaitsForTheLease() {
+    activate();
+    bench.send(bench.beat("a"));
+    bench.send(bench.beat("a"));
+    bench.send(Bench.leaving(bench.beat("a")));
+    long request = bench.reset(false, 0, 0, 1);
+    assertThat(bench.answer(request)).isInstanceOf(DispatcherAction.ResetDone.class);
+    bench.log.topic(2, "u", 1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.run(
+        bench.core.reset(
+            99, Bench.GROUP, List.of(new Shard(2, 0)), StartAt.offset(0), false, bench.now));
+    assertThat(bench.answer(99))
+        .as("it does not read that topic")
+        .isInstanceOfSatisfying(
+            DispatcherAction.Refuse.class,
+            no -> assertThat(no.refusal()).isEqualTo(Refusal.UNKNOWN_SHARD));
+  }
+}
