@@ -56,7 +56,7 @@ class PoisonIT extends OneNode {
     String work =
         "read -r line; case $line in poison) echo $EVENKEEL_ATTEMPT >> "
             + attempts
-            + "; kill -9 $PPID; sleep 5;; esac; echo $line >> "
+            + "; kill -9 $PPID; exit 1;; esac; echo $line >> "
             + done;
     List<String> arguments = new ArrayList<>(options);
     arguments.addAll(List.of("--exec", work));
