@@ -104,6 +104,7 @@ public record ClusterView(
       new RecordJson<>(TopicInfo.class)
           .form("state", (json, state) -> {}, json -> TopicInfo.State.ACTIVE)
           .form("layouts", ClusterView::writeLayouts, ClusterView::layouts)
+          .form("dropped", ClusterView::writeDropped, ClusterView::dropped)
           .form("next", (json, next) -> {}, json -> null);
 
   private static final RecordJson<TopicInfo.Layout> LAYOUT =
@@ -170,18 +171,35 @@ public record ClusterView(
     TopicInfo.Layout open = layouts.get(layouts.size() - 1);
     json.put("shards", open.shards());
     if (!isPlain(layouts)) {
-      JsonArray all = new JsonArray();
-      layouts.forEach(each -> all.add(LAYOUT.write(each)));
-      json.put("layouts", all);
+      json.put("layouts", all(layouts));
     }
   }
 
   private static List<TopicInfo.Layout> layouts(JsonObject json) {
-    JsonArray all = json.getJsonArray("layouts");
-    if (all == null) {
+    if (!json.containsKey("layouts")) {
       int shards = json.getInteger("shards");
       return List.of(new TopicInfo.Layout(0, shards, json.getLong("createdMillis")));
     }
+    return layouts(json.getJsonArray("layouts"));
+  }
+
+  private static void writeDropped(JsonObject json, List<TopicInfo.Layout> dropped) {
+    if (!dropped.isEmpty()) {
+      json.put("dropped", all(dropped));
+    }
+  }
+
+  private static List<TopicInfo.Layout> dropped(JsonObject json) {
+    return layouts(json.getJsonArray("dropped", new JsonArray()));
+  }
+
+  private static JsonArray all(List<TopicInfo.Layout> layouts) {
+    JsonArray all = new JsonArray();
+    layouts.forEach(each -> all.add(LAYOUT.write(each)));
+    return all;
+  }
+
+  private static List<TopicInfo.Layout> layouts(JsonArray all) {
     List<TopicInfo.Layout> layouts = new ArrayList<>();
     for (int i = 0; i < all.size(); i++) {
       layouts.add(LAYOUT.readItem(all, i));

@@ -388,9 +388,9 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   }
 
   /**
-   * Whether to send what an earlier run left even if the cluster has forgotten the producer, so
-   * that it cannot recognise repeats any more; by default false. Some messages may then be in the
-   * log twice.
+   * Whether to send what an earlier run left even if the cluster has forgotten the producer, or
+   * what a dropped shard had taken, so that it cannot recognise repeats; by default false. Some
+   * messages may then be in the log twice.
    */
   public ProducerOptions setSpoolResend(boolean spoolResend) {
     return set(SPOOL_RESEND, spoolResend);

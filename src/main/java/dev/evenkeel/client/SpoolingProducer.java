@@ -77,8 +77,8 @@ public interface SpoolingProducer extends Producer {
   /**
    * Completes when the producer was closed. Fails with the reason if the producer ends by itself:
    * for example PRODUCER_FENCED if another producer took its name, UNKNOWN_TOPIC if the topic was
-   * deleted, UNAVAILABLE if the disk failed, or UNKNOWN_PRODUCER if the cluster has forgotten the
-   * producer.
+   * deleted, UNAVAILABLE if the disk failed, UNKNOWN_PRODUCER if the cluster has forgotten the
+   * producer, or INDETERMINATE if it has forgotten what a shard had taken that was dropped.
    */
   Future<Void> ended();
 

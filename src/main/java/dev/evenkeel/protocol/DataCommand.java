@@ -142,11 +142,19 @@ public sealed interface DataCommand {
   /**
    * Drops the sealed shards of a topic that this log group holds and whose numbers are below {@code
    * below}, with their leases.
+   *
+   * @param forgetBelow of shards with numbers below this, which are gone, it forgets what it had
+   *     taken of producers. {@link #EVERYTHING}: of all that are gone
    */
-  record DropSealed(int topicId, int below) implements DataCommand, Managed {
+  record DropSealed(int topicId, int below, int forgetBelow) implements DataCommand, Managed {
+    public static final int EVERYTHING = Integer.MAX_VALUE;
+
     @Override
     public void check() {
       new Shard(topicId, below).check();
+      if (forgetBelow < 0) {
+        throw invalid("there are no shards below " + forgetBelow);
+      }
     }
   }
 

@@ -3,6 +3,7 @@ package dev.evenkeel.protocol;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A topic as the meta log holds it.
@@ -11,6 +12,8 @@ import java.util.stream.IntStream;
  * @param name what users call it
  * @param layouts what shards it has: oldest first; the last one is open to producers, the others
  *     are sealed. At least one
+ * @param dropped layouts before those, whose shards are gone: their data log groups can still tell
+ *     which batches of a producer they had taken. Oldest first
  * @param next the layout that is being opened, or null
  * @param createdMillis milliseconds since 1970
  */
@@ -18,10 +21,17 @@ public record TopicInfo(
     int id,
     String name,
     List<Layout> layouts,
+    List<Layout> dropped,
     Layout next,
     TopicConfig config,
     State state,
     long createdMillis) {
+
+  /** Most layouts of which the data log groups remember what they had taken. */
+  public static final int DROPPED_LAYOUTS_MAX = 16;
+
+  /** Most shards of those layouts, but at least one layout is remembered. */
+  public static final int DROPPED_SHARDS_MAX = 1_024;
 
   /** CREATING → ACTIVE → DELETING → gone. */
   public enum State {
@@ -73,6 +83,18 @@ public record TopicInfo(
     }
   }
 
+  /** A topic of which no layout is remembered. */
+  public TopicInfo(
+      int id,
+      String name,
+      List<Layout> layouts,
+      Layout next,
+      TopicConfig config,
+      State state,
+      long createdMillis) {
+    this(id, name, layouts, List.of(), next, config, state, createdMillis);
+  }
+
   /** A topic whose number of shards has never changed. */
   public TopicInfo(
       int id, String name, int shards, TopicConfig config, State state, long createdMillis) {
@@ -103,11 +125,11 @@ public record TopicInfo(
   }
 
   public TopicInfo inState(State to) {
-    return new TopicInfo(id, name, layouts, next, config, to, createdMillis);
+    return new TopicInfo(id, name, layouts, dropped, next, config, to, createdMillis);
   }
 
   public TopicInfo configured(TopicConfig to) {
-    return new TopicInfo(id, name, layouts, next, to, state, createdMillis);
+    return new TopicInfo(id, name, layouts, dropped, next, to, state, createdMillis);
   }
 
   /**
@@ -117,20 +139,46 @@ public record TopicInfo(
    */
   public TopicInfo opening(int shards, List<Integer> groups) {
     Layout opened = new Layout(open().end(), shards, 0, groups);
-    return new TopicInfo(id, name, layouts, opened, config, state, createdMillis);
+    return new TopicInfo(id, name, layouts, dropped, opened, config, state, createdMillis);
   }
 
   /** The layout that was being opened is open; the one before is sealed. */
   public TopicInfo opened(long nowMillis) {
     List<Layout> all = new ArrayList<>(layouts);
     all.add(new Layout(next.first(), next.shards(), nowMillis, next.groups()));
-    return new TopicInfo(id, name, List.copyOf(all), null, config, state, createdMillis);
+    return new TopicInfo(id, name, List.copyOf(all), dropped, null, config, state, createdMillis);
   }
 
-  /** Without its oldest layout. */
-  public TopicInfo withoutOldest() {
+  /**
+   * Without its oldest layout.
+   *
+   * @param remembered whether the data log groups can still tell what that layout had taken
+   */
+  public TopicInfo withoutOldest(boolean remembered) {
     List<Layout> rest = List.copyOf(layouts.subList(1, layouts.size()));
-    return new TopicInfo(id, name, rest, next, config, state, createdMillis);
+    List<Layout> gone = remembered ? withNewest(dropped, layouts.get(0)) : List.of();
+    return new TopicInfo(id, name, rest, gone, next, config, state, createdMillis);
+  }
+
+  private static List<Layout> withNewest(List<Layout> dropped, Layout newest) {
+    List<Layout> all = new ArrayList<>(dropped);
+    all.add(newest);
+    while (all.size() > 1
+        && (all.size() > DROPPED_LAYOUTS_MAX
+            || newest.end() - all.get(0).first() > DROPPED_SHARDS_MAX)) {
+      all.remove(0);
+    }
+    return List.copyOf(all);
+  }
+
+  /** The lowest number of a shard of which a data log group can still tell what it had taken. */
+  public int firstRemembered() {
+    return dropped.isEmpty() ? layouts.get(0).first() : dropped.get(0).first();
+  }
+
+  /** Whether a shard that is gone was of one of the {@link #dropped} layouts. */
+  public boolean remembers(int shard) {
+    return dropped.stream().anyMatch(layout -> layout.has(shard));
   }
 
   /** The layout that producers write to. */
@@ -145,13 +193,17 @@ public record TopicInfo(
 
   /** Whether log groups hold its shards that the cluster was not formed with. */
   public boolean isPlaced() {
-    // A loop, because every topic is asked when one has changed.
+    // Loops, because every topic is asked when one has changed.
+    return isPlaced(layouts) || isPlaced(dropped) || next != null && !next.groups().isEmpty();
+  }
+
+  private static boolean isPlaced(List<Layout> layouts) {
     for (Layout layout : layouts) {
       if (!layout.groups().isEmpty()) {
         return true;
       }
     }
-    return next != null && !next.groups().isEmpty();
+    return false;
   }
 
   /**
@@ -160,10 +212,26 @@ public record TopicInfo(
    * @param formedGroups how many data log groups the cluster was formed with
    */
   public int group(int shard, int formedGroups) {
-    Layout layout = next != null && next.has(shard) ? next : layoutOf(shard);
+    Layout layout =
+        next != null && next.has(shard)
+            ? next
+            : Stream.concat(dropped.stream(), layouts.stream())
+                .filter(each -> each.has(shard))
+                .findFirst()
+                .orElse(null);
     return layout == null || layout.groups().isEmpty()
         ? new Shard(id, shard).dataGroup(formedGroups)
         : layout.groups().get((shard - layout.first()) % layout.groups().size());
+  }
+
+  /**
+   * The layouts before the open one of which it can be learned what their shards took; oldest
+   * first.
+   */
+  public List<Layout> former() {
+    List<Layout> former = new ArrayList<>(dropped);
+    former.addAll(layouts.subList(0, layouts.size() - 1));
+    return former;
   }
 
   /** Whether its number of shards has changed, and former shards are still there. */

@@ -35,12 +35,30 @@ class TopicInfoTest {
     assertThat(topic.numbers()).hasSize(19);
     assertThat(topic.isSealed(15)).isTrue();
     assertThat(topic.isSealed(16)).isFalse();
-    TopicInfo rest = topic.withoutOldest();
+    TopicInfo rest = topic.withoutOldest(false);
     assertThat(rest.has(3)).isFalse();
     assertThat(rest.has(4)).isTrue();
     assertThat(rest.parents(4)).isEmpty();
     assertThat(rest.opening(5, List.of()).next()).isEqualTo(new TopicInfo.Layout(19, 5, 0));
     assertThat(rest.opening(5, List.of()).numbers()).hasSize(15);
+  }
+
+  @Test
+  void aFewLayoutsAreRememberedThatAreGone() {
+    TopicInfo topic = topic(4, 12, 3).withoutOldest(true);
+    assertThat(topic.remembers(3)).isTrue();
+    assertThat(topic.remembers(4)).isFalse();
+    assertThat(topic.has(3)).isFalse();
+    assertThat(topic.former()).extracting(TopicInfo.Layout::first).containsExactly(0, 4);
+    for (int i = 0; i < 40; i++) {
+      topic = topic.opening(5, List.of(1)).opened(30).withoutOldest(true);
+    }
+    assertThat(topic.dropped()).hasSize(TopicInfo.DROPPED_LAYOUTS_MAX);
+    assertThat(topic.firstRemembered()).isEqualTo(topic.dropped().get(0).first()).isPositive();
+    assertThat(topic.group(topic.firstRemembered(), 3)).as("where it was").isEqualTo(1);
+    topic = topic.opening(2_000, List.of()).opened(40).withoutOldest(true);
+    topic = topic.opening(1, List.of()).opened(50).withoutOldest(true).withoutOldest(true);
+    assertThat(topic.dropped()).as("even one that is too large").hasSize(1);
   }
 
   @Test

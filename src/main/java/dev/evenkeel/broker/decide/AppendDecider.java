@@ -61,8 +61,7 @@ public final class AppendDecider {
   private final List<Change> changes = new ArrayList<>();
   private final Map<Shard, DelayCounts> delays = new LinkedHashMap<>();
 
-  /** Whether the results of delayed batches have their serials. */
-  private final boolean tellSerials;
+  private final int level;
 
   private int freshProducers;
 
@@ -71,7 +70,7 @@ public final class AppendDecider {
    * @param level the feature level of the log group's state
    */
   public AppendDecider(DataTables tables, LogTime time, long index, int level) {
-    tellSerials = level >= FeatureLevel.CANCELLING;
+    this.level = level;
     this.tables = tables;
     this.time = time;
     this.index = index;
@@ -102,7 +101,7 @@ public final class AppendDecider {
     if (record == null) {
       TopicRecord topic = tables.topic(shard.topicId());
       boolean known = topic != null && !topic.dropped();
-      return new Result(known ? UNKNOWN_SHARD : UNKNOWN_TOPIC, 0);
+      return known ? ofGone(shard, batch) : new Result(UNKNOWN_TOPIC, 0);
     }
     if (batch.producerId() == 0) {
       Refusal refusal = refusalOf(item, record);
@@ -110,8 +109,8 @@ public final class AppendDecider {
     }
     long id = batch.producerId();
     ProducerShard key = new ProducerShard(id, shard);
-    ProducerRecord producer = producers.containsKey(id) ? producers.get(id) : tables.producer(id);
-    RecentSequences ring = rings.containsKey(key) ? rings.get(key) : tables.ring(key);
+    ProducerRecord producer = producer(id);
+    RecentSequences ring = ring(key);
     Result verdict = judge(batch, producer, ring);
     if (verdict != TAKE) {
       return verdict;
@@ -123,6 +122,30 @@ public final class AppendDecider {
     return refusal == null
         ? new Result(null, take(item, record, producer, key, ring))
         : new Result(refusal, 0);
+  }
+
+  /**
+   * The result of a batch for a shard that is not there: what it was if the shard took the batch
+   * before it went, as far as that is remembered; else UNKNOWN_SHARD.
+   */
+  private Result ofGone(Shard shard, BatchHeader batch) {
+    ProducerRecord producer = producer(batch.producerId());
+    RecentSequences ring = ring(new ProducerShard(batch.producerId(), shard));
+    boolean forgotten =
+        level >= FeatureLevel.DROPPED_LAYOUTS
+            && batch.producerId() != 0
+            && producer == null
+            && batch.firstSequence() > 0;
+    Result verdict = ring == null && !forgotten ? TAKE : judge(batch, producer, ring);
+    return verdict == TAKE ? new Result(UNKNOWN_SHARD, 0) : verdict;
+  }
+
+  private ProducerRecord producer(long id) {
+    return producers.containsKey(id) ? producers.get(id) : tables.producer(id);
+  }
+
+  private RecentSequences ring(ProducerShard key) {
+    return rings.containsKey(key) ? rings.get(key) : tables.ring(key);
   }
 
   /**
@@ -243,7 +266,8 @@ public final class AppendDecider {
     BatchPlace place = new BatchPlace(index, item.at(), item.batch().crc());
     if (item.delayed()) {
       long serial = delay(item, place);
-      return tellSerials ? Result.delayed(serial) : Result.OFFSET_FORGOTTEN;
+      // From this level on, the results of delayed batches have their serials.
+      return level >= FeatureLevel.CANCELLING ? Result.delayed(serial) : Result.OFFSET_FORGOTTEN;
     }
     IndexEntry entry = record.next(item.batch(), place, time.millis());
     changes.add(new Change.PutBatch(item.shard(), entry));

@@ -153,7 +153,8 @@ public record ProducerDecider(DataTables tables, long nowMillis) {
         .forEach(
             (key, ring) -> {
               ShardRecord shard = tables.shard(key.shard());
-              if (shard != null && shard.sealed()) {
+              // Of a shard that is gone, too.
+              if (shard == null || shard.sealed()) {
                 last.put(key.shard(), ring.next() - 1);
               }
             });

@@ -9,7 +9,9 @@ import dev.evenkeel.broker.state.RetentionMarks;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.SpoolPublisher;
 import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -34,9 +36,14 @@ public final class RetainDecider {
   private final DataTables tables;
   private final Store store;
   private final long timeMillis;
+  private final int level;
   private final List<Change> changes = new ArrayList<>();
 
-  public RetainDecider(DataTables tables, Store store, long timeMillis) {
+  /**
+   * @param level the feature level of the log group's state
+   */
+  public RetainDecider(DataTables tables, Store store, long timeMillis, int level) {
+    this.level = level;
     this.tables = tables;
     this.store = store;
     this.timeMillis = timeMillis;
@@ -125,13 +132,17 @@ public final class RetainDecider {
   private void producers() {
     List<ProducerRecord> kept = new ArrayList<>();
     for (ProducerRecord each : tables.producers()) {
-      if (each.publisherOf() != null) {
+      boolean spool =
+          level >= FeatureLevel.DROPPED_LAYOUTS
+              && each.publisherOf() != null
+              && SpoolPublisher.isGroup(each.publisherOf().group());
+      if (each.publisherOf() != null && !spool) {
         // A publisher is removed with its group or input shard, however long it is silent.
         continue;
       }
       if (timeMillis - each.usedMillis() > PRODUCER_IDLE_MILLIS_MAX) {
         changes.addAll(ProducerDecider.forget(tables, each));
-      } else {
+      } else if (!spool) {
         kept.add(each);
       }
     }

@@ -97,7 +97,8 @@ public record ShardDecider(DataTables tables, int level) {
     List<Change> changes = new ArrayList<>();
     remove(gone, changes);
     tables.ringsIn(command.topicId()).stream()
-        .filter(ring -> gone.contains(ring.shard()))
+        .filter(ring -> ring.shard().shard() < command.forgetBelow())
+        .filter(ring -> gone.contains(ring.shard()) || tables.shard(ring.shard()) == null)
         .forEach(ring -> changes.add(Change.removeRing(ring)));
     List<LeaseKey> publishers =
         tables.publishers().stream()

@@ -217,8 +217,12 @@ public record TopicDecider(MetaTables tables) {
     return unknown == null ? put(topic.opened(nowMillis)) : needsLeases(unknown);
   }
 
-  /** Nothing is left of the topic's oldest layout. */
-  public Decision<MetaChange> forget(MetaCommand.ForgetLayout command) {
+  /**
+   * Nothing is left of the topic's oldest layout.
+   *
+   * @param level the feature level of the log group's state
+   */
+  public Decision<MetaChange> forget(MetaCommand.ForgetLayout command, int level) {
     TopicInfo topic = tables.topic(command.topicId());
     if (topic == null) {
       return unknown(String.valueOf(command.topicId()));
@@ -227,7 +231,8 @@ public record TopicDecider(MetaTables tables) {
       return Decision.unchanged(new Reply.OfTopic(topic));
     }
     return put(
-        topic.withoutOldest(), new PauseDecider(tables).ofLayout(topic, topic.layouts().get(0)));
+        topic.withoutOldest(level >= FeatureLevel.DROPPED_LAYOUTS),
+        new PauseDecider(tables).ofLayout(topic, topic.layouts().get(0)));
   }
 
   private static Decision<MetaChange> put(TopicInfo topic) {

@@ -287,7 +287,7 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.OpenPublisher c) {
       return new ProducerDecider(tables, time.millis()).open(c);
     } else if (command instanceof DataCommand.Retain) {
-      return new RetainDecider(tables, store, time.millis()).decide();
+      return new RetainDecider(tables, store, time.millis(), level()).decide();
     } else if (command instanceof DataCommand.RaiseFeatureLevel
         || command instanceof DataCommand.FillLog) {
       return new Decision<>(List.of(), Reply.DONE);

@@ -102,7 +102,7 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
     } else if (command instanceof MetaCommand.OpenLayout c) {
       return new TopicDecider(tables).open(c, now);
     } else if (command instanceof MetaCommand.ForgetLayout c) {
-      return new TopicDecider(tables).forget(c);
+      return new TopicDecider(tables).forget(c, level());
     } else if (command instanceof MetaCommand.DeclareGroup c) {
       return new GroupDecider(tables).declare(c, now);
     } else if (command instanceof MetaCommand.SeeGroup c) {

@@ -98,7 +98,10 @@ final class ShardTending {
         found.accept(topic.id(), new DataCommand.ConfigureShards(topic.id(), topic.config()));
       } else if (hasBefore(topic.layouts().get(0).first(), topic.id(), tables)) {
         int first = topic.layouts().get(0).first();
-        found.accept(topic.id(), new DataCommand.DropSealed(topic.id(), first));
+        // To take over from producers that were away, the log group remembers what they sent.
+        int forgetBelow =
+            topic.dropped().isEmpty() ? DataCommand.DropSealed.EVERYTHING : topic.firstRemembered();
+        found.accept(topic.id(), new DataCommand.DropSealed(topic.id(), first, forgetBelow));
       }
     }
   }

@@ -155,7 +155,7 @@ public record WhatIf(
     TopicInfo opened = topic.next() == null ? topic : topic.opened(topic.createdMillis());
     TopicInfo relaid = opened.opening(count, List.of()).opened(topic.createdMillis());
     while (relaid.hasSealed()) {
-      relaid = relaid.withoutOldest();
+      relaid = relaid.withoutOldest(false);
     }
     return relaid;
   }

@@ -17,6 +17,7 @@ import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.SpoolPublisher;
 import dev.evenkeel.protocol.TopicPattern;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.ByteReader;
@@ -177,6 +178,14 @@ public final class SessionRules {
       many.positions().forEach(each -> member(principal, each.group(), each.shard()));
     } else if (command instanceof DataCommand.SetPublisher set) {
       producer(principal, set.producerId());
+    } else if (command instanceof DataCommand.OpenPublisher open
+        && SpoolPublisher.isGroup(open.group())) {
+      principal.require(Kind.PRODUCE, topic(open.input().topicId()));
+      long spool = SpoolPublisher.producerId(open.producerId());
+      producer(principal, spool);
+      if (!open.group().equals(SpoolPublisher.group(spool))) {
+        throw nodesOnly("another producer's name");
+      }
     } else if (command instanceof DataCommand.OpenPublisher open) {
       member(principal, open.group(), open.input());
       producer(principal, open.producerId());

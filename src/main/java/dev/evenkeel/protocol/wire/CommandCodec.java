@@ -139,11 +139,13 @@ public final class CommandCodec {
                   Codec.record(DataCommand.CommitMany.Position.class, TEXT, SHARD, I64, I64, I64)))
           .add(43, DataCommand.TakeSteps.class, Codec.list(STEP))
           .add(44, DataCommand.SealShards.class, I32, I32)
-          .add(45, DataCommand.DropSealed.class, I32, I32)
+          .add(
+              45, DataCommand.DropSealed.class, I32, I32, absent(DataCommand.DropSealed.EVERYTHING))
           .add(46, DataCommand.DropDelayed.class, SHARD, I64, I32)
           .add(47, DataCommand.CancelDelayed.class, SHARD, I64, I64, I32, I64, I32, BLOB)
           .add(48, DataCommand.OpenLease.class, TEXT, SHARD, START)
           .add(49, DataCommand.OpenShards.class, I32, TEXT, INTS, TOPIC_CONFIG, I64, TEXTS, I32)
+          .add(50, DataCommand.DropSealed.class, I32, I32, I32)
           .completeFor(DataCommand.class);
 
   private CommandCodec() {}
@@ -214,6 +216,10 @@ public final class CommandCodec {
         || command instanceof DataCommand.DropSealed
         || command instanceof DataCommand.DropDelayed) {
       return FeatureLevel.RESHARDING;
+    }
+    if (command instanceof DataCommand.DropSealed drop
+        && drop.forgetBelow() != DataCommand.DropSealed.EVERYTHING) {
+      return FeatureLevel.DROPPED_LAYOUTS;
     }
     if (command instanceof DataCommand.CancelDelayed) {
       return FeatureLevel.CANCELLING;

@@ -17,7 +17,7 @@ package dev.evenkeel.protocol.wire;
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
  * 10      leases from the moment in which a group subscribes, leases that count crashes, more topics
  *         than 10,000, or than 1,000 for a group, former ids of delayed messages that a reshard
- *         moved, and bodies of which a part is left
+ *         moved, bodies of which a part is left, and what dropped shards had taken
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -77,6 +77,9 @@ public final class FeatureLevel {
 
   /** From here on leases count the owners that died without progress. */
   public static final int CRASHES = 10;
+
+  /** From here on log groups remember what shards had taken that are gone. */
+  public static final int DROPPED_LAYOUTS = 10;
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 10;

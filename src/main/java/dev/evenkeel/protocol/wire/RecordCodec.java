@@ -109,6 +109,9 @@ public final class RecordCodec {
   /** A topic with layouts. The shortest form, without them, begins with the topic's id. */
   private static final int TOPIC_FORM_LAYOUTS = 1;
 
+  /** With layouts that are gone, too. */
+  private static final int TOPIC_FORM_DROPPED = 2;
+
   private static final int NO_TOPIC_ID = -2;
 
   private static final Codec<TopicInfo.Layout> LAYOUT =
@@ -128,13 +131,17 @@ public final class RecordCodec {
   private static void write(Bytes out, TopicInfo topic) {
     boolean plain = topic.next() == null && topic.open().first() == 0 && !topic.isPlaced();
     if (!plain) {
-      out.i32(NO_TOPIC_ID).u8(TOPIC_FORM_LAYOUTS);
+      boolean remembers = !topic.dropped().isEmpty();
+      out.i32(NO_TOPIC_ID).u8(remembers ? TOPIC_FORM_DROPPED : TOPIC_FORM_LAYOUTS);
     }
     out.i32(topic.id()).text(topic.name());
     if (plain) {
       out.i32(topic.shards());
     } else {
       LAYOUTS.write(out, topic.layouts());
+      if (!topic.dropped().isEmpty()) {
+        LAYOUTS.write(out, topic.dropped());
+      }
       NEXT_LAYOUT.write(out, topic.next());
     }
     TOPIC_CONFIG.write(out, topic.config());
@@ -145,8 +152,10 @@ public final class RecordCodec {
   private static TopicInfo topic(ByteReader in) {
     int id = in.i32();
     boolean plain = id != NO_TOPIC_ID;
+    int form = TOPIC_FORM_LAYOUTS;
     if (!plain) {
-      Codec.checkForm("a topic", in.u8(), TOPIC_FORM_LAYOUTS, TOPIC_FORM_LAYOUTS);
+      form = in.u8();
+      Codec.checkForm("a topic", form, TOPIC_FORM_LAYOUTS, TOPIC_FORM_DROPPED);
       id = in.i32();
     }
     String name = in.text();
@@ -162,6 +171,7 @@ public final class RecordCodec {
         id,
         name,
         layouts,
+        form == TOPIC_FORM_DROPPED ? LAYOUTS.read(in) : List.of(),
         NEXT_LAYOUT.read(in),
         TOPIC_CONFIG.read(in),
         TOPIC_STATE.read(in),

@@ -74,7 +74,7 @@ final class AnyCommand {
     this(random, true, true, false, false, true);
   }
 
-  /** What may have been moved from a sealed shard, too. */
+  /** What may have been moved from a sealed shard, or be remembered of a dropped one, too. */
   static AnyCommand moved(Random random) {
     return new AnyCommand(random, true, true, true, false, false);
   }
@@ -174,6 +174,9 @@ final class AnyCommand {
       return Lease.Stage.CONSUMING;
     } else if (kind == PositionSet.class) {
       return sealed ? PositionSet.NONE.with(random.nextInt(9)) : PositionSet.NONE;
+    } else if (kind == DataCommand.DropSealed.class && !moved) {
+      return new DataCommand.DropSealed(
+          (int) any(int.class), (int) any(int.class), DataCommand.DropSealed.EVERYTHING);
     } else if (kind == TopicInfo.class) {
       return topic();
     } else if (kind == ShardRecord.class) {
@@ -226,6 +229,9 @@ final class AnyCommand {
       TopicInfo next =
           topic.opening(random.nextInt(9), random.nextBoolean() ? List.of() : List.of(2, 0, 3));
       topic = random.nextBoolean() ? next.opened(random.nextInt(9)) : next;
+    }
+    while (moved && topic.hasSealed() && random.nextBoolean()) {
+      topic = topic.withoutOldest(true);
     }
     return topic;
   }

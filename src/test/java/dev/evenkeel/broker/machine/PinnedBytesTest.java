@@ -135,6 +135,17 @@ class PinnedBytesTest {
           any -> Entry.of(any.of(kind), 123),
           bytes -> Entry.of(CommandCodec.meta(new ByteReader(body(bytes))), 123));
     }
+    AnyCommand dropped = AnyCommand.moved(new Random(1));
+    pin(
+        "TopicInfo dropped",
+        dropped,
+        any -> RecordCodec.TOPIC.encode(any.of(TopicInfo.class)),
+        bytes -> RecordCodec.TOPIC.encode(RecordCodec.TOPIC.decode(bytes)));
+    pin(
+        "DataCommand$DropSealed remembering",
+        dropped,
+        any -> Entry.of(any.of(DataCommand.DropSealed.class), 123),
+        bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
     String file = System.getProperty("evenkeel.pin");
     if (file != null) {
       Files.write(Path.of(file), lines);

@@ -15,7 +15,9 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.SpoolPublisher;
 import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import dev.evenkeel.storage.Store;
 import java.util.List;
@@ -133,6 +135,23 @@ class RetainTest {
     assertThat(rig.append(SHARD, batch(1, 0, 1, 1)).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
     assertThat(rig.append(SHARD, batch(4, 0, 1, 1)).refusal()).isEqualTo(Refusal.UNKNOWN_PRODUCER);
     assertThat(rig.append(SHARD, batch(5, 0, 1, 1)).ok()).isTrue();
+  }
+
+  /** A spool may be thrown away at any time. A handler's producer stays as long as its lease. */
+  @Test
+  void forgetsTheProducersThatSpoolsHaveForFormerShardsButNotThoseOfHandlers() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.DROPPED_LAYOUTS));
+    long spool = SpoolPublisher.id(5);
+    Shard input = SpoolPublisher.input(SHARD.topicId());
+    rig.run(new DataCommand.OpenPublisher(spool, 1, SpoolPublisher.group(5), input, true));
+    rig.run(new DataCommand.OpenPublisher(9, 1, "g", SHARD, true));
+    rig.pass(RetainDecider.PRODUCER_IDLE_MILLIS_MAX);
+    retain();
+    assertThat(rig.tables().producer(spool)).isNotNull();
+    rig.pass(1);
+    retain();
+    assertThat(rig.tables().producer(spool)).isNull();
+    assertThat(rig.tables().producer(9)).isNotNull();
   }
 
   /** One leader whose clock is ahead by ten years, for an hour, after which another leads. */

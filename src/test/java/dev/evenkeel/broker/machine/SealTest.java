@@ -2,6 +2,7 @@ package dev.evenkeel.broker.machine;
 
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.entry;
 
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
@@ -9,6 +10,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -38,6 +40,46 @@ class SealTest {
     assertThat(rig.append(SHARD, Rig.batch(7, 0, 5, 2)).refusal()).isEqualTo(Refusal.SEQUENCE_GAP);
     assertThat(rig.append(SHARD, Rig.batch(0, 0, 0, 1)).refusal()).isEqualTo(Refusal.SEALED);
     assertThat(rig.tables().shard(SHARD).end()).isEqualTo(3);
+  }
+
+  /** A producer that was away asks again for what it had sent. */
+  @Test
+  void aDroppedShardStillTellsWhatItTook() {
+    rig.append(SHARD, Rig.batch(7, 0, 0, 3));
+    seal();
+    empty();
+    rig.run(new DataCommand.DropSealed(SHARD.topicId(), SHARD.shard() + 1, 0));
+    assertThat(rig.tables().shard(SHARD)).isNull();
+    assertThat(rig.append(SHARD, Rig.batch(7, 0, 0, 3))).isEqualTo(new Result(null, 0));
+    assertThat(rig.append(SHARD, Rig.batch(7, 0, 3, 2)).refusal()).isEqualTo(Refusal.UNKNOWN_SHARD);
+    assertThat(rig.append(SHARD, Rig.batch(7, 0, 5, 2)).refusal()).isEqualTo(Refusal.SEQUENCE_GAP);
+    assertThat(rig.append(SHARD, Rig.batch(0, 0, 0, 1)).refusal()).isEqualTo(Refusal.UNKNOWN_SHARD);
+    assertThat(((Reply.OfSequences) rig.run(new DataCommand.OpenProducer(7, 1))).lastSequences())
+        .containsExactly(entry(SHARD, 2L));
+    rig.run(new DataCommand.DropSealed(SHARD.topicId(), SHARD.shard() + 1, SHARD.shard() + 1));
+    assertThat(rig.tables().ringsIn(SHARD.topicId())).isEmpty();
+  }
+
+  /** Entries of former feature levels. */
+  @Test
+  void aDroppedShardThatIsNotToBeRememberedTellsNothing() {
+    rig.append(SHARD, Rig.batch(7, 0, 0, 3));
+    seal();
+    empty();
+    rig.run(
+        new DataCommand.DropSealed(
+            SHARD.topicId(), SHARD.shard() + 1, DataCommand.DropSealed.EVERYTHING));
+    assertThat(rig.tables().ringsIn(SHARD.topicId())).isEmpty();
+    assertThat(rig.append(SHARD, Rig.batch(7, 0, 0, 3)).refusal()).isEqualTo(Refusal.UNKNOWN_SHARD);
+  }
+
+  /** By size: at most 0 bytes stay. */
+  private void empty() {
+    rig.run(
+        new DataCommand.ConfigureShards(
+            SHARD.topicId(), new TopicConfig(TopicConfig.DEFAULT.retentionMillis(), -1, 0)));
+    rig.run(new DataCommand.Retain());
+    assertThat(rig.tables().shard(SHARD).start()).isEqualTo(rig.tables().shard(SHARD).end());
   }
 
   @Test

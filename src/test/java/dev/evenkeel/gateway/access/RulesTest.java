@@ -17,6 +17,7 @@ import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.SpoolPublisher;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.BatchBuilder;
@@ -204,6 +205,34 @@ class RulesTest {
         refused(Refusal.FORBIDDEN, () -> send(any, true, Op.SUBMIT_DATA, data(command)));
       }
     }
+  }
+
+  private static Bytes publisher(long producer, String group) {
+    return data(
+        new DataCommand.OpenPublisher(
+            SpoolPublisher.id(producer), 1, group, SpoolPublisher.input(1), true));
+  }
+
+  /** Else its spool would end when the topic gets other shards. */
+  @Test
+  void whoMayProduceMaySendASpoolToOtherShards() {
+    Principal producer = user("produce:orders");
+    send(producer, true, Op.SUBMIT_DATA, publisher(8, SpoolPublisher.group(8)));
+    refused(
+        Refusal.FORBIDDEN,
+        () -> send(producer, true, Op.SUBMIT_DATA, publisher(7, SpoolPublisher.group(7))));
+    refused(
+        Refusal.FORBIDDEN,
+        () -> send(producer, true, Op.SUBMIT_DATA, publisher(8, SpoolPublisher.group(7))));
+    refused(Refusal.FORBIDDEN, () -> send(producer, true, Op.SUBMIT_DATA, publisher(8, "g")));
+    refused(
+        Refusal.FORBIDDEN,
+        () ->
+            send(
+                user("consume:orders"),
+                true,
+                Op.SUBMIT_DATA,
+                publisher(8, SpoolPublisher.group(8))));
   }
 
   @Test

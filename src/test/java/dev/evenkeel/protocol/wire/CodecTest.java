@@ -207,7 +207,7 @@ class CodecTest {
                 new TopicInfo(1, "t", 4, CONFIG, TopicInfo.State.ACTIVE, 5)
                     .opening(12, List.of())
                     .opened(7)
-                    .withoutOldest()),
+                    .withoutOldest(false)),
             new Reply.OfGroup(
                 Commands.group(
                     "g", new GroupPolicy("level", 7, "push", "key"), List.of("t"), 2, "average")),

@@ -51,8 +51,8 @@ final class TaskContext implements MessageContext {
           ? new RefusedException(Refusal.UNAVAILABLE, "the topics are not known yet: try again")
           : view.missing(topic);
     }
-    for (TopicInfo.Layout former : info.layouts()) {
-      if (former != info.open() && task.hasPublished(shard(info.id(), former, message))) {
+    for (TopicInfo.Layout former : info.former()) {
+      if (task.hasPublished(shard(info.id(), former, message))) {
         // An earlier attempt has published it, before the number of shards changed.
         return;
       }

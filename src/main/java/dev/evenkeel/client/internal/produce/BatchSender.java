@@ -75,6 +75,7 @@ public abstract class BatchSender<T> {
   private List<TopicInfo> topicsSeen;
 
   // Of the context.
+  private boolean looking;
   private boolean opening;
   private boolean endReported;
 
@@ -115,7 +116,7 @@ public abstract class BatchSender<T> {
 
   /** The topic is there. Under the lock. */
   protected void topicSeen(TopicInfo info) {
-    core.topic(info.id(), info.open());
+    core.topic(info);
   }
 
   /** These batches were sent, some of them perhaps again. */
@@ -167,6 +168,7 @@ public abstract class BatchSender<T> {
     int epoch;
     long wakeAtMillis;
     boolean awaitsShards;
+    boolean looks;
     synchronized (this) {
       pollScheduled = false;
       seeTopic();
@@ -176,6 +178,7 @@ public abstract class BatchSender<T> {
       outcomes = pass(core.takeOutcomes(), now);
       wakeAtMillis = Math.min(core.wakeAtMillis(), wakeAtMillis(now));
       awaitsShards = core.awaitsShards();
+      looks = core.looksForTopic();
       if (awaitsShards) {
         wakeAtMillis = Math.min(wakeAtMillis, now + LOOK_MILLIS);
       }
@@ -183,6 +186,9 @@ public abstract class BatchSender<T> {
     if (!sends.isEmpty()) {
       send(sends, epoch);
       sent(sends);
+    }
+    if (looks && !looking) {
+      look();
     }
     if (awaitsShards) {
       // The node that answered may have heard of the new shards a little later than others.
@@ -193,7 +199,8 @@ public abstract class BatchSender<T> {
     followState();
   }
 
-  private void seeTopic() {
+  /** Takes up changes of the topic. Under the lock. */
+  protected final void seeTopic() {
     ClusterView view = directory.current();
     if (view != null && view.topics() != topicsSeen) {
       topicsSeen = view.topics();
@@ -201,6 +208,37 @@ public abstract class BatchSender<T> {
       if (info != null) {
         topicSeen(info);
       }
+    }
+  }
+
+  /** Finds out why a log group does not know the topic or a shard. */
+  private void look() {
+    looking = true;
+    directory
+        .refresh()
+        .onComplete(
+            answer ->
+                context.runOnContext(
+                    none -> {
+                      looking = false;
+                      if (answer.succeeded()) {
+                        synchronized (this) {
+                          looked(answer.result());
+                        }
+                        poll();
+                      } else {
+                        timer.wakeAt(nowMillis() + LOOK_MILLIS, nowMillis());
+                      }
+                    }));
+  }
+
+  private void looked(ClusterView view) {
+    TopicInfo info = view.topic(topic);
+    if (info != null) {
+      topicSeen(info);
+      core.looked();
+    } else if (view.caughtUp()) {
+      core.topicDeleted();
     }
   }
 

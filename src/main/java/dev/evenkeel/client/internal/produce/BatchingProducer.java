@@ -140,6 +140,8 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
     if (core.endedBy() != null) {
       throw core.endedBy();
     }
+    // The topic may just have been deleted and created again.
+    seeTopic();
     if (!core.hasTopic()) {
       throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + topic + "'");
     }

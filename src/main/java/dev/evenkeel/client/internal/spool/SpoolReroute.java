@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.SpoolPublisher;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
@@ -32,19 +33,14 @@ import java.util.TreeMap;
 import java.util.stream.IntStream;
 
 /**
- * Sends what sealed shards did not take of a spool to the shards that are open now, frame by frame.
+ * Sends what former shards did not take of a spool to the shards that are open now, frame by frame.
+ * Former shards are sealed, or gone.
  *
  * <p>The messages go under a producer of their own, as those of handlers do: their sequences follow
  * from the number of the frame and the place in it, and may have gaps. So whoever sends a frame
  * again, perhaps in another run of the program, sends the same, and the log notices it. See ADR 15.
  */
 final class SpoolReroute {
-  /** In place of a group whose handlers publish, before the id of the spool's producer. */
-  private static final String PUBLISHER = "evenkeel.spool-";
-
-  /** Ids that the meta log gives out are lower. */
-  private static final long FIRST_PRODUCER = 1L << 61;
-
   /** Sequences leave this many bits for the messages of a frame; they count from 1. */
   private static final int INDEX_BITS = 24;
 
@@ -54,11 +50,11 @@ final class SpoolReroute {
   private static final long PAUSE_MILLIS = 100;
 
   /**
-   * A batch of a sealed shard.
+   * A batch of a former shard.
    *
    * @param batch with its place in the epoch of its run
    * @param place of its first message in the frame
-   * @param untaken the shard has refused it as SEALED
+   * @param untaken the shard has surely not taken it
    */
   record Item(int shard, Batch batch, int place, long dueMillis, boolean untaken) {}
 
@@ -70,27 +66,45 @@ final class SpoolReroute {
    */
   record Moved(long offset, int[] shards) {}
 
+  /** The log cannot tell whether it has a batch: INDETERMINATE, and asking again does not help. */
+  static final class Unknown extends RefusedException {
+    private static final long serialVersionUID = 1L;
+
+    Unknown(int shard) {
+      super(
+          Refusal.INDETERMINATE,
+          "shard "
+              + shard
+              + " was dropped after the topic got other shards, and the cluster does not remember"
+              + " which messages of this spool it had taken: to send them all the same, perhaps"
+              + " twice, use ProducerOptions.setSpoolResend");
+    }
+  }
+
   private final Link link;
   private final ClusterDirectory directory;
   private final LeaderClient leaders;
   private final long producerId;
   private final int epoch;
+  private final boolean resend;
 
   /** How many data groups know the producer. */
   private int openedGroups;
 
-  /** By sealed shard, the last sequence that it took of this producer; null: not opened yet. */
-  private Map<Shard, Long> lastInSealed;
+  /** By former shard, the last sequence that it took of this producer; null: not opened yet. */
+  private Map<Shard, Long> lastInFormer;
 
   /**
    * @param producerId of the spool
    * @param run of the program: what a former run still sends is fenced
+   * @param resend send batches again of which it is unknown whether the log has them
    */
-  SpoolReroute(Link link, ClusterDirectory directory, long producerId, int run) {
+  SpoolReroute(Link link, ClusterDirectory directory, long producerId, int run, boolean resend) {
     this.link = link;
     this.directory = directory;
     this.producerId = producerId;
     epoch = run;
+    this.resend = resend;
     leaders = new LeaderClient(link, directory);
   }
 
@@ -99,16 +113,17 @@ final class SpoolReroute {
    *
    * @param topic as it is now
    * @return what became of each. If it fails with a refusal that may pass, or with SEALED because
-   *     the topic has other shards by now, the frame may be moved again
+   *     the topic has other shards by now, the frame may be moved again. With {@link Unknown} it is
+   *     unknown whether the log has a batch
    */
   Future<List<Moved>> move(TopicInfo topic, long frame, List<Item> items) {
     return probe(topic, items, 0, new ArrayList<>())
         .compose(offsets -> opened(topic).map(done -> offsets))
         .compose(offsets -> send(topic, frame, items, offsets))
-        .onFailure(failure -> lastInSealed = null);
+        .onFailure(failure -> lastInFormer = null);
   }
 
-  /** Asks the sealed shards which batches they have; one after another, as they were sent. */
+  /** Asks the former shards which batches they have; one after another, as they were sent. */
   private Future<List<Long>> probe(
       TopicInfo topic, List<Item> items, int from, List<Long> offsets) {
     if (from == items.size()) {
@@ -125,32 +140,56 @@ final class SpoolReroute {
         .compose(
             results -> {
               AppendResults.Result result = results.get(0);
-              boolean untaken =
-                  result.refusal() == Refusal.SEALED || result.refusal() == Refusal.SEQUENCE_GAP;
-              if (!result.ok() && !untaken) {
-                throw new RefusedException(result.refusal(), "a sealed shard was asked");
-              }
-              offsets.add(untaken ? null : (Long) result.value());
+              offsets.add(
+                  result.ok()
+                      ? (Long) result.value()
+                      : untaken(topic, item.shard(), result.refusal()));
               return probe(topic, items, from + 1, offsets);
             });
   }
 
+  /** Null if a former shard that refuses a batch has not taken it earlier, either. */
+  private Long untaken(TopicInfo topic, int shard, Refusal refusal) {
+    switch (refusal) {
+      case SEALED, SEQUENCE_GAP -> {
+        return null;
+      }
+      case UNKNOWN_SHARD, UNKNOWN_TOPIC -> {
+        boolean told = refusal == Refusal.UNKNOWN_SHARD && topic.remembers(shard);
+        boolean forgotten = !topic.has(shard) && !topic.remembers(shard);
+        if (told || forgotten && resend) {
+          return null;
+        }
+        if (forgotten) {
+          throw new Unknown(shard);
+        }
+      }
+      case UNKNOWN_PRODUCER -> {
+        if (resend) {
+          return null;
+        }
+        throw forgottenProducer();
+      }
+      default -> {}
+    }
+    throw new RefusedException(refusal, "shard " + shard + " does not tell what it took");
+  }
+
+  static RefusedException forgottenProducer() {
+    return new RefusedException(
+        Refusal.UNKNOWN_PRODUCER,
+        "the cluster has forgotten the producer of this spool, which was silent for too long:"
+            + " what the log has of the messages that an earlier run left in it is unknown;"
+            + " to send them all the same, perhaps twice, use ProducerOptions.setSpoolResend");
+  }
+
   private Future<?> opened(TopicInfo topic) {
     int groups = directory.dataGroups();
-    if (lastInSealed != null && groups == openedGroups) {
+    if (lastInFormer != null && groups == openedGroups) {
       return Future.succeededFuture();
     }
-    DataCommand command =
-        new DataCommand.OpenPublisher(
-            FIRST_PRODUCER | producerId,
-            epoch,
-            PUBLISHER + producerId,
-            new Shard(topic.id(), 0),
-            true);
     List<Future<Reply>> replies =
-        IntStream.range(0, groups)
-            .mapToObj(group -> leaders.submit(group, command, REQUEST_MILLIS, retry()))
-            .toList();
+        IntStream.range(0, groups).mapToObj(group -> open(topic, group)).toList();
     return Future.all(replies)
         .onSuccess(
             all -> {
@@ -160,9 +199,26 @@ final class SpoolReroute {
                   last.putAll(of.lastSequences());
                 }
               }
-              lastInSealed = last;
+              lastInFormer = last;
               openedGroups = groups;
             });
+  }
+
+  private Future<Reply> open(TopicInfo topic, int group) {
+    return open(group, SpoolPublisher.input(topic.id()))
+        .recover(
+            failure ->
+                // An older client has opened it.
+                RefusedException.of(failure).refusal() == Refusal.INVALID
+                    ? open(group, SpoolPublisher.formerInput(topic.id()))
+                    : Future.failedFuture(failure));
+  }
+
+  private Future<Reply> open(int group, Shard input) {
+    DataCommand command =
+        new DataCommand.OpenPublisher(
+            SpoolPublisher.id(producerId), epoch, SpoolPublisher.group(producerId), input, true);
+    return leaders.submit(group, command, REQUEST_MILLIS, retry());
   }
 
   private static Retry retry() {
@@ -194,8 +250,8 @@ final class SpoolReroute {
         left.add(new Left(i, j, messages.next(), item.dueMillis(), sequence + j));
       }
     }
-    for (TopicInfo.Layout layout : topic.layouts()) {
-      if (layout != topic.open() && layout.first() > items.get(0).shard()) {
+    for (TopicInfo.Layout layout : topic.former()) {
+      if (layout.first() > items.get(0).shard()) {
         left = withoutTaken(topic, layout, left, items, moved);
       }
     }
@@ -210,7 +266,7 @@ final class SpoolReroute {
     return Future.all(sent).map(all -> moved);
   }
 
-  /** Without what the shards of a layout in between took, which are sealed by now. */
+  /** Without what the shards of a layout in between took. */
   private List<Left> withoutTaken(
       TopicInfo topic,
       TopicInfo.Layout layout,
@@ -219,7 +275,7 @@ final class SpoolReroute {
       List<Moved> moved) {
     List<Left> still = new ArrayList<>();
     for (Part part : parts(topic, layout, left, items)) {
-      if (lastInSealed.getOrDefault(part.shard, -1L) >= part.messages.get(0).sequence()) {
+      if (lastInFormer.getOrDefault(part.shard, -1L) >= part.messages.get(0).sequence()) {
         part.note(moved);
       } else {
         still.addAll(part.messages);
@@ -250,7 +306,7 @@ final class SpoolReroute {
     }
 
     AppendBody.Item item() {
-      Batch batch = builder.build(FIRST_PRODUCER | producerId, epoch, messages.get(0).sequence());
+      Batch batch = builder.build(SpoolPublisher.id(producerId), epoch, messages.get(0).sequence());
       return new AppendBody.Item(shard, batch, messages.get(0).dueMillis());
     }
   }
@@ -287,7 +343,7 @@ final class SpoolReroute {
     for (AppendResults.Result result : results) {
       if (!result.ok()) {
         throw new RefusedException(
-            result.refusal(), "what a sealed shard did not take: " + result.refusal().usualWords());
+            result.refusal(), "what a former shard did not take: " + result.refusal().usualWords());
       }
     }
     return null;

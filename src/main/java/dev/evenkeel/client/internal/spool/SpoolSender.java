@@ -78,12 +78,12 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   /**
    * A batch that is not on its way.
    *
-   * @param untaken its shard has refused it as SEALED
+   * @param untaken its shard has surely not taken it
    */
   private record Left(SentBatch sent, Batch batch, long dueMillis, boolean untaken) {}
 
   /** The batches of a frame. */
-  private record Held(long frame, List<Left> ofSealed, List<Left> ofOpen) {}
+  private record Held(long frame, List<Left> ofFormer, List<Left> ofOpen) {}
 
   private final ClusterDirectory directory;
   private final SpoolEpochs epochs;
@@ -104,13 +104,16 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   private final SpoolReroute reroute;
 
-  /** Batches that sealed shards have refused, by frame. */
+  /** Batches that former shards have refused, by frame. */
   private final TreeMap<Long, List<Left>> refused = new TreeMap<>();
 
   /** Frames behind them, which wait. */
   private final ArrayDeque<Held> held = new ArrayDeque<>();
 
   private boolean moving;
+
+  /** The run in whose epoch nobody but this program has sent anything. */
+  private int unsentRun;
 
   private boolean behind;
   private boolean loading;
@@ -144,7 +147,9 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
         REQUEST_TIMEOUT_MILLIS);
     SpoolState state = begun.state();
     this.directory = directory;
-    reroute = new SpoolReroute(link, directory, state.identity().producerId(), state.run());
+    resend = options.isSpoolResend();
+    reroute = new SpoolReroute(link, directory, state.identity().producerId(), state.run(), resend);
+    unsentRun = state.openRun() == state.run() ? state.run() : 0;
     epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;
     this.producer = producer;
@@ -152,7 +157,6 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     behind = begun.behind();
     identity = state.identity();
     ownRun = state.run();
-    resend = options.isSpoolResend();
     interrupted = state.opening();
     prefix = new AckPrefix(state.ackedFrame(), state.ackedMessages());
     noted = state.ackedFrame();
@@ -201,7 +205,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   private void add(SpoolRecord.Frame frame, List<List<Token<Promise<Position>>>> tokens) {
     prefix.add(frame);
-    List<Left> ofSealed = new ArrayList<>();
+    List<Left> ofFormer = new ArrayList<>();
     List<Left> ofOpen = new ArrayList<>();
     int place = 0;
     for (int i = 0; i < frame.items().size(); i++) {
@@ -225,14 +229,15 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
       } else {
         epochs.sending(item.shard(), first);
         boolean open = topic == null || item.shard() >= topic.open().first();
-        (open ? ofOpen : ofSealed).add(new Left(sent, item.batch(), item.dueMillis(), false));
+        boolean untaken = !open && unsentRun == window.run();
+        (open ? ofOpen : ofFormer).add(new Left(sent, item.batch(), item.dueMillis(), untaken));
       }
     }
-    if (ofSealed.isEmpty() && !reroutes()) {
+    if (ofFormer.isEmpty() && !reroutes()) {
       ofOpen.forEach(this::send);
     } else {
-      // What a sealed shard did not take must be at its place before later messages are sent.
-      held.add(new Held(frame.number(), ofSealed, ofOpen));
+      // What a former shard did not take must be at its place before later messages are sent.
+      held.add(new Held(frame.number(), ofFormer, ofOpen));
     }
   }
 
@@ -248,7 +253,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   // ---- Other shards
 
-  /** Whether anything waits that sealed shards may not have taken. */
+  /** Whether anything waits that former shards may not have taken. */
   private boolean reroutes() {
     return moving || !refused.isEmpty() || !held.isEmpty();
   }
@@ -267,8 +272,8 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     if (next == null) {
       return;
     }
-    if (!next.ofSealed.isEmpty()) {
-      reroute(next.frame, next.ofSealed, next.ofSealed::clear);
+    if (!next.ofFormer.isEmpty()) {
+      reroute(next.frame, next.ofFormer, next.ofFormer::clear);
       return;
     }
     held.poll();
@@ -316,12 +321,34 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   }
 
   private void rerouteFailed(RefusedException why) {
-    if (why.refusal().retriable() || why.refusal() == Refusal.SEALED) {
-      directory.refresh();
-      context.owner().setTimer(AGAIN_MILLIS, id -> poll());
-    } else {
+    boolean again =
+        switch (why.refusal()) {
+          // The topic has got other shards, or is gone: the view says so.
+          case SEALED, UNKNOWN_SHARD, UNKNOWN_TOPIC -> true;
+          default -> why.refusal().retriable() && !(why instanceof SpoolReroute.Unknown);
+        };
+    if (!again) {
       end(why);
+      return;
     }
+    directory
+        .refresh()
+        .onSuccess(
+            view -> {
+              if (view.caughtUp() && view.topic(identity.topic()) == null) {
+                context.runOnContext(none -> end(deleted("")));
+              }
+            });
+    context.owner().setTimer(AGAIN_MILLIS, id -> poll());
+  }
+
+  private static RefusedException deleted(String more) {
+    return new RefusedException(
+        Refusal.UNKNOWN_TOPIC,
+        "the topic of the spool was deleted"
+            + more
+            + ": what is left in the spool belongs to the deleted one; to drop it, use"
+            + " ProducerOptions.setSpoolRestart");
   }
 
   private void moved(Left item, SpoolReroute.Moved to) {
@@ -352,13 +379,20 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
             outcome.batch().batch.count(),
             outcome.batch().batch.length(),
             outcome.baseOffset());
-      } else if (outcome.refused().refusal() == Refusal.SEALED) {
+      } else if (outcome.refused().refusal() == Refusal.SEALED
+          || resend && outcome.refused().refusal() == Refusal.INDETERMINATE) {
         refused
             .computeIfAbsent(sent.frame(), none -> new ArrayList<>())
             .add(new Left(sent, outcome.batch().batch, outcome.batch().dueMillis, true));
       } else {
-        sent.failed(outcome.refused());
-        core.end(outcome.refused());
+        RefusedException why =
+            switch (outcome.refused().refusal()) {
+              case INDETERMINATE -> new SpoolReroute.Unknown(sent.shard);
+              case UNKNOWN_TOPIC -> deleted("");
+              default -> outcome.refused();
+            };
+        sent.failed(why);
+        core.end(why);
       }
     }
     if (core.state() == ProducerCore.State.ENDED) {
@@ -385,9 +419,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
         context.runOnContext(none -> producer.shards(info.open()));
       }
     } else {
-      core.end(
-          new RefusedException(
-              Refusal.UNKNOWN_TOPIC, "the topic was deleted, and there is another of its name"));
+      core.end(deleted(", and there is another of its name"));
     }
   }
 
@@ -463,13 +495,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   @Override
   protected void reopen() {
     if (window.run() < ownRun && !resend) {
-      end(
-          new RefusedException(
-              Refusal.UNKNOWN_PRODUCER,
-              "the cluster has forgotten the producer of this spool, which was silent for too long:"
-                  + " what the log has of the messages that an earlier run left in it is unknown;"
-                  + " to send them all the same, perhaps twice, use"
-                  + " ProducerOptions.setSpoolResend"));
+      end(SpoolReroute.forgottenProducer());
     } else {
       open(window.run());
     }
@@ -483,7 +509,14 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   }
 
   private void open(int run, Future<EpochOpener.Opened> epoch) {
-    awaitEpoch(epoch, () -> window.run(run));
+    awaitEpoch(
+        epoch,
+        () -> {
+          if (run != window.run()) {
+            unsentRun = run;
+          }
+          window.run(run);
+        });
   }
 
   private void end(Throwable failure) {
@@ -508,7 +541,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     core.takeOutcomes().forEach(outcome -> outcome.tokens().get(0).failed(why));
     refused.values().forEach(frame -> frame.forEach(item -> item.sent.failed(why)));
     for (Held frame : held) {
-      frame.ofSealed.forEach(item -> item.sent.failed(why));
+      frame.ofFormer.forEach(item -> item.sent.failed(why));
       frame.ofOpen.forEach(item -> item.sent.failed(why));
     }
     refused.clear();

@@ -99,7 +99,10 @@ public final class SpoolStart {
     if (sameTopic
         && (identity.topicId() != topic.id()
             || identity.topicCreatedMillis() != topic.createdMillis())) {
-      throw refused("is of another topic '" + topic.name() + "', which was deleted");
+      throw refused(
+          "holds messages for a topic '"
+              + topic.name()
+              + "' that was deleted: there is another topic of that name now");
     }
     if (!sameTopic || !identity.producerName().equals(options.getName())) {
       throw refused(

@@ -53,6 +53,12 @@ public final class OutBatch<T> {
   /** A try of it had no answer: it may be in the log, whatever later tries say. */
   boolean unsure;
 
+  /** An earlier try may have been taken, although its answer, if any, did not say so. */
+  boolean cutOff;
+
+  /** When it was last sent, its shard was known to be dropped. */
+  boolean sentToDropped;
+
   /** Why the log surely refused the last try, or null. */
   RefusedException refused;
 
@@ -98,7 +104,12 @@ public final class OutBatch<T> {
     return firstSequence != NO_SEQUENCE;
   }
 
-  /** A new epoch begins: it has no place in it yet. */
+  /** Whether a try of it may have been taken, in whatever epoch. */
+  boolean mayBeTaken() {
+    return unsure || cutOff;
+  }
+
+  /** It has no place in the epoch yet. */
   void forgetSequence() {
     firstSequence = NO_SEQUENCE;
     gapped = false;

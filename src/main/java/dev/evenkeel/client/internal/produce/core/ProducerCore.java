@@ -63,7 +63,16 @@ public final class ProducerCore<T> {
    */
   private TopicInfo.Layout next;
 
+  /** The topic as it was seen last; null before it was. */
+  private TopicInfo known;
+
   private boolean topicGone;
+
+  /**
+   * The view has to explain why a log group does not know a shard, or does not tell what it took.
+   */
+  private boolean looks;
+
   private long producerId;
   private int epoch;
   private long wakeAtMillis = Long.MAX_VALUE;
@@ -108,16 +117,17 @@ public final class ProducerCore<T> {
    * The topic as the cluster's view shows it. Another topic of the same name takes the place of one
    * that was deleted. If the topic has other shards than before, what the former ones have not
    * taken goes to these.
-   *
-   * @param shards those that are open
    */
-  public void topic(int id, TopicInfo.Layout shards) {
+  public void topic(TopicInfo seen) {
     if (state == State.ENDED) {
       return;
     }
-    if (id != topicId) {
-      failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
-      topicId = id;
+    TopicInfo.Layout shards = seen.open();
+    if (seen.id() != topicId) {
+      failAll(
+          new RefusedException(
+              Refusal.UNKNOWN_TOPIC, "the topic was deleted, and there is another of its name"));
+      topicId = seen.id();
       use(shards);
     } else {
       if (topicGone) {
@@ -128,7 +138,43 @@ public final class ProducerCore<T> {
         next = shards;
       }
     }
+    known = seen;
     topicGone = false;
+  }
+
+  /**
+   * Whether it waits for a view of the cluster that is newer than what log groups have answered.
+   * {@link #looked} or {@link #topicDeleted} ends it.
+   */
+  public boolean looksForTopic() {
+    return looks;
+  }
+
+  /** What {@link #topic} was given last is newer than all answers before {@link #looksForTopic}. */
+  public void looked() {
+    looks = false;
+    if (!isForgotten()) {
+      active.forEach(ShardBuffer::believeEpoch);
+    }
+  }
+
+  /** There is no topic of that name any more. */
+  public void topicDeleted() {
+    looks = false;
+    if (state != State.ENDED && !topicGone) {
+      topicGone = true;
+      failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
+    }
+  }
+
+  /** Whether the shards that {@link #buffers} are of have been dropped. */
+  private boolean isDropped() {
+    return known != null && layout != null && !known.has(layout.first());
+  }
+
+  /** Whether they have been dropped, and nobody can tell what they had taken. */
+  private boolean isForgotten() {
+    return isDropped() && !known.remembers(layout.first());
   }
 
   private void use(TopicInfo.Layout shards) {
@@ -154,7 +200,7 @@ public final class ProducerCore<T> {
    */
   private void changeShards(long nowMillis) {
     List<ShardBuffer<T>> former = List.copyOf(active);
-    if (state != State.RUNNING || former.stream().anyMatch(ShardBuffer::isUnsettled)) {
+    if (looks || state != State.RUNNING || former.stream().anyMatch(ShardBuffer::isUnsettled)) {
       return;
     }
     for (ShardBuffer<T> buffer : former) {
@@ -162,14 +208,20 @@ public final class ProducerCore<T> {
         buffer.seal();
       }
     }
+    boolean forgotten = isForgotten();
     active.clear();
     use(next);
     List<Flush> flushes = new ArrayList<>();
     for (ShardBuffer<T> buffer : former) {
       for (OutBatch<T> batch : buffer.queue()) {
-        if (batch.state != OutBatch.State.DONE && batch.isStamped()) {
+        if (batch.state == OutBatch.State.DONE) {
+          continue;
+        }
+        if (forgotten && batch.mayBeTaken()) {
+          finish(batch, 0, droppedAfterIt(batch));
+        } else if (batch.isStamped()) {
           finish(batch, 0, new RefusedException(Refusal.SEALED, Refusal.SEALED.usualWords()));
-        } else if (batch.state != OutBatch.State.DONE) {
+        } else {
           flushes.addAll(batch.flushes());
           addAgain(batch, nowMillis);
         }
@@ -293,7 +345,7 @@ public final class ProducerCore<T> {
         if (buffer.sealDue(nowMillis)) {
           seal(buffer);
         }
-        buffer.send(producerId, epoch, nowMillis, next != null, sends);
+        buffer.send(producerId, epoch, nowMillis, next != null, isDropped(), sends);
       }
       buffer.dropDone();
       if (buffer.isEmpty()) {
@@ -364,10 +416,7 @@ public final class ProducerCore<T> {
           end(fenced());
         }
       }
-      case UNKNOWN_TOPIC, UNKNOWN_SHARD -> {
-        topicGone = true;
-        failAll(new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
-      }
+      case UNKNOWN_TOPIC, UNKNOWN_SHARD -> notThere(buffer, batch, result.refusal(), nowMillis);
       default -> {
         boolean giveUp = false;
         if (result.refusal() == Refusal.INDETERMINATE) {
@@ -388,6 +437,44 @@ public final class ProducerCore<T> {
     }
   }
 
+  /**
+   * The log group does not know the shard, so it has not taken the batch now. The view of the
+   * cluster says why:
+   *
+   * <pre>
+   * the topic is gone                        looks again: see topicDeleted()
+   * the shard is there                       this answer, or the view, is late: looks again
+   * dropped, and the log group can tell      has not taken it before, either
+   * dropped, and it cannot                   INDETERMINATE if the shard may have taken it before
+   * </pre>
+   */
+  private void notThere(ShardBuffer<T> buffer, OutBatch<T> batch, Refusal refusal, long nowMillis) {
+    boolean forgotten = isForgotten();
+    boolean told = refusal == Refusal.UNKNOWN_SHARD && !forgotten;
+    if (!isDropped() || !batch.sentToDropped || !told && !forgotten) {
+      looks = true;
+      // If the network duplicated it, the shard may have taken the first copy before it went.
+      batch.cutOff |= refusal == Refusal.UNKNOWN_SHARD;
+      batch.refused = new RefusedException(refusal, refusal.usualWords());
+      batch.state = OutBatch.State.WAITING;
+      buffer.backOff(nowMillis, jitter.getAsDouble());
+    } else if (told || !batch.mayBeTaken()) {
+      buffer.refusedFrom(batch);
+    } else {
+      finish(batch, 0, droppedAfterIt(batch));
+      buffer.dropDone();
+    }
+  }
+
+  private static RefusedException droppedAfterIt(OutBatch<?> batch) {
+    return new RefusedException(
+        Refusal.INDETERMINATE,
+        "shard "
+            + batch.shard.shard()
+            + " was dropped after the topic got other shards, and nobody knows whether it had taken"
+            + " the message");
+  }
+
   public static RefusedException fenced() {
     return new RefusedException(
         Refusal.PRODUCER_FENCED, "another producer has taken this one's name");
@@ -400,6 +487,7 @@ public final class ProducerCore<T> {
   private void gap(ShardBuffer<T> buffer, OutBatch<T> batch, long nowMillis) {
     batch.state = OutBatch.State.WAITING;
     if (batch.sentAsHead) {
+      batch.cutOff = true;
       state = State.OPENING;
       return;
     }
@@ -433,6 +521,8 @@ public final class ProducerCore<T> {
       }
     }
     buffers.forEach(ShardBuffer::beginEpoch);
+    // What the log groups did not say of a shard counts only if the shard was there.
+    looks |= active.stream().anyMatch(ShardBuffer::mayHaveTaken);
     producerId = newProducerId;
     epoch = newEpoch;
     state = State.RUNNING;
@@ -442,6 +532,7 @@ public final class ProducerCore<T> {
   public void end(RefusedException reason) {
     if (state != State.ENDED) {
       state = State.ENDED;
+      looks = false;
       endedBy = reason;
       failAll(reason);
     }
@@ -459,7 +550,7 @@ public final class ProducerCore<T> {
       }
       for (OutBatch<T> batch : buffer.queue()) {
         if (batch.state != OutBatch.State.DONE) {
-          finish(batch, 0, reason);
+          finish(batch, 0, failure(batch, reason));
         }
       }
       buffer.queue().clear();
@@ -467,14 +558,24 @@ public final class ProducerCore<T> {
     active.clear();
   }
 
+  /** Why a batch failed whose topic or producer is no more: never more than is known. */
+  private static RefusedException failure(OutBatch<?> batch, RefusedException reason) {
+    boolean answerLost = batch.mayBeTaken() || batch.state == OutBatch.State.SENT;
+    // One that has its place in a spool stays there, and is asked for again.
+    return reason.refusal() == Refusal.UNKNOWN_TOPIC && answerLost && !batch.isStamped()
+        ? new RefusedException(
+            Refusal.INDETERMINATE, reason.words() + "; the message may be in the log all the same")
+        : reason;
+  }
+
   /** Why a batch whose time is over failed: never more than is known. */
   private RefusedException tooLate(OutBatch<?> batch) {
     String text = "not acknowledged within " + settings.deliveryTimeoutMillis() + " ms";
-    if (!batch.sentInEpoch() && !batch.unsure) {
+    if (!batch.sentInEpoch() && !batch.mayBeTaken()) {
       return new RefusedException(Refusal.UNAVAILABLE, text + "; it was never sent");
     }
     boolean surelyRefused =
-        batch.state == OutBatch.State.WAITING && !batch.unsure && batch.refused != null;
+        batch.state == OutBatch.State.WAITING && !batch.mayBeTaken() && batch.refused != null;
     return surelyRefused
         ? new RefusedException(
             batch.refused.refusal(), text + ", at last because: " + batch.refused.words())

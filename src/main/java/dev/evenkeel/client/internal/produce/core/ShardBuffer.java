@@ -54,6 +54,25 @@ final class ShardBuffer<T> {
   }
 
   /**
+   * The log groups could tell which batches the shard took before this epoch, and did not name
+   * these.
+   */
+  void believeEpoch() {
+    for (OutBatch<T> batch : queue) {
+      if (!batch.sentInEpoch()) {
+        batch.unsure = false;
+        batch.cutOff = false;
+      }
+    }
+  }
+
+  /** Whether a try of some batch had no answer. */
+  boolean mayHaveTaken() {
+    return queue.stream()
+        .anyMatch(batch -> batch.state != OutBatch.State.DONE && batch.mayBeTaken());
+  }
+
+  /**
    * The shard is sealed, and the log has not taken this batch, so that it has taken none behind it
    * either. Those in front are in the log: their own answers, or those to another try, say where.
    */
@@ -65,6 +84,7 @@ final class ShardBuffer<T> {
       if (behind && batch.state != OutBatch.State.DONE) {
         batch.forgetSequence();
         batch.unsure = false;
+        batch.cutOff = false;
       }
     }
   }
@@ -136,8 +156,15 @@ final class ShardBuffer<T> {
    * Marks what may be sent now as sent, in order, and adds it to {@code sends}.
    *
    * @param closing only what was sent before, to learn whether the log took it
+   * @param dropped whether the shard is known to be gone
    */
-  void send(long producerId, int epoch, long nowMillis, boolean closing, List<OutBatch<T>> sends) {
+  void send(
+      long producerId,
+      int epoch,
+      long nowMillis,
+      boolean closing,
+      boolean dropped,
+      List<OutBatch<T>> sends) {
     if (nowMillis < retryAtMillis) {
       return;
     }
@@ -166,6 +193,7 @@ final class ShardBuffer<T> {
           stamp(batch, producerId, epoch);
           batch.gapped = false;
           batch.sentAsHead = head;
+          batch.sentToDropped = dropped;
           head = false;
           batch.state = OutBatch.State.SENT;
           sends.add(batch);
@@ -219,6 +247,7 @@ final class ShardBuffer<T> {
       if (batch.state == OutBatch.State.DONE) {
         each.remove();
       } else {
+        batch.cutOff |= batch.state == OutBatch.State.SENT;
         batch.forgetSequence();
       }
     }

@@ -29,7 +29,7 @@ class DelayedSendTest {
 
   @Test
   void aBatchIsDueAtOneTimeAndSequencesGoInTheOrderOfSending() {
-    core.topic(1, new TopicInfo.Layout(0, 1, 0));
+    core.topic(Topics.of(1, List.of(new TopicInfo.Layout(0, 1, 0)), List.of()));
     send("a", 500);
     send("b", 500);
     send("c", DueTime.NOW);
@@ -44,7 +44,7 @@ class DelayedSendTest {
 
   @Test
   void aRefusalForWantOfRoomIsToldAtOnceAndInWords() {
-    core.topic(1, new TopicInfo.Layout(0, 1, 0));
+    core.topic(Topics.of(1, List.of(new TopicInfo.Layout(0, 1, 0)), List.of()));
     send("a", 500);
     OutBatch<String> batch = core.poll(100).get(0);
     core.answered(batch, 0, new Result(Refusal.TOO_LARGE, 0), null, 100);

@@ -67,6 +67,62 @@ class ProducerSimTest {
         });
   }
 
+  /** The producer hears late of layouts that come and go, and answers get lost meanwhile. */
+  @Property(tries = 400, shrinking = ShrinkingMode.OFF)
+  void soItIsWhileFormerShardsAreDropped(@ForAll long seed) {
+    Sim sim = new Sim(seed, 1_000_000_000);
+    sim.reshards = true;
+    sim.drops = true;
+    sim.run();
+    assertThat(sim.refused).isEmpty();
+    assertThat(sim.acked).hasSize(sim.sent);
+    assertThat(sim.inLogs()).hasSize(sim.sent).doesNotHaveDuplicates();
+    sim.assertKeysInOrder();
+  }
+
+  /** Log groups of former versions do not remember what dropped shards had taken. */
+  @Property(tries = 400, shrinking = ShrinkingMode.OFF)
+  void whatAForgottenShardMayHaveTakenIsIndeterminate(@ForAll long seed) {
+    Sim sim = new Sim(seed, seed % 2 == 0 ? 900 : 1_000_000_000);
+    sim.reshards = true;
+    sim.drops = true;
+    sim.forgets = true;
+    sim.run();
+    assertThat(sim.acked.size() + sim.refused.size()).isEqualTo(sim.sent);
+    List<Integer> inLogs = sim.inLogs();
+    assertThat(inLogs).doesNotHaveDuplicates().containsAll(sim.acked.keySet());
+    sim.assertKeysInOrder();
+    sim.refused.forEach(
+        (token, refusal) -> {
+          assertThat(refusal).isNotEqualTo(Refusal.UNKNOWN_TOPIC);
+          if (refusal != Refusal.INDETERMINATE) {
+            assertThat(inLogs).doesNotContain(token);
+          }
+        });
+  }
+
+  /** What may be in the log of a deleted topic was not refused. */
+  @Property(tries = 100, shrinking = ShrinkingMode.OFF)
+  void aLostAnswerOfADeletedTopicIsIndeterminate(@ForAll long seed, @ForAll boolean again) {
+    Sim sim = new Sim(seed, 1_000_000_000);
+    sim.steps();
+    if (again) {
+      sim.core.topic(Topics.of(TOPIC + 1, sim.layouts, List.of()));
+    } else {
+      sim.core.topicDeleted();
+    }
+    sim.poll();
+    assertThat(sim.acked.size() + sim.refused.size()).isEqualTo(sim.sent);
+    List<Integer> inLogs = sim.inLogs();
+    sim.refused.forEach(
+        (token, refusal) -> {
+          assertThat(refusal).isIn(Refusal.UNKNOWN_TOPIC, Refusal.INDETERMINATE);
+          if (refusal != Refusal.INDETERMINATE) {
+            assertThat(inLogs).doesNotContain(token);
+          }
+        });
+  }
+
   @Property(tries = 400, shrinking = ShrinkingMode.OFF)
   void whatIsGivenUpIsThereAtMostOnceAndNothingElseSuffers(@ForAll long seed) {
     Sim sim = new Sim(seed, 900);
@@ -116,6 +172,13 @@ class ProducerSimTest {
 
     final Map<Integer, Byte> keys = new HashMap<>();
     boolean reshards;
+    boolean drops;
+    boolean forgets;
+    boolean looking;
+
+    /** How many of the first layouts are dropped, and of how many that is remembered. */
+    int dropped;
+
     boolean resharding;
 
     Sim(long seed, long deliveryTimeoutMillis) {
@@ -133,7 +196,19 @@ class ProducerSimTest {
               deliveryTimeoutMillis,
               deliveryTimeoutMillis < 10_000 ? random.nextInt(200) : deliveryTimeoutMillis);
       core = new ProducerCore<>(settings, null, 1, 0, random::nextDouble);
-      core.topic(TOPIC, layouts.get(0));
+      core.topic(topic());
+    }
+
+    TopicInfo topic() {
+      List<TopicInfo.Layout> gone = forgets ? List.of() : layouts.subList(0, dropped);
+      return Topics.of(TOPIC, layouts.subList(dropped, layouts.size()), gone);
+    }
+
+    /** Drops the oldest layout; the view shows that a little earlier than the logs. */
+    void drop() {
+      List<Shard> gone = shards(layouts.get(dropped));
+      dropped++;
+      gone.forEach(shard -> after(delay(), () -> log(shard).drop(shard, !forgets)));
     }
 
     List<Shard> shards() {
@@ -185,7 +260,7 @@ class ProducerSimTest {
                 after(
                     delay(),
                     () -> {
-                      core.topic(TOPIC, next);
+                      core.topic(topic());
                       resharding = false;
                     });
               }
@@ -204,6 +279,15 @@ class ProducerSimTest {
     }
 
     void run() {
+      steps();
+      calm = true;
+      for (int round = 0; round < 20_000 && acked.size() + refused.size() < sent; round++) {
+        poll();
+        advance(20);
+      }
+    }
+
+    void steps() {
       for (int step = 0; step < 120; step++) {
         for (int i = random.nextInt(6); i > 0; i--) {
           produce();
@@ -211,13 +295,11 @@ class ProducerSimTest {
         if (reshards && !resharding && random.nextInt(20) == 0) {
           reshard();
         }
+        if (drops && dropped < layouts.size() - 1 && random.nextInt(10) == 0) {
+          drop();
+        }
         poll();
         advance(random.nextInt(40));
-      }
-      calm = true;
-      for (int round = 0; round < 20_000 && acked.size() + refused.size() < sent; round++) {
-        poll();
-        advance(20);
       }
     }
 
@@ -246,6 +328,16 @@ class ProducerSimTest {
       List<OutBatch<Integer>> sends = core.poll(now);
       int epoch = core.epoch();
       sends.forEach(batch -> send(batch, epoch));
+      if (core.looksForTopic() && !looking) {
+        looking = true;
+        after(
+            delay(),
+            () -> {
+              looking = false;
+              core.topic(topic());
+              core.looked();
+            });
+      }
       if (core.state() == ProducerCore.State.OPENING && !opening) {
         opening = true;
         open(core.epoch() + 1, 0, new HashMap<>());

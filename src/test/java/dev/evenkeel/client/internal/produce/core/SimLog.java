@@ -32,6 +32,7 @@ public final class SimLog {
   private final Map<Shard, Ring> rings = new HashMap<>();
   private final Map<Shard, List<Integer>> messages = new HashMap<>();
   private final Set<Shard> sealed = new HashSet<>();
+  private final Set<Shard> dropped = new HashSet<>();
   private int epoch = -1;
   private int formerEpoch = -1;
 
@@ -46,6 +47,10 @@ public final class SimLog {
 
   public synchronized Result append(Shard shard, byte[] bytes) {
     Batch batch = Batch.next(ByteBuffer.wrap(bytes)).verified();
+    boolean gone = dropped.contains(shard);
+    if (gone && !rings.containsKey(shard) && (epoch >= 0 || batch.firstSequence() == 0)) {
+      return new Result(Refusal.UNKNOWN_SHARD, 0);
+    }
     if (epoch < 0 && batch.firstSequence() > 0) {
       return new Result(Refusal.UNKNOWN_PRODUCER, 0);
     }
@@ -69,7 +74,7 @@ public final class SimLog {
           null, ring.offsets.getOrDefault(batch.firstSequence(), Result.OFFSET_FORGOTTEN));
     }
     if (sealed.contains(shard)) {
-      return new Result(Refusal.SEALED, 0);
+      return new Result(gone ? Refusal.UNKNOWN_SHARD : Refusal.SEALED, 0);
     }
     List<Integer> log = log(shard);
     long base = log.size();
@@ -88,6 +93,18 @@ public final class SimLog {
   /** The shard takes no more messages. */
   public synchronized void seal(Shard shard) {
     sealed.add(shard);
+  }
+
+  /**
+   * A sealed shard goes. The test still sees its messages.
+   *
+   * @param remembers whether it can still be told what the shard had taken
+   */
+  public synchronized void drop(Shard shard, boolean remembers) {
+    dropped.add(shard);
+    if (!remembers) {
+      rings.remove(shard);
+    }
   }
 
   private void begin(Ring ring) {

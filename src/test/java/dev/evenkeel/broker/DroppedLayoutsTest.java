@@ -1,0 +1,413 @@
+package dev.evenkeel.broker;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.broker.node.BrokerNode;
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.Op;
+import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.SpoolingProducer;
+import dev.evenkeel.client.internal.Producers;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FeatureLevel;
+import dev.evenkeel.protocol.wire.RecordCodec;
+import io.vertx.core.Future;
+import io.vertx.core.Promise;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import io.vertx.core.json.JsonObject;
+import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * What producers had on its way when the shards that they sent to were sealed, emptied and dropped:
+ * messages with a key stay in order, none is there twice, and nobody hears that the topic was
+ * deleted while it exists.
+ */
+class DroppedLayoutsTest {
+  private static final int KEYS = 7;
+  private static final int AGE_MILLIS_MAX = 60_000;
+
+  @TempDir Path directory;
+  private Bench bench;
+  private LossyLink link;
+  private ClusterDirectory cluster;
+
+  /** What all shards had when they were dropped. */
+  private final List<Integer> dropped = new ArrayList<>();
+
+  @BeforeEach
+  void start() throws Exception {
+    bench = new Bench(1 << 20, new JsonObject().put("reconcileMillis", 20), 2, "n1");
+    link = new LossyLink(bench.vertx);
+    cluster = new ClusterDirectory(link);
+    await().until(() -> node().meta().level() >= FeatureLevel.NEWEST);
+    await().until(() -> node().data().stream().allMatch(d -> d.level() >= FeatureLevel.NEWEST));
+    create();
+  }
+
+  @AfterEach
+  void close() throws Exception {
+    cluster.close();
+    bench.close();
+  }
+
+  private BrokerNode node() {
+    return bench.nodes.get("n1");
+  }
+
+  @Test
+  void aProducerThatWasAwaySendsOnceWhatDroppedShardsDidNotTake() throws Exception {
+    Producer producer = await(Producers.start(link, cluster, options()));
+    List<Future<?>> sends = send(producer, 0, 20);
+    await(Future.all(sends));
+    link.loses = true;
+    sends.addAll(send(producer, 20, 60));
+    await().until(() -> link.lost.get() > 0);
+    link.holds = true;
+    sends.addAll(send(producer, 60, 300));
+    reshardAndDrop(3);
+    reshardAndDrop(5);
+    link.back();
+    await(Future.all(sends));
+    assertAllOnceAndInOrder(300);
+    await(producer.close());
+  }
+
+  @Test
+  void aSpoolSendsOnceWhatDroppedShardsDidNotTake() throws Exception {
+    SpoolingProducer first = spool();
+    List<Future<?>> sends = send(first, 0, 20);
+    await(Future.all(sends));
+    link.loses = true;
+    send(first, 20, 60);
+    await().until(() -> link.lost.get() > 0);
+    link.holds = true;
+    send(first, 60, 300);
+    await().until(() -> first.status().spooledMessages() == 300);
+    await(first.close());
+    reshardAndDrop(3);
+    reshardAndDrop(5);
+    link.back();
+    SpoolingProducer second = spool();
+    await(second.flush());
+    assertThat(second.status().pendingMessages()).isZero();
+    await(second.close());
+    assertAllOnceAndInOrder(300);
+  }
+
+  @Test
+  void aSpoolThatNeverReachedTheFormerShardsIsSent() throws Exception {
+    SpoolingProducer first = spool();
+    link.holds = true;
+    send(first, 0, 100);
+    await().until(() -> first.status().spooledMessages() == 100);
+    reshardAndDrop(3);
+    link.back();
+    await(first.flush());
+    await(first.close());
+    assertAllOnceAndInOrder(100);
+  }
+
+  /** Its own place in the log must not go with the shards that it sends from. */
+  @Test
+  void aSpoolIsSentWhileFurtherLayoutsAreDropped() throws Exception {
+    SpoolingProducer first = spool();
+    link.holds = true;
+    for (int i = 0; i < 10; i++) {
+      send(first, i * 10, i * 10 + 10);
+      int spooled = i * 10 + 10;
+      await().until(() -> first.status().spooledMessages() == spooled);
+    }
+    await(first.close());
+    reshardAndDrop(3);
+    link.back();
+    link.appendsMax = link.appends.get() + 8;
+    SpoolingProducer second = spool();
+    await().until(() -> link.holds && second.status().pendingMessages() < 100);
+    reshardAndDrop(5);
+    link.back();
+    await(second.flush());
+    await(second.close());
+    assertAllOnceAndInOrder(100);
+  }
+
+  /** Former versions forget what a dropped shard had taken. */
+  @Test
+  void whatNobodyCanTellIsIndeterminateUnlessItMayBeSentTwice() throws Exception {
+    SpoolingProducer first = spool();
+    await(Future.all(send(first, 0, 20)));
+    link.loses = true;
+    send(first, 20, 60);
+    await().until(() -> link.lost.get() > 0);
+    await(first.close());
+    for (int i = 0; i <= TopicInfo.DROPPED_LAYOUTS_MAX; i++) {
+      reshardAndDrop(i % 2 == 0 ? 3 : 5);
+    }
+    link.back();
+    SpoolingProducer second = spool();
+    assertThatThrownBy(() -> await(second.ended()))
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("does not remember")
+        .hasMessageContaining("setSpoolResend")
+        .extracting(failure -> ((RefusedException) failure).refusal())
+        .isEqualTo(Refusal.INDETERMINATE);
+    await(second.close());
+    SpoolingProducer third =
+        await(
+            Producers.startSpooling(
+                link, cluster, spoolOptions().setSpoolResend(true), null, null));
+    await(third.flush());
+    await(third.close());
+    assertThat(present()).containsAll(IntStream.range(20, 60).boxed().toList());
+  }
+
+  @Test
+  void aSpoolOfATopicThatWasDeletedSaysSo() throws Exception {
+    SpoolingProducer producer = spool();
+    link.holds = true;
+    send(producer, 0, 10);
+    await().until(() -> producer.status().spooledMessages() == 10);
+    bench.control(Op.DELETE_TOPIC, new Bytes().text("t"));
+    create();
+    link.back();
+    assertThatThrownBy(() -> await(producer.ended()))
+        .hasMessageContaining("deleted")
+        .hasMessageContaining("another of its name");
+    await(producer.close());
+    assertThatThrownBy(this::spool).hasMessageContaining("another topic of that name");
+  }
+
+  /** What was sent and never answered may be in the log: it was not refused. */
+  @Test
+  void aLostAnswerOfADeletedTopicIsIndeterminate() throws Exception {
+    Producer producer = await(Producers.start(link, cluster, options()));
+    link.loses = true;
+    List<Future<?>> sends = send(producer, 0, 10);
+    await().until(() -> link.lost.get() > 0);
+    bench.control(Op.DELETE_TOPIC, new Bytes().text("t"));
+    link.back();
+    await().until(() -> sends.stream().allMatch(Future::isComplete));
+    assertThat(sends)
+        .extracting(send -> ((RefusedException) send.cause()).refusal())
+        .containsOnly(Refusal.INDETERMINATE);
+  }
+
+  @Test
+  void aTopicThatWasDeletedAndCreatedAgainTakesWhatIsSentNext() throws Exception {
+    Producer producer = await(Producers.start(link, cluster, options()));
+    await(Future.all(send(producer, 0, 10)));
+    for (int i = 0; i < 5; i++) {
+      bench.control(Op.DELETE_TOPIC, new Bytes().text("t"));
+      create();
+      await(cluster.refresh());
+      await(Future.all(send(producer, 0, 10)));
+    }
+    await(producer.close());
+  }
+
+  // ---- Sending
+
+  private static ProducerOptions options() {
+    return new ProducerOptions().setTopic("t").setBatchBytes(200).setDeliveryTimeoutMillis(60_000);
+  }
+
+  private ProducerOptions spoolOptions() {
+    return options()
+        .setName("p")
+        .setSpool(directory.resolve("spool").toString())
+        .setSpoolFlushMessages(10);
+  }
+
+  private SpoolingProducer spool() {
+    return await(Producers.startSpooling(link, cluster, spoolOptions(), null, null));
+  }
+
+  private static List<Future<?>> send(Producer producer, int from, int to) {
+    List<Future<?>> sends = new ArrayList<>();
+    for (int i = from; i < to; i++) {
+      byte[] key = {(byte) (i % KEYS)};
+      byte[] payload = ByteBuffer.allocate(4).putInt(i).array();
+      sends.add(producer.send(new Message(key, null, 0, payload)));
+    }
+    return sends;
+  }
+
+  // ---- The topic
+
+  private void create() throws Exception {
+    Bytes body = new Bytes().text("t").i32(2);
+    RecordCodec.TOPIC_CONFIG.write(
+        body, new TopicConfig(TopicConfig.DEFAULT.retentionMillis(), AGE_MILLIS_MAX, -1));
+    bench.control(Op.CREATE_TOPIC, body);
+  }
+
+  private TopicInfo topic() throws Exception {
+    Buffer answer =
+        Bench.get(bench.vertx.eventBus().<Buffer>request(Addresses.VIEW, Buffer.buffer())).body();
+    return ClusterView.fromJson(new JsonObject(answer)).topic("t");
+  }
+
+  /** Other shards; the former ones are emptied by age, and then go. */
+  private void reshardAndDrop(int shards) throws Exception {
+    List<Integer> before = present();
+    bench.control(Op.RESHARD_TOPIC, new Bytes().text("t").i32(shards));
+    dropped.addAll(before);
+    bench.now.addAndGet(AGE_MILLIS_MAX + 1);
+    node().retain();
+    await().until(() -> topic().layouts().size() == 1 && topic().shards() == shards);
+    TopicInfo topic = topic();
+    await()
+        .until(
+            () ->
+                node().data().stream()
+                    .flatMap(data -> data.tables().shardsOf(topic.id()).stream())
+                    .allMatch(shard -> topic.has(shard.shard())));
+  }
+
+  /** What the shards have now, one after another. */
+  private List<Integer> present() throws Exception {
+    List<Integer> all = new ArrayList<>();
+    for (Shard shard : topic().all()) {
+      long offset = node().data().get(bench.groupOf(shard)).tables().shard(shard).start();
+      long end = node().data().get(bench.groupOf(shard)).tables().shard(shard).end();
+      while (offset < end) {
+        FetchAnswer answer = Bench.get(bench.browse(shard, offset, 0));
+        for (FetchAnswer.Placed placed : answer.batches()) {
+          for (BatchReader in = placed.batch().reader(offset); in.hasNext(); offset++) {
+            all.add(ByteBuffer.wrap(in.next().payload()).getInt());
+          }
+        }
+      }
+    }
+    return all;
+  }
+
+  private void assertAllOnceAndInOrder(int messages) throws Exception {
+    List<Integer> all = new ArrayList<>(dropped);
+    all.addAll(present());
+    assertThat(all)
+        .doesNotHaveDuplicates()
+        .containsExactlyInAnyOrderElementsOf(IntStream.range(0, messages).boxed().toList());
+    Map<Integer, Integer> last = new HashMap<>();
+    for (int each : all) {
+      Integer before = last.put(each % KEYS, each);
+      assertThat(before == null || before < each).as("%s after %s", each, before).isTrue();
+    }
+  }
+
+  /** Loses the answers to appends, or holds appends back. */
+  private static final class LossyLink implements Link {
+    private final VertxLink through;
+    final AtomicInteger lost = new AtomicInteger();
+    final AtomicInteger appends = new AtomicInteger();
+    volatile boolean loses;
+    volatile boolean holds;
+    volatile int appendsMax = Integer.MAX_VALUE;
+
+    LossyLink(Vertx vertx) {
+      through = new VertxLink(vertx, "test");
+    }
+
+    void back() {
+      loses = false;
+      holds = false;
+      appendsMax = Integer.MAX_VALUE;
+    }
+
+    @Override
+    public Future<Buffer> request(String address, Buffer body, long timeoutMillis) {
+      if (address.equals(Addresses.VIEW) || Frames.op(body) != Op.APPEND) {
+        return through.request(address, body, timeoutMillis);
+      }
+      if (appends.incrementAndGet() > appendsMax) {
+        holds = true;
+      }
+      if (holds) {
+        return lost(300);
+      }
+      Future<Buffer> answer = through.request(address, body, timeoutMillis);
+      if (!loses) {
+        return answer;
+      }
+      return answer.compose(
+          none -> {
+            lost.incrementAndGet();
+            return lost(300);
+          });
+    }
+
+    private Future<Buffer> lost(long millis) {
+      Promise<Buffer> promise = Promise.promise();
+      vertx()
+          .setTimer(
+              millis,
+              id -> promise.fail(new RefusedException(Refusal.INDETERMINATE, "no answer came")));
+      return promise.future();
+    }
+
+    @Override
+    public Vertx vertx() {
+      return through.vertx();
+    }
+
+    @Override
+    public Listening listen(String address, Consumer<Buffer> handler) {
+      return through.listen(address, handler);
+    }
+
+    @Override
+    public Listening serve(String address, Function<Buffer, Future<Buffer>> server) {
+      return through.serve(address, server);
+    }
+
+    @Override
+    public State state() {
+      return through.state();
+    }
+
+    @Override
+    public void onState(Consumer<State> handler) {
+      through.onState(handler);
+    }
+
+    @Override
+    public String clusterMember() {
+      return through.clusterMember();
+    }
+
+    @Override
+    public Future<Void> close() {
+      return through.close();
+    }
+  }
+}
