@@ -26,6 +26,10 @@ import javax.net.ssl.TrustManager;
 /** A client of the HTTP API for commands. Every failure is a {@link CommandFailure}. */
 public final class HttpApi {
   public static final String DEFAULT_URL = "http://127.0.0.1:8080";
+
+  /** How often it looks whether the files of the credentials were replaced. */
+  private static final long LOOK_NANOS = 1_000_000_000;
+
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
@@ -65,8 +69,13 @@ public final class HttpApi {
   private final String url;
   private final HttpClient client;
 
-  /** Null: none. */
+  private final Credentials credentials;
+
+  /** Null: the file of the credentials has it, if any. */
   private final String token;
+
+  private long lookedNanos = System.nanoTime();
+  private String tokenOfFile;
 
   /** Of a node without TLS, or with a certificate that everybody trusts. */
   public HttpApi(String url) {
@@ -78,11 +87,12 @@ public final class HttpApi {
    * @throws CommandFailure if the token cannot be read
    */
   public HttpApi(String url, Credentials credentials) {
-    this(url, credentials, token(credentials));
+    this(url, credentials, null);
+    tokenOfFile = token(credentials);
   }
 
   /**
-   * @param token null: none
+   * @param token null: what the file of the credentials has
    */
   HttpApi(String url, Credentials credentials, String token) {
     String trimmed = url.endsWith("/") ? url.substring(0, url.length() - 1) : url;
@@ -107,6 +117,7 @@ public final class HttpApi {
       builder.sslContext(withoutAuthorities());
     }
     this.token = token;
+    this.credentials = credentials;
     client = builder.build();
   }
 
@@ -174,7 +185,23 @@ public final class HttpApi {
 
   private HttpRequest.Builder to(String path) {
     HttpRequest.Builder request = HttpRequest.newBuilder(URI.create(url + path)).timeout(TIMEOUT);
-    return token == null ? request : request.header("authorization", "Bearer " + token);
+    String shown = renewed();
+    return shown == null ? request : request.header("authorization", "Bearer " + shown);
+  }
+
+  /** Takes up files that were replaced: some commands run for long. Gives the token, or null. */
+  private synchronized String renewed() {
+    long now = System.nanoTime();
+    if (now - lookedNanos >= LOOK_NANOS) {
+      lookedNanos = now;
+      try {
+        String ofFile = credentials.renewed();
+        tokenOfFile = token == null ? ofFile : null;
+      } catch (RefusedException beingReplaced) {
+        // The former token stays in force.
+      }
+    }
+    return token == null ? tokenOfFile : token;
   }
 
   /** The text of an answer that is not JSON. */
@@ -215,6 +242,12 @@ public final class HttpApi {
   }
 
   private String noTls(SSLException failure) {
+    if (TlsFailures.isAboutTime(failure)) {
+      return url
+          + " cannot be trusted: "
+          + TlsFailures.reason(failure)
+          + ": renew it, or correct the clock here";
+    }
     return TlsFailures.isAboutCertificate(failure)
         ? url
             + " shows a certificate that is not trusted ("

@@ -56,6 +56,7 @@ public final class ServerTls {
         "evenkeel.tls." + port + ".broken",
         "1: new certificate files cannot be used, and the former ones stay in force",
         () -> identity.problem() == null ? 0 : 1);
+    identity.onRefused(this::certificateRefused);
     timer = vertx.setPeriodic(LOOK_MILLIS, tick -> vertx.executeBlocking(this::look, false));
   }
 
@@ -133,6 +134,16 @@ public final class ServerTls {
           port,
           source,
           TlsFailures.reason(failure));
+    }
+  }
+
+  /**
+   * Logs, at most once a minute for each subject, that a certificate was refused. Not every port
+   * can say from which address a connection came.
+   */
+  private void certificateRefused(String subject, String why) {
+    if (strangers.mayLog("of " + subject, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+      LOG.warn("{}: refused a certificate for {}: {}", port, subject, why);
     }
   }
 

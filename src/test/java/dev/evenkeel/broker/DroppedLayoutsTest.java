@@ -401,6 +401,11 @@ class DroppedLayoutsTest {
     }
 
     @Override
+    public void offState(Consumer<State> handler) {
+      through.offState(handler);
+    }
+
+    @Override
     public String clusterMember() {
       return through.clusterMember();
     }

@@ -1,6 +1,8 @@
 package dev.evenkeel.protocol.tls;
 
 import java.security.GeneralSecurityException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
 
 /** Says why TLS did not begin, in words that show nothing of what was sent. */
 public final class TlsFailures {
@@ -18,6 +20,18 @@ public final class TlsFailures {
   /** Whether the certificate of the other side is the reason. */
   public static boolean isAboutCertificate(Throwable failure) {
     return deepest(failure) instanceof GeneralSecurityException;
+  }
+
+  /** Whether a certificate of the other side has expired, or is not valid yet. */
+  public static boolean isAboutTime(Throwable failure) {
+    Throwable deepest = deepest(failure);
+    return deepest instanceof CertificateExpiredException
+        || deepest instanceof CertificateNotYetValidException;
+  }
+
+  /** Whether the other side has said that it does not go on; its log says why. */
+  public static boolean isAlert(Throwable failure) {
+    return reason(failure).contains("Received fatal alert");
   }
 
   private static Throwable deepest(Throwable failure) {

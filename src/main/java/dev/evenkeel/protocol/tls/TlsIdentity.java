@@ -12,10 +12,13 @@ import java.security.Principal;
 import java.security.PrivateKey;
 import java.security.Signature;
 import java.security.cert.CertificateException;
+import java.security.cert.CertificateExpiredException;
+import java.security.cert.CertificateNotYetValidException;
 import java.security.cert.X509Certificate;
 import java.time.Instant;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BiConsumer;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.SSLContext;
 import javax.net.ssl.SSLEngine;
@@ -36,6 +39,7 @@ public final class TlsIdentity {
   private volatile Content content;
   private volatile Content former;
   private volatile String problem;
+  private volatile BiConsumer<String, String> refused = (subject, why) -> {};
   private byte[] seen;
   private int reads;
 
@@ -110,6 +114,14 @@ public final class TlsIdentity {
   /** From now on certificates of others must name one of these. Connections that exist go on. */
   public void allow(Set<String> names) {
     others = Set.copyOf(names);
+  }
+
+  /**
+   * @param handler from now on gets the subject of each certificate that is refused, and why. On
+   *     any thread; it must not block
+   */
+  public void onRefused(BiConsumer<String, String> handler) {
+    refused = handler;
   }
 
   /** Why the files as they are now cannot be used; null: they are in force. */
@@ -297,48 +309,75 @@ public final class TlsIdentity {
     }
   }
 
+  private interface Check {
+    void by(X509ExtendedTrustManager manager) throws CertificateException;
+  }
+
+  private void check(X509Certificate[] chain, Check check) throws CertificateException {
+    try {
+      check.by(content.trustManager);
+      checkName(chain);
+    } catch (CertificateException e) {
+      CertificateException why = inTime(chain, e);
+      String subject = chain.length == 0 ? "nobody" : chain[0].getSubjectX500Principal().getName();
+      refused.accept(subject, TlsFailures.reason(why));
+      throw why;
+    }
+  }
+
+  /** The failure, or that a certificate is not valid now. The JDK does not say whose it is. */
+  private static CertificateException inTime(X509Certificate[] chain, CertificateException why) {
+    Instant now = Instant.now();
+    for (X509Certificate each : chain) {
+      String of = "the certificate for " + each.getSubjectX500Principal().getName();
+      Instant until = each.getNotAfter().toInstant();
+      Instant from = each.getNotBefore().toInstant();
+      if (until.isBefore(now)) {
+        return new CertificateExpiredException(of + " expired on " + until);
+      }
+      if (from.isAfter(now)) {
+        return new CertificateNotYetValidException(of + " is not valid before " + from);
+      }
+    }
+    return why;
+  }
+
   /** The authorities in force. */
   private final class CurrentTrust extends X509ExtendedTrustManager {
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type, Socket socket)
         throws CertificateException {
-      content.trustManager.checkClientTrusted(chain, type, socket);
-      checkName(chain);
+      check(chain, manager -> manager.checkClientTrusted(chain, type, socket));
     }
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String type, Socket socket)
         throws CertificateException {
-      content.trustManager.checkServerTrusted(chain, type, socket);
-      checkName(chain);
+      check(chain, manager -> manager.checkServerTrusted(chain, type, socket));
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type, SSLEngine engine)
         throws CertificateException {
-      content.trustManager.checkClientTrusted(chain, type, engine);
-      checkName(chain);
+      check(chain, manager -> manager.checkClientTrusted(chain, type, engine));
     }
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String type, SSLEngine engine)
         throws CertificateException {
-      content.trustManager.checkServerTrusted(chain, type, engine);
-      checkName(chain);
+      check(chain, manager -> manager.checkServerTrusted(chain, type, engine));
     }
 
     @Override
     public void checkClientTrusted(X509Certificate[] chain, String type)
         throws CertificateException {
-      content.trustManager.checkClientTrusted(chain, type);
-      checkName(chain);
+      check(chain, manager -> manager.checkClientTrusted(chain, type));
     }
 
     @Override
     public void checkServerTrusted(X509Certificate[] chain, String type)
         throws CertificateException {
-      content.trustManager.checkServerTrusted(chain, type);
-      checkName(chain);
+      check(chain, manager -> manager.checkServerTrusted(chain, type));
     }
 
     @Override

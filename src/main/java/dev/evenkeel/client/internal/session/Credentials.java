@@ -9,6 +9,8 @@ import dev.evenkeel.protocol.tls.TlsIdentity;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a client shows to nodes, and what it checks them against.
@@ -18,6 +20,8 @@ import java.nio.file.Path;
  */
 public record Credentials(TlsIdentity tls, Path tokenFile) {
   public static final Credentials NONE = new Credentials(null, null);
+
+  private static final Logger LOG = LoggerFactory.getLogger(Credentials.class);
 
   /** No token has more characters. */
   private static final int TOKEN_BYTES_MAX = 1_024;
@@ -57,6 +61,30 @@ public record Credentials(TlsIdentity tls, Path tokenFile) {
     } catch (TlsException e) {
       throw Refusal.INVALID.error("ca: " + e.getMessage());
     }
+  }
+
+  /** Whether there are files that may be replaced while the client runs. */
+  public boolean any() {
+    return tls != null || tokenFile != null;
+  }
+
+  /**
+   * Takes up the authorities and the certificate as their files have them now, unless they cannot
+   * be used. Blocks.
+   *
+   * @return the token as its file has it now; null: there is none
+   * @throws RefusedException INVALID if the token cannot be read
+   */
+  public String renewed() {
+    if (tls != null) {
+      String before = tls.problem();
+      if (tls.look()) {
+        LOG.info("new connections use the certificates in {} as they are now", tls.files());
+      } else if (tls.problem() != null && !tls.problem().equals(before)) {
+        LOG.warn("the former certificates stay in force: {}", tls.problem());
+      }
+    }
+    return token();
   }
 
   /**

@@ -63,6 +63,15 @@ final class NoSession extends RefusedException {
 
   private static String tls(Throwable cause) {
     String reason = TlsFailures.reason(cause);
+    if (TlsFailures.isAboutTime(cause)) {
+      return "cannot be trusted: " + reason + ": renew it, or correct the clock here";
+    }
+    if (TlsFailures.isAlert(cause)) {
+      return "refused to begin TLS ("
+          + reason
+          + "): the certificate here may have expired, or be of an authority that the node does not"
+          + " know; the node's log says why";
+    }
     return TlsFailures.isAboutCertificate(cause)
         ? "shows a certificate that is not trusted ("
             + reason

@@ -10,6 +10,7 @@ import dev.evenkeel.bus.frame.SessionFrame;
 import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.HostPort;
+import dev.evenkeel.protocol.LogLimiter;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.tls.TlsIdentity;
@@ -92,6 +93,7 @@ public final class SessionLink implements Link {
   private final NetClientInternal netClient;
   private final String clusterName;
   private final Credentials credentials;
+  private final LogLimiter troubles = new LogLimiter();
   private final Events events = new Events();
   private final Listenings listenings = new Listenings();
   private final List<StateHandler> stateHandlers = new CopyOnWriteArrayList<>();
@@ -413,7 +415,7 @@ public final class SessionLink implements Link {
   private Future<Void> open(HostPort address) {
     Promise<Void> promise = Promise.promise();
     String of = session;
-    token()
+    renewed()
         .recover(failure -> Future.failedFuture(NoSession.noToken(address, failure)))
         .compose(
             token ->
@@ -439,11 +441,11 @@ public final class SessionLink implements Link {
     return promise.future();
   }
 
-  /** The token as its file has it now, or null. */
-  private Future<String> token() {
-    return credentials.tokenFile() == null
-        ? Future.succeededFuture()
-        : vertx.executeBlocking(credentials::token, false);
+  /** Takes up files that were replaced. Gives the token as its file has it now, or null. */
+  private Future<String> renewed() {
+    return credentials.any()
+        ? vertx.executeBlocking(credentials::renewed, false)
+        : Future.succeededFuture();
   }
 
   private void opened(NodeConnection connection) {
@@ -546,7 +548,15 @@ public final class SessionLink implements Link {
     failedBefore.clear();
     session = newSession();
     change(State.LOST);
-    search(() -> {});
+    search(this::tellTrouble);
+  }
+
+  /** Logs once a minute why no node answers. */
+  private void tellTrouble() {
+    if (state == State.LOST
+        && troubles.mayLog("", TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+      LOG.warn("no node of the cluster answers: {}", search.trouble());
+    }
   }
 
   /** Listens at an address at the home. */

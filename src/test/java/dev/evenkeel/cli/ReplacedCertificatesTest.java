@@ -1,0 +1,131 @@
+package dev.evenkeel.cli;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestCertificates;
+import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.internal.session.Credentials;
+import dev.evenkeel.protocol.tls.TlsException;
+import dev.evenkeel.protocol.tls.TlsFailures;
+import dev.evenkeel.protocol.tls.TlsFiles;
+import dev.evenkeel.protocol.tls.TlsIdentity;
+import dev.evenkeel.testkit.EmbeddedNode;
+import io.vertx.core.Vertx;
+import io.vertx.core.http.HttpServer;
+import io.vertx.core.http.HttpServerOptions;
+import io.vertx.core.net.KeyCertOptions;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
+import java.security.cert.X509Certificate;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Programs that run while certificates, authorities and tokens are replaced, or expire. */
+class ReplacedCertificatesTest {
+  private static final Path OURS = TestCertificates.OURS.resolve("clients");
+  private static final Path FOREIGN = TestCertificates.FOREIGN.resolve("clients");
+
+  @TempDir Path directory;
+  private final Vertx vertx = Vertx.vertx();
+  private Path certificates;
+
+  @BeforeEach
+  void copy() throws IOException {
+    certificates = Files.createDirectories(directory.resolve("tls"));
+    use(OURS);
+  }
+
+  @AfterEach
+  void close() {
+    await(vertx.close());
+  }
+
+  private void use(Path from) throws IOException {
+    for (String name : List.of("tls.crt", "tls.key", "ca.crt")) {
+      Files.copy(
+          from.resolve(name), certificates.resolve(name), StandardCopyOption.REPLACE_EXISTING);
+    }
+  }
+
+  /** The client has its own copy, so that it is replaced later. */
+  private Path authority(Path from) throws IOException {
+    Path copy = directory.resolve("ca.crt");
+    Files.copy(from.resolve("ca.crt"), copy, StandardCopyOption.REPLACE_EXISTING);
+    return copy;
+  }
+
+  @Test
+  void aRunningClientTakesUpAReplacedAuthority() throws IOException {
+    Path ca = authority(OURS);
+    try (EmbeddedNode node = EmbeddedNode.start(Map.of("tls", certificates.toString()))) {
+      ClientOptions options =
+          new ClientOptions().setSeeds(List.of(node.address())).setCa(ca.toString());
+      EvenkeelClient client = await(Evenkeel.connect(options));
+      await(client.admin().createTopic("before", 1));
+      use(FOREIGN);
+      node.restart();
+      authority(FOREIGN);
+      await()
+          .ignoreExceptions()
+          .untilAsserted(() -> assertThat(await(client.admin().topics())).isNotEmpty());
+      await(client.close());
+    }
+  }
+
+  /** With the certificates as they are now. */
+  private HttpServer server() throws TlsException {
+    TlsIdentity identity = TlsIdentity.open(TlsFiles.in(certificates));
+    HttpServer server =
+        vertx
+            .createHttpServer(
+                new HttpServerOptions()
+                    .setSsl(true)
+                    .setKeyCertOptions(KeyCertOptions.wrap(identity.keyManager())))
+            .requestHandler(request -> request.response().end("{}"));
+    return await(server.listen(0, "127.0.0.1"));
+  }
+
+  @Test
+  void anExpiredCertificateIsCalledExpired() throws Exception {
+    DevCertificates authority = new DevCertificates(directory.resolve("store.p12"));
+    authority.authority("authority");
+    authority.certificate(
+        "late", "dns:localhost,ip:127.0.0.1", certificates, "-startdate", "-10d", "-validity", "3");
+    TlsIdentity late = TlsIdentity.open(TlsFiles.in(certificates));
+    List<String> told = new CopyOnWriteArrayList<>();
+    TlsIdentity checks = TlsIdentity.open(TlsFiles.trusting(certificates.resolve("ca.crt")));
+    checks.onRefused((subject, why) -> told.add(subject + ": " + why));
+    String expired = "the certificate for CN=late expired on " + late.expires();
+    assertThatThrownBy(
+            () ->
+                checks
+                    .trustManager()
+                    .checkServerTrusted(new X509Certificate[] {late.certificate()}, "ECDHE_ECDSA"))
+        .hasMessage(expired)
+        .matches(TlsFailures::isAboutTime);
+    assertThat(told).containsExactly("CN=late: " + expired);
+
+    HttpServer server = server();
+    String url = "https://127.0.0.1:" + server.actualPort();
+    HttpApi api = new HttpApi(url, new Credentials(checks, null));
+    assertThatThrownBy(() -> api.get("/")).hasMessageContaining(expired);
+    ClientOptions options =
+        new ClientOptions()
+            .setSeeds(List.of("127.0.0.1:" + server.actualPort()))
+            .setConnectTimeoutMillis(1_000)
+            .setCa(certificates.resolve("ca.crt").toString());
+    assertThatThrownBy(() -> await(Evenkeel.connect(options))).hasMessageContaining(expired);
+  }
+}
