@@ -408,13 +408,14 @@ public final class OwnedShard {
     return window() != null && care.applies(window().committed());
   }
 
+  /** Handlers that run, and messages whose outputs are under way. */
   private int running() {
-    return messages.running();
+    return messages.running() - outputs.held();
   }
 
   /** Whether nothing of the shard runs, and the log has all of its progress and outcomes. */
   boolean isIdle() {
-    return messages.running() == 0
+    return running() == 0
         && !messages.anyInAdmission()
         && retries.outbox.isEmpty()
         && window().committed() <= commits.committed();

@@ -83,6 +83,11 @@ final class PublishQueue {
     }
   }
 
+  /** Handled inputs whose output may not be sent yet, because of earlier ones. */
+  int held() {
+    return ready.size();
+  }
+
   private void send(Task task, long producer) {
     task.effects.batches(
         producer,

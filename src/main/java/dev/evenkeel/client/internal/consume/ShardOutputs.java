@@ -52,6 +52,11 @@ public final class ShardOutputs {
     step(now);
   }
 
+  /** How many handled messages wait with their outputs for earlier messages to be handled. */
+  int held() {
+    return queue == null ? 0 : queue.held();
+  }
+
   /** Sends what may be sent now. */
   void step(long now) {
     if (queue != null && environment.linkUp()) {
