@@ -7,8 +7,10 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
@@ -153,12 +155,20 @@ final class Subscriptions {
     if (topic == null || group.deletion(name) != null) {
       return;
     }
+    Map<Shard, StartAt> starts = new HashMap<>();
+    boolean decided = false;
     for (Shard shard : topic.all()) {
       if (group.shards().get(shard) == null) {
         StartAt before = missing.get(shard);
-        next.put(shard, before == null ? start(topic, shard) : before);
+        decided |= before != null;
+        starts.put(shard, before == null ? start(topic, shard) : before);
       }
     }
+    if (!decided && starts.containsValue(null)) {
+      // Leases on some shards would say that the group had read the others' layout before.
+      starts.replaceAll((shard, start) -> null);
+    }
+    next.putAll(starts);
   }
 
   /**
