@@ -63,7 +63,7 @@ final class MemberListManager extends HazelcastClusterManager {
 
   private RegistrationListener listener;
 
-  /** The list by which Vert.x was told last. Guarded by this object's lock {@code looked}. */
+  /** The list that Vert.x heard of last. Guarded by this object's lock {@code looked}. */
   private NodeList known;
 
   private final Object looked = new Object();

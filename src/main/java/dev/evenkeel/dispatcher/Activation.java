@@ -84,7 +84,7 @@ final class Activation {
   private final DedupSweeper sweeper;
   private final Map<Long, Message<?>> requests = new HashMap<>();
 
-  /** What members were told of pauses, by group; nothing of groups that have none. */
+  /** The pauses that members heard of last, by group; without groups that have none. */
   private final Map<String, Set<Pause>> toldPauses = new HashMap<>();
 
   private final List<LeaseChange> early = new ArrayList<>();
