@@ -343,6 +343,8 @@ class DispatcherVerticleTest {
             beat.toJson().put("dedupTally", new JsonObject().put("hot", incompleteKey)),
             beat.toJson().put("policy", 1).put("mode", 1),
             beat.toJson().put("startKind", "LATER"),
+            beat.toJson().putNull("instance"),
+            beat.toJson().put("mode", GroupPolicy.MODE_LEVEL).put("range", 1).putNull("instance"),
             beat.toJson().putNull("bornMillis"));
     await()
         .until(() -> refusal(ask(Addresses.dispatcher("n1"), malformed.get(0))) == Refusal.INVALID);
