@@ -51,7 +51,8 @@ final class HazelcastConfigs {
       NodeList.announce(
           config,
           settings.addresses().node(),
-          new HostPort(settings.publicHost(), settings.eventBusPort()));
+          new HostPort(settings.publicHost(), settings.eventBusPort()),
+          System.currentTimeMillis());
     }
     TcpIpConfig join = config.getAdvancedNetworkConfig().getJoin().getTcpIpConfig();
     join.setMembers(List.of());

@@ -23,7 +23,6 @@ import java.net.ConnectException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -55,8 +54,8 @@ final class MemberListManager extends HazelcastClusterManager {
   /** What vertx-hazelcast does with its maps when a member leaves. That may wait for the maps. */
   private final ExecutorService cleaning = cleaning();
 
-  /** Addresses that Vert.x may remember. */
-  private final Set<String> asked = ConcurrentHashMap.newKeySet();
+  /** What Vert.x may remember. */
+  private final AskedAddresses asked = new AskedAddresses();
 
   /** Where the event bus of other members listens, which no id ever changes. From the maps. */
   private final Map<String, NodeInfo> found = new ConcurrentHashMap<>();
@@ -127,20 +126,12 @@ final class MemberListManager extends HazelcastClusterManager {
   private void look() {
     NodeList list = now();
     synchronized (looked) {
-      asked.removeIf(address -> !listener.wantsUpdatesFor(address));
       if (!list.equals(known)) {
         known = list;
-        found.keySet().retainAll(list.ids());
-        forget();
+        asked.listChanged();
       }
-    }
-  }
-
-  private void forget() {
-    for (String address : List.copyOf(asked)) {
-      asked.remove(address);
-      // To Vert.x 5, an update without registrations means that it has to ask again.
-      listener.registrationsUpdated(new RegistrationUpdateEvent(address, List.of()));
+      found.keySet().retainAll(list.ids());
+      asked.forgetOutdated(listener);
     }
   }
 
@@ -224,23 +215,26 @@ final class MemberListManager extends HazelcastClusterManager {
 
     @Override
     public void registrationsUpdated(RegistrationUpdateEvent event) {
+      NodeList list = now();
       listener.registrationsUpdated(
           new RegistrationUpdateEvent(
-              event.address(), counting(event.address(), event.registrations(), now())));
+              event.address(), counting(event.address(), event.registrations(), list)));
+      if (!now().equals(list)) {
+        AskedAddresses.forget(listener, event.address());
+      }
     }
 
     @Override
     public void registrationsLost() {
-      synchronized (looked) {
-        forget();
-      }
+      asked.listChanged();
+      look();
       listener.registrationsLost();
     }
   }
 
   @Override
   public void getRegistrations(String address, Completable<List<RegistrationInfo>> promise) {
-    asked.add(address);
+    long number = asked.add(address);
     NodeList list = now();
     List<RegistrationInfo> listed = byList(address, list);
     if (listed != null) {
@@ -253,8 +247,17 @@ final class MemberListManager extends HazelcastClusterManager {
                 addresses.everyNode().test(address)
                     ? Future.succeededFuture(List.of())
                     : Future.failedFuture(failure))
-        .map(read -> counting(address, read, now()))
-        .onComplete(promise);
+        .onComplete(
+            read -> {
+              if (number != asked.number()) {
+                // Who waits for this answer would be sent to where somebody was.
+                getRegistrations(address, promise);
+              } else if (read.succeeded()) {
+                promise.succeed(counting(address, read.result(), now()));
+              } else {
+                promise.fail(read.cause());
+              }
+            });
   }
 
   /** Null: the list does not say it. */
@@ -327,9 +330,7 @@ final class MemberListManager extends HazelcastClusterManager {
   public void stateChanged(LifecycleEvent event) {
     if (event.getState() == LifecycleEvent.LifecycleState.MERGED) {
       maps.membersChanged();
-      synchronized (looked) {
-        forget();
-      }
+      asked.listChanged();
       look();
     }
     cleaning.execute(() -> super.stateChanged(event));

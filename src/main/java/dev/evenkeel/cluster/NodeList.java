@@ -30,6 +30,7 @@ record NodeList(
 
   private static final String NODE = "evenkeel.node";
   private static final String BUS = "evenkeel.bus";
+  private static final String BEGUN = "evenkeel.begun";
 
   NodeList {
     ids = Set.copyOf(ids);
@@ -37,19 +38,28 @@ record NodeList(
     infoOfId = Map.copyOf(infoOfId);
   }
 
-  /** Makes the member of {@code config} say what it is called and where its event bus is. */
-  static void announce(Config config, String node, HostPort bus) {
-    config.getMemberAttributeConfig().setAttribute(NODE, node).setAttribute(BUS, bus.toString());
+  /**
+   * Makes the member of {@code config} say what it is called, where its event bus is, and when it
+   * began.
+   */
+  static void announce(Config config, String node, HostPort bus, long nowMillis) {
+    config
+        .getMemberAttributeConfig()
+        .setAttribute(NODE, node)
+        .setAttribute(BUS, bus.toString())
+        .setAttribute(BEGUN, Long.toString(nowMillis));
   }
 
   /**
-   * @param members in the order in which they have joined: of two with the same name the later one
-   *     counts, because a node may be back before its former process counts as gone
+   * @param members in any order: of two with the same name the one that began later counts, because
+   *     a node may be back before its former process counts as gone. The order in which they have
+   *     joined does not say it: a former process that was cut off joins again in a merge.
    */
   static NodeList of(Iterable<Member> members) {
     Set<String> ids = new HashSet<>();
     Map<String, String> idOfNode = new HashMap<>();
     Map<String, NodeInfo> infoOfId = new HashMap<>();
+    Map<String, Long> begunOfNode = new HashMap<>();
     boolean allNamed = true;
     for (Member member : members) {
       String id = member.getAttribute(ID);
@@ -61,12 +71,21 @@ record NodeList(
       String place = member.getAttribute(BUS);
       if (node != null && place != null && !member.isLiteMember()) {
         HostPort bus = HostPort.parse(place);
-        idOfNode.put(node, id);
+        long begun = begun(member);
+        if (begun >= begunOfNode.getOrDefault(node, Long.MIN_VALUE)) {
+          begunOfNode.put(node, begun);
+          idOfNode.put(node, id);
+        }
         infoOfId.put(id, new NodeInfo(bus.host(), bus.port(), null));
       } else {
         allNamed &= member.isLiteMember();
       }
     }
     return new NodeList(ids, idOfNode, infoOfId, allNamed);
+  }
+
+  private static long begun(Member member) {
+    String millis = member.getAttribute(BEGUN);
+    return millis == null ? 0 : Long.parseLong(millis);
   }
 }

@@ -37,6 +37,7 @@ import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -63,6 +64,10 @@ public final class DispatcherVerticle extends VerticleBase {
   private static final int LOOKS_MAX = 64;
 
   private final List<MessageConsumer<?>> consumers = new ArrayList<>();
+
+  /** Take this verticle's listeners from what outlasts it. */
+  private final List<Runnable> forgets = new ArrayList<>();
+
   private ClusterMember cluster;
   private LogNode log;
   private DispatcherOptions options;
@@ -142,8 +147,11 @@ public final class DispatcherVerticle extends VerticleBase {
     listen(Addresses.LEASE_CHANGES, this::leaseChange);
     listen(Addresses.TOPIC_CHANGES, message -> withActivation(Activation::topicsChanged));
     listen(Addresses.SESSIONS_ENDED, this::sessionReported);
-    cluster.onChange(change -> later(() -> withActivation(Activation::clusterChanged)));
-    log.meta().onLeadership(leadership -> later(this::lead));
+    Consumer<ClusterMember.Change> changed =
+        change -> later(() -> withActivation(Activation::clusterChanged));
+    cluster.onChange(changed);
+    forgets.add(() -> cluster.offChange(changed));
+    follow(log.meta(), leadership -> lead());
     watchLeaders();
     timer = vertx.setPeriodic(options.tickMillis(), tick -> tick());
     lead();
@@ -157,10 +165,14 @@ public final class DispatcherVerticle extends VerticleBase {
     List<LogGroup> groups = log.data();
     for (; watched < groups.size(); watched++) {
       int group = watched;
-      groups
-          .get(group)
-          .onLeadership(leadership -> later(() -> brokers.leads(group, leadership.leader())));
+      follow(groups.get(group), leadership -> brokers.leads(group, leadership.leader()));
     }
+  }
+
+  private void follow(LogGroup group, Consumer<Leadership> action) {
+    Consumer<Leadership> listener = leadership -> later(() -> action.accept(leadership));
+    group.onLeadership(listener);
+    forgets.add(() -> group.offLeadership(listener));
   }
 
   private void listen(String address, io.vertx.core.Handler<Message<Object>> handler) {
@@ -182,7 +194,9 @@ public final class DispatcherVerticle extends VerticleBase {
   @Override
   public Future<?> stop() {
     LocalObjects.remove(vertx, DispatcherLoop.class);
+    LocalObjects.remove(vertx, MemberExpiry.class);
     stopped = true;
+    forgets.forEach(Runnable::run);
     if (timer >= 0) {
       vertx.cancelTimer(timer);
     }
@@ -207,7 +221,7 @@ public final class DispatcherVerticle extends VerticleBase {
     withActivation(Activation::tick);
   }
 
-  private void withActivation(java.util.function.Consumer<Activation> task) {
+  private void withActivation(Consumer<Activation> task) {
     if (activation != null) {
       task.accept(activation);
     }

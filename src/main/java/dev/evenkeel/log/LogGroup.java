@@ -56,6 +56,9 @@ public interface LogGroup {
   /** Called on each change, from any thread; it must return at once. */
   void onLeadership(Consumer<Leadership> listener);
 
+  /** Removes a listener that {@link #onLeadership} added. It may be called once more. */
+  void offLeadership(Consumer<Leadership> listener);
+
   /** The reasons why this node should not lead this log group; whoever finds one sets it there. */
   Eligibility eligibility();
 

@@ -243,6 +243,11 @@ public final class FakeCluster implements AutoCloseable {
       }
 
       @Override
+      public void offLeadership(Consumer<Leadership> listener) {
+        listeners.remove(listener);
+      }
+
+      @Override
       public Eligibility eligibility() {
         return eligibility;
       }

@@ -13,6 +13,7 @@ import dev.evenkeel.broker.node.BodyMender;
 import dev.evenkeel.broker.node.BrokerNode;
 import dev.evenkeel.broker.state.BatchIndex;
 import dev.evenkeel.broker.state.IndexEntry;
+import dev.evenkeel.bus.BodyAnswer;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -21,6 +22,7 @@ import dev.evenkeel.storage.segment.Segments;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -101,6 +103,25 @@ class MendedBodiesTest {
             });
     assertThat(refusal(bench.fetch("g", shard, 1, 6, 0)).refusal()).isEqualTo(UNAVAILABLE);
     assertThat(node("n1").maintenance().mender(0).lostBodies()).isZero();
+  }
+
+  /** While messages come in, others have always applied more than this node. */
+  @Test
+  void theAnswerOfANodeThatIsAheadCountsWhenThisOneHasAppliedAsMuch() throws Exception {
+    begin("n1", "n2");
+    damage("n1", 6);
+    DataState own = node("n1").data().get(0);
+    node("n1")
+        .maintenance()
+        .askReplicas(
+            (to, group, index) -> {
+              long ahead = own.appliedIndex() + 1;
+              bench.append(shard, batch(0, 0, 0, 2));
+              return CompletableFuture.completedFuture(
+                  BodyAnswer.without(BodyAnswer.Have.MISSING, ahead));
+            });
+    assertThat(offsets(6)).startsWith(8L);
+    assertThat(node("n1").maintenance().mender(0).lostBodies()).isEqualTo(1);
   }
 
   @Test

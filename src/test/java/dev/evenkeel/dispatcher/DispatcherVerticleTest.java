@@ -242,6 +242,15 @@ class DispatcherVerticleTest {
   }
 
   @Test
+  void aVerticleThatHasEndedIsHeldByNobody() throws Exception {
+    for (String id : vertx.deploymentIDs()) {
+      await(vertx.undeploy(id));
+    }
+    assertThat(cluster.handlers()).isZero();
+    assertThat(node.listeners()).isZero();
+  }
+
+  @Test
   void figuresOfGroupsAreShownByWhoKnowsThem() throws Exception {
     assertThat(text().value("evenkeel_dispatcher_active")).isZero();
     lead(1);

@@ -74,6 +74,10 @@ final class FakeCluster implements ClusterMember {
     handlers.remove(handler);
   }
 
+  int handlers() {
+    return handlers.size();
+  }
+
   void came(String member) {
     members.add(member);
     handlers.forEach(handler -> handler.accept(new Change(member, false, 1)));
@@ -192,6 +196,10 @@ final class FakeCluster implements ClusterMember {
     private final List<Consumer<Leadership>> listeners = new CopyOnWriteArrayList<>();
     private volatile Leadership leadership = Leadership.UNKNOWN;
 
+    int listeners() {
+      return listeners.size();
+    }
+
     void lead(Leadership next) {
       leadership = next;
       listeners.forEach(listener -> listener.accept(next));
@@ -267,6 +275,11 @@ final class FakeCluster implements ClusterMember {
         @Override
         public void onLeadership(Consumer<Leadership> listener) {
           listeners.add(listener);
+        }
+
+        @Override
+        public void offLeadership(Consumer<Leadership> listener) {
+          listeners.remove(listener);
         }
 
         @Override

@@ -42,6 +42,11 @@ public final class BodyMender {
   private static final Logger LOG = LoggerFactory.getLogger(BodyMender.class);
   private static final long ASK_SECONDS_MAX = 5;
 
+  /** How long the mending of a segment waits until this node has applied what another one has. */
+  private static final long APPLY_MILLIS_MAX = 5_000;
+
+  private static final long APPLY_LOOK_MILLIS = 5;
+
   /** Bodies in memory at a time, in bytes; one more may come. */
   private static final long BYTES_MAX = 16L << 20;
 
@@ -244,6 +249,7 @@ public final class BodyMender {
     private final NavigableMap<Long, Segments.Body> found = new TreeMap<>();
     private final Set<Long> nowhere = new TreeSet<>();
     private long bytes;
+    private long waitMillis = APPLY_MILLIS_MAX;
 
     Round(Segments segments, long number, Set<String> silent) {
       this.segments = segments;
@@ -294,6 +300,9 @@ public final class BodyMender {
           decision = decide(index, own, answers);
         }
       }
+      while (decision.awaitedIndex() >= 0 && awaitApplied(decision.awaitedIndex())) {
+        decision = decide(index, own, answers);
+      }
       if (!lost.containsKey(index) && !later.contains(index)) {
         damagedBodies.increment();
       }
@@ -316,6 +325,21 @@ public final class BodyMender {
           }
           ended(index, Result.LATER);
         }
+      }
+    }
+
+    private boolean awaitApplied(long index) {
+      try {
+        for (; state.appliedIndex() < index; waitMillis -= APPLY_LOOK_MILLIS) {
+          if (waitMillis <= 0) {
+            return false;
+          }
+          Thread.sleep(APPLY_LOOK_MILLIS);
+        }
+        return true;
+      } catch (InterruptedException e) {
+        Thread.currentThread().interrupt();
+        return false;
       }
     }
 

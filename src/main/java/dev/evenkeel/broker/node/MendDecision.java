@@ -10,14 +10,16 @@ import java.util.Collection;
  *
  * @param verdict what to do
  * @param from the answer whose body takes the place; null unless the verdict is REPLACE
+ * @param awaitedIndex with LATER: when this node has applied this entry, the same answers may
+ *     decide; -1 if they cannot
  */
-record MendDecision(Verdict verdict, BodyAnswer from) {
+record MendDecision(Verdict verdict, BodyAnswer from, long awaitedIndex) {
   enum Verdict {
     /** Put the body of a replica into the place. */
     REPLACE,
     /** No replica has it. */
     LOST,
-    /** A node that may have it has not answered: ask again later. */
+    /** A node that may have it has not answered, or this one must apply more first. */
     LATER
   }
 
@@ -41,13 +43,31 @@ record MendDecision(Verdict verdict, BodyAnswer from) {
     for (BodyAnswer answer : answers) {
       if (fits(index, own, appliedIndex, answer)
           || index < firstIndex && isEnough(index, appliedIndex, answer)) {
-        return new MendDecision(Verdict.REPLACE, answer);
+        return new MendDecision(Verdict.REPLACE, answer, -1);
       }
     }
     boolean more =
         answers.size() < others
             || answers.stream().anyMatch(answer -> mayFitLater(index, own, appliedIndex, answer));
-    return new MendDecision(more ? Verdict.LATER : Verdict.LOST, null);
+    return more
+        ? new MendDecision(Verdict.LATER, null, awaited(index, appliedIndex, firstIndex, answers))
+        : new MendDecision(Verdict.LOST, null, -1);
+  }
+
+  /**
+   * The next entry whose application makes an answer count that comes from a node which was ahead.
+   * In a log that grows, each new answer is from a node that is ahead again.
+   */
+  private static long awaited(
+      long index, long appliedIndex, long firstIndex, Collection<BodyAnswer> answers) {
+    return answers.stream()
+        .filter(
+            answer ->
+                answer.have() == Have.MISSING || answer.have() == Have.PART && index < firstIndex)
+        .mapToLong(BodyAnswer::appliedIndex)
+        .filter(applied -> applied > appliedIndex)
+        .min()
+        .orElse(-1);
   }
 
   /**

@@ -390,6 +390,11 @@ final class RaftLogGroup
   }
 
   @Override
+  public void offLeadership(Consumer<Leadership> listener) {
+    listeners.remove(listener);
+  }
+
+  @Override
   public void leadershipMayHaveChanged() {
     executor.execute(this::refresh);
   }

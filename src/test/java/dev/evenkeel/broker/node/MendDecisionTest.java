@@ -31,7 +31,7 @@ class MendDecisionTest {
   void aBodyOfTheSameEntryIsTaken() {
     BodyAnswer good = whole(4, APPLIED);
     assertThat(MendDecision.of(INDEX, OWN, APPLIED, INDEX, 2, List.of(good)))
-        .isEqualTo(new MendDecision(REPLACE, good));
+        .isEqualTo(new MendDecision(REPLACE, good, -1));
     assertThat(verdict(OWN, 2, BodyAnswer.without(Have.DAMAGED, APPLIED), good)).isEqualTo(REPLACE);
     // Our own header says which entry it was, even if it is not applied.
     assertThat(verdict(OWN, 2, whole(4, INDEX - 1))).isEqualTo(REPLACE);
@@ -63,6 +63,10 @@ class MendDecisionTest {
       assertThat(verdict(own, 1, part)).as("the log may send it").isEqualTo(LATER);
       BodyAnswer later = new BodyAnswer(Have.PART, APPLIED + 1, 4, BODY);
       assertThat(dropped(own, later)).as("it may lack what we still need").isEqualTo(LATER);
+      assertThat(MendDecision.of(INDEX, own, APPLIED, INDEX + 1, 1, List.of(later)).awaitedIndex())
+          .isEqualTo(APPLIED + 1);
+      assertThat(MendDecision.of(INDEX, own, APPLIED + 1, INDEX + 1, 1, List.of(later)))
+          .isEqualTo(new MendDecision(REPLACE, later, -1));
     }
     assertThat(dropped(ownPart, whole(4, APPLIED))).isEqualTo(REPLACE);
   }
@@ -85,6 +89,14 @@ class MendDecisionTest {
     assertThat(verdict(OWN, 1, BodyAnswer.without(Have.MISSING, APPLIED))).isEqualTo(LOST);
     assertThat(verdict(OWN, 1, BodyAnswer.without(Have.MISSING, APPLIED + 1))).isEqualTo(LATER);
     assertThat(verdict(OWN, 1, BodyAnswer.without(Have.MISSING, INDEX - 1))).isEqualTo(LATER);
+    BodyAnswer ahead = BodyAnswer.without(Have.MISSING, APPLIED + 5);
+    BodyAnswer farAhead = BodyAnswer.without(Have.MISSING, APPLIED + 9);
+    assertThat(MendDecision.of(INDEX, OWN, APPLIED, INDEX, 2, List.of(farAhead, ahead)))
+        .isEqualTo(new MendDecision(LATER, null, APPLIED + 5));
+    assertThat(MendDecision.of(INDEX, OWN, APPLIED + 5, INDEX, 2, List.of(farAhead, ahead)))
+        .isEqualTo(new MendDecision(LATER, null, APPLIED + 9));
+    assertThat(MendDecision.of(INDEX, OWN, APPLIED + 9, INDEX, 2, List.of(farAhead, ahead)))
+        .isEqualTo(new MendDecision(LOST, null, -1));
   }
 
   @Test
