@@ -3,6 +3,7 @@ package dev.evenkeel.bus;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Collection;
@@ -53,7 +54,8 @@ public record Assignment(
       new RecordJson<>(Owned.class)
           .former("committed", -1L)
           .object("origin", ORIGIN::write, ORIGIN::read)
-          .object("crashes", LeaseChange.CRASHES::write, LeaseChange.CRASHES::read);
+          .object("crashes", LeaseChange.CRASHES::write, LeaseChange.CRASHES::read)
+          .object("skipped", LeaseChange.SKIPPED::write, LeaseChange.SKIPPED::read);
   private static final RecordJson<Lead> LEAD = new RecordJson<>(Lead.class);
   private static final RecordJson<Coming> COMING = new RecordJson<>(Coming.class);
   private static final RecordJson<Paused> PAUSED = new RecordJson<>(Paused.class);
@@ -169,6 +171,8 @@ public record Assignment(
    *     changed since the shard exists, or the former shards are gone
    * @param crashes owners that had died without progress of the group when the lease was granted;
    *     null: none
+   * @param skipped what limits of the topic had dropped, when the lease was granted, before the
+   *     group had consumed it; null: nothing
    */
   public record Owned(
       String topic,
@@ -178,9 +182,10 @@ public record Assignment(
       long deadlineMillis,
       long committed,
       Origin origin,
-      Crashes crashes) {
+      Crashes crashes,
+      Skipped skipped) {
 
-    /** A shard whose keys come from no other, and whose owners did not die. */
+    /** A shard of which nothing special is known. */
     public Owned(
         String topic,
         Shard shard,
@@ -188,7 +193,7 @@ public record Assignment(
         boolean draining,
         long deadlineMillis,
         long committed) {
-      this(topic, shard, epoch, draining, deadlineMillis, committed, null, null);
+      this(topic, shard, epoch, draining, deadlineMillis, committed, null, null, null);
     }
   }
 

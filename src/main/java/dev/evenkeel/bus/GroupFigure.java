@@ -136,6 +136,12 @@ public enum GroupFigure {
   /** By topic. */
   LAG("lag.messages", "Messages not consumed yet", WHOLE_GAUGE),
 
+  /** By topic. It goes back when it is forgotten, so it is no counter. */
+  SKIPPED(
+      "messages.skipped",
+      "Messages that a limit dropped before the group consumed them, in the last 7 days",
+      GAUGE),
+
   /** By topic. */
   COMMITTED("committed.offset", "Sum of the committed offsets of the group's shards", WHOLE_GAUGE);
 

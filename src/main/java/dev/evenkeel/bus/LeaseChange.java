@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import io.vertx.core.json.JsonObject;
 
 /**
@@ -15,6 +16,7 @@ import io.vertx.core.json.JsonObject;
  * @param ownerTimeoutMillis without a heartbeat for this time, the owner counts as dead
  * @param stage how far the group is with a shard that is sealed
  * @param crashes owners that died without progress of the group; null: none
+ * @param skipped what was dropped before the group had consumed it; null: nothing
  */
 public record LeaseChange(
     String group,
@@ -26,9 +28,14 @@ public record LeaseChange(
     long groupTerm,
     long ownerTimeoutMillis,
     Lease.Stage stage,
-    Crashes crashes) {
+    Crashes crashes,
+    Skipped skipped) {
 
   static final RecordJson<Crashes> CRASHES = new RecordJson<>(Crashes.class);
+
+  /** The time of the log is of no use outside of it. */
+  static final RecordJson<Skipped> SKIPPED =
+      new RecordJson<>(Skipped.class).form("millis", (json, millis) -> {}, json -> 0L);
 
   private static final RecordJson<LeaseChange> JSON =
       new RecordJson<>(LeaseChange.class)
@@ -39,7 +46,8 @@ public record LeaseChange(
               (JsonObject json, Lease.Stage stage) -> json.put("stage", stage.name()),
               json -> Lease.Stage.valueOf(json.getString("stage")))
           .unless("stage", Lease.Stage.CONSUMING)
-          .object("crashes", CRASHES::write, CRASHES::read);
+          .object("crashes", CRASHES::write, CRASHES::read)
+          .object("skipped", SKIPPED::write, SKIPPED::read);
 
   public static LeaseChange of(Lease lease) {
     return new LeaseChange(
@@ -52,7 +60,8 @@ public record LeaseChange(
         lease.groupTerm(),
         lease.ownerTimeoutMillis(),
         lease.stage(),
-        lease.crashes());
+        lease.crashes(),
+        lease.skipped());
   }
 
   public JsonObject toJson() {

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.protocol.Skipped;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -51,6 +52,13 @@ final class GroupText {
       state +=
           ", careful: %d owners died, perhaps of offset %d"
               .formatted(crashes.getInteger("count"), crashes.getLong("offset"));
+    }
+    JsonObject skipped = shard.getJsonObject("skipped");
+    if (skipped != null) {
+      Skipped dropped =
+          new Skipped(
+              skipped.getLong("first"), skipped.getLong("last"), skipped.getLong("total"), 0);
+      state += ", skipped " + dropped.text();
     }
     JsonArray waitsFor = shard.getJsonArray("waitsFor");
     if (waitsFor != null) {

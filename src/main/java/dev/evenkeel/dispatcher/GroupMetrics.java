@@ -36,7 +36,9 @@ final class GroupMetrics {
   }
 
   private static boolean ofTopic(GroupFigure figure) {
-    return figure == GroupFigure.LAG || figure == GroupFigure.COMMITTED;
+    return figure == GroupFigure.LAG
+        || figure == GroupFigure.COMMITTED
+        || figure == GroupFigure.SKIPPED;
   }
 
   /** Shows what fresh reports say. */
@@ -61,9 +63,16 @@ final class GroupMetrics {
       return;
     }
     for (ShardReport shard : report.shards()) {
-      Long value = figure == GroupFigure.LAG ? shard.lag() : shard.committed();
-      add(rows, figure, value, label, topicNames.of(shard.topic()));
+      add(rows, figure, value(figure, shard), label, topicNames.of(shard.topic()));
     }
+  }
+
+  private static Long value(GroupFigure figure, ShardReport shard) {
+    return switch (figure) {
+      case LAG -> shard.lag();
+      case SKIPPED -> shard.skipped() == null ? 0 : shard.skipped().total();
+      default -> shard.committed();
+    };
   }
 
   private static void add(Rows rows, GroupFigure figure, Number value, String... labels) {

@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.Comparator;
@@ -83,6 +84,11 @@ record GroupReport(
       return lease != null && lease.crashes() != null && lease.crashes().careful();
     }
 
+    /** What limits of the topic dropped before the group had consumed it; null: nothing. */
+    Skipped skipped() {
+      return lease == null ? null : lease.skipped();
+    }
+
     /** Next offset to be consumed, or null if unknown. */
     Long committed() {
       return lease == null || status == null ? null : (Long) lease.committed();
@@ -112,6 +118,14 @@ record GroupReport(
             new JsonObject()
                 .put("offset", lease.crashes().offset())
                 .put("count", lease.crashes().count()));
+      }
+      if (skipped() != null) {
+        json.put(
+            "skipped",
+            new JsonObject()
+                .put("first", skipped().first())
+                .put("last", skipped().last())
+                .put("total", skipped().total()));
       }
       return waitsFor.isEmpty() ? json : json.put("waitsFor", new JsonArray(waitsFor));
     }

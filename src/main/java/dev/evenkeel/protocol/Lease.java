@@ -21,6 +21,8 @@ package dev.evenkeel.protocol;
  *     nobody owns the shard. Whoever does not know the owner waits for so long
  * @param stage how far the group is with a shard that is sealed
  * @param crashes owners that died without progress of the group; null: none
+ * @param skipped what limits of the topic have dropped before the group had consumed it; null:
+ *     nothing, or it is forgotten
  */
 public record Lease(
     String group,
@@ -36,7 +38,8 @@ public record Lease(
     Generation generation,
     long ownerTimeoutMillis,
     Stage stage,
-    Crashes crashes) {
+    Crashes crashes,
+    Skipped skipped) {
 
   /** How far a group is with a shard that takes no more messages. */
   public enum Stage {
@@ -65,6 +68,7 @@ public record Lease(
         generation,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
         Stage.CONSUMING,
+        null,
         null);
   }
 
@@ -108,7 +112,8 @@ public record Lease(
         generation,
         newOwnerTimeoutMillis,
         passed() ? Stage.PASSED : stage,
-        crashes);
+        crashes,
+        skipped);
   }
 
   public Lease draining(Drain newDrain) {
@@ -131,7 +136,8 @@ public record Lease(
         generation,
         ownerTimeoutMillis,
         next,
-        crashes);
+        crashes,
+        skipped);
   }
 
   public Lease committedAt(long offset) {
@@ -150,6 +156,20 @@ public record Lease(
   }
 
   private Lease with(Crashes newCrashes) {
+    return with(newCrashes, skipped);
+  }
+
+  /** A limit has dropped the messages from {@code from} up to {@code to}, which is kept. */
+  public Lease skipping(long from, long to, long millis) {
+    return with(crashes, Skipped.more(skipped, from, to, millis));
+  }
+
+  /** The same at that time of the log. */
+  public Lease asOf(long millis) {
+    return skipped != null && skipped.isOld(millis) ? with(crashes, null) : this;
+  }
+
+  private Lease with(Crashes newCrashes, Skipped newSkipped) {
     return new Lease(
         group,
         shard,
@@ -164,7 +184,8 @@ public record Lease(
         generation,
         ownerTimeoutMillis,
         stage,
-        newCrashes);
+        newCrashes,
+        newSkipped);
   }
 
   /** The state's bytes are kept apart. */
@@ -176,7 +197,7 @@ public record Lease(
   public Lease reset(long offset) {
     return with(epoch + 1, null, null, offset, -1, null, null, generation.next())
         .at(Stage.CONSUMING)
-        .with((Crashes) null);
+        .with(null, null);
   }
 
   /** With this producer for what handlers publish. */
@@ -215,8 +236,8 @@ public record Lease(
   }
 
   /**
-   * With the usual timeout, without an heir and without crashes, for the owner: it learns them with
-   * its assignment if at all, and clients of versions without them can read this.
+   * With the usual timeout, without an heir, crashes and what was skipped, for the owner: it learns
+   * them with its assignment if at all, and clients of versions without them can read this.
    */
   public Lease forOwner() {
     return new Lease(
@@ -233,6 +254,7 @@ public record Lease(
         generation,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
         Stage.CONSUMING,
+        null,
         null);
   }
 
@@ -264,7 +286,8 @@ public record Lease(
         newGeneration,
         ownerTimeoutMillis,
         stage,
-        crashes);
+        crashes,
+        skipped);
   }
 
   @Override
@@ -279,6 +302,7 @@ public record Lease(
                 groupTerm == 0 ? "" : " term=" + groupTerm,
                 drain == null ? "" : " " + drain)
         + (passed() ? " " + stage : "")
-        + (crashes == null ? "" : " " + crashes);
+        + (crashes == null ? "" : " " + crashes)
+        + (skipped == null ? "" : " " + skipped);
   }
 }

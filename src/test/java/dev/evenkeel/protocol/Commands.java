@@ -98,6 +98,7 @@ public final class Commands {
         Generation.FIRST,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
         Lease.Stage.CONSUMING,
+        null,
         null);
   }
 }

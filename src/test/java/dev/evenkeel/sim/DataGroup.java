@@ -175,6 +175,7 @@ final class DataGroup {
                 0,
                 Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
                 Lease.Stage.CONSUMING,
+                null,
                 null));
       }
     }

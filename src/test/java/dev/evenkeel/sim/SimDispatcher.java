@@ -214,7 +214,8 @@ final class SimDispatcher extends Actor {
         lease.generation(),
         lease.ownerTimeoutMillis(),
         lease.stage(),
-        lease.crashes());
+        lease.crashes(),
+        lease.skipped());
   }
 
   private long termSeen(long term) {
@@ -249,7 +250,8 @@ final class SimDispatcher extends Actor {
             termSeen(told.groupTerm()),
             told.ownerTimeoutMillis(),
             told.stage(),
-            told.crashes());
+            told.crashes(),
+            told.skipped());
     if (ready) {
       run(core.leaseChanged(change, clock()));
     } else {

@@ -59,7 +59,8 @@ public final class RetainDecider {
   }
 
   private void shard(Shard shard, ShardRecord record, TopicConfig config) {
-    long floor = floor(shard);
+    List<Lease> leases = tables.leasesOn(shard);
+    long floor = floor(leases);
     long start = record.start();
     if (floor >= 0) {
       start = Math.max(start, consumed(shard, floor, config.retentionMillis()));
@@ -72,14 +73,29 @@ public final class RetainDecider {
       long before = record.endPosition() - config.shardBytesMax();
       start = Math.max(start, from(shard, record, each -> each.position() >= before));
     }
-    if (start > record.start()) {
-      trim(shard, record, start, floor);
+    long trimmed = start > record.start() ? trim(shard, record, start, floor) : record.start();
+    for (Lease lease : leases) {
+      skip(lease, Math.max(record.start(), lease.floor()), trimmed);
     }
   }
 
   /** The lowest offset that some group may still need, or -1 without a group. */
-  private long floor(Shard shard) {
-    return tables.leasesOn(shard).stream().mapToLong(Lease::floor).min().orElse(-1);
+  private static long floor(List<Lease> leases) {
+    return leases.stream().mapToLong(Lease::floor).min().orElse(-1);
+  }
+
+  /**
+   * Tells a group that it has not consumed the messages from {@code needed} up to {@code start},
+   * which is kept; or no longer tells it of earlier ones.
+   */
+  private void skip(Lease lease, long needed, long start) {
+    Lease next = lease.asOf(timeMillis);
+    if (needed < start && level >= FeatureLevel.SKIPPED) {
+      next = next.skipping(needed, start, timeMillis);
+    }
+    if (next != lease) {
+      changes.add(new Change.PutLease(next));
+    }
   }
 
   /**
@@ -111,14 +127,18 @@ public final class RetainDecider {
     return first == null ? record.end() : first.base();
   }
 
-  /** Moves the start up to the beginning of the batch that holds {@code offset}. */
-  private void trim(Shard shard, ShardRecord record, long offset, long floor) {
+  /**
+   * Moves the start up to the beginning of the batch that holds {@code offset}.
+   *
+   * @return the new start
+   */
+  private long trim(Shard shard, ShardRecord record, long offset, long floor) {
     long start = record.end();
     long position = record.endPosition();
     if (offset < record.end()) {
       IndexEntry first = BatchIndex.at(store, shard, offset);
       if (first == null || first.base() <= record.start()) {
-        return;
+        return record.start();
       }
       start = first.base();
       position = first.position();
@@ -127,6 +147,7 @@ public final class RetainDecider {
     changes.add(new Change.Trim(shard, record.start(), start));
     changes.add(
         new Change.PutShard(shard, record.trimmed(start, position, Math.max(0, start - needed))));
+    return start;
   }
 
   private void producers() {

@@ -73,6 +73,7 @@ final class Announcer implements DataListener {
             0,
             Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
             Lease.Stage.CONSUMING,
+            null,
             null));
   }
 

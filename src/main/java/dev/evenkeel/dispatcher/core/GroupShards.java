@@ -89,7 +89,8 @@ public final class GroupShards {
                 known == null ? Generation.FIRST : known.generation(),
                 change.ownerTimeoutMillis(),
                 change.stage(),
-                change.crashes())));
+                change.crashes(),
+                change.skipped())));
   }
 
   /**

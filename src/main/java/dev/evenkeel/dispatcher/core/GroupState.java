@@ -575,7 +575,8 @@ public final class GroupState {
                 draining ? held.drain().deadlineMillis() : 0,
                 known.committedAtGrant(),
                 topics.origin(shard, this::leftNothing),
-                known.crashesAtGrant()));
+                known.crashesAtGrant(),
+                known.skippedAtGrant()));
       }
     }
     return owned;

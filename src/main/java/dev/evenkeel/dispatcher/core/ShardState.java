@@ -5,6 +5,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import java.util.Objects;
 import java.util.TreeMap;
 
@@ -67,8 +68,10 @@ final class ShardState {
 
   // The lease, and when it was learned: marks of GroupShards.
   private Lease lease;
-  private long committedAtGrant = -1;
-  private Crashes crashesAtGrant;
+
+  /** As it was when its epoch was first seen here. */
+  private Lease atGrant;
+
   private long writtenAt;
   private long doubtedAt = Long.MAX_VALUE;
 
@@ -133,12 +136,17 @@ final class ShardState {
    * commits, it is what the grant found.
    */
   long committedAtGrant() {
-    return committedAtGrant;
+    return atGrant == null ? -1 : atGrant.committed();
   }
 
   /** The crashes that the grant found, or null. */
   Crashes crashesAtGrant() {
-    return crashesAtGrant;
+    return atGrant == null ? null : atGrant.crashes();
+  }
+
+  /** What had been skipped when the lease was granted, or null. */
+  Skipped skippedAtGrant() {
+    return atGrant == null ? null : atGrant.skipped();
   }
 
   /** What is learned from now on is newer than what was read before {@code at}. */
@@ -181,12 +189,11 @@ final class ShardState {
     Lease former = lease;
     lease = next;
     if (next == null) {
-      committedAtGrant = -1;
+      atGrant = null;
       return former != null;
     }
     if (former == null || former.epoch() != next.epoch()) {
-      committedAtGrant = next.committed();
-      crashesAtGrant = next.crashes();
+      atGrant = next.withoutState();
       return true;
     }
     return former.stage() != next.stage()

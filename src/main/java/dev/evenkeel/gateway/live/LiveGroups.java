@@ -135,6 +135,12 @@ final class LiveGroups {
       state.put("crashes", crashes.getInteger("count"));
       state.put("suspect", crashes.getLong("offset"));
     }
+    JsonObject skipped = shard.getJsonObject("skipped");
+    if (skipped != null) {
+      state.put("skipped", skipped.getLong("total"));
+      state.put("skippedFrom", skipped.getLong("first"));
+      state.put("skippedTo", skipped.getLong("last"));
+    }
     JsonArray waitsFor = shard.getJsonArray("waitsFor");
     if (waitsFor != null) {
       state.put("waitsFor", waitsFor.stream().map(String::valueOf).collect(joining(", ")));

@@ -15,9 +15,10 @@ package dev.evenkeel.protocol.wire;
  * 7       nodes that join and leave
  * 8       topics whose number of shards changes
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
- * 10      leases from the moment in which a group subscribes, leases that count crashes, more topics
- *         than 10,000, or than 1,000 for a group, former ids of delayed messages that a reshard
- *         moved, bodies of which a part is left, and what dropped shards had taken
+ * 10      leases from the moment in which a group subscribes, leases that count crashes or say what
+ *         was skipped, more topics than 10,000, or than 1,000 for a group, former ids of delayed
+ *         messages that a reshard moved, bodies of which a part is left, and what dropped shards had
+ *         taken
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -77,6 +78,9 @@ public final class FeatureLevel {
 
   /** From here on leases count the owners that died without progress. */
   public static final int CRASHES = 10;
+
+  /** From here on leases say what limits of the topic dropped before the group had consumed it. */
+  public static final int SKIPPED = 10;
 
   /** From here on log groups remember what shards had taken that are gone. */
   public static final int DROPPED_LAYOUTS = 10;

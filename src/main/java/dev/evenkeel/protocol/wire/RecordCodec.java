@@ -24,6 +24,7 @@ import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
@@ -50,7 +51,12 @@ public final class RecordCodec {
   /** With crashes, too. */
   private static final int LEASE_FORM_CRASHES = 7;
 
+  /** With what was skipped, too, and with crashes that may be null. */
+  private static final int LEASE_FORM_SKIPPED = 8;
+
   private static final Codec<Crashes> CRASHES = Codec.record(Crashes.class, I64, I32, I64, I64);
+  private static final Codec<Crashes> CRASHES_OR_NONE = Codec.nullable(CRASHES);
+  private static final Codec<Skipped> SKIPPED = Codec.record(Skipped.class, I64, I64, I64, I64);
   private static final Codec<Lease.Stage> LEASE_STAGE = Codec.constant(Lease.Stage.class);
   public static final Codec<Shard> SHARD = Codec.of(RecordCodec::write, RecordCodec::shard);
   public static final Codec<StartAt> START =
@@ -191,18 +197,23 @@ public final class RecordCodec {
    * leases name no term, and are written in the shortest form: every commit writes one.
    */
   public static void write(Bytes out, Lease lease) {
-    boolean crashes = lease.crashes() != null;
+    boolean skipped = lease.skipped() != null;
+    boolean crashes = skipped || lease.crashes() != null;
     boolean stage = crashes || lease.passed();
     boolean heir = stage || lease.drain() != null && lease.drain().heir() != null;
     boolean timeout = heir || lease.ownerTimeoutMillis() != Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     boolean generation = timeout || !lease.generation().equals(Generation.FIRST);
     if (generation) {
       int form =
-          crashes
-              ? LEASE_FORM_CRASHES
-              : stage
-                  ? LEASE_FORM_STAGE
-                  : heir ? LEASE_FORM_HEIR : timeout ? LEASE_FORM_TIMEOUT : LEASE_FORM_GENERATION;
+          skipped
+              ? LEASE_FORM_SKIPPED
+              : crashes
+                  ? LEASE_FORM_CRASHES
+                  : stage
+                      ? LEASE_FORM_STAGE
+                      : heir
+                          ? LEASE_FORM_HEIR
+                          : timeout ? LEASE_FORM_TIMEOUT : LEASE_FORM_GENERATION;
       out.text(null).u8(form).i64(lease.groupTerm());
       out.i64(lease.generation().number()).i64(lease.generation().producerId());
       if (timeout) {
@@ -212,7 +223,10 @@ public final class RecordCodec {
         LEASE_STAGE.write(out, lease.stage());
       }
       if (crashes) {
-        CRASHES.write(out, lease.crashes());
+        (skipped ? CRASHES_OR_NONE : CRASHES).write(out, lease.crashes());
+      }
+      if (skipped) {
+        SKIPPED.write(out, lease.skipped());
       }
     } else if (lease.groupTerm() != 0) {
       out.text(null).u8(LEASE_FORM_TERM).i64(lease.groupTerm());
@@ -231,9 +245,10 @@ public final class RecordCodec {
     long timeout = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
     Lease.Stage stage = Lease.Stage.CONSUMING;
     Crashes crashes = null;
+    Skipped skipped = null;
     Codec<Drain> drain = DRAIN;
     if (group == null) {
-      int form = Codec.checkForm("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM_CRASHES);
+      int form = Codec.checkForm("a lease", in.u8(), LEASE_FORM_TERM, LEASE_FORM_SKIPPED);
       groupTerm = in.i64();
       if (form >= LEASE_FORM_GENERATION) {
         generation = new Generation(in.i64(), in.i64());
@@ -249,6 +264,10 @@ public final class RecordCodec {
       }
       if (form == LEASE_FORM_CRASHES) {
         crashes = CRASHES.read(in);
+      }
+      if (form >= LEASE_FORM_SKIPPED) {
+        crashes = CRASHES_OR_NONE.read(in);
+        skipped = SKIPPED.read(in);
       }
       group = in.text();
     }
@@ -266,6 +285,7 @@ public final class RecordCodec {
         generation,
         timeout,
         stage,
-        crashes);
+        crashes,
+        skipped);
   }
 }

@@ -19,6 +19,7 @@ import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.Batch;
@@ -68,20 +69,26 @@ final class AnyCommand {
   private final boolean sealed;
   private final boolean moved;
   private final boolean crashes;
+  private final boolean skipped;
   private final boolean subscriptions;
 
   AnyCommand(Random random) {
-    this(random, true, true, false, false, true);
+    this(random, true, true, false, false, false, true);
   }
 
   /** What may have been moved from a sealed shard, or be remembered of a dropped one, too. */
   static AnyCommand moved(Random random) {
-    return new AnyCommand(random, true, true, true, false, false);
+    return new AnyCommand(random, true, true, true, false, false, false);
   }
 
   /** Leases whose owners died, too, and what owners then tell. */
   static AnyCommand crashes(Random random) {
-    return new AnyCommand(random, true, true, false, true, false);
+    return new AnyCommand(random, true, true, false, true, false, false);
+  }
+
+  /** Leases of which messages were skipped, too. */
+  static AnyCommand skipped(Random random) {
+    return new AnyCommand(random, true, true, false, true, true, false);
   }
 
   /**
@@ -91,7 +98,7 @@ final class AnyCommand {
    * @param sealed whether shards may be, and topics may have had other numbers of shards
    */
   AnyCommand(Random random, boolean heirs, boolean sealed) {
-    this(random, heirs, sealed, false, false, false);
+    this(random, heirs, sealed, false, false, false, false);
   }
 
   private AnyCommand(
@@ -100,9 +107,11 @@ final class AnyCommand {
       boolean sealed,
       boolean moved,
       boolean crashes,
+      boolean skipped,
       boolean subscriptions) {
     this.moved = moved;
     this.crashes = crashes;
+    this.skipped = skipped;
     this.subscriptions = subscriptions;
     this.random = random;
     this.heirs = heirs;
@@ -168,6 +177,8 @@ final class AnyCommand {
       return heirs && random.nextBoolean() ? record(kind) : null;
     } else if (kind == Crashes.class) {
       return crashes && random.nextBoolean() ? record(kind) : null;
+    } else if (kind == Skipped.class) {
+      return skipped && random.nextBoolean() ? record(kind) : null;
     } else if (kind == Outcome.class && !crashes) {
       return any(pick(FORMER_OUTCOMES));
     } else if (kind == Lease.Stage.class && !sealed) {

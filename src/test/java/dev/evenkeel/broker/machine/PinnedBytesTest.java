@@ -95,6 +95,11 @@ class PinnedBytesTest {
         any -> RecordCodec.LEASE.encode(any.of(Lease.class)),
         bytes -> RecordCodec.LEASE.encode(RecordCodec.LEASE.decode(bytes)));
     pin(
+        "Lease with what was skipped",
+        AnyCommand.skipped(new Random(1)),
+        any -> RecordCodec.LEASE.encode(any.of(Lease.class)),
+        bytes -> RecordCodec.LEASE.encode(RecordCodec.LEASE.decode(bytes)));
+    pin(
         "Outcome$Begun",
         AnyCommand.crashes(new Random(1)),
         any -> Entry.of(any.of(DataCommand.RecordOutcomes.class), 123),

@@ -15,7 +15,9 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import dev.evenkeel.protocol.SpoolPublisher;
+import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -105,6 +107,95 @@ class RetainTest {
     assertThat(shard().start()).isEqualTo(10);
     assertThat(shard().dropped()).isEqualTo(6);
     assertThat(rig.tables().lease("g", SHARD).committed()).as("moves up").isEqualTo(10);
+  }
+
+  private Skipped skipped(String group) {
+    return rig.tables().lease(group, SHARD).skipped();
+  }
+
+  /** With three batches of ten messages, each an hour older than the next. */
+  private void openWithAgeLimit() {
+    rig.open(new TopicConfig(HOUR, 2 * HOUR, -1));
+    rig.fill(SHARD, 10);
+    rig.pass(HOUR);
+    rig.fill(SHARD, 10);
+    rig.pass(HOUR);
+    rig.fill(SHARD, 10);
+  }
+
+  /** A group that was away, or has never had an owner, must hear what it will not get. */
+  @Test
+  void aGroupHearsWhatWasDroppedBeforeItHadConsumedIt() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.SKIPPED));
+    openWithAgeLimit();
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("up", SHARD, "a", 0);
+    rig.run(new DataCommand.OpenLease("sub", SHARD, StartAt.EARLIEST));
+    commit("g", 5);
+    commit("up", 30);
+    assertThat(skipped("g")).isNull();
+    retain();
+    rig.pass(1);
+    assertThat(shard().start()).isEqualTo(10);
+    long first = rig.now;
+    assertThat(skipped("g")).isEqualTo(new Skipped(5, 9, 5, first));
+    assertThat(skipped("sub")).isEqualTo(new Skipped(0, 9, 10, first));
+    assertThat(skipped("up")).as("it had consumed all").isNull();
+    retain();
+    assertThat(skipped("g")).as("nothing more was dropped").isEqualTo(new Skipped(5, 9, 5, first));
+
+    commit("g", 15);
+    rig.pass(HOUR);
+    assertThat(shard().start()).isEqualTo(20);
+    assertThat(skipped("g")).as("with a gap").isEqualTo(new Skipped(5, 19, 10, rig.now));
+    assertThat(skipped("sub")).as("with none").isEqualTo(new Skipped(0, 19, 20, rig.now));
+    assertThat(shard().dropped()).as("counts the group that misses most").isEqualTo(20);
+    assertThat(skipped("g").text()).isEqualTo("10 messages between offsets 5 and 19");
+    assertThat(skipped("sub").text()).isEqualTo("20 messages, offsets 0 to 19");
+  }
+
+  /** The state was built from the messages below its own offset alone. */
+  @Test
+  void whatAStateLacksIsSkippedToo() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.SKIPPED));
+    openWithAgeLimit();
+    rig.grant("g", SHARD, "a", 0);
+    rig.run(new DataCommand.Release("g", SHARD, 1, 20, 4, new byte[] {1}));
+    rig.pass(1);
+    assertThat(shard().start()).isEqualTo(10);
+    assertThat(skipped("g")).isEqualTo(new Skipped(4, 9, 6, rig.now));
+  }
+
+  @Test
+  void aResetOrAWeekEndsIt() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.SKIPPED));
+    openWithAgeLimit();
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("reset", SHARD, "a", 0);
+    rig.pass(HOUR);
+    assertThat(skipped("g").total()).isEqualTo(10);
+    assertThat(skipped("reset")).isEqualTo(skipped("g"));
+    rig.run(new DataCommand.ResetLease("reset", SHARD, 1, StartAt.EARLIEST));
+    assertThat(skipped("reset")).isNull();
+
+    commit("g", 30);
+    Skipped last = skipped("g");
+    rig.pass(last.millis() + Skipped.KEPT_MILLIS - 1 - rig.now);
+    assertThat(skipped("g")).isEqualTo(last);
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(skipped("g")).as("a grant keeps it").isEqualTo(last);
+    rig.pass(1);
+    assertThat(skipped("g")).isNull();
+  }
+
+  /** A node of a former version could not read it. */
+  @Test
+  void nothingIsSaidBelowItsFeatureLevel() {
+    openWithAgeLimit();
+    rig.grant("g", SHARD, "a", 0);
+    rig.pass(HOUR);
+    assertThat(shard().dropped()).isPositive();
+    assertThat(skipped("g")).isNull();
   }
 
   @Test

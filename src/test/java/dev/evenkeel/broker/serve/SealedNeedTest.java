@@ -45,6 +45,7 @@ class SealedNeedTest {
         Generation.FIRST,
         5_000,
         stage,
+        null,
         null);
   }
 

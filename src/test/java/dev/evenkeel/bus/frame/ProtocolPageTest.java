@@ -345,6 +345,7 @@ class ProtocolPageTest {
         Generation.FIRST,
         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
         Lease.Stage.CONSUMING,
+        null,
         null);
   }
 

@@ -155,6 +155,7 @@ class DispatcherCoreTest {
                   0,
                   Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
                   Lease.Stage.CONSUMING,
+                  null,
                   null),
               bench.now));
       bench.run(bench.core.topicsChanged(bench.now));

@@ -333,6 +333,28 @@ class PagesTest extends PageBase {
     visit.seesNoMore(visit.table("Moves"));
   }
 
+  /** Somebody who looks at a group must see that it will never get some messages. */
+  @Test
+  void whatWasSkippedIsShownOnTheBoard() {
+    visit("#/groups/billing");
+    visit.sees(visit.lane("amber"));
+    JsonObject skipped =
+        new JsonObject().put("skipped", 15).put("skippedFrom", 5).put("skippedTo", 19);
+    live.change(
+        Facts.patch(
+            new JsonObject().put("shards", new JsonObject().put("orders/3", skipped)),
+            "groups",
+            "billing"));
+    visit.sees(
+        visit
+            .page()
+            .getByLabel(
+                "orders/3, owned by amber, skipped 15 messages, offsets 5 to 19, lag 13 messages"));
+    visit.reads(visit.shard("orders/3"), "▲ 15 skipped");
+    visit.shard("orders/3").click();
+    visit.sees(visit.page().getByText("15 messages, offsets 5 to 19"));
+  }
+
   @Test
   void whatIsPausedIsShownOnTheBoard() {
     visit("#/groups/billing");

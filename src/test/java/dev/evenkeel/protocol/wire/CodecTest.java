@@ -164,6 +164,7 @@ class CodecTest {
                         Generation.FIRST,
                         Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
                         Lease.Stage.CONSUMING,
+                        null,
                         null)
                     .reset(3)),
             new Reply.OfLease(
@@ -186,6 +187,7 @@ class CodecTest {
                     Generation.FIRST,
                     Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
                     Lease.Stage.CONSUMING,
+                    null,
                     null)),
             new Reply.OfLease(
                 Commands.lease("g", SHARD, 5, null, null, 9, 9, new byte[2], null)

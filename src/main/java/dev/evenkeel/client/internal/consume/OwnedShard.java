@@ -18,6 +18,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.List;
@@ -56,13 +57,15 @@ public final class OwnedShard {
    *     it
    * @param origin where its keys come from, or null
    * @param crashes owners that died before, or null
+   * @param skipped what was dropped before the group had consumed it, or null
    */
   record Start(
       OwnedShard predecessor,
       boolean spent,
       long committed,
       Assignment.Origin origin,
-      Crashes crashes) {}
+      Crashes crashes,
+      Skipped skipped) {}
 
   /**
    * The part of a handover's time that is kept for onRelease and the log: 5 s, or a fifth if that

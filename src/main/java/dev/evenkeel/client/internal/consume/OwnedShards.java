@@ -166,7 +166,8 @@ final class OwnedShards {
                 spent,
                 isNew ? owned.committed() : -1,
                 owned.origin(),
-                owned.crashes()));
+                owned.crashes(),
+                owned.skipped()));
     shards.put(id, shard);
     changed = true;
     return shard;

@@ -9,6 +9,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.Skipped;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToIntFunction;
@@ -31,6 +32,9 @@ public final class ShardTakeover {
 
   /** Where the keys come from, or null. */
   private final Assignment.Origin origin;
+
+  /** What was dropped before the group had consumed it, or null. */
+  private final Skipped skipped;
 
   /** A request or callback is under way. */
   private boolean busy;
@@ -68,6 +72,7 @@ public final class ShardTakeover {
     predecessor = start.predecessor();
     grantedCommitted = start.committed();
     origin = start.origin();
+    skipped = start.skipped();
   }
 
   boolean isBusy() {
@@ -264,6 +269,12 @@ public final class ShardTakeover {
 
   private void attached(long now) {
     leaseCommitted = Math.max(leaseCommitted, beginOffset);
+    // An owner that begins before the gap says it when it gets there.
+    if (skipped != null && beginOffset == skipped.last() + 1) {
+      shard.log.error(
+          ": retention dropped messages before the group had consumed them: " + skipped.text(),
+          null);
+    }
     shard.attached(beginOffset, emptyStateOffset, now);
   }
 

@@ -26,6 +26,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
+import dev.evenkeel.protocol.Skipped;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchPacker;
@@ -210,7 +211,7 @@ class ConsumerCoreTest {
     options.setDelivery(ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE);
     begin(true, false);
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null));
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
@@ -230,7 +231,7 @@ class ConsumerCoreTest {
   void theFirstOwnerGetsTheStatesOfFormerShardsAndWaitsUntilTheyAreThere() {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null));
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Wanted.ReadParents read = take(Wanted.ReadParents.class);
     assertThat(read.parents()).containsExactly(3, 4);
@@ -264,7 +265,7 @@ class ConsumerCoreTest {
       long committed, long stateOffset, boolean comes) {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null));
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
     byte[] state = stateOffset < 0 ? null : new byte[0];
     take(Wanted.ReadLease.class)
         .owned()
@@ -459,6 +460,26 @@ class ConsumerCoreTest {
     OwnedShard other = run(S1, "d");
     core.finished(next(0), now);
     assertThat(other.ownership().shard()).isEqualTo(S1);
+  }
+
+  private void takeOver(Shard shard, long committed, Skipped skipped) {
+    assign(new Assignment.Owned("t", shard, 5, false, 0, committed, null, null, skipped));
+    take(Wanted.CallAssign.class);
+  }
+
+  /** Who goes on behind the gap cannot see it, and the log of its owner is where people look. */
+  @Test
+  void anOwnerThatBeginsBehindDroppedMessagesSaysSo() {
+    begin(false, false);
+    takeOver(S0, 20, new Skipped(5, 19, 15, 0));
+    assertThat(reports())
+        .containsExactly(
+            "t/0@5: retention dropped messages before the group had consumed them: 15 messages,"
+                + " offsets 5 to 19");
+    takeOver(S1, 21, new Skipped(5, 19, 15, 0));
+    assertThat(reports())
+        .as("one before it has said so")
+        .noneMatch(text -> text.contains("retention"));
   }
 
   private List<String> reports() {
@@ -1117,7 +1138,7 @@ class ConsumerCoreTest {
   }
 
   private static Assignment.Owned ofDead(Shard shard, long epoch, long committed, Crashes of) {
-    return new Assignment.Owned("t", shard, epoch, false, 0, committed, null, of);
+    return new Assignment.Owned("t", shard, epoch, false, 0, committed, null, of, null);
   }
 
   /** Owns a shard whose owners died, with ten messages from {@code committed} on. */

@@ -36,7 +36,7 @@ final class Shards implements OwnedShard.Host {
         new Ownership("t", SHARD, 3),
         environment,
         this,
-        new OwnedShard.Start(predecessor, false, 0, null, null));
+        new OwnedShard.Start(predecessor, false, 0, null, null, null));
   }
 
   static Task task(OwnedShard owned, long offset, boolean retry) {

@@ -12,10 +12,21 @@ const sameCell = (a, b) =>
 
 /** Everything of a shard that its cell shows. */
 const facts = (shard) =>
-  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}|${shard.paused}|${shard.crashes}|${shard.suspect}`;
+  `${shard.state}|${shard.owner}|${shard.nextOwner}|${shard.epoch}|${shard.lag}|${seconds(shard.lagSeconds)}|${shard.sealed}|${shard.waitsFor}|${shard.paused}|${shard.crashes}|${shard.suspect}|${shard.skipped}|${shard.skippedTo}`;
 
-/** That a shard is paused, or what it has to do with others while the number of shards changes. */
-const kin = (shard) => (shard.paused ? '‖ paused' : shard.crashes ? 'careful' : shard.sealed ? 'sealed' : known(shard.waitsFor) ? `after ${shard.waitsFor}` : null);
+/** What is unusual about a shard: that it is paused, say, or what it has to do with others while the number of shards changes. */
+const kin = (shard) =>
+  shard.paused
+    ? '‖ paused'
+    : shard.crashes
+      ? 'careful'
+      : shard.sealed
+        ? 'sealed'
+        : known(shard.waitsFor)
+          ? `after ${shard.waitsFor}`
+          : shard.skipped
+            ? `▲ ${brief(shard.skipped)} skipped`
+            : null;
 
 const Cell = memo(({ name, shard, density, prefix, line }) => {
   const draining = shard.state === 'DRAINING';

@@ -1,5 +1,5 @@
 import { html } from './lib.js';
-import { count, figure, known, millis, plural, rate, seconds, stateWord } from './words.js';
+import { count, figure, known, millis, plural, rate, seconds, skippedWord, stateWord } from './words.js';
 import { Spark } from './spark.js';
 import { ShardActions } from './actions/bars.js';
 import { isDispatcher } from './level.js';
@@ -12,6 +12,7 @@ function ShardDetails({ name, shard, line }) {
     <dl class="rows">
       <${Row} name="state" value=${`${stateWord(shard)}${shard.paused ? ', paused' : ''}`} />
       ${shard.crashes && html`<${Row} name="care" value=${`${shard.crashes} owners died, perhaps of offset ${shard.suspect}`} />`}
+      ${shard.skipped && html`<${Row} name="skipped" value=${skippedWord(shard)} />`}
       <${Row} name="owner" value=${shard.state === 'FREE' ? 'none' : shard.owner} />
       <${Row} name="next owner" value=${known(shard.nextOwner) ? shard.nextOwner : shard.state === 'OWNED' ? 'stays' : null} />
       ${left !== null && html`<${Row} name="released within" value=${seconds(left / 1000)} />`}

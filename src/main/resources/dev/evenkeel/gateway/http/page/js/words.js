@@ -52,6 +52,14 @@ export function figure(text) {
 export const stateWord = (shard) =>
   shard.state === 'DRAINING' ? 'draining' : shard.state === 'FREE' ? 'no owner' : shard.state === 'OWNED' ? 'owned' : 'unknown state';
 
+/** What was dropped before the group had consumed it. The command line uses the same words: Skipped.java. */
+export const skippedWord = ({ skipped, skippedFrom, skippedTo }) =>
+  skipped === 1
+    ? `1 message, offset ${skippedTo}`
+    : skipped > skippedTo - skippedFrom
+      ? `${skipped} messages, offsets ${skippedFrom} to ${skippedTo}`
+      : `${skipped} messages between offsets ${skippedFrom} and ${skippedTo}`;
+
 /** A shard in one sentence. */
 export function describe(key, shard) {
   const owner =
@@ -63,7 +71,8 @@ export function describe(key, shard) {
   const lag = known(shard.lag) ? `lag ${plural(shard.lag, 'message')}` : 'lag unknown';
   const paused = shard.paused ? ', paused' : '';
   const kin = shard.sealed ? ', sealed: its keys go on in other shards' : known(shard.waitsFor) ? `, waits for shards ${shard.waitsFor}` : '';
-  return `${key}, ${owner}${paused}${kin}, ${lag}, epoch ${unknownWord(count(shard.epoch))}`;
+  const skipped = shard.skipped ? `, skipped ${skippedWord(shard)}` : '';
+  return `${key}, ${owner}${paused}${kin}${skipped}, ${lag}, epoch ${unknownWord(count(shard.epoch))}`;
 }
 
 /** The command line uses the same words: StatusText.java. */
