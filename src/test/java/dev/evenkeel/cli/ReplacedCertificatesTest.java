@@ -19,6 +19,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.net.KeyCertOptions;
+import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -86,6 +87,10 @@ class ReplacedCertificatesTest {
 
   /** With the certificates as they are now. */
   private HttpServer server() throws TlsException {
+    return server(0);
+  }
+
+  private HttpServer server(int port) throws TlsException {
     TlsIdentity identity = TlsIdentity.open(TlsFiles.in(certificates));
     HttpServer server =
         vertx
@@ -93,8 +98,47 @@ class ReplacedCertificatesTest {
                 new HttpServerOptions()
                     .setSsl(true)
                     .setKeyCertOptions(KeyCertOptions.wrap(identity.keyManager())))
-            .requestHandler(request -> request.response().end("{}"));
-    return await(server.listen(0, "127.0.0.1"));
+            .requestHandler(
+                request ->
+                    request
+                        .response()
+                        .end(
+                            new JsonObject()
+                                .put("authorization", request.getHeader("authorization"))
+                                .encode()));
+    return await(server.listen(port, "127.0.0.1"));
+  }
+
+  /** Commands that watch, or wait for a drain, run for days. */
+  @Test
+  void aRunningCommandTakesUpAReplacedAuthorityAndToken() throws IOException, TlsException {
+    Path ca = authority(OURS);
+    Path token = Files.writeString(directory.resolve("token"), "ek_a_one\n");
+    HttpServer first = server();
+    int port = first.actualPort();
+    ClientOptions files =
+        new ClientOptions().setCa(ca.toString()).setTokenFile(token.toString());
+    HttpApi api = new HttpApi("https://127.0.0.1:" + port, Credentials.of(files));
+    assertThat(shown(api)).isEqualTo("Bearer ek_a_one");
+
+    Files.writeString(token, "ek_a_second\n");
+    await().untilAsserted(() -> assertThat(shown(api)).isEqualTo("Bearer ek_a_second"));
+
+    await(first.close());
+    use(FOREIGN);
+    HttpServer second = server(port);
+    assertThatThrownBy(() -> shown(api)).hasMessageContaining("certificate");
+    authority(FOREIGN);
+    await()
+        .ignoreExceptions()
+        .untilAsserted(() -> assertThat(shown(api)).isEqualTo("Bearer ek_a_second"));
+    await(second.close());
+  }
+
+  /** What the server heard of who asks. */
+  private static String shown(HttpApi api) {
+    JsonObject heard = api.get("/");
+    return heard.getString("authorization");
   }
 
   @Test
