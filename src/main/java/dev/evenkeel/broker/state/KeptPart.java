@@ -43,6 +43,11 @@ public final class KeptPart {
   public record Needed(BatchPlace place, int batchBytes, int position) {}
 
   private record Piece(int at, int crc, int[] positions, Batch batch) {
+    /** What it takes in a segment. */
+    int bytes() {
+      return Integer.BYTES * (3 + positions.length) + batch.length();
+    }
+
     boolean isWhole() {
       return positions.length == 0;
     }
@@ -62,12 +67,15 @@ public final class KeptPart {
   }
 
   /**
-   * Takes the needed messages out of a whole body.
+   * Takes the needed messages out of a whole body. They are not compressed any more: it stops as
+   * soon as they take more than the body, however much it would be.
    *
-   * @return null if a batch is damaged: the body must stay as it is
+   * @return null if the body must stay as it is, because a batch is damaged, or because the part is
+   *     not smaller
    */
   public static KeptPart of(ByteBuffer body, List<Needed> needed) {
     List<Piece> pieces = new ArrayList<>();
+    long bytes = 0;
     for (List<Needed> of : byPlace(needed).values()) {
       Needed first = of.get(0);
       int at = first.place().at();
@@ -80,7 +88,12 @@ public final class KeptPart {
       if (batch.crc() != first.place().crc()) {
         return null;
       }
-      pieces.add(piece(new Piece(at, batch.crc(), new int[0], batch), of));
+      Piece piece = piece(new Piece(at, batch.crc(), new int[0], batch), of);
+      bytes += piece.bytes();
+      if (bytes >= body.remaining()) {
+        return null;
+      }
+      pieces.add(piece);
     }
     return new KeptPart(pieces);
   }
