@@ -32,6 +32,12 @@ record FetchFrame(boolean placed, int group) {
   /** Copying batches that are smaller on average costs less than a view of each. */
   static final int VIEW_BYTES_MIN = 4 << 10;
 
+  /**
+   * A view keeps the whole memory in which its bytes are until it is sent, which a slow client may
+   * hold up: at most so many times its bytes. Otherwise a copy costs less.
+   */
+  static final int VIEW_KEEPS_MAX = 8;
+
   /** Of an answer with places in the log. */
   static FetchFrame placed(int group) {
     return new FetchFrame(true, group);
@@ -58,7 +64,8 @@ record FetchFrame(boolean placed, int group) {
   /** A frame with batches that are in memory. Large pieces are views: they are copied when sent. */
   Buffer of(ShardRecord record, int failures, TailRead found) {
     int pieces = found.pieces(placed);
-    return found.bytes() <= (long) VIEW_BYTES_MIN * pieces
+    boolean small = found.bytes() <= (long) VIEW_BYTES_MIN * pieces;
+    return small || found.keptBytes() > VIEW_KEEPS_MAX * found.bytes()
         ? copied(record, failures, found)
         : viewed(record, failures, found, pieces);
   }

@@ -70,6 +70,11 @@ public final class TailRead {
     return bytes;
   }
 
+  /** Bytes of all the memory that a view of the batches keeps. */
+  public long keptBytes() {
+    return (long) chunks.length << shift;
+  }
+
   /** Number of messages. */
   public long messages() {
     return endOffset - baseOffset;
