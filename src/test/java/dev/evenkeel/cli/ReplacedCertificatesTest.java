@@ -18,8 +18,8 @@ import dev.evenkeel.testkit.EmbeddedNode;
 import io.vertx.core.Vertx;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
-import io.vertx.core.net.KeyCertOptions;
 import io.vertx.core.json.JsonObject;
+import io.vertx.core.net.KeyCertOptions;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -116,8 +116,7 @@ class ReplacedCertificatesTest {
     Path token = Files.writeString(directory.resolve("token"), "ek_a_one\n");
     HttpServer first = server();
     int port = first.actualPort();
-    ClientOptions files =
-        new ClientOptions().setCa(ca.toString()).setTokenFile(token.toString());
+    ClientOptions files = new ClientOptions().setCa(ca.toString()).setTokenFile(token.toString());
     HttpApi api = new HttpApi("https://127.0.0.1:" + port, Credentials.of(files));
     assertThat(shown(api)).isEqualTo("Bearer ek_a_one");
 
