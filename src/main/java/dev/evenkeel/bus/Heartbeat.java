@@ -17,7 +17,7 @@ import java.util.Objects;
  * @param member its name, unique in the group
  * @param instance id of this run of the member, never used again
  * @param bornMillis when this run began, by its own clock; of two runs with one name, the later one
- *     wins
+ *     wins. Clocks may be wrong: see {@code joining}
  * @param leaving the run ends and has released everything, or does not want anybody to wait for its
  *     releases
  * @param closing the run has begun to close: it releases its shards and wants no others. It stays
@@ -42,6 +42,8 @@ import java.util.Objects;
  * @param user whose program it is: the node that took the heartbeat says so, and whatever the
  *     program says does not count; null: unknown
  * @param version of the member's client; null: unknown
+ * @param joining no heartbeat of this run has been answered yet: of all runs with its name it is
+ *     the last one that comes, whatever its clock says
  * @param mayConsume names and patterns of the topics that patterns of its may take in; like {@link
  *     #user}, the node says so that took the heartbeat; null: all
  */
@@ -68,6 +70,7 @@ public record Heartbeat(
     Seen seen,
     String user,
     String version,
+    boolean joining,
     List<String> mayConsume) {
 
   /** Of a run that has just begun, without wishes. */
@@ -106,6 +109,7 @@ public record Heartbeat(
         null,
         null,
         null,
+        false,
         null);
   }
 
@@ -154,6 +158,7 @@ public record Heartbeat(
           .object("seen", Seen.JSON::write, Seen.JSON::read)
           .unless("user", null)
           .unless("version", null)
+          .unless("joining", false)
           .list("mayConsume", Integer.MAX_VALUE, topic -> topic, JsonArray::getString)
           .unless("mayConsume", null);
 
@@ -277,6 +282,16 @@ public record Heartbeat(
   /** A copy with other wishes. */
   public Heartbeat withWishes(Wishes others) {
     return JSON.with(this, "wishes", others);
+  }
+
+  /** A copy of a run that has not been answered yet. */
+  public Heartbeat asJoining() {
+    return JSON.with(this, "joining", true);
+  }
+
+  /** A copy that says that the run began at another time. */
+  public Heartbeat bornAt(long millis) {
+    return bornMillis == millis ? this : JSON.with(this, "bornMillis", millis);
   }
 
   /** A copy that says that the member has begun to close. */

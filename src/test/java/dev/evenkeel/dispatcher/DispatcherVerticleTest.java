@@ -153,6 +153,7 @@ class DispatcherVerticleTest {
               null,
               null,
               null,
+              false,
               null));
     }
 

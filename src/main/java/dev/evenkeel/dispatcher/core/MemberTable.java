@@ -115,13 +115,15 @@ public final class MemberTable {
    *
    * @param topics those that the member reads
    */
-  Heard heard(Heartbeat beat, Set<String> topics, long nowMillis) {
+  Heard heard(Heartbeat sent, Set<String> topics, long nowMillis) {
+    Heartbeat beat = sent;
     String instance = beat.instance();
     if (replaced(beat)) {
       endings.add(instance, Cause.REPLACED);
       removeUnheard(beat.member(), instance);
       return Heard.REFUSED;
     }
+    beat = beat.bornAt(born(beat));
     boolean wasUnheard = removeUnheard(beat.member(), instance);
     boolean replaces = endEarlierUnheard(beat);
     endings.revive(instance);
@@ -176,23 +178,45 @@ public final class MemberTable {
 
   /** Whether a later run has its place. */
   boolean replaced(Heartbeat beat) {
-    return endings.of(beat.instance()) == Cause.REPLACED || outlived(beat);
+    return endings.of(beat.instance()) == Cause.REPLACED || !beat.joining() && outlived(beat);
   }
 
   private boolean outlived(Heartbeat beat) {
     Member member = live.get(beat.member());
-    if (member != null
-        && Member.later(
-            member.beat().bornMillis(), member.instance(), beat.bornMillis(), beat.instance())) {
+    if (member != null && isLater(member.beat().bornMillis(), member.instance(), beat)) {
       return true;
     }
     for (UnheardMember run : unheardNamed(beat.member())) {
-      if (run.bornMillis() != null
-          && Member.later(run.bornMillis(), run.instance(), beat.bornMillis(), beat.instance())) {
+      if (run.bornMillis() != null && isLater(run.bornMillis(), run.instance(), beat)) {
         return true;
       }
     }
     return false;
+  }
+
+  private static boolean isLater(long born, String instance, Heartbeat beat) {
+    return !instance.equals(beat.instance())
+        && Member.later(born, instance, beat.bornMillis(), beat.instance());
+  }
+
+  /**
+   * When a run that is not replaced began: later than the others of its name. Its clock may say
+   * something else, because it is behind that of an earlier run. A run keeps what was found once.
+   */
+  private long born(Heartbeat beat) {
+    long born = beat.bornMillis();
+    Member member = live.get(beat.member());
+    if (member != null) {
+      long former = member.beat().bornMillis();
+      born = Math.max(born, member.instance().equals(beat.instance()) ? former : former + 1);
+    }
+    for (UnheardMember run : unheardNamed(beat.member())) {
+      if (run.bornMillis() != null) {
+        boolean same = run.instance().equals(beat.instance());
+        born = Math.max(born, same ? run.bornMillis() : run.bornMillis() + 1);
+      }
+    }
+    return born;
   }
 
   private List<UnheardMember> unheardNamed(String name) {

@@ -495,6 +495,7 @@ class ProtocolPageTest {
         flow == null ? null : new Heartbeat.Seen(3, 12),
         null,
         null,
+        flow != null,
         null);
   }
 

@@ -261,6 +261,21 @@ class DispatcherCoreTest {
       assertThat(bench.refusal(first)).isEqualTo(Refusal.MEMBER_REPLACED);
     }
 
+    /** Its machine's clock may be behind that of the machine on which the former run is. */
+    @Test
+    void aRunThatJoinsTakesThePlaceWhateverItsClockSays() {
+      Bench bench = Bench.withShards(2);
+      Heartbeat former = bench.beat("a", "x", 100);
+      Heartbeat later = bench.beat("a", "b", 40);
+      bench.send(former);
+      assertThat(bench.send(later.asJoining())).isInstanceOf(Assignment.class);
+      assertThat(bench.send(later)).isInstanceOf(Assignment.class);
+      assertThat(bench.lease(0).instance()).isEqualTo("b");
+      assertThat(bench.refusal(former.asJoining())).isEqualTo(Refusal.MEMBER_REPLACED);
+      assertThat(bench.refusal(bench.beat("a", "another", 50))).isEqualTo(Refusal.MEMBER_REPLACED);
+      assertThat(bench.send(later)).isInstanceOf(Assignment.class);
+    }
+
     @Test
     void ofRunsBornAtOnceTheLargerInstanceWins() {
       Bench bench = Bench.withShards(1);

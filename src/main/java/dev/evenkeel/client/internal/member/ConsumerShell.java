@@ -92,6 +92,10 @@ final class ConsumerShell implements Consumer, Ending {
   private final Workers workers;
 
   private final long bornMillis = System.currentTimeMillis();
+
+  /** No heartbeat has been answered yet. */
+  private boolean joining = true;
+
   final HeartbeatLoop heartbeats;
   private final BlockedLoopWatch blockedLoop;
   private final MessageLoop<?> messages;
@@ -385,6 +389,7 @@ final class ConsumerShell implements Consumer, Ending {
         broadcast == null ? core.seen() : null,
         null,
         BuildVersion.number(),
+        joining,
         null);
   }
 
@@ -421,6 +426,7 @@ final class ConsumerShell implements Consumer, Ending {
     if (ended) {
       return;
     }
+    joining = false;
     // The time that decides whether handlers may start may be a little old.
     long counted = sentMillis - LoopClock.AGE_MILLIS_MAX;
     core.heartbeatAnswered(counted);
