@@ -24,7 +24,7 @@ import org.junit.jupiter.api.io.TempDir;
 /**
  * The oldest node, which is the active dispatcher, vanishes together with half of the clients. Some
  * parts of the cluster's maps have no owner until it has been expelled. The level group must not
- * wait for these any longer than others do.
+ * wait for these any longer than others do. Nor does it when nothing is left in the maps.
  */
 @Timeout(900)
 @Tag("chaos")
@@ -64,6 +64,19 @@ class LevelFailoverIT {
       }
       vanish(network);
       awaitLevel(epochs(), System.nanoTime());
+    }
+  }
+
+  /** The registry of members is gone with the nodes; the clients find out where to connect to. */
+  @Test
+  void aLevelGroupGoesOnWhenAllNodesWereKilled() throws IOException {
+    try (Network network = Network.open();
+        Machines machines = started(network)) {
+      Schedule.NODES.forEach(machines::kill);
+      Map<String, Long> epochs = epochs();
+      Schedule.NODES.forEach(machines::start);
+      machines.trio().nodes.forEach(Node::awaitReady);
+      awaitLevel(epochs, System.nanoTime());
     }
   }
 
