@@ -57,6 +57,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
       SCHEMA.number("deliveryTimeoutMillis", 120_000L, 1, Integer.MAX_VALUE);
   private static final Option<Long> DISK_FULL_TIMEOUT =
       SCHEMA.number("diskFullTimeoutMillis", 10_000L, 0, Integer.MAX_VALUE);
+  private static final Option<Long> QUOTA_TIMEOUT =
+      SCHEMA.number("quotaTimeoutMillis", 3_600_000L, 0, Integer.MAX_VALUE);
   private static final Option<OnFull> ON_FULL =
       SCHEMA.constant("onFull", OnFull.class, OnFull.WAIT);
   private static final Option<Acks> ACKS = SCHEMA.constant("acks", Acks.class, Acks.MAJORITY);
@@ -204,7 +206,8 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
   /**
    * How long the producer tries to send a batch, in milliseconds, by default 2 minutes. From 1 to
    * 2,147,483,647. Then its messages fail: with INDETERMINATE if they may be in the log, otherwise
-   * with the reason why they are not. A producer with a spool tries without a limit.
+   * with the reason why they are not. Messages that a quota holds up wait longer, see {@link
+   * #setQuotaTimeoutMillis}. A producer with a spool tries without a limit.
    */
   public ProducerOptions setDeliveryTimeoutMillis(long deliveryTimeoutMillis) {
     return set(DELIVERY_TIMEOUT, deliveryTimeoutMillis);
@@ -225,6 +228,24 @@ public final class ProducerOptions extends OptionValues<ProducerOptions> {
    */
   public ProducerOptions setDiskFullTimeoutMillis(long diskFullTimeoutMillis) {
     return set(DISK_FULL_TIMEOUT, diskFullTimeoutMillis);
+  }
+
+  /**
+   * How long a batch is tried while a quota holds it up: 0 to 2,147,483,647 ms, by default
+   * 3,600,000.
+   */
+  public long getQuotaTimeoutMillis() {
+    return get(QUOTA_TIMEOUT);
+  }
+
+  /**
+   * How long the producer tries to send a batch that a quota holds up, in milliseconds, by default
+   * an hour. From 0 to 2,147,483,647. Each message that the quota lets pass, and each refusal that
+   * says when to try again, begins the delivery timeout anew for all that wait; this is the most
+   * that a message waits in all. A value up to the delivery timeout changes nothing.
+   */
+  public ProducerOptions setQuotaTimeoutMillis(long quotaTimeoutMillis) {
+    return set(QUOTA_TIMEOUT, quotaTimeoutMillis);
   }
 
   /** What {@link Producer#send} does while the buffer is full, by default WAIT. */

@@ -206,6 +206,7 @@ public final class GatewayVerticle extends VerticleBase {
         .setLingerMillis(0)
         .setBufferBytes(BUFFER_BYTES)
         .setDeliveryTimeoutMillis(20_000)
+        .setQuotaTimeoutMillis(0)
         .setDiskFullTimeoutMillis(0)
         .setOnFull(ProducerOptions.OnFull.FAIL);
   }

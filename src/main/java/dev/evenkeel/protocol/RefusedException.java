@@ -20,12 +20,16 @@ import java.util.regex.Pattern;
  * failed is in {@link GivenUp} and {@link ReplicasMissing}.
  *
  * <p>On the wire a refusal is its code and a text, the message. What programs read of it is in
- * fields of {@link NotLeader} and {@link OutOfRange}; {@link #received} alone reads it from the
- * text.
+ * fields of {@link NotLeader}, {@link OutOfRange} and {@link QuotaReached}; {@link #received} alone
+ * reads it from the text.
  */
 public class RefusedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final Pattern RANGE = Pattern.compile("(\\d{1,18})\\.\\.(\\d{1,18})");
+  private static final Pattern LATER =
+      Pattern.compile(
+          "try again after (\\d{1,15}) ms(?:, with at most (?:(\\d{1,18}) messages)?(?: and )?"
+              + "(?:(\\d{1,18}) bytes)? at once)?$");
 
   private final Refusal refusal;
 
@@ -89,6 +93,61 @@ public class RefusedException extends RuntimeException {
     /** The next offset that will be given. */
     public long end() {
       return end;
+    }
+  }
+
+  /** OVERLOADED: a quota is used up. Says when to try again, and perhaps how much to send then. */
+  public static final class QuotaReached extends RefusedException {
+    private static final long serialVersionUID = 1L;
+
+    private final long retryAfterMillis;
+    private final long messagesMax;
+    private final long bytesMax;
+
+    private QuotaReached(String text, long retryAfterMillis, long messagesMax, long bytesMax) {
+      super(Refusal.OVERLOADED, text);
+      this.retryAfterMillis = retryAfterMillis;
+      this.messagesMax = messagesMax;
+      this.bytesMax = bytesMax;
+    }
+
+    /**
+     * @param what which quota, and what it allows
+     * @param messagesMax most messages that the quota takes at once; {@link Long#MAX_VALUE}: any
+     * @param bytesMax the same in bytes
+     */
+    public static QuotaReached of(
+        String what, long retryAfterMillis, long messagesMax, long bytesMax) {
+      long millis = Math.max(1, retryAfterMillis);
+      StringBuilder text =
+          new StringBuilder(what).append(": try again after ").append(millis).append(" ms");
+      if (messagesMax != Long.MAX_VALUE || bytesMax != Long.MAX_VALUE) {
+        text.append(", with at most ");
+        if (messagesMax != Long.MAX_VALUE) {
+          text.append(messagesMax).append(" messages");
+        }
+        if (bytesMax != Long.MAX_VALUE) {
+          text.append(messagesMax == Long.MAX_VALUE ? "" : " and ").append(bytesMax);
+          text.append(" bytes");
+        }
+        text.append(" at once");
+      }
+      return new QuotaReached(text.toString(), millis, messagesMax, bytesMax);
+    }
+
+    /** In how many milliseconds to try again, at least 1. */
+    public long retryAfterMillis() {
+      return retryAfterMillis;
+    }
+
+    /** Most messages of one request; {@link Long#MAX_VALUE}: the request was not too large. */
+    public long messagesMax() {
+      return messagesMax;
+    }
+
+    /** Most bytes of one request; {@link Long#MAX_VALUE}: the request was not too large. */
+    public long bytesMax() {
+      return bytesMax;
     }
   }
 
@@ -189,10 +248,19 @@ public class RefusedException extends RuntimeException {
     if (refusal == Refusal.NOT_LEADER && text.indexOf(' ') < 0) {
       return new NotLeader(text.isEmpty() ? null : text);
     }
+    Matcher later = LATER.matcher(refusal == Refusal.OVERLOADED ? text : "");
+    if (later.find()) {
+      return new QuotaReached(
+          text, Long.parseLong(later.group(1)), most(later.group(2)), most(later.group(3)));
+    }
     Matcher range = RANGE.matcher(refusal == Refusal.OFFSET_OUT_OF_RANGE ? text : "");
     return range.matches()
         ? new OutOfRange(Long.parseLong(range.group(1)), Long.parseLong(range.group(2)))
         : new RefusedException(refusal, detail);
+  }
+
+  private static long most(String digits) {
+    return digits == null ? Long.MAX_VALUE : Math.max(1, Long.parseLong(digits));
   }
 
   /**
@@ -203,7 +271,7 @@ public class RefusedException extends RuntimeException {
     int colon = text == null ? -1 : text.indexOf(": ");
     if (colon > 0) {
       try {
-        return Refusal.valueOf(text.substring(0, colon)).error(text.substring(colon + 2));
+        return received(Refusal.valueOf(text.substring(0, colon)), text.substring(colon + 2));
       } catch (IllegalArgumentException e) {
         // Some other text with a colon.
         return null;

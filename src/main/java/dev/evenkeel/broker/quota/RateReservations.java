@@ -13,7 +13,8 @@ import java.util.Map;
  * #BURST_NANOS}{@code )} and one more begin, whoever asks for them and however many ask.
  *
  * <p>A grant is never divided: one that costs more than a second is given when its time comes, and
- * the next one waits the longer.
+ * the next one waits the longer. Nodes ask for what appends cost in small parts, see {@link
+ * QuotaGate}.
  *
  * <p>There is one of these in the cluster at a time, on the node that leads the meta log group. It
  * keeps nothing on disk. A new one gives out no time from before it began, so a change of leaders

@@ -1,5 +1,6 @@
 /**
  * Quotas on a node. {@code RateReservations} is the one place in the cluster that gives out time;
- * {@code QuotaGate} makes appends wait, and {@code GroupDebts} makes fetches wait.
+ * {@code QuotaGate} makes appends wait, each sender for its own, and {@code GroupDebts} makes
+ * fetches wait.
  */
 package dev.evenkeel.broker.quota;

@@ -83,15 +83,24 @@ final class NodeQuotas implements QuotaPort, LocalQuotas {
         add(amounts, QuotaKind.PRODUCER, name, item);
       }
     }
-    Future<Void> turn = null;
-    for (Map.Entry<Quota.Key, Amount> each : amounts.entrySet()) {
-      Amount amount = each.getValue();
-      turn =
-          turn == null
-              ? gate.pass(each.getKey(), amount.bytes, amount.messages)
-              : turn.compose(passed -> gate.pass(each.getKey(), amount.bytes, amount.messages));
-    }
-    return turn;
+    return amounts.isEmpty() ? null : pass(List.copyOf(amounts.entrySet()), 0, sender(items));
+  }
+
+  /** All requests of a producer are of one sender. */
+  private static Object sender(List<AppendBody.Item> items) {
+    return items.get(0).batch().producerId();
+  }
+
+  private Future<Void> pass(List<Map.Entry<Quota.Key, Amount>> all, int from, Object sender) {
+    Quota.Key key = all.get(from).getKey();
+    Amount amount = all.get(from).getValue();
+    Future<Void> passed = gate.pass(key, sender, amount.bytes, amount.messages);
+    return from == all.size() - 1
+        ? passed
+        : passed.compose(
+            none ->
+                pass(all, from + 1, sender)
+                    .onFailure(no -> gate.giveBack(key, sender, amount.bytes, amount.messages)));
   }
 
   private void add(
@@ -107,9 +116,9 @@ final class NodeQuotas implements QuotaPort, LocalQuotas {
   // ---- For programs on other threads
 
   @Override
-  public Future<Void> pass(Quota.Key key, long bytes, long messages) {
+  public Future<Void> pass(Quota.Key key, Object sender, long bytes, long messages) {
     Promise<Void> passed = Promise.promise();
-    serve.run(() -> gate.pass(key, bytes, messages).onComplete(passed));
+    serve.run(() -> gate.pass(key, sender, bytes, messages).onComplete(passed));
     return passed.future();
   }
 

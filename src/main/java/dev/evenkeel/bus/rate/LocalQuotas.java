@@ -13,11 +13,12 @@ public interface LocalQuotas {
   Quota quota(QuotaKind kind, String name);
 
   /**
-   * Waits until so much may be appended. Callers pass in their order. The future completes on any
-   * thread.
+   * Waits until so much may be appended. The requests of one sender pass in their order. The future
+   * completes on any thread.
    *
+   * @param sender who pays for it; equal for all requests of a sender
    * @return fails with {@code RefusedException} OVERLOADED, at once, if that would take too long;
    *     then nothing was spent
    */
-  Future<Void> pass(Quota.Key key, long bytes, long messages);
+  Future<Void> pass(Quota.Key key, Object sender, long bytes, long messages);
 }

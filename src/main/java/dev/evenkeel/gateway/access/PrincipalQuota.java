@@ -23,6 +23,9 @@ import io.vertx.core.json.JsonObject;
 public final class PrincipalQuota {
   private static final String DATA = ".data";
 
+  /** Sends all messages of a user that come as JSON. */
+  private static final String JSON = "json";
+
   private PrincipalQuota() {}
 
   /**
@@ -45,11 +48,13 @@ public final class PrincipalQuota {
     }
     long bytes = 0;
     long messages = 0;
+    long producer = 0;
     for (AppendBody.Item item : AppendBody.read(Frames.body(request))) {
+      producer = item.batch().producerId();
       bytes += item.batch().length();
       messages += item.batch().count();
     }
-    return turn(quotas, principal, bytes, messages);
+    return turn(quotas, principal, producer, bytes, messages);
   }
 
   /** The same for a question to {@link Addresses#API_PRODUCE}. */
@@ -68,13 +73,13 @@ public final class PrincipalQuota {
 
   private static Future<Void> turn(LocalQuotas quotas, Principal principal, JsonObject question) {
     if (!(question.getValue("messages") instanceof JsonArray many)) {
-      return turn(quotas, principal, length(question), 1);
+      return turn(quotas, principal, JSON, length(question), 1);
     }
     long bytes = 0;
     for (Object each : many) {
       bytes += each instanceof JsonObject message ? length(message) : 0;
     }
-    return turn(quotas, principal, bytes, many.size());
+    return turn(quotas, principal, JSON, bytes, many.size());
   }
 
   private static long length(JsonObject message) {
@@ -86,11 +91,11 @@ public final class PrincipalQuota {
   }
 
   private static Future<Void> turn(
-      LocalQuotas quotas, Principal principal, long bytes, long messages) {
+      LocalQuotas quotas, Principal principal, Object sender, long bytes, long messages) {
     ContextInternal context = ContextInternal.current();
     Promise<Void> turn = context == null ? Promise.promise() : context.promise();
     Quota.Key key = new Quota.Key(QuotaKind.PRINCIPAL, principal.name());
-    quotas.pass(key, bytes, messages).onComplete(turn);
+    quotas.pass(key, sender, bytes, messages).onComplete(turn);
     return turn.future();
   }
 }

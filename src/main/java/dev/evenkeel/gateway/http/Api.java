@@ -5,6 +5,7 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.gateway.access.ApiRules;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.PrincipalQuota;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
@@ -22,7 +23,7 @@ final class Api {
   private static final long TIMEOUT_MILLIS = 30_000;
 
   /** A full buffer empties, and a new leader is elected, within about a second. */
-  private static final String RETRY_AFTER_SECONDS = "1";
+  private static final long RETRY_AFTER_MILLIS = 1_000;
 
   private final Vertx vertx;
   private final DeliveryOptions options;
@@ -107,13 +108,24 @@ final class Api {
     send(response, failure.status(), failure.json());
   }
 
+  /** What the message of the error says, in seconds, rounded up. */
+  static String retryAfterSeconds(Object error) {
+    String message = error instanceof JsonObject json ? json.getString("message") : null;
+    long millis =
+        RefusedException.received(Refusal.OVERLOADED, message)
+                instanceof RefusedException.QuotaReached quota
+            ? quota.retryAfterMillis()
+            : RETRY_AFTER_MILLIS;
+    return Long.toString((millis + 999) / 1_000);
+  }
+
   private static Future<Void> send(HttpServerResponse response, int status, Object json) {
     // The caller may have left, or a failure may follow an answer.
     if (response.ended() || response.closed()) {
       return Future.failedFuture("the caller has left, or has an answer");
     }
     if (status == 429 || status == 503) {
-      response.putHeader("retry-after", RETRY_AFTER_SECONDS);
+      response.putHeader("retry-after", retryAfterSeconds(json));
     }
     return response
         .setStatusCode(status)

@@ -38,8 +38,8 @@ final class ProduceRoute {
   }
 
   /**
-   * A JSON body is one message or an array of messages, an NDJSON body has one message per line,
-   * and any other body is the payload.
+   * A JSON body is one message, an array of messages, or an object with that array as {@code
+   * messages}; an NDJSON body has one message per line, and any other body is the payload.
    */
   private void produce(RoutingContext context) {
     JsonObject query = new JsonObject();
@@ -79,13 +79,17 @@ final class ProduceRoute {
     if (body instanceof JsonArray messages) {
       return new JsonObject().put("topic", topic).put("messages", messages);
     } else if (body instanceof JsonObject message) {
-      if (message.containsKey("messages")) {
-        throw ApiFailure.invalid("send many messages as a JSON array of them");
+      Object many = message.getValue("messages");
+      if (many == null) {
+        message.remove("messages");
+      } else if (!(many instanceof JsonArray)) {
+        throw ApiFailure.invalid("the field 'messages' must be an array of messages");
       }
       return Requests.ofPath(context, message.copy(), "topic", "topic");
     }
     throw ApiFailure.invalid(
-        "the body must be a message {\"key\",\"payload\"} or an array of them");
+        "the body must be a message {\"key\",\"payload\"}, an array of them, or"
+            + " {\"messages\":[...]}");
   }
 
   private Future<IdempotentAnswers.Answer> answer(RoutingContext context, JsonObject question) {

@@ -14,6 +14,9 @@ import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.List;
+import net.jqwik.api.ForAll;
+import net.jqwik.api.Property;
+import net.jqwik.api.constraints.IntRange;
 import org.junit.jupiter.api.Test;
 
 class QuotaGateTest {
@@ -55,7 +58,7 @@ class QuotaGateTest {
     }
 
     private void send() {
-      gate.pass(TOPIC, 10L * messages, messages)
+      gate.pass(TOPIC, this, 10L * messages, messages)
           .onComplete(
               done -> {
                 if (done.succeeded()) {
@@ -70,7 +73,7 @@ class QuotaGateTest {
 
   @Test
   void withoutAQuotaNothingWaits() {
-    assertThat(gate.pass(TOPIC, 1, 1).succeeded()).isTrue();
+    assertThat(gate.pass(TOPIC, this, 1, 1).succeeded()).isTrue();
     assertThat(port.asked).isEmpty();
   }
 
@@ -80,7 +83,7 @@ class QuotaGateTest {
     List<Integer> order = new ArrayList<>();
     for (int i = 0; i < 20; i++) {
       int number = i;
-      gate.pass(TOPIC, 10, 3).onSuccess(passed -> order.add(number));
+      gate.pass(TOPIC, this, 10, 3).onSuccess(passed -> order.add(number));
     }
     assertThat(order).isEmpty();
     world.runUntil(SECOND);
@@ -93,7 +96,7 @@ class QuotaGateTest {
     messages(100);
     List<Future<Void>> all = new ArrayList<>();
     for (int i = 0; i < 10; i++) {
-      all.add(gate.pass(TOPIC, 10, 10));
+      all.add(gate.pass(TOPIC, this, 10, 10));
     }
     assertThat(all).filteredOn(Future::failed).isNotEmpty();
     assertThat(refusal(all.get(9))).isEqualTo(Refusal.OVERLOADED);
@@ -105,21 +108,141 @@ class QuotaGateTest {
     assertThat(all.subList(0, passed)).as("those in front").allMatch(Future::succeeded);
   }
 
+  private static RefusedException.QuotaReached reached(Future<Void> refused) {
+    assertThat(refused.failed()).isTrue();
+    return (RefusedException.QuotaReached) refused.cause();
+  }
+
   @Test
-  void aRequestLargerThanTheRatePassesAndIsPaidAfterwards() {
+  void whoeverSendsMoreThanTheQuotaOfASecondSavesForItFirst() {
     messages(100);
-    Future<Void> large = gate.pass(TOPIC, 10, 500);
-    world.runUntil(10 * MILLI);
-    assertThat(large.succeeded()).isTrue();
-    Future<Void> next = gate.pass(TOPIC, 10, 1);
-    world.runUntil(20 * MILLI);
-    assertThat(refusal(next)).isEqualTo(Refusal.OVERLOADED);
-    world.runUntil(4_500 * MILLI);
-    next = gate.pass(TOPIC, 10, 1);
-    world.runUntil(4_900 * MILLI);
-    assertThat(next.isComplete()).isFalse();
-    world.runUntil(5_010 * MILLI);
-    assertThat(next.succeeded()).isTrue();
+    Future<Void> large = gate.pass(TOPIC, "a", 10, 500);
+    assertThat(reached(large).retryAfterMillis()).isBetween(1_000L, 5_000L);
+    assertThat(reached(large).messagesMax()).isEqualTo(25);
+    assertThat(large.cause())
+        .hasMessageContaining("again after " + reached(large).retryAfterMillis() + " ms");
+    world.runUntil(3_000 * MILLI);
+    assertThat(reached(gate.pass(TOPIC, "a", 10, 500)).retryAfterMillis())
+        .as("what is left")
+        .isBetween(1_000L, 4_500L);
+    world.runUntil(5_000 * MILLI);
+    assertThat(gate.pass(TOPIC, "a", 10, 500).succeeded()).isTrue();
+    Future<Void> next = gate.pass(TOPIC, "b", 10, 1);
+    world.runUntil(5_100 * MILLI);
+    assertThat(next.succeeded()).as("it owes nothing").isTrue();
+  }
+
+  @Test
+  void savingsThatNobodyAsksForPayForSmallerRequestsAndThenGo() {
+    messages(100);
+    assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).isNotNull();
+    world.runUntil(9 * SECOND);
+    gate.pass(TOPIC, "a", 10, 1);
+    world.runUntil(16 * SECOND);
+    assertThat(gate.pass(TOPIC, "a", 10, 90).succeeded()).as("paid already").isTrue();
+    world.runUntil(60 * SECOND);
+    assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).as("forgotten").isNotNull();
+  }
+
+  @Test
+  void whatWasNotSpentIsGivenBack() {
+    messages(100);
+    Future<Void> passed = gate.pass(TOPIC, "a", 10, 100);
+    world.runUntil(2 * SECOND);
+    assertThat(passed.succeeded()).isTrue();
+    gate.giveBack(TOPIC, "a", 10, 100);
+    assertThat(gate.pass(TOPIC, "a", 10, 100).succeeded()).isTrue();
+  }
+
+  /** Sends again and again what does not divide, as a client does that cannot. */
+  private final class Insists {
+    private final int messages;
+    long passed;
+
+    Insists(int messages) {
+      this.messages = messages;
+      send();
+    }
+
+    private void send() {
+      gate.pass(TOPIC, this, 10L * messages, messages)
+          .onComplete(
+              done -> {
+                passed += done.succeeded() ? messages : 0;
+                world.after(done.succeeded() ? 2 * MILLI : 700 * MILLI, this::send);
+              });
+    }
+  }
+
+  /** Sends one message at a time, at less than its share, and remembers how long it took. */
+  private final class Modest {
+    private final long pauseNanos;
+    long passed;
+    long longestNanos;
+
+    Modest(long pauseNanos) {
+      this.pauseNanos = pauseNanos;
+      send();
+    }
+
+    private void send() {
+      attempt(world.now);
+    }
+
+    private void attempt(long since) {
+      gate.pass(TOPIC, this, 10, 1)
+          .onComplete(
+              done -> {
+                if (done.failed()) {
+                  world.after(50 * MILLI, () -> attempt(since));
+                  return;
+                }
+                passed++;
+                longestNanos = Math.max(longestNanos, world.now - since);
+                world.after(pauseNanos, this::send);
+              });
+    }
+  }
+
+  /**
+   * Whoever sends what the quota cannot carry, large or many, delays nobody whose messages fit into
+   * their share; all together get what the quota allows, and no more.
+   */
+  @Property(tries = 60)
+  void nobodyWaitsForTheDebtOfAnother(
+      @ForAll @IntRange(min = 20, max = 2_000) int perSecond,
+      @ForAll @IntRange(min = 1, max = 3) int large,
+      @ForAll @IntRange(min = 2, max = 200) int seconds,
+      @ForAll @IntRange(min = 0, max = 3) int busy) {
+    new QuotaGateTest().crowd(perSecond, large, seconds, busy);
+  }
+
+  private void crowd(int perSecond, int large, int seconds, int busy) {
+    messages(perSecond);
+    List<Insists> insists = new ArrayList<>();
+    for (int i = 0; i < large; i++) {
+      insists.add(new Insists(perSecond * seconds + i));
+    }
+    List<Sender> many = new ArrayList<>();
+    for (int i = 0; i < busy; i++) {
+      many.add(new Sender(gate, Math.max(1, perSecond / 4), 8));
+    }
+    // Half of its share.
+    Modest modest = new Modest(2L * SECOND * (large + 2 * busy + 1) / perSecond);
+    int runs = 600;
+    world.runUntil(runs * SECOND);
+    assertThat(modest.longestNanos).isLessThan(2 * SECOND);
+    assertThat(modest.passed)
+        .isGreaterThan(Math.min(2L * runs, (long) runs * perSecond / (large + 2 * busy + 1) / 5));
+    long passed =
+        modest.passed
+            + insists.stream().mapToLong(each -> each.passed).sum()
+            + many.stream().mapToLong(each -> each.passed).sum();
+    assertThat(passed).isLessThanOrEqualTo((long) perSecond * runs + perSecond / 4 + 1);
+    if (large * 2L * seconds * (busy + 2) < runs / 2) {
+      assertThat(insists).as("what cannot be divided").allMatch(each -> each.passed > 0);
+      assertThat(passed).isGreaterThan((long) (perSecond * (runs - large * seconds) * 0.9));
+    }
   }
 
   @Test

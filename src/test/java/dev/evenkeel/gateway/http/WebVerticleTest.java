@@ -213,6 +213,25 @@ class WebVerticleTest {
     assertThat(answer.bodyAsJsonObject().getJsonArray("results")).hasSize(2);
   }
 
+  /** Over the event bus, many messages have this form. */
+  @Test
+  void manyMessagesMayAlsoBeAFieldOfAnObject() throws Exception {
+    api(
+        Addresses.API_PRODUCE,
+        question -> new JsonObject("{\"results\":[{\"shard\":0},{\"shard\":1}]}"));
+    JsonArray messages = new JsonArray("[{\"payload\":\"a\"},{\"payload\":\"b\"}]");
+    HttpResponse<Buffer> answer =
+        call(HttpMethod.POST, "/api/topics/t/messages", new JsonObject().put("messages", messages));
+    assertThat(answer.statusCode()).isEqualTo(200);
+    assertThat(answer.bodyAsJsonArray()).hasSize(2);
+    assertThat(asked.get(Addresses.API_PRODUCE))
+        .isEqualTo(new JsonObject().put("topic", "t").put("messages", messages));
+    assertThat(
+            call(HttpMethod.POST, "/api/topics/t/messages", new JsonObject("{\"messages\":\"a\"}"))
+                .statusCode())
+        .isEqualTo(400);
+  }
+
   @Test
   void aMessageALine() throws Exception {
     api(
@@ -249,6 +268,12 @@ class WebVerticleTest {
     HttpResponse<Buffer> full = lines("{\"payload\":\"a\"}", "k3");
     assertThat(full.statusCode()).isEqualTo(429);
     assertThat(full.getHeader("Retry-After")).isEqualTo("1");
+    assertThat(
+            Api.retryAfterSeconds(
+                new JsonObject()
+                    .put("message", "message 3: the quota of topic 't': try again after 3001 ms")))
+        .as("the header says what the text says")
+        .isEqualTo("4");
     next[0] = Refusal.INDETERMINATE;
     assertThat(lines("{\"payload\":\"a\"}", "k3").statusCode()).isEqualTo(503);
     assertThat(done).hasValue(4);

@@ -169,12 +169,16 @@ public abstract class BatchSender<T> {
     long wakeAtMillis;
     boolean awaitsShards;
     boolean looks;
+    long messagesMax;
+    long bytesMax;
     synchronized (this) {
       pollScheduled = false;
       seeTopic();
       long now = nowMillis();
       sends = core.poll(now);
       epoch = core.epoch();
+      messagesMax = core.requestMessagesMax(now);
+      bytesMax = Math.min(REQUEST_BYTES_MAX, core.requestBytesMax(now));
       outcomes = pass(core.takeOutcomes(), now);
       wakeAtMillis = Math.min(core.wakeAtMillis(), wakeAtMillis(now));
       awaitsShards = core.awaitsShards();
@@ -184,7 +188,7 @@ public abstract class BatchSender<T> {
       }
     }
     if (!sends.isEmpty()) {
-      send(sends, epoch);
+      send(sends, epoch, messagesMax, bytesMax);
       sent(sends);
     }
     if (looks && !looking) {
@@ -256,33 +260,39 @@ public abstract class BatchSender<T> {
    * Sends batches to the leaders of their data groups, those of one shard in their order. Batches
    * that go to one group at one time share a request.
    */
-  private void send(List<OutBatch<T>> batches, int epoch) {
+  private void send(List<OutBatch<T>> batches, int epoch, long messagesMax, long bytesMax) {
     ShardGroups groups = directory.shardGroups();
     Map<Integer, List<OutBatch<T>>> byGroup = new LinkedHashMap<>();
     for (OutBatch<T> batch : batches) {
       byGroup.computeIfAbsent(groups.of(batch.shard), group -> new ArrayList<>()).add(batch);
     }
-    byGroup.forEach((group, ofGroup) -> split(group, ofGroup, epoch));
+    byGroup.forEach((group, ofGroup) -> split(group, ofGroup, epoch, messagesMax, bytesMax));
   }
 
-  private void split(int group, List<OutBatch<T>> batches, int epoch) {
+  private void split(
+      int group, List<OutBatch<T>> batches, int epoch, long messagesMax, long bytesMax) {
     int from = 0;
     int bytes = 0;
+    int messages = 0;
     int unpacked = 0;
     for (int i = 0; i < batches.size(); i++) {
       int more = AppendBody.DELAYED_SHARD_BYTES + batches.get(i).batch.length();
       int moreUnpacked = batches.get(i).batch.unpackedLength();
+      int moreMessages = batches.get(i).batch.count();
       boolean full =
-          bytes + more > REQUEST_BYTES_MAX
+          bytes + more > bytesMax
+              || messages + moreMessages > messagesMax
               || unpacked + moreUnpacked > REQUEST_UNPACKED_BYTES_MAX
               || i - from == AppendBody.BATCHES_MAX;
       if (i > from && full) {
         request(group, batches.subList(from, i), bytes, epoch);
         from = i;
         bytes = 0;
+        messages = 0;
         unpacked = 0;
       }
       bytes += more;
+      messages += moreMessages;
       unpacked += moreUnpacked;
     }
     request(group, batches.subList(from, batches.size()), bytes, epoch);

@@ -10,7 +10,8 @@ public record CoreSettings(
     int batchesInFlight,
     Compression compression,
     long deliveryTimeoutMillis,
-    long diskFullTimeoutMillis) {
+    long diskFullTimeoutMillis,
+    long quotaTimeoutMillis) {
 
   /** Pause after the first failure of a batch; doubled with each further one. */
   static final long BACKOFF_MILLIS_MIN = 50;
@@ -26,6 +27,7 @@ public record CoreSettings(
         options.getBatchesInFlight(),
         options.getCompression(),
         spool ? Integer.MAX_VALUE : options.getDeliveryTimeoutMillis(),
-        spool ? Integer.MAX_VALUE : options.getDiskFullTimeoutMillis());
+        spool ? Integer.MAX_VALUE : options.getDiskFullTimeoutMillis(),
+        options.getQuotaTimeoutMillis());
   }
 }

@@ -121,6 +121,34 @@ public final class OutBatch<T> {
     return deadlineMillis == Long.MAX_VALUE;
   }
 
+  /**
+   * The next piece of this batch, which takes the place of its messages in the epoch. What is not
+   * known of the batch is not known of the piece, either.
+   *
+   * @param piece with the sequence that its first message has now, if it has one
+   * @param from place of its first message
+   */
+  OutBatch<T> piece(Batch piece, int from) {
+    OutBatch<T> cut =
+        new OutBatch<>(
+            shard,
+            piece,
+            dueMillis,
+            List.copyOf(tokens.subList(from, from + piece.count())),
+            // The whole charge goes with the first message.
+            from == 0 ? chargedBytes : 0,
+            deadlineMillis);
+    cut.firstSequence = sentInEpoch() ? firstSequence + from : NO_SEQUENCE;
+    cut.epoch = epoch;
+    cut.gapped = gapped && from == 0;
+    cut.unsure = unsure;
+    cut.cutOff = cutOff;
+    cut.refused = refused;
+    cut.diskFullSinceMillis = diskFullSinceMillis;
+    flushes().forEach(cut::awaitedBy);
+    return cut;
+  }
+
   /** A batch that stands for one of its messages. */
   OutBatch<T> ofOne(T token, int charged) {
     return new OutBatch<>(shard, batch, dueMillis, List.of(token), charged, deadlineMillis);

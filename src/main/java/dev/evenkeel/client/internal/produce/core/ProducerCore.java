@@ -45,6 +45,7 @@ public final class ProducerCore<T> {
   private final ShardChoice choice;
   private final DoubleSupplier jitter;
   private final BuilderPool builders;
+  private final QuotaPace pace;
   private final List<ShardBuffer<T>> buffers = new ArrayList<>();
 
   /** Those with something in them. */
@@ -85,6 +86,7 @@ public final class ProducerCore<T> {
       CoreSettings settings, Router router, long producerId, int epoch, DoubleSupplier jitter) {
     this.settings = settings;
     builders = new BuilderPool(settings.compression());
+    pace = new QuotaPace(settings);
     choice = new ShardChoice(router);
     this.producerId = producerId;
     this.epoch = epoch;
@@ -183,7 +185,8 @@ public final class ProducerCore<T> {
     buffers.clear();
     shards
         .numbers()
-        .mapToObj(number -> new ShardBuffer<T>(new Shard(topicId, number), settings, builders))
+        .mapToObj(
+            number -> new ShardBuffer<T>(new Shard(topicId, number), settings, builders, pace))
         .forEach(buffers::add);
     choice.restart(shards.shards(), jitter.getAsDouble());
   }
@@ -345,6 +348,7 @@ public final class ProducerCore<T> {
         if (buffer.sealDue(nowMillis)) {
           seal(buffer);
         }
+        buffer.divide(nowMillis);
         buffer.send(producerId, epoch, nowMillis, next != null, isDropped(), sends);
       }
       buffer.dropDone();
@@ -372,7 +376,7 @@ public final class ProducerCore<T> {
       if (batch.state == OutBatch.State.DONE) {
         continue;
       }
-      if (nowMillis < batch.deadlineMillis) {
+      if (nowMillis < pace.deadline(batch.deadlineMillis)) {
         break;
       }
       finish(batch, 0, tooLate(batch));
@@ -402,6 +406,7 @@ public final class ProducerCore<T> {
     if (result.ok()) {
       finish(batch, result.value(), null);
       buffer.succeeded();
+      pace.passed(nowMillis);
       return;
     }
     if (batch.state != OutBatch.State.SENT) {
@@ -422,7 +427,10 @@ public final class ProducerCore<T> {
         if (result.refusal() == Refusal.INDETERMINATE) {
           batch.unsure = true;
         } else {
-          batch.refused = new RefusedException(result.refusal(), detail);
+          batch.refused = RefusedException.received(result.refusal(), detail);
+          if (batch.refused instanceof RefusedException.QuotaReached quota) {
+            pace.refused(quota, nowMillis);
+          }
           giveUp = result.refusal() == Refusal.DISK_FULL && diskTooLongFull(batch, nowMillis);
         }
         if (!giveUp && (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT)) {
@@ -577,7 +585,7 @@ public final class ProducerCore<T> {
     boolean surelyRefused =
         batch.state == OutBatch.State.WAITING && !batch.mayBeTaken() && batch.refused != null;
     return surelyRefused
-        ? new RefusedException(
+        ? RefusedException.received(
             batch.refused.refusal(), text + ", at last because: " + batch.refused.words())
         : new RefusedException(Refusal.INDETERMINATE, text + "; it may be in the log all the same");
   }
@@ -615,6 +623,16 @@ public final class ProducerCore<T> {
   private void finish(OutBatch<T> batch, long baseOffset, RefusedException refused) {
     batch.state = OutBatch.State.DONE;
     outcomes.add(new BatchResult<>(batch, batch.shard.shard(), baseOffset, refused, null));
+  }
+
+  /** Most messages that quotas let it send in one request; a single message always passes. */
+  public long requestMessagesMax(long nowMillis) {
+    return pace.messagesMax(nowMillis);
+  }
+
+  /** The same in bytes. */
+  public long requestBytesMax(long nowMillis) {
+    return pace.bytesMax(nowMillis);
   }
 
   /** The results since the last call. */

@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchReader;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
@@ -19,6 +20,7 @@ final class ShardBuffer<T> {
   final Shard shard;
   private final CoreSettings settings;
   private final BuilderPool builders;
+  private final QuotaPace pace;
   private final Deque<OutBatch<T>> queue = new ArrayDeque<>();
   private BatchBuilder open;
   private List<T> openTokens;
@@ -32,10 +34,11 @@ final class ShardBuffer<T> {
   /** The log takes no more for this shard. */
   private boolean sealed;
 
-  ShardBuffer(Shard shard, CoreSettings settings, BuilderPool builders) {
+  ShardBuffer(Shard shard, CoreSettings settings, BuilderPool builders, QuotaPace pace) {
     this.shard = shard;
     this.settings = settings;
     this.builders = builders;
+    this.pace = pace;
   }
 
   boolean isEmpty() {
@@ -136,6 +139,64 @@ final class ShardBuffer<T> {
         new OutBatch<>(shard, batch, dueMillis, List.of(token), batch.length(), Long.MAX_VALUE);
     closed.firstSequence = batch.firstSequence();
     queue.add(closed);
+  }
+
+  /**
+   * Divides batches that a quota does not take at once. The pieces have the sequences that their
+   * messages had, so it does not matter if the log took the whole batch after all. Batches of a
+   * spool stay as they are there.
+   */
+  void divide(long nowMillis) {
+    if (!pace.isLimited(nowMillis) || nowMillis < retryAtMillis) {
+      return;
+    }
+    List<OutBatch<T>> sendable = new ArrayList<>();
+    while (!queue.isEmpty() && sendable.size() < settings.batchesInFlight()) {
+      OutBatch<T> batch = queue.removeFirst();
+      if (batch.state != OutBatch.State.WAITING
+          || batch.isStamped()
+          || batch.batch.count() == 1
+          || batch.batch.count() <= pace.messagesMax(nowMillis)
+              && batch.batch.length() <= pace.bytesMax(nowMillis)) {
+        sendable.add(batch);
+      } else {
+        sendable.addAll(pieces(batch, nowMillis));
+        // Nothing asks for it any more.
+        batch.state = OutBatch.State.DONE;
+        batch.endFlushes();
+      }
+    }
+    for (int i = sendable.size() - 1; i >= 0; i--) {
+      queue.addFirst(sendable.get(i));
+    }
+  }
+
+  private List<OutBatch<T>> pieces(OutBatch<T> batch, long nowMillis) {
+    List<OutBatch<T>> pieces = new ArrayList<>();
+    BatchBuilder builder = builders.take();
+    int from = 0;
+    for (BatchReader messages = batch.batch.reader(0); messages.hasNext(); ) {
+      Message message = messages.next();
+      long bytes = (long) builder.bytes() + BatchBuilder.sizeOf(message);
+      if (builder.count() > 0
+          && (builder.count() >= pace.messagesMax(nowMillis) || bytes > pace.bytesMax(nowMillis))) {
+        pieces.add(piece(batch, builder, from));
+        from += builder.count();
+        builder.clear();
+      }
+      builder.add(message);
+    }
+    pieces.add(piece(batch, builder, from));
+    builders.giveBack(builder);
+    return pieces;
+  }
+
+  private OutBatch<T> piece(OutBatch<T> batch, BatchBuilder builder, int from) {
+    Batch piece =
+        batch.sentInEpoch()
+            ? builder.build(batch.batch.producerId(), batch.epoch, batch.firstSequence + from)
+            : builder.build(0, 0, 0);
+    return batch.piece(piece, from);
   }
 
   Deque<OutBatch<T>> queue() {
@@ -264,14 +325,14 @@ final class ShardBuffer<T> {
   long wakeAtMillis(long nowMillis, boolean sending) {
     long wake = Long.MAX_VALUE;
     if (open != null) {
-      wake = openedMillis + settings.deliveryTimeoutMillis();
+      wake = pace.deadline(openedMillis + settings.deliveryTimeoutMillis());
       if (sending && queue.size() < settings.batchesInFlight()) {
         wake = Math.min(wake, openedMillis + settings.lingerMillis());
       }
     }
     for (OutBatch<T> batch : queue) {
       if (batch.state != OutBatch.State.DONE) {
-        wake = Math.min(wake, batch.deadlineMillis);
+        wake = Math.min(wake, pace.deadline(batch.deadlineMillis));
         break;
       }
     }
@@ -282,6 +343,7 @@ final class ShardBuffer<T> {
   }
 
   boolean openExpired(long nowMillis) {
-    return open != null && nowMillis >= openedMillis + settings.deliveryTimeoutMillis();
+    return open != null
+        && nowMillis >= pace.deadline(openedMillis + settings.deliveryTimeoutMillis());
   }
 }

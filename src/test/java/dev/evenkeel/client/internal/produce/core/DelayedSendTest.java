@@ -21,7 +21,7 @@ class DelayedSendTest {
 
   private final ProducerCore<String> core =
       new ProducerCore<>(
-          new CoreSettings(16_384, 5, 5, Compression.NONE, 1_000, 500), null, 7, 0, () -> 0.5);
+          new CoreSettings(16_384, 5, 5, Compression.NONE, 1_000, 500, 0), null, 7, 0, () -> 0.5);
 
   private void send(String token, long due) {
     core.add(MESSAGE, due, token, 10, 0);

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
@@ -181,8 +182,13 @@ class ProducerSimTest {
 
     boolean resharding;
 
+    /** Most messages that a quota takes at once, in half of the runs. */
+    final int quotaMessages;
+
     Sim(long seed, long deliveryTimeoutMillis) {
       random = new Random(seed);
+      quotaMessages =
+          Math.floorMod(seed, 2) == 0 ? Integer.MAX_VALUE : 1 + Math.floorMod(seed >> 1, 4);
       layouts.add(new TopicInfo.Layout(0, 1 + random.nextInt(5), 0));
       trouble = random.nextDouble() * 0.5;
       logs.add(new SimLog());
@@ -194,7 +200,8 @@ class ProducerSimTest {
               1 + random.nextInt(8),
               Compression.values()[(int) Math.floorMod(seed, 3L)],
               deliveryTimeoutMillis,
-              deliveryTimeoutMillis < 10_000 ? random.nextInt(200) : deliveryTimeoutMillis);
+              deliveryTimeoutMillis < 10_000 ? random.nextInt(200) : deliveryTimeoutMillis,
+              0);
       core = new ProducerCore<>(settings, null, 1, 0, random::nextDouble);
       core.topic(topic());
     }
@@ -388,6 +395,14 @@ class ProducerSimTest {
         after(delay(), () -> answer(batch, epoch, refusal, answered));
         return;
       }
+      if (batch.batch.count() > quotaMessages) {
+        String words =
+            RefusedException.QuotaReached.of("used up", 20, quotaMessages, Long.MAX_VALUE)
+                .getMessage();
+        Result refusal = new Result(Refusal.OVERLOADED, 0);
+        after(delay(), () -> answer(batch, epoch, refusal, words, answered));
+        return;
+      }
       if (!happens()) {
         deliver(batch, epoch, bytes, answered);
       }
@@ -411,9 +426,14 @@ class ProducerSimTest {
     }
 
     void answer(OutBatch<Integer> batch, int epoch, Result result, boolean[] answered) {
+      answer(batch, epoch, result, "", answered);
+    }
+
+    void answer(
+        OutBatch<Integer> batch, int epoch, Result result, String words, boolean[] answered) {
       if (!answered[0]) {
         answered[0] = true;
-        core.answered(batch, epoch, result, "", now);
+        core.answered(batch, epoch, result, words, now);
       }
     }
 

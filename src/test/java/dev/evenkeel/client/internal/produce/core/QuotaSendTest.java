@@ -1,0 +1,142 @@
+package dev.evenkeel.client.internal.produce.core;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.protocol.Compression;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException.QuotaReached;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import java.util.List;
+import java.util.stream.LongStream;
+import org.junit.jupiter.api.Test;
+
+/** What a producer does when a quota refuses what it sends. */
+class QuotaSendTest {
+  private static final long TIMEOUT_MILLIS = 1_000;
+  private static final Result REFUSED = new Result(Refusal.OVERLOADED, 0);
+  private static final Result TAKEN = new Result(null, Result.OFFSET_FORGOTTEN);
+
+  private final ProducerCore<Integer> core = core(10_000);
+
+  private static ProducerCore<Integer> core(long quotaTimeoutMillis) {
+    ProducerCore<Integer> core =
+        new ProducerCore<>(
+            new CoreSettings(
+                16_384, 5, 4, Compression.NONE, TIMEOUT_MILLIS, 500, quotaTimeoutMillis),
+            null,
+            7,
+            0,
+            () -> 0.5);
+    core.topic(Topics.of(1, List.of(new TopicInfo.Layout(0, 1, 0)), List.of()));
+    return core;
+  }
+
+  private static String later(long millis, long messagesMax) {
+    return QuotaReached.of("the quota of topic 't' is used up", millis, messagesMax, Long.MAX_VALUE)
+        .getMessage();
+  }
+
+  private static void send(ProducerCore<Integer> core, int messages) {
+    for (int i = 0; i < messages; i++) {
+      core.add(new Message(null, null, 5, new byte[10]), DueTime.NOW, i, 10, 0);
+    }
+  }
+
+  @Test
+  void itDividesWhatTheQuotaCannotCarryAndKeepsOrderAndSequences() {
+    send(core, 10);
+    OutBatch<Integer> whole = core.poll(0).get(0);
+    int[] flushed = new int[1];
+    core.flush(new Flush(() -> flushed[0]++));
+    core.answered(whole, 0, REFUSED, later(1_000, 4), 10);
+    assertThat(core.requestMessagesMax(10)).isEqualTo(4);
+    List<OutBatch<Integer>> pieces = core.poll(200);
+    assertThat(pieces).extracting(piece -> piece.batch.count()).containsExactly(4, 4, 2);
+    assertThat(pieces).extracting(OutBatch::firstSequence).containsExactly(0L, 4L, 8L);
+    assertThat(pieces).extracting(piece -> piece.batch.firstSequence()).containsExactly(0L, 4L, 8L);
+    assertThat(pieces).allMatch(piece -> piece.batch.producerId() == 7);
+    pieces.forEach(piece -> core.answered(piece, 0, TAKEN, null, 300));
+    List<BatchResult<Integer>> outcomes = core.takeOutcomes();
+    assertThat(outcomes.stream().flatMap(outcome -> outcome.tokens().stream()))
+        .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
+    assertThat(outcomes.stream().mapToInt(outcome -> outcome.batch().chargedBytes).sum())
+        .as("room in the buffer")
+        .isEqualTo(100);
+    assertThat(flushed[0]).as("flushes end with the last piece").isZero();
+    outcomes.forEach(outcome -> outcome.batch().endFlushes());
+    assertThat(flushed[0]).isEqualTo(1);
+    assertThat(core.poll(300)).isEmpty();
+    assertThat(core.isIdle()).isTrue();
+  }
+
+  @Test
+  void aBatchOfASpoolStaysAsItIs() {
+    send(core, 10);
+    OutBatch<Integer> taken = core.poll(0).get(0);
+    core.answered(taken, 0, TAKEN, null, 1);
+    core.addStamped(0, taken.batch.stamped(7, 0, 10), DueTime.NOW, 1);
+    OutBatch<Integer> stamped = core.poll(2).get(0);
+    core.answered(stamped, 0, REFUSED, later(1_000, 4), 10);
+    assertThat(core.poll(2_000)).containsExactly(stamped);
+  }
+
+  @Test
+  void itTriesToSendMoreAgainAfterAWhile() {
+    core.answered(only(core, 10), 0, REFUSED, later(1_000, 4), 10);
+    assertThat(core.requestMessagesMax(10 + QuotaPace.LIMITS_MILLIS - 1)).isEqualTo(4);
+    assertThat(core.requestMessagesMax(10 + QuotaPace.LIMITS_MILLIS)).isEqualTo(Long.MAX_VALUE);
+  }
+
+  private static OutBatch<Integer> only(ProducerCore<Integer> core, int messages) {
+    send(core, messages);
+    return core.poll(0).get(0);
+  }
+
+  /** What waits behind a slow quota is not lost because earlier messages take their time. */
+  @Test
+  void messagesWaitWhileTheQuotaLetsOthersPass() {
+    core.answered(only(core, 9), 0, REFUSED, later(500, 1), 10);
+    long now = 100;
+    for (long i : LongStream.range(0, 9).toArray()) {
+      List<OutBatch<Integer>> sends = core.poll(now);
+      assertThat(core.wakeAtMillis()).as("the next turn").isGreaterThan(now);
+      assertThat(core.takeOutcomes().stream().allMatch(outcome -> outcome.refused() == null))
+          .as("at %s ms, after %s messages", now, i)
+          .isTrue();
+      core.answered(sends.get(0), 0, TAKEN, null, now);
+      for (OutBatch<Integer> each : sends.subList(1, sends.size())) {
+        core.answered(each, 0, REFUSED, later(700, 1), now);
+      }
+      now += 700;
+    }
+    core.poll(now);
+    assertThat(core.isIdle()).isTrue();
+  }
+
+  @Test
+  void theyDoNotWaitForEver() {
+    OutBatch<Integer> batch = only(core, 1);
+    long now = 10;
+    while (core.takeOutcomes().isEmpty() && now < 60_000) {
+      core.answered(batch, 0, REFUSED, later(1_000, Long.MAX_VALUE), now);
+      now += 500;
+      core.poll(now);
+    }
+    assertThat(now).isBetween(10_000L, 11_000L);
+  }
+
+  @Test
+  void withoutTheirOwnTimeTheyWaitForTheDeliveryTimeoutAndSayWhenToComeAgain() {
+    ProducerCore<Integer> impatient = core(0);
+    OutBatch<Integer> batch = only(impatient, 1);
+    impatient.answered(batch, 0, REFUSED, later(1_700, Long.MAX_VALUE), 900);
+    impatient.poll(TIMEOUT_MILLIS);
+    assertThat(impatient.takeOutcomes())
+        .singleElement()
+        .satisfies(
+            outcome ->
+                assertThat(((QuotaReached) outcome.refused()).retryAfterMillis()).isEqualTo(1_700));
+  }
+}
