@@ -17,8 +17,15 @@ import org.slf4j.LoggerFactory;
  * @param clientBytes requests of applications in flight, and as much once more for those that have
  *     not come whole
  * @param httpBytes bodies of HTTP requests
+ * @param cleaningBytes messages of which the rest of the body goes
  */
-record NodeMemory(long heapBytes, long tailBytes, long logBytes, long clientBytes, long httpBytes) {
+record NodeMemory(
+    long heapBytes,
+    long tailBytes,
+    long logBytes,
+    long clientBytes,
+    long httpBytes,
+    long cleaningBytes) {
   private static final Logger LOG = LoggerFactory.getLogger(NodeMemory.class);
 
   /** Buffers of the threads that read and rewrite segments. */
@@ -34,7 +41,8 @@ record NodeMemory(long heapBytes, long tailBytes, long logBytes, long clientByte
         or(config, NodeSetting.TAIL_CACHE_BYTES, heap.tailBytes()),
         heap.logBytes(),
         or(config, NodeSetting.CLIENT_BYTES_IN_FLIGHT_MAX, heap.clientBytes()),
-        or(config, NodeSetting.HTTP_BYTES_IN_FLIGHT_MAX, heap.httpBytes()));
+        or(config, NodeSetting.HTTP_BYTES_IN_FLIGHT_MAX, heap.httpBytes()),
+        heap.cleaningBytes());
   }
 
   private static long or(NodeConfig config, NodeSetting setting, long share) {
@@ -48,7 +56,8 @@ record NodeMemory(long heapBytes, long tailBytes, long logBytes, long clientByte
         + tailBytes
         + logBytes
         + 2 * clientBytes
-        + HeapShares.HTTP_FACTOR * httpBytes;
+        + HeapShares.HTTP_FACTOR * httpBytes
+        + cleaningBytes;
   }
 
   /** What is taken outside of the heap beside network buffers, classes and threads. */
@@ -64,7 +73,7 @@ record NodeMemory(long heapBytes, long tailBytes, long logBytes, long clientByte
   void log(int logGroups) {
     LOG.info(
         "memory limits add up to {} MiB of a heap of {} MiB: libraries {}, tail cache {}, logs {},"
-            + " applications 2 x {}, HTTP {}; outside of the heap {} MiB, network buffers and"
+            + " applications 2 x {}, HTTP {}, cleaning {}; outside of the heap {} MiB, network buffers and"
             + " classes not counted",
         mib(heapNeeded()),
         mib(heapBytes),
@@ -73,6 +82,7 @@ record NodeMemory(long heapBytes, long tailBytes, long logBytes, long clientByte
         mib(logBytes),
         mib(clientBytes),
         mib(HeapShares.HTTP_FACTOR * httpBytes),
+        mib(cleaningBytes),
         mib(outsideNeeded(logGroups)));
     if (heapNeeded() > heapBytes) {
       LOG.warn(

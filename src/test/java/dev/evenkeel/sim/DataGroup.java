@@ -744,7 +744,8 @@ final class DataGroup {
 
   private static BodyUse.Use useWithoutIndex(DataState state) throws IOException {
     Segments.Info all = new Segments.Info(0, 0, state.appliedIndex(), 0, true);
-    return BodyUse.of(table -> withoutIndex(state, table), List.of(all), true, index -> 1, () -> {})
+    return BodyUse.of(
+            table -> withoutIndex(state, table), List.of(all), 1_000, index -> 1, () -> {})
         .segments()
         .get(0);
   }

@@ -36,11 +36,8 @@ public final class BodyUse {
   /** Rows that are read between two pauses. */
   private static final int STEP_ROWS = 4_096;
 
-  /**
-   * So many messages are looked at one by one. Of those beyond, the whole body is kept until others
-   * are gone.
-   */
-  private static final int MESSAGES_MAX = 250_000;
+  /** What a message takes on the heap that is looked at by itself: two records, and where it is. */
+  public static final int MESSAGE_BYTES = 160;
 
   /** What to do with a segment. */
   public enum Act {
@@ -172,12 +169,12 @@ public final class BodyUse {
   private final TreeMap<Long, Use> byFirstIndex = new TreeMap<>();
   private final SortedSet<Long> missing = new TreeSet<>();
   private final LongToIntFunction bytes;
-  private final boolean parts;
+  private final int messagesMax;
   private int messages;
 
-  private BodyUse(List<Segments.Info> segments, boolean parts, LongToIntFunction bytes) {
+  private BodyUse(List<Segments.Info> segments, int messagesMax, LongToIntFunction bytes) {
     this.bytes = bytes;
-    this.parts = parts;
+    this.messagesMax = messagesMax;
     segments.forEach(each -> byFirstIndex.put(each.firstIndex(), new Use(each)));
   }
 
@@ -185,18 +182,24 @@ public final class BodyUse {
    * Looks through everything that refers to bodies, while the state goes on. Waits for the disk.
    *
    * @param segments as they were before
+   * @param messagesMax so many messages of retries and dead letters are looked at one by one. Of
+   *     those beyond, the whole body is kept until others are gone
    * @param bytes that the body of an entry takes in its segment; 0 if there is none
    * @throws IOException also if the store is closed, or a snapshot takes its place
    */
   public static BodyUse of(
-      StoredState<?, ?> state, List<Segments.Info> segments, LongToIntFunction bytes, Pause pause)
+      StoredState<?, ?> state,
+      List<Segments.Info> segments,
+      int messagesMax,
+      LongToIntFunction bytes,
+      Pause pause)
       throws IOException {
     // The cursor is used when the state is not held any more, so that nobody waits for it: it goes
     // on seeing the moment at which it was opened, and its store may close it.
     return of(
         table -> state.read(store -> store.scan(table, Keys.first(), Keys.last())),
         segments,
-        state.level() >= FeatureLevel.PARTIAL_BODIES,
+        state.level() >= FeatureLevel.PARTIAL_BODIES ? messagesMax : 0,
         bytes,
         pause);
   }
@@ -205,16 +208,16 @@ public final class BodyUse {
    * The same for rows that are not those of a state.
    *
    * @param rows of a table, at one moment
-   * @param parts whether a part of a body may be left
+   * @param messagesMax 0: all bodies are kept whole
    */
   public static BodyUse of(
       Function<Store.Table, Store.Cursor> rows,
       List<Segments.Info> segments,
-      boolean parts,
+      int messagesMax,
       LongToIntFunction bytes,
       Pause pause)
       throws IOException {
-    BodyUse use = new BodyUse(segments, parts, bytes);
+    BodyUse use = new BodyUse(segments, messagesMax, bytes);
     // A batch may get its offsets meanwhile, and one with offsets may get failures: in this order
     // it is then seen twice, not missed.
     use.scan(
@@ -269,7 +272,7 @@ public final class BodyUse {
     if (kept == null || kept.place() == null) {
       return;
     }
-    if (!parts || messages == MESSAGES_MAX) {
+    if (messages == messagesMax) {
       mark(kept.place());
       return;
     }

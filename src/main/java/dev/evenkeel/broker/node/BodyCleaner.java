@@ -20,6 +20,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.IntSupplier;
 import java.util.function.LongConsumer;
 import java.util.function.LongSupplier;
 import org.slf4j.Logger;
@@ -69,6 +70,7 @@ public final class BodyCleaner {
   private final LongConsumer missing;
   private final ByteRate rewriting;
   private final LongSupplier clock;
+  private final IntSupplier messagesMax;
   private final LongAdder rewrittenBytes = new LongAdder();
   private final LongAdder freedBytes = new LongAdder();
   private final AtomicBoolean replaced = new AtomicBoolean();
@@ -114,18 +116,21 @@ public final class BodyCleaner {
   /**
    * @param missing called with the index of an entry whose body is needed and not there
    * @param clock the cluster's time, for entries of this
+   * @param messagesMax so many messages of retries and dead letters are looked at one by one
    */
   BodyCleaner(
       LogGroup log,
       DataState state,
       LongConsumer missing,
       long rewriteBytesPerSecond,
-      LongSupplier clock) {
+      LongSupplier clock,
+      IntSupplier messagesMax) {
     this.log = log;
     this.state = state;
     this.missing = missing;
     rewriting = new ByteRate(rewriteBytesPerSecond);
     this.clock = clock;
+    this.messagesMax = messagesMax;
     snapshotsToDrop = log.snapshotIndex();
   }
 
@@ -232,7 +237,11 @@ public final class BodyCleaner {
     scannedMillis = nowMillis;
     BodyUse use =
         BodyUse.of(
-            state, segments.list(), index -> recordBytes(segments.length(index)), new ScanPause());
+            state,
+            segments.list(),
+            messagesMax.getAsInt(),
+            index -> recordBytes(segments.length(index)),
+            new ScanPause());
     use.missing().forEach(missing::accept);
     rewrites.clear();
     deadBytes = use.deadBytes();

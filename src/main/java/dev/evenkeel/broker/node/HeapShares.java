@@ -1,5 +1,7 @@
 package dev.evenkeel.broker.node;
 
+import dev.evenkeel.broker.machine.BodyUse;
+
 /**
  * How a node shares out its heap: what limits in bytes come to unless they are set. All of them
  * together, when each is reached, leave a part of the heap free.
@@ -47,6 +49,18 @@ public record HeapShares(long heapBytes) {
   /** Requests of applications in flight; those that have not come whole take as much once more. */
   public long clientBytes() {
     return part(6, 8, 256);
+  }
+
+  /**
+   * Messages of retries and dead letters that keep only a part of their bodies, while it is made.
+   */
+  public long cleaningBytes() {
+    return part(32, 4, 64);
+  }
+
+  /** How many of them in one log group; all log groups may wait for the same thread. */
+  public int cleanedMessages(int dataGroups) {
+    return (int) (cleaningBytes() / Math.max(1, dataGroups) / BodyUse.MESSAGE_BYTES);
   }
 
   /** Bodies of HTTP requests. */

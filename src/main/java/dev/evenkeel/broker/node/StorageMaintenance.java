@@ -80,7 +80,13 @@ public final class StorageMaintenance implements AutoCloseable {
             mending,
             () -> cleaners.get(number).replaceSnapshots());
     cleaners.add(
-        new BodyCleaner(group, state, mender::mend, settings.rewriteBytesPerSecond(), clock));
+        new BodyCleaner(
+            group,
+            state,
+            mender::mend,
+            settings.rewriteBytesPerSecond(),
+            clock,
+            () -> HeapShares.ofThisProgram().cleanedMessages(cleaners.size())));
     menders.add(mender);
     scrubs.add(new Scrub(state, mender));
   }

@@ -9,6 +9,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.storage.segment.Segments;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,10 +21,11 @@ class BodyUseTest {
   private static final int BODY_BYTES = 1_000;
 
   private final Rig rig = Rig.opened();
+  private int messagesMax = 1_000;
 
   private BodyUse use(Segments.Info... segments) {
     try {
-      return BodyUse.of(rig.data, List.of(segments), index -> BODY_BYTES, () -> {});
+      return BodyUse.of(rig.data, List.of(segments), messagesMax, index -> BODY_BYTES, () -> {});
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -85,6 +87,29 @@ class BodyUseTest {
     record(failed(4, Outcome.Way.DEAD));
     rig.run(new DataCommand.DropDeadLetters("g", SHARD, List.of(4L)));
     assertThat(needed(first, third)).isEmpty();
+  }
+
+  /** What is remembered of messages while a segment is looked through has a bound. */
+  @Test
+  void ofMessagesBeyondTheBoundTheWholeBodyIsNeeded() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.PARTIAL_BODIES));
+    long first = append();
+    long second = append();
+    rig.grant("g", SHARD, "a", 0);
+    record(failed(1, Outcome.Way.DEAD), failed(4, Outcome.Way.DEAD));
+    rig.run(new DataCommand.ConfigureShards(SHARD.topicId(), new TopicConfig(0, -1, 0)));
+    rig.run(new DataCommand.Retain());
+    assertThat(whole(first, second)).isEmpty();
+    messagesMax = 1;
+    assertThat(whole(first, second)).containsExactly(second);
+    messagesMax = 0;
+    assertThat(whole(first, second)).containsExactly(first, second);
+  }
+
+  private List<Long> whole(long from, long to) {
+    BodyUse.Use all = use(segment(0, from, to, true)).segments().get(0);
+    assertThat(needed(from, to)).hasSize(2);
+    return LongStream.rangeClosed(from, to).filter(all::all).boxed().toList();
   }
 
   private static Outcome failed(long offset, Outcome.Way way) {

@@ -82,7 +82,7 @@ class FailedMessagesTest {
   private List<BodyUse.Act> clean(String snapshot) throws IOException {
     rig.data.snapshot(rig.directory.resolve(snapshot));
     Segments segments = bodies.segments();
-    BodyUse use = BodyUse.of(rig.data, segments.list(), segments::length, () -> {});
+    BodyUse use = BodyUse.of(rig.data, segments.list(), 1_000, segments::length, () -> {});
     List<BodyUse.Act> acts = new ArrayList<>();
     for (BodyUse.Use each : use.segments()) {
       BodyUse.Act act = each.act(Long.MAX_VALUE);

@@ -373,6 +373,7 @@ class BodyCleanerTest {
         BodyUse.of(
             state(),
             ((SegmentBodies) state().bodies()).segments().list(),
+            1_000,
             ((SegmentBodies) state().bodies()).segments()::length,
             () -> {});
     assertThat(use.missing()).isEmpty();
