@@ -84,6 +84,13 @@ public record Assignment(
         group, member, instance, term, revision, shards, lead, false, List.of(), null, null, false);
   }
 
+  /** The same as a later one. */
+  public Assignment at(long later) {
+    return new Assignment(
+        group, member, instance, term, later, shards, lead, unchanged, coming, groupRate, pauses,
+        opening);
+  }
+
   /** This assignment for a member that has seen it. */
   public Assignment asUnchanged() {
     return with(List.of(), null, true, List.of(), groupRate, pauses, opening);

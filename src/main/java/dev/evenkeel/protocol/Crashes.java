@@ -8,6 +8,8 @@ package dev.evenkeel.protocol;
  * deaths                                                             then
  * the first, or the first since the group made progress              count 1 at the committed offset
  * another at the same committed offset                               one more
+ * another, and the message that was due first for another attempt
+ * at the last death still is, whatever progress the group has made   one more
  * from {@link #CAREFUL_FROM} on the shard is handled with care: one message at a time, each is
  * committed before the next begins, and the log knows which one has begun
  *   while a message had begun                                        one more for that message, if it
@@ -20,7 +22,9 @@ package dev.evenkeel.protocol;
  * @param offset the message that may be the reason
  * @param count how many owners died
  * @param until care ends when the group has committed this offset
- * @param begun with care: the message that was begun and is not over; -1: none
+ * @param begun with care: the message that was begun and is not over. Before it: the message that
+ *     was due first for another attempt at the last death, and may have begun, as long as it is not
+ *     over. -1: none
  */
 public record Crashes(long offset, int count, long until, long begun) {
   /** From so many deaths on, the shard is handled with care. */
@@ -48,8 +52,10 @@ public record Crashes(long offset, int count, long until, long begun) {
    * @return null: nothing is suspected any more
    */
   Crashes progressed(long committed) {
-    boolean over = careful() ? committed >= until : committed > offset;
-    return over ? null : begun(-1);
+    if (careful()) {
+      return committed >= until ? null : begun(-1);
+    }
+    return committed > offset && begun < 0 ? null : this;
   }
 
   /**
@@ -57,12 +63,16 @@ public record Crashes(long offset, int count, long until, long begun) {
    *
    * @param before null: nothing was suspected
    * @param end the next offset of the shard
+   * @param retry the message that is due first for another attempt; -1: none waits for one
    */
-  static Crashes died(Crashes before, long committed, long end) {
+  static Crashes died(Crashes before, long committed, long end, long retry) {
     long until = Math.max(committed + 1, Math.min(committed + CAREFUL_MESSAGES, end));
     if (before == null || !before.careful()) {
       boolean again = before != null && before.offset == committed;
-      return new Crashes(committed, again ? before.count + 1 : 1, until, -1);
+      boolean ofRetry = before != null && !again && before.begun >= 0 && before.begun == retry;
+      return again || ofRetry
+          ? new Crashes(ofRetry ? retry : committed, before.count + 1, until, -1)
+          : new Crashes(committed, 1, until, retry);
     }
     if (before.begun < 0) {
       return before;

@@ -145,9 +145,14 @@ public record Lease(
         .with(crashes == null || offset == committed ? crashes : crashes.progressed(offset));
   }
 
-  /** Its owner has died, and the shard has messages up to {@code end} for the next one. */
-  public Lease died(long end) {
-    return with(Crashes.died(crashes, committed, end));
+  /**
+   * Its owner has died.
+   *
+   * @param end the next offset of the shard
+   * @param retry the message that is due first for another attempt; -1: none waits for one
+   */
+  public Lease died(long end, long retry) {
+    return with(Crashes.died(crashes, committed, end, retry));
   }
 
   /** With care: a message has begun; -1: it is over. */

@@ -5,6 +5,7 @@ import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.Backoff;
 import dev.evenkeel.client.internal.consume.CommitBatch;
@@ -305,6 +306,11 @@ final class SimConsumer extends Actor {
     @Override
     public void fetch(OwnedShard owned, FetchRequest request) {
       calls.fetch(owned, request);
+    }
+
+    @Override
+    public void giveBack(Task task) {
+      core.failed(task, new GivenBackException("it has not begun"), clock());
     }
 
     @Override

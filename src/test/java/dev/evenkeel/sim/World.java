@@ -343,6 +343,9 @@ final class World implements DataGroup.Surroundings {
         .setMemberTimeoutMillis(memberTimeoutMillis())
         .setLockTimeMillis(LOCK_TIME_MILLIS)
         .setFetchWaitMillis(500 + random.nextInt(8_000))
+        // Where everything goes wrong, members die again and again during messages that do not
+        // kill them.
+        .setCrashesMax(deadly() ? 5 : 0)
         .setCommitDelayMillis(1 + random.nextInt(500))
         .setCommitMillis(50 + random.nextInt(2_000))
         .setCommitMessages(1 + random.nextInt(50));

@@ -8,6 +8,7 @@ import static dev.evenkeel.protocol.Refusal.UNKNOWN_SHARD;
 
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.DataTables;
+import dev.evenkeel.broker.state.FailureKeys;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.DataCommand;
@@ -54,8 +55,12 @@ public record LeaseDecider(DataTables tables, Store store) {
           lease.shard(),
           lease.groupTerm());
     }
-    if (level >= FeatureLevel.CRASHES && isDeath(lease, command)) {
-      lease = lease.died(shard(command.shard()).end());
+    if (level >= FeatureLevel.CRASHES) {
+      // What the former owner has begun is over in any case.
+      lease =
+          isDeath(lease, command)
+              ? lease.died(shard(command.shard()).end(), firstRetry(lease))
+              : lease.begun(-1);
     }
     return lease(
         lease.granted(
@@ -77,6 +82,14 @@ public record LeaseDecider(DataTables tables, Store store) {
         && !command.instance().equals(lease.instance())
         && (shard(lease.shard()).end() > lease.committed()
             || tables.failures(new LeaseKey(lease.shard(), lease.group())).anyMoved());
+  }
+
+  /** The message that is due first for another attempt; -1: none waits for one. */
+  private long firstRetry(Lease lease) {
+    FailureKeys keys = new FailureKeys(new LeaseKey(lease.shard(), lease.group()));
+    byte[] first =
+        new FailureRows(store).first(keys.part(FailureKeys.DUE), keys.part(FailureKeys.DUE + 1));
+    return first == null ? -1 : FailureKeys.offset(first);
   }
 
   /**

@@ -79,13 +79,22 @@ final class Assignments {
     }
   }
 
-  /** To the members of a group, at most {@link #PUSHES_MAX}, though nothing has changed. */
+  /**
+   * To the members of a group, at most {@link #PUSHES_MAX}, though their shards have not changed:
+   * what else the assignment says has. It is a later one, so that members do not believe an older
+   * answer that comes after it.
+   */
   void pushAgain(String name) {
     GroupState group = state.get(name);
     if (group != null) {
       group.members().live().stream()
           .limit(PUSHES_MAX)
-          .forEach(member -> state.out.add(new DispatcherAction.Push(of(group, member))));
+          .forEach(
+              member -> {
+                Assignment later = of(group, member).at(++revision);
+                group.give(later);
+                state.out.add(new DispatcherAction.Push(later));
+              });
     }
   }
 

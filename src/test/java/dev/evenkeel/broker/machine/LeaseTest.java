@@ -186,11 +186,68 @@ class LeaseTest {
     rig.grant("g", SHARD, "b", 1);
     rig.grant("g", SHARD, "c", 2);
     assertThat(lease().crashes()).isEqualTo(new Crashes(20, 2, 21, -1));
+    assertThat(lease().crashes().careful()).isTrue();
     begins(3, 3);
     rig.grant("g", SHARD, "d", 3);
     begins(4, 3);
     rig.grant("g", SHARD, "e", 4);
     assertThat(lease().crashes()).isEqualTo(new Crashes(3, 3, 21, -1));
+  }
+
+  /** Other messages of the shard are handled meanwhile, so the group makes progress. */
+  @Test
+  void aRetryThatKillsItsOwnersBesideProgressIsFoundToo() {
+    raiseFeatureLevel();
+    rig.fill(SHARD, 20);
+    rig.grant("g", SHARD, "a", 0);
+    fails(1, 3, Outcome.Way.MOVED);
+    fails(1, 5, Outcome.Way.MOVED);
+    commit(1, 8);
+    rig.grant("g", SHARD, "b", 1);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(8, 1, 20, 3));
+    commit(2, 12);
+    rig.grant("g", SHARD, "c", 2);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(3, 2, 20, -1));
+    begins(3, 3);
+    rig.grant("g", SHARD, "d", 3);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(3, 3, 20, -1));
+  }
+
+  /** What has ended after a death was not the reason, and another death is another one. */
+  @Test
+  void aRetryThatHasEndedIsNotSuspectedAnyMore() {
+    raiseFeatureLevel();
+    rig.fill(SHARD, 20);
+    rig.grant("g", SHARD, "a", 0);
+    fails(1, 3, Outcome.Way.MOVED);
+    commit(1, 8);
+    rig.grant("g", SHARD, "b", 1);
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, 2, List.of(new Outcome.Settled(3))));
+    commit(2, 12);
+    assertThat(lease().crashes()).isNull();
+    fails(2, 15, Outcome.Way.MOVED);
+    rig.grant("g", SHARD, "c", 2);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(12, 1, 20, 15));
+  }
+
+  /** A handover says nothing about what the former owner had begun. */
+  @Test
+  void whatHadBegunIsOverWhenTheShardIsGrantedWithoutADeath() {
+    raiseFeatureLevel();
+    rig.fill(SHARD, 20);
+    rig.grant("g", SHARD, "a", 0);
+    rig.grant("g", SHARD, "b", 1);
+    rig.grant("g", SHARD, "c", 2);
+    begins(3, 0);
+    rig.run(new DataCommand.SetDrain("g", SHARD, 3, new Drain("d", 1, null)));
+    rig.grant("g", SHARD, "d", 3);
+    rig.grant("g", SHARD, "e", 4);
+    assertThat(lease().crashes()).as("nothing had begun").isEqualTo(new Crashes(0, 2, 20, -1));
+  }
+
+  private void fails(long epoch, long offset, Outcome.Way way) {
+    Outcome failed = new Outcome.Failed(offset, 1, way, 1_000, Outcome.NO_KEY, "broken", null);
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, epoch, List.of(failed)));
   }
 
   @Test

@@ -144,11 +144,18 @@ public final class DedupGate implements Admission {
   /** As the last step of a consumer: the next message, which begins. */
   @Override
   public Task next(long now) {
-    Task task = advance(true, now);
-    if (task != null) {
-      begin(task);
+    Task claimed = core.claimed(now);
+    if (claimed != null) {
+      return claimed;
     }
-    return task;
+    Task task;
+    while ((task = advance(true, now)) != null) {
+      begin(task);
+      if (!core.holds(task, now)) {
+        return task;
+      }
+    }
+    return null;
   }
 
   @Override

@@ -126,6 +126,10 @@ public final class RateGate implements MessageSource<Task> {
   public Task next(long now) {
     long nanos = now * TokenBucket.NANOS_PER_MILLI;
     forgetUnwanted();
+    Task claimed = core.claimed(now);
+    if (claimed != null) {
+      return claimed;
+    }
     while (true) {
       wake(nanos);
       dropCrowded(now, nanos);
@@ -242,7 +246,9 @@ public final class RateGate implements MessageSource<Task> {
       }
       leave(task);
       before.begin(task);
-      return task;
+      if (!core.holds(task, now)) {
+        return task;
+      }
     }
     return null;
   }

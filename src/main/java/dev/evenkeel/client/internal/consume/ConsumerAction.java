@@ -69,6 +69,13 @@ public interface ConsumerAction {
     /** Commits positions of several shards. Answered by answered or failed of the batch. */
     void commitPositions(CommitBatch batch);
 
+    /**
+     * A message that was {@link ConsumerCore#holds held} does not begin: it has failed with a
+     * {@link dev.evenkeel.client.GivenBackException}, and whoever hands messages to handlers says
+     * so to where it came from.
+     */
+    void giveBack(Task task);
+
     /** Calls onRelease. Answered by stateGiven of the release. */
     void callRelease(OwnedShard owned, ShardContext shard);
 

@@ -307,7 +307,8 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   @Override
   public Task next(long now) {
-    return take(false, now);
+    Task claimed = claimed(now);
+    return claimed == null ? take(false, now) : claimed;
   }
 
   @Override
@@ -326,10 +327,11 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
         task.owner.begin(task);
       }
       running++;
-      if (task.hopeless == null) {
+      if (task.hopeless != null) {
+        failed(task, task.hopeless, now);
+      } else if (!holds(task, now)) {
         return task;
       }
-      failed(task, task.hopeless, now);
     }
     return null;
   }
@@ -343,6 +345,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   @Override
   public void batchEnded(List<Task> tasks, Throwable failure, long now) {
     running--;
+    environment.claims.ended(tasks.get(0), now);
     tasks.get(0).owner.batchEnded(tasks, failure, now);
   }
 
@@ -370,12 +373,14 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   @Override
   public void finished(Task task, long now) {
     running--;
+    environment.claims.ended(task, now);
     task.owner.finished(task, now);
   }
 
   @Override
   public void failed(Task task, Throwable cause, long now) {
     running--;
+    environment.claims.ended(task, now);
     task.owner.failed(task, cause, running, now);
   }
 
@@ -403,8 +408,25 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   public boolean mayBegin(long now) {
     return (environment.atMostOnce || !environment.isPaused())
         && running < parallel
+        && !environment.claims.block(now)
         && mayStart(now)
         && environment.breaker.mayStart(running, now);
+  }
+
+  /**
+   * Whether a message that has begun is held here because it begins with care: then it comes from
+   * {@link #claimed} when the log knows that it begins.
+   */
+  public boolean holds(Task task, long now) {
+    if (task.careful) {
+      environment.claims.add(task, now);
+    }
+    return task.careful;
+  }
+
+  /** A message that was {@link #holds held} and goes to its handler now, or null. */
+  public Task claimed(long now) {
+    return mayStart(now) ? environment.claims.poll(now) : null;
   }
 
   /** The next watched message behind which others have come to wait, or null. */
@@ -461,6 +483,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   public void tick(long now) {
     shards.forgetQuiet();
     shards.all().forEach(shard -> shard.tick(now));
+    environment.claims.tick(now);
     environment.commits.step(now);
   }
 
@@ -470,10 +493,18 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   }
 
   /**
-   * Takes what is paused of the group: what has not begun there goes back to the log, and is
-   * fetched again when the pause is over.
+   * Takes what an assignment says is paused of the group, unless a later one {@link #assigned came}
+   * before.
    */
-  public void paused(List<Assignment.Paused> pauses, long now) {
+  public void paused(Assignment assignment, long now) {
+    boolean isLast = assignment.term() == term && assignment.revision() == revision;
+    if (isLast && assignment.pauses() != null) {
+      paused(assignment.pauses(), now);
+    }
+  }
+
+  /** What has not begun there goes back to the log, and is fetched again when the pause is over. */
+  void paused(List<Assignment.Paused> pauses, long now) {
     if (environment.pauses(pauses)) {
       shards.all().forEach(shard -> shard.paused(now));
     }

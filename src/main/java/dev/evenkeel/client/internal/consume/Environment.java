@@ -40,6 +40,7 @@ final class Environment {
   final FlowControl flow;
   final Breaker breaker;
   final PositionCommits commits;
+  final Claims claims;
   final RandomGenerator random;
 
   /**
@@ -56,13 +57,9 @@ final class Environment {
   private int drops;
   private final Consumer<ConsumerAction> out;
   private final IntSupplier shards;
-  private final IntSupplier running;
   private final LongConsumer resumed;
   private boolean paused;
   private boolean faulty;
-
-  /** The shard whose message is handled with care, or was or will be; null: none was. */
-  private ShardCare careful;
 
   /** What is paused of the group. */
   private List<Assignment.Paused> pauses = List.of();
@@ -92,7 +89,6 @@ final class Environment {
     this.admissionMax = admissionMax;
     this.out = out;
     this.shards = shards;
-    this.running = running;
     this.resumed = resumed;
     DeliveryPolicy delivery = options.getDelivery();
     atMostOnce = delivery == DeliveryPolicy.AT_MOST_ONCE;
@@ -101,6 +97,7 @@ final class Environment {
     flow = new FlowControl(options.getPendingMessagesMax(), options.getPendingBytesMax());
     breaker = new Breaker(options.isBreaker());
     commits = new PositionCommits(this);
+    claims = new Claims(this, running);
     releaseWithin(options.getLockTimeMillis());
   }
 
@@ -156,23 +153,6 @@ final class Environment {
 
   void pause(boolean on) {
     paused = on;
-  }
-
-  /**
-   * Whether a message of the shard may begin with care now: nothing else runs. Nothing else begins
-   * before it has begun and ended, so that only it can be what this member dies of.
-   */
-  boolean takesCare(ShardCare shard) {
-    if (othersWaitFor(shard)) {
-      return false;
-    }
-    careful = shard;
-    return running.getAsInt() == 0;
-  }
-
-  /** Whether a message of another shard is handled with care, or is about to be. */
-  boolean othersWaitFor(ShardCare shard) {
-    return careful != null && careful != shard && careful.isBusy();
   }
 
   /** Takes what is paused of the group. Returns whether that is news. */

@@ -125,7 +125,7 @@ public final class OwnedShard {
     this.host = host;
     spent = start.spent;
     log = new ShardLog(ownership, environment);
-    care = new ShardCare(environment, this::running, start.crashes);
+    care = new ShardCare(environment, start.crashes);
     handling = new ShardHandling(this);
     retries = handling.retries;
     messages = handling.messages;
@@ -258,6 +258,7 @@ public final class OwnedShard {
     if (on) {
       fetch.cancel();
       messages.keepBegun(now);
+      environment.claims.giveBack(now);
     } else {
       retries.resumed(now);
       host.ready(this);
@@ -326,6 +327,7 @@ public final class OwnedShard {
     fetch.cancel();
     messages.dropNotStarted(now);
     outputs.clear(stoppedMillis, now);
+    environment.claims.giveBack(now);
     host.gone(this);
   }
 
@@ -379,6 +381,8 @@ public final class OwnedShard {
       state = DRAINING;
       fetch.cancel();
       messages.keepBegun(now);
+      environment.claims.giveBack(now);
+      environment.claims.leave(handling, now);
       if (messages.running() > 0 || mayClose()) {
         ShardContext shard = context();
         environment.act(by -> by.callDraining(shard));
@@ -436,8 +440,7 @@ public final class OwnedShard {
   }
 
   private void wake(long now) {
-    boolean waits = handling.waitsForOthers() || care.next() != null;
-    if (messages.wake(now) || messages.isHeldBack() || waits) {
+    if (messages.wake(now) || messages.isHeldBack() || isCareful()) {
       host.ready(this);
     }
   }

@@ -215,10 +215,7 @@ final class ShardFailures {
   /** Retries the same attempt after a pause. The log does not record it. */
   private void tryAgain(Task task, long pauseMillis, long now) {
     task.dueMillis = now + pauseMillis;
-    if (task.claimed) {
-      task.claimed = false;
-      retries.outbox.add(task, new Outcome.Begun(task.offset, true));
-    }
+    notBegun(task);
     if (task.retry) {
       goBack(retries.inHand.failed(task), now + pauseMillis, now);
       environment.removed(1, task.bytes, now);
@@ -226,6 +223,14 @@ final class ShardFailures {
     } else {
       messages.delay(task);
     }
+  }
+
+  /** If the log knows that a message has begun: it is over, without another outcome. */
+  void notBegun(Task task) {
+    if (task.isClaimed()) {
+      retries.outbox.add(task, new Outcome.Begun(task.offset, true));
+    }
+    task.claim = null;
   }
 
   private void goBack(List<Task> tasks, long againMillis, long now) {
@@ -319,7 +324,7 @@ final class ShardFailures {
         messages.unstick(task.keyHash);
       }
     } else if (outcome instanceof Outcome.Begun) {
-      shard.care.recorded(task);
+      environment.claims.recorded(task);
     } else if (outcome instanceof Outcome.Parked) {
       leave(task, now);
       retries.parked(task.keyHash, now);

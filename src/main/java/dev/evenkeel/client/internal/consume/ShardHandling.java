@@ -3,6 +3,7 @@ package dev.evenkeel.client.internal.consume;
 import static dev.evenkeel.client.internal.consume.OwnedShardState.DRAINING;
 import static dev.evenkeel.client.internal.consume.OwnedShardState.RUNNING;
 
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
 import java.util.Iterator;
 import java.util.List;
@@ -22,9 +23,6 @@ final class ShardHandling implements Task.Owner {
   /** The shard is being given away while messages wait for their rate. */
   private boolean waitsForRate;
 
-  /** Nothing begins as long as a message of another shard is handled with care. */
-  private boolean waitsForOthers;
-
   ShardHandling(OwnedShard shard) {
     this.shard = shard;
     environment = shard.environment;
@@ -35,11 +33,6 @@ final class ShardHandling implements Task.Owner {
   @Override
   public Ownership ownership() {
     return shard.ownership();
-  }
-
-  /** Whether messages may wait for one of another shard that is handled with care. */
-  boolean waitsForOthers() {
-    return waitsForOthers;
   }
 
   /** Whether messages were given back because they wait for their rate. */
@@ -63,37 +56,21 @@ final class ShardHandling implements Task.Owner {
     if (!shard.works() || shard.isPaused() && !last) {
       return null;
     }
-    waitsForOthers = environment.othersWaitFor(shard.care);
-    if (waitsForOthers) {
-      return null;
-    }
-    Task task = nextOf(forAdmission, now);
+    boolean runs = shard.state() == RUNNING;
+    Task task = messages.next(runs, forAdmission, shard::isIdle, now);
     if (messages.settlePassed(now)) {
       shard.resume(now);
       if (task == null) {
         // A retry may have waited for what has been passed.
-        task = nextOf(forAdmission, now);
+        task = messages.next(runs, forAdmission, shard::isIdle, now);
       }
-    }
-    return task;
-  }
-
-  private Task nextOf(boolean forAdmission, long now) {
-    boolean runs = shard.state() == RUNNING;
-    Task task = messages.next(runs, forAdmission, shard::isIdle, now);
-    if (task == null && shard.care.next() != null) {
-      shard.failures.step(shard.state(), now);
     }
     return task;
   }
 
   @Override
   public Task nextWith(long now) {
-    boolean alone =
-        shard.state() != RUNNING
-            || shard.isCareful()
-            || shard.isPaused()
-            || environment.othersWaitFor(shard.care);
+    boolean alone = shard.state() != RUNNING || shard.isCareful() || shard.isPaused();
     Task task = alone ? null : messages.nextOfBatch();
     if (messages.settlePassed(now)) {
       shard.resume(now);
@@ -119,6 +96,17 @@ final class ShardHandling implements Task.Owner {
   @Override
   public void begin(Task task) {
     messages.begin(task);
+  }
+
+  @Override
+  public boolean mayBegin() {
+    return shard.state() == RUNNING && !shard.isPaused() && !environment.isFaulty();
+  }
+
+  @Override
+  public void claim(Outcome.Begun begun, Task task, long now) {
+    retries.outbox.add(task, begun);
+    shard.failures.step(shard.state(), now);
   }
 
   @Override
@@ -164,6 +152,10 @@ final class ShardHandling implements Task.Owner {
       shard.commits.handled(task);
     }
     shard.failures.handled(task);
+    if (!task.retry && shard.state() == RUNNING && shard.window().committed() <= task.offset) {
+      // No commit will say that it is over before what lies below is.
+      shard.failures.notBegun(task);
+    }
     settled(task, now);
   }
 

@@ -21,7 +21,7 @@ import java.util.function.Supplier;
  * queues       decoded, behind another one of its key
  * retries      its outcome is under way to the log, or it waits for room there
  * delayed      failed, its next attempt is not due
- * due          failed, its next attempt may begin
+ * due          failed, its next attempt may begin; or it waits to be handed out alone
  * inAdmission  taken by an {@link Admission} step
  * (running)    with its handler
  * </pre>
@@ -43,7 +43,10 @@ final class ShardMessages {
   private final OrderQueue queues;
   private final Supplier<Task> decode = this::decode;
 
-  /** Failed messages whose next attempt is due, by offset. */
+  /**
+   * Failed messages whose next attempt is due, and one that waits to be handed out alone, by
+   * offset.
+   */
   private final PriorityQueue<Task> due =
       new PriorityQueue<>((a, b) -> Long.compare(a.offset, b.offset));
 
@@ -291,21 +294,24 @@ final class ShardMessages {
     if (givenBack && !withRetries || !retries.known()) {
       return null;
     }
-    Task task = care.next();
-    if (task == null && withRetries) {
-      task = retries.nextRetry(window.committed());
-    }
+    boolean waits = care.applies(window.committed()) && !idle.getAsBoolean();
+    Task task = withRetries && !waits ? retries.nextRetry(window.committed()) : null;
     if (task == null) {
       task = nextOfWindow(now);
     }
-    if (task != null && care.crashes() != null) {
-      care.mark(task);
-      task = care.admit(task, window.committed(), idle.getAsBoolean(), retries.outbox);
+    if (task == null) {
+      return null;
     }
-    if (task != null && forAdmission) {
+    care.mark(task, window.committed());
+    if (waits && task.careful) {
+      task.detach();
+      due.add(task);
+      return null;
+    }
+    if (forAdmission) {
       task.detach();
       inAdmission.add(task);
-    } else if (task != null) {
+    } else {
       begun(task);
     }
     return task;
@@ -555,9 +561,6 @@ final class ShardMessages {
       retries.stuck.removeIf(task -> task.offset >= from);
       delayed.removeIf(task -> task.offset >= from && dropFailed(task));
       due.removeIf(task -> task.offset >= from && dropFailed(task));
-      if (care.next() != null && care.next().offset >= from) {
-        dropFailed(care.giveUp());
-      }
       if (inAdmission.removeIf(task -> task.offset >= from && dropFailed(task))) {
         environment.dropped();
       }
@@ -580,7 +583,6 @@ final class ShardMessages {
     skippedTo = 0;
     queues.clear();
     giveBackRetries();
-    care.giveUp();
     due.clear();
     delayed.clear();
     if (!inAdmission.isEmpty()) {
@@ -610,11 +612,6 @@ final class ShardMessages {
 
   /** Gives retries in admission back to the log, with those behind them. */
   private void giveBackRetries() {
-    if (care.next() != null && care.next().retry) {
-      Task task = care.giveUp();
-      goneBack.add(task);
-      goneBack.addAll(retries.goBack(task));
-    }
     for (Task task : List.copyOf(inAdmission)) {
       if (task.retry) {
         inAdmission.remove(task);
@@ -637,9 +634,6 @@ final class ShardMessages {
     List<Task> tasks = new ArrayList<>(delayed);
     tasks.addAll(due);
     tasks.addAll(inAdmission);
-    if (care.next() != null) {
-      tasks.add(care.next());
-    }
     queues.forEachWaiting(tasks::add);
     retries.stuck.forEach(tasks::add);
     return tasks;

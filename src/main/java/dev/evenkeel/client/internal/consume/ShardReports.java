@@ -74,11 +74,14 @@ final class ShardReports {
   /**
    * How long messages have been in hand while none has finished, to within the time between two
    * heartbeats; null if none is in hand. An owner that waits for the handlers of the owner before
-   * it counts as having messages in hand.
+   * it counts as having messages in hand. One whose messages wait because of a message that begins
+   * with care does not.
    */
   private Long stalledMillis(long now) {
+    boolean runs = messages.running() > 0;
     boolean none = messages.pending() == 0 || shard.isPaused();
-    if (none && messages.running() == 0 && !shard.takeover.awaitsHandler()) {
+    if (none && !runs && !shard.takeover.awaitsHandler()
+        || shard.environment.claims.stop(shard.handling, runs, now)) {
       stalledSinceMillis = -1;
       return null;
     }

@@ -50,6 +50,12 @@ public final class Task implements MessageSource.Handed {
     /** Gives the message to the next owner, if its shard is being given away. */
     void giveBack(Task task);
 
+    /** Whether a message that has passed all admission steps may still begin. */
+    boolean mayBegin();
+
+    /** The log is to record that a message begins, or that it does not after all. */
+    void claim(Outcome.Begun begun, Task task, long now);
+
     /** The handler has ended well. */
     void finished(Task task, long now);
 
@@ -95,8 +101,11 @@ public final class Task implements MessageSource.Handed {
   /** How many owners of its shard died, probably while they handled it. */
   int deaths;
 
-  /** The log has recorded that its attempt begins; see {@link ShardCare}. */
-  boolean claimed;
+  /** Whether it begins with care; see {@link ShardCare}. */
+  boolean careful;
+
+  /** How far its beginning with care is; null: it does not begin so. */
+  Claims.Stage claim;
 
   /** Whether it has waited in {@link StuckQueues}. */
   boolean stuck;
@@ -225,6 +234,11 @@ public final class Task implements MessageSource.Handed {
 
   public int attempt() {
     return attempt;
+  }
+
+  /** Whether the log knows, or may soon know, that it begins. */
+  boolean isClaimed() {
+    return claim == Claims.Stage.SENT || claim == Claims.Stage.TAKEN || claim == Claims.Stage.RUNS;
   }
 
   boolean publishes() {

@@ -14,6 +14,7 @@ import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.PublishRequest;
+import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
@@ -176,6 +177,11 @@ final class ActionRunner implements Performer {
         recorded,
         (reply, now) -> owned.recorded(command, offsets(reply), now),
         (refused, now) -> owned.recordFailed(command, refused, now));
+  }
+
+  @Override
+  public void giveBack(Task task) {
+    consumer.giveBack(task);
   }
 
   @Override

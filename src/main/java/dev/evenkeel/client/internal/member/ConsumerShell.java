@@ -444,8 +444,8 @@ final class ConsumerShell implements Consumer, Ending {
   }
 
   private void paused(Assignment assignment) {
-    if (broadcast == null && assignment.pauses() != null) {
-      core.paused(assignment.pauses(), Clock.millis());
+    if (broadcast == null) {
+      core.paused(assignment, Clock.millis());
       features.forEach(feature -> feature.groupPaused(core.isPaused()));
     }
   }
@@ -486,6 +486,11 @@ final class ConsumerShell implements Consumer, Ending {
                             "%s reads the topic as soon as the cluster answers: it has not within"
                                 + " %s s",
                             this, START_MILLIS_MAX / 1000)));
+  }
+
+  /** A message that was to begin with care goes back to where it came from. */
+  void giveBack(Task task) {
+    rated.giveBack(task);
   }
 
   /** The group has, or has not, a rate, which counts for members that do not ask for it, too. */

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.member;
 
 import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.internal.consume.MessageSource;
 import io.vertx.core.Future;
 import java.util.ArrayList;
@@ -89,6 +90,11 @@ final class MessageLoop<T extends MessageSource.Handed> {
         return;
       }
     }
+  }
+
+  /** A message that was handed out does not begin. */
+  void giveBack(T task) {
+    source.failed(task, new GivenBackException("it has not begun"), Clock.millis());
   }
 
   private void schedule() {

@@ -201,6 +201,11 @@ final class WarmUp {
     }
 
     @Override
+    public void giveBack(Task task) {
+      throw new AssertionError("nobody died");
+    }
+
+    @Override
     public void fetchRetries(OwnedShard owned, RetryRequest request) {
       throw new AssertionError("nothing fails");
     }

@@ -13,7 +13,6 @@ import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Compression;
-import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
@@ -25,7 +24,6 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.ShardGroups;
 import dev.evenkeel.protocol.Skipped;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchBuilder;
@@ -33,14 +31,12 @@ import dev.evenkeel.protocol.wire.BatchPacker;
 import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.PlacedBatch;
 import dev.evenkeel.protocol.wire.RetryAnswer;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletionException;
 import java.util.stream.IntStream;
 import java.util.stream.LongStream;
@@ -50,121 +46,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.slf4j.event.Level;
 
 /** The core by script: one shard or two, every answer given by hand. */
-class ConsumerCoreTest {
-  private static final Shard S0 = new Shard(1, 0);
-  private static final Shard S1 = new Shard(1, 1);
-
-  private final ConsumerOptions options =
-      new ConsumerOptions().setGroup("g").setMember("m").setTopics(List.of("t"));
-  private final List<Wanted> actions = new ArrayList<>();
-  private ConsumerCore core;
-  private long now = 1_000_000;
-  private long revision;
-
-  /** The last batch of positions that was sent. */
-  private CommitBatch sent;
-
-  private void start(ConsumerOptions.Order order) {
-    options.setOrder(order);
-    begin(true, true);
-  }
-
-  private void begin(boolean keepsState, boolean givesState) {
-    core = new ConsumerCore(options, "i", keepsState, givesState, false, new SplittableRandom(1));
-    core.shardGroups(ShardGroups.formed(1));
-    core.heartbeatAnswered(now);
-  }
-
-  private static Assignment.Owned owned(Shard shard, long epoch, boolean draining) {
-    return new Assignment.Owned("t", shard, epoch, draining, 0, -1);
-  }
-
-  private void assign(long term, long revision, Assignment.Owned... owned) {
-    core.assigned(new Assignment("g", "m", "i", term, revision, List.of(owned), null), now);
-  }
-
-  private void assign(Assignment.Owned... owned) {
-    assign(1, ++revision, owned);
-  }
-
-  /** The one action of that type since the last call; the others are kept. */
-  private <A extends Wanted> A take(Class<A> type) {
-    List<A> found = takeAll(type);
-    assertThat(found).as(type.getSimpleName()).hasSize(1);
-    return found.get(0);
-  }
-
-  private <A extends Wanted> List<A> takeAll(Class<A> type) {
-    Wanted action;
-    while ((action = Wanted.poll(core)) != null) {
-      actions.add(action);
-    }
-    List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
-    actions.removeAll(found);
-    return found;
-  }
-
-  /** The one position that was sent to be committed since the last call. */
-  private DataCommand.Commit commit() {
-    sent = take(Wanted.CommitPositions.class).batch();
-    return (DataCommand.Commit) sent.command();
-  }
-
-  private void tick(long millis) {
-    now += millis;
-    core.heartbeatAnswered(now);
-    core.tick(now);
-  }
-
-  private Lease lease(Shard shard, long epoch, long committed, long stateOffset, byte[] state) {
-    return Commands.lease("g", shard, epoch, "m", "i", committed, stateOffset, state, null);
-  }
-
-  /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
-  private OwnedShard run(Shard shard, String... keys) {
-    Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned()
-        .takeover
-        .leaseRead(lease(shard, read.owned().ownership().epoch(), 0, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(0, batch(keys)), now);
-    return fetch.owned();
-  }
-
-  private static Batch batch(String... keys) {
-    BatchBuilder builder = new BatchBuilder(256);
-    for (String key : keys) {
-      byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
-      builder.add(new Message(bytes, Map.of(), 0, new byte[10]));
-    }
-    return builder.build(1, 0, 0);
-  }
-
-  private static FetchAnswer answer(long base, Batch batch) {
-    return new FetchAnswer(
-        0, base + batch.count(), 0, List.of(new FetchAnswer.Placed(base, batch)));
-  }
-
-  /** The handler fails, and the log takes what it is told. */
-  private void fail(Task task) {
-    core.failed(task, new IllegalStateException("broken"), now);
-    for (Wanted.RecordOutcomes each : takeAll(Wanted.RecordOutcomes.class)) {
-      each.owned().recorded(each.command(), List.of(), now);
-    }
-  }
-
-  private Task next(long offset) {
-    Task task = core.next(now);
-    assertThat(task).isNotNull();
-    assertThat(task.offset).isEqualTo(offset);
-    return task;
-  }
-
-  private static RefusedException refused(Refusal refusal) {
-    return new RefusedException(refusal, "said the log");
-  }
-
+class ConsumerCoreTest extends CoreBench {
   @Test
   void aLevelDispatcherIsToldTheGenerationWhichOnlyTheLeaseHas() {
     options.setHoldFailed(true).setOrder(ConsumerOptions.Order.NONE);
@@ -1123,6 +1005,28 @@ class ConsumerCoreTest {
     assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
   }
 
+  /** Answers and pushes come on different ways: the older one may come last. */
+  @Test
+  void anOlderAssignmentEndsNoPause() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    begin(false, false);
+    Assignment.Owned owned = owned(S0, 1, false);
+    Assignment before =
+        new Assignment("g", "m", "i", 1, 1, List.of(owned), null).withPauses(Set.of());
+    core.assigned(before, now);
+    run(S0, "a");
+    Assignment paused =
+        before.at(2).withPauses(Set.of(new Pause("g", Pause.ALL_TOPICS, Pause.ALL_SHARDS)));
+    for (Assignment each : List.of(paused, before, before.asUnchanged())) {
+      core.assigned(each, now);
+      core.paused(each, now);
+      assertThat(core.isPaused()).isTrue();
+    }
+    core.assigned(before.at(3), now);
+    core.paused(before.at(3), now);
+    assertThat(core.isPaused()).isFalse();
+  }
+
   @Test
   void aShardThatComesWhileTheGroupIsPausedBeginsAfterIt() {
     options.setOrder(ConsumerOptions.Order.NONE);
@@ -1135,130 +1039,6 @@ class ConsumerCoreTest {
     assertThat(takeAll(Wanted.Fetch.class)).isEmpty();
     pause();
     assertThat(take(Wanted.Fetch.class).request().offset()).isEqualTo(3);
-  }
-
-  private static Assignment.Owned ofDead(Shard shard, long epoch, long committed, Crashes of) {
-    return new Assignment.Owned("t", shard, epoch, false, 0, committed, null, of, null);
-  }
-
-  /** Owns a shard whose owners died, with ten messages from {@code committed} on. */
-  private OwnedShard runAfter(Crashes crashes, long committed) {
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
-    begin(false, false);
-    assign(ofDead(S0, 3, committed, crashes));
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(committed, batch(new String[10])), now);
-    return fetch.owned();
-  }
-
-  /** The next message; the log records that it begins. */
-  private Task nextAlone(OwnedShard shard, long offset) {
-    assertThat(core.next(now)).as("the log does not know it yet").isNull();
-    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
-    assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(offset, false));
-    assertThat(core.next(now)).isNull();
-    shard.recorded(begun.command(), List.of(), now);
-    Task task = next(offset);
-    assertThat(core.next(now)).as("another runs").isNull();
-    return task;
-  }
-
-  private void commitOf(long offset) {
-    tick(ConsumerCore.TICK_MILLIS);
-    assertThat(commit().offset()).isEqualTo(offset);
-    assertThat(core.next(now)).as("the last one is not committed").isNull();
-    sent.answered(Reply.DONE, now);
-  }
-
-  @Test
-  void aShardWhoseOwnersDiedIsHandledOneByOne() {
-    OwnedShard shard = runAfter(new Crashes(5, 2, 8, -1), 5);
-    for (long offset = 5; offset < 8; offset++) {
-      Task task = nextAlone(shard, offset);
-      assertThat(task.delivery("m").attempt()).isEqualTo(offset == 5 ? 3 : 1);
-      core.finished(task, now);
-      if (offset < 7) {
-        commitOf(offset + 1);
-      }
-    }
-    next(8);
-    next(9);
-    next(10);
-    assertThat(takeAll(Wanted.RecordOutcomes.class)).as("care is over").isEmpty();
-  }
-
-  @Test
-  void whatKilledTooManyOwnersBecomesADeadLetter() {
-    OwnedShard shard = runAfter(new Crashes(6, 5, 9, -1), 5);
-    core.finished(nextAlone(shard, 5), now);
-    commitOf(6);
-    assertThat(core.next(now)).as("6 does not begin, and 7 waits").isNull();
-    Wanted.RecordOutcomes dead = take(Wanted.RecordOutcomes.class);
-    Outcome.Failed failed = (Outcome.Failed) dead.command().outcomes().get(0);
-    assertThat(failed.offset()).isEqualTo(6);
-    assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
-    assertThat(failed.error()).startsWith("its consumers died 5 times while it was handled");
-    shard.recorded(dead.command(), List.of(), now);
-    assertThat(core.next(now)).isNull();
-    commitOf(7);
-    core.finished(nextAlone(shard, 7), now);
-  }
-
-  @Test
-  void whatKilledTooManyOwnersIsTriedFurtherIfThatIsWanted() {
-    options.setCrashesMax(0);
-    OwnedShard shard = runAfter(new Crashes(5, 50, 9, -1), 5);
-    assertThat(nextAlone(shard, 5).delivery("m").attempt()).isEqualTo(51);
-  }
-
-  @Test
-  void aMessageThatIsNotOverTellsTheLogThatItDoesNotRun() {
-    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
-    Task task = nextAlone(shard, 5);
-    core.failed(task, new GivenBackException("not now"), now);
-    tick(ConsumerCore.TICK_MILLIS);
-    Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
-    assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
-    shard.recorded(over.command(), List.of(), now);
-    core.finished(nextAlone(shard, 6), now);
-  }
-
-  /** What waits for its turn is not lost when the shard goes, and does not hold it up. */
-  @Test
-  void aShardThatIsHandledOneByOneCanBeHandedOver() {
-    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
-    core.finished(nextAlone(shard, 5), now);
-    commitOf(6);
-    assertThat(core.next(now)).isNull();
-    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
-    assign(owned(S0, 3, true));
-    shard.recorded(begun.command(), List.of(), now);
-    tick(ConsumerCore.TICK_MILLIS);
-    assertThat(core.next(now)).isNull();
-    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
-    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(6);
-    assertThat(core.environment.flow.messages).isZero();
-  }
-
-  /** The state is behind the committed offset: what lies between is known not to kill anybody. */
-  @Test
-  void withStateTheMessagesThatBuildItUpAreNotHandledOneByOne() {
-    options.setParallel(8);
-    start(ConsumerOptions.Order.SHARD);
-    assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
-    Wanted.ReadLease read = take(Wanted.ReadLease.class);
-    read.owned().takeover.leaseRead(lease(S0, 3, 5, 2, new byte[] {1}), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), answer(2, batch(new String[10])), now);
-    for (long offset = 2; offset < 5; offset++) {
-      core.finished(next(offset), now);
-    }
-    assertThat(core.next(now)).isNull();
-    commitOf(3);
-    commitOf(5);
-    core.finished(nextAlone(fetch.owned(), 5), now);
   }
 
   /** A full disk, or a closed output, is no failure of the message that met it. */

@@ -24,6 +24,8 @@ public sealed interface Wanted {
 
   record FetchRetries(OwnedShard owned, RetryRequest request) implements Wanted {}
 
+  record GiveBack(Task task) implements Wanted {}
+
   record RecordOutcomes(OwnedShard owned, DataCommand.RecordOutcomes command) implements Wanted {}
 
   record Publish(OwnedShard owned, PublishRequest request) implements Wanted {}
@@ -104,6 +106,11 @@ public sealed interface Wanted {
     @Override
     public void fetchRetries(OwnedShard owned, RetryRequest request) {
       wanted = new FetchRetries(owned, request);
+    }
+
+    @Override
+    public void giveBack(Task task) {
+      wanted = new GiveBack(task);
     }
 
     @Override

@@ -1,0 +1,338 @@
+package dev.evenkeel.client.internal.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.GivenBackException;
+import dev.evenkeel.protocol.Crashes;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Messages of shards whose owners died begin with care. */
+class CareTest extends CoreBench {
+  private static Assignment.Owned ofDead(Shard shard, long epoch, long committed, Crashes of) {
+    return new Assignment.Owned("t", shard, epoch, false, 0, committed, null, of, null);
+  }
+
+  /** Owns a shard whose owners died, with ten messages from {@code committed} on. */
+  private OwnedShard runAfter(Crashes crashes, long committed) {
+    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    begin(false, false);
+    assign(ofDead(S0, 3, committed, crashes));
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), answer(committed, batch(new String[10])), now);
+    return fetch.owned();
+  }
+
+  /** The next message; the log records that it begins. */
+  private Task nextAlone(OwnedShard shard, long offset) {
+    assertThat(core.next(now)).as("the log does not know it yet").isNull();
+    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(offset, false));
+    assertThat(core.next(now)).isNull();
+    shard.recorded(begun.command(), List.of(), now);
+    Task task = next(offset);
+    assertThat(core.next(now)).as("another runs").isNull();
+    return task;
+  }
+
+  /** A message that waits for its turn goes back to where it came from. */
+  private void givesBack(long offset) {
+    Task task = take(Wanted.GiveBack.class).task();
+    assertThat(task.offset).isEqualTo(offset);
+    core.failed(task, new GivenBackException("it has not begun"), now);
+  }
+
+  private void commitOf(long offset) {
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(commit().offset()).isEqualTo(offset);
+    assertThat(core.next(now)).as("the last one is not committed").isNull();
+    sent.answered(Reply.DONE, now);
+  }
+
+  @Test
+  void aShardWhoseOwnersDiedIsHandledOneByOne() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 8, -1), 5);
+    for (long offset = 5; offset < 8; offset++) {
+      Task task = nextAlone(shard, offset);
+      assertThat(task.delivery("m").attempt()).isEqualTo(offset == 5 ? 3 : 1);
+      core.finished(task, now);
+      if (offset < 7) {
+        commitOf(offset + 1);
+      }
+    }
+    next(8);
+    next(9);
+    next(10);
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).as("care is over").isEmpty();
+  }
+
+  @Test
+  void whatKilledTooManyOwnersBecomesADeadLetter() {
+    OwnedShard shard = runAfter(new Crashes(6, 5, 9, -1), 5);
+    core.finished(nextAlone(shard, 5), now);
+    commitOf(6);
+    assertThat(core.next(now)).as("6 does not begin, and 7 waits").isNull();
+    Wanted.RecordOutcomes dead = take(Wanted.RecordOutcomes.class);
+    Outcome.Failed failed = (Outcome.Failed) dead.command().outcomes().get(0);
+    assertThat(failed.offset()).isEqualTo(6);
+    assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
+    assertThat(failed.error()).startsWith("its consumers died 5 times while it was handled");
+    shard.recorded(dead.command(), List.of(), now);
+    assertThat(core.next(now)).isNull();
+    commitOf(7);
+    core.finished(nextAlone(shard, 7), now);
+  }
+
+  @Test
+  void whatKilledTooManyOwnersIsTriedFurtherIfThatIsWanted() {
+    options.setCrashesMax(0);
+    OwnedShard shard = runAfter(new Crashes(5, 50, 9, -1), 5);
+    assertThat(nextAlone(shard, 5).delivery("m").attempt()).isEqualTo(51);
+  }
+
+  @Test
+  void aMessageThatIsNotOverTellsTheLogThatItDoesNotRun() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
+    Task task = nextAlone(shard, 5);
+    core.failed(task, new GivenBackException("not now"), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
+    assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
+    shard.recorded(over.command(), List.of(), now);
+    core.finished(nextAlone(shard, 6), now);
+  }
+
+  /** What waits for its turn is not lost when the shard goes, and does not hold it up. */
+  @Test
+  void aShardThatIsHandledOneByOneCanBeHandedOver() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
+    core.finished(nextAlone(shard, 5), now);
+    commitOf(6);
+    assertThat(core.next(now)).isNull();
+    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    assign(owned(S0, 3, true));
+    shard.recorded(begun.command(), List.of(), now);
+    givesBack(6);
+    begun = take(Wanted.RecordOutcomes.class);
+    assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(6, true));
+    shard.recorded(begun.command(), List.of(), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(core.next(now)).isNull();
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(6);
+    assertThat(core.environment.flow.messages).isZero();
+  }
+
+  /** The state is behind the committed offset: what lies between is known not to kill anybody. */
+  @Test
+  void withStateTheMessagesThatBuildItUpAreNotHandledOneByOne() {
+    options.setParallel(8);
+    start(ConsumerOptions.Order.SHARD);
+    assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
+    Wanted.ReadLease read = take(Wanted.ReadLease.class);
+    read.owned().takeover.leaseRead(lease(S0, 3, 5, 2, new byte[] {1}), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), answer(2, batch(new String[10])), now);
+    for (long offset = 2; offset < 5; offset++) {
+      core.finished(next(offset), now);
+    }
+    assertThat(core.next(now)).isNull();
+    commitOf(3);
+    commitOf(5);
+    core.finished(nextAlone(fetch.owned(), 5), now);
+  }
+
+  /** Owns another shard, whose owners live, with ten messages. */
+  private OwnedShard ownAnother(Crashes crashes) {
+    takeAll(Wanted.Fetch.class);
+    assign(ofDead(S0, 3, 5, crashes), owned(S1, 1, false));
+    return run(S1, new String[10]);
+  }
+
+  private Task nextOf(int shard) {
+    Task task = core.next(now);
+    assertThat(task).isNotNull();
+    assertThat(task.shard()).isEqualTo(shard);
+    return task;
+  }
+
+  private void record(OwnedShard shard) {
+    shard.recorded(take(Wanted.RecordOutcomes.class).command(), List.of(), now);
+  }
+
+  @Test
+  void nothingElseBeginsWhileAMessageRunsWithCare() {
+    Crashes crashes = new Crashes(5, 2, 9, -1);
+    OwnedShard shard = runAfter(crashes, 5);
+    Task five = nextAlone(shard, 5);
+    ownAnother(crashes);
+    assertThat(core.next(now)).isNull();
+    core.finished(five, now);
+    nextOf(1);
+  }
+
+  /** A shard that is busy afterwards is a shard like any other. */
+  @Test
+  void nobodyWaitsForAShardWhoseCareIsOver() {
+    Crashes crashes = new Crashes(5, 2, 6, -1);
+    OwnedShard shard = runAfter(crashes, 5);
+    core.finished(nextAlone(shard, 5), now);
+    List<Task> running = List.of(next(6), next(7));
+    ownAnother(crashes);
+    while (core.next(now) != null) {
+      // All that may begin does.
+    }
+    assertThat(core.running()).isEqualTo(8);
+    running.forEach(task -> core.finished(task, now));
+    nextOf(0);
+    nextOf(1);
+  }
+
+  /** It may never end, or its shard may be another's since. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aHandlerThatDoesNotEndIsNotWaitedForForEver(boolean lost) {
+    Crashes crashes = new Crashes(5, 2, 9, -1);
+    OwnedShard shard = runAfter(crashes, 5);
+    Task five = nextAlone(shard, 5);
+    OwnedShard other = ownAnother(crashes);
+    core.finished(five, now);
+    nextOf(1);
+    if (lost) {
+      other.lose("it is another's", now);
+    } else {
+      core.paused(List.of(new Assignment.Paused(1, 1)), now);
+    }
+    tick(ConsumerCore.TICK_MILLIS);
+    commit();
+    sent.answered(Reply.DONE, now);
+    assertThat(core.next(now)).isNull();
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).as("another one runs").isEmpty();
+    tick(Claims.ALONE_MILLIS);
+    record(shard);
+    core.finished(next(6), now);
+    commitOf(7);
+    core.finished(nextAlone(shard, 7), now);
+  }
+
+  @Test
+  void aMessageWithCareThatDoesNotEndHoldsUpOthersNotForEver() {
+    Crashes crashes = new Crashes(5, 2, 6, -1);
+    nextAlone(runAfter(crashes, 5), 5);
+    ownAnother(crashes);
+    assertThat(core.next(now)).isNull();
+    tick(Claims.ALONE_MILLIS);
+    nextOf(1);
+  }
+
+  @Test
+  void aLogWithoutALeaderHoldsUpOtherShardsNotForEver() {
+    Crashes crashes = new Crashes(5, 2, 9, -1);
+    OwnedShard shard = runAfter(crashes, 5);
+    assertThat(core.next(now)).isNull();
+    take(Wanted.RecordOutcomes.class);
+    ownAnother(crashes);
+    assertThat(core.next(now)).isNull();
+    tick(Claims.ALONE_MILLIS);
+    Task other = nextOf(1);
+    assertThat(shard.state()).isEqualTo(OwnedShardState.RUNNING);
+    core.finished(other, now);
+  }
+
+  /** It has waited for its rate, or for its key, and nobody can die of a message that waits. */
+  @Test
+  void theLogLearnsOfAMessageWhenItHasPassedAllAdmissionSteps() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
+    Task five = core.admit(now);
+    assertThat(five.offset).isEqualTo(5);
+    assertThat(core.admit(now)).as("one by one").isNull();
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    core.begin(five);
+    assertThat(core.holds(five, now)).isTrue();
+    assertThat(core.claimed(now)).isNull();
+    record(shard);
+    assertThat(core.claimed(now)).isSameAs(five);
+    core.finished(five, now);
+    commitOf(6);
+    assertThat(core.admit(now).offset).isEqualTo(6);
+  }
+
+  /** No commit tells the log that it is over, because a message below it is not. */
+  @Test
+  void whatIsHandledAboveAFailedMessageIsOver() {
+    options.setHoldFailed(true).setRetryDelaysMillis(List.of(60_000L));
+    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    begin(false, false);
+    assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 3, 5, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    OwnedShard shard = fetch.owned();
+    shard.fetched(fetch.request(), answer(5, batch(new String[10])), now);
+    core.failed(nextAlone(shard, 5), new IllegalStateException("broken"), now);
+    record(shard);
+    core.finished(nextAlone(shard, 6), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
+    assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(6, true));
+    shard.recorded(over.command(), List.of(), now);
+    nextAlone(shard, 7);
+  }
+
+  @Test
+  void aMessageThatWaitsToBeginWhenItsTopicIsPausedIsGivenBack() {
+    Crashes crashes = new Crashes(5, 2, 9, -1);
+    OwnedShard shard = runAfter(crashes, 5);
+    ownAnother(crashes);
+    assertThat(core.next(now)).isNull();
+    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    core.paused(List.of(new Assignment.Paused(1, 0)), now);
+    givesBack(5);
+    shard.recorded(begun.command(), List.of(), now);
+    begun = take(Wanted.RecordOutcomes.class);
+    assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
+    shard.recorded(begun.command(), List.of(), now);
+    core.finished(nextOf(1), now);
+    core.paused(List.of(), now);
+    tick(1_000);
+    Task other;
+    while ((other = core.next(now)) != null) {
+      core.finished(other, now);
+    }
+    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+        .containsExactly(new Outcome.Begun(5, false));
+  }
+
+  /** Else it would be taken for stuck, which counts as another death. */
+  @Test
+  void aShardThatWaitsForCareIsNotStalled() {
+    Crashes crashes = new Crashes(5, 2, 6, -1);
+    OwnedShard shard = runAfter(crashes, 5);
+    OwnedShard other = ownAnother(crashes);
+    assertThat(other.reports.progress(now).stalledMillis()).isZero();
+    nextAlone(shard, 5);
+    now += 5_000;
+    assertThat(other.reports.progress(now).stalledMillis()).isNull();
+    assertThat(shard.reports.progress(now).stalledMillis()).isNotNull();
+  }
+
+  /** Nobody may be there to take the shard over, so that it is not asked for. */
+  @Test
+  void theEndOfAMemberThatClosesIsNoDeathOfWhatRuns() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
+    nextAlone(shard, 5);
+    core.close(now, 10_000);
+    assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
+        .containsExactly(new Outcome.Begun(5, true));
+  }
+}

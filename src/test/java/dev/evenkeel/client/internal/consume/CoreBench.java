@@ -1,0 +1,139 @@
+package dev.evenkeel.client.internal.consume;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.bus.FetchAnswer;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.protocol.Commands;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.ShardGroups;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+
+/** A consumer core by script: one shard or two, every answer given by hand. */
+abstract class CoreBench {
+  static final Shard S0 = new Shard(1, 0);
+  static final Shard S1 = new Shard(1, 1);
+
+  final ConsumerOptions options =
+      new ConsumerOptions().setGroup("g").setMember("m").setTopics(List.of("t"));
+  final List<Wanted> actions = new ArrayList<>();
+  ConsumerCore core;
+  long now = 1_000_000;
+  long revision;
+
+  /** The last batch of positions that was sent. */
+  CommitBatch sent;
+
+  void start(ConsumerOptions.Order order) {
+    options.setOrder(order);
+    begin(true, true);
+  }
+
+  void begin(boolean keepsState, boolean givesState) {
+    core = new ConsumerCore(options, "i", keepsState, givesState, false, new SplittableRandom(1));
+    core.shardGroups(ShardGroups.formed(1));
+    core.heartbeatAnswered(now);
+  }
+
+  static Assignment.Owned owned(Shard shard, long epoch, boolean draining) {
+    return new Assignment.Owned("t", shard, epoch, draining, 0, -1);
+  }
+
+  void assign(long term, long revision, Assignment.Owned... owned) {
+    core.assigned(new Assignment("g", "m", "i", term, revision, List.of(owned), null), now);
+  }
+
+  void assign(Assignment.Owned... owned) {
+    assign(1, ++revision, owned);
+  }
+
+  /** The one action of that type since the last call; the others are kept. */
+  <A extends Wanted> A take(Class<A> type) {
+    List<A> found = takeAll(type);
+    assertThat(found).as(type.getSimpleName()).hasSize(1);
+    return found.get(0);
+  }
+
+  <A extends Wanted> List<A> takeAll(Class<A> type) {
+    Wanted action;
+    while ((action = Wanted.poll(core)) != null) {
+      actions.add(action);
+    }
+    List<A> found = actions.stream().filter(type::isInstance).map(type::cast).toList();
+    actions.removeAll(found);
+    return found;
+  }
+
+  /** The one position that was sent to be committed since the last call. */
+  DataCommand.Commit commit() {
+    sent = take(Wanted.CommitPositions.class).batch();
+    return (DataCommand.Commit) sent.command();
+  }
+
+  void tick(long millis) {
+    now += millis;
+    core.heartbeatAnswered(now);
+    core.tick(now);
+  }
+
+  Lease lease(Shard shard, long epoch, long committed, long stateOffset, byte[] state) {
+    return Commands.lease("g", shard, epoch, "m", "i", committed, stateOffset, state, null);
+  }
+
+  /** Attaches a shard from offset 0 and answers its first fetch with messages of those keys. */
+  OwnedShard run(Shard shard, String... keys) {
+    Wanted.ReadLease read = take(Wanted.ReadLease.class);
+    read.owned()
+        .takeover
+        .leaseRead(lease(shard, read.owned().ownership().epoch(), 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), answer(0, batch(keys)), now);
+    return fetch.owned();
+  }
+
+  static Batch batch(String... keys) {
+    BatchBuilder builder = new BatchBuilder(256);
+    for (String key : keys) {
+      byte[] bytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
+      builder.add(new Message(bytes, Map.of(), 0, new byte[10]));
+    }
+    return builder.build(1, 0, 0);
+  }
+
+  static FetchAnswer answer(long base, Batch batch) {
+    return new FetchAnswer(
+        0, base + batch.count(), 0, List.of(new FetchAnswer.Placed(base, batch)));
+  }
+
+  /** The handler fails, and the log takes what it is told. */
+  void fail(Task task) {
+    core.failed(task, new IllegalStateException("broken"), now);
+    for (Wanted.RecordOutcomes each : takeAll(Wanted.RecordOutcomes.class)) {
+      each.owned().recorded(each.command(), List.of(), now);
+    }
+  }
+
+  Task next(long offset) {
+    Task task = core.next(now);
+    assertThat(task).isNotNull();
+    assertThat(task.offset).isEqualTo(offset);
+    return task;
+  }
+
+  static RefusedException refused(Refusal refusal) {
+    return new RefusedException(refusal, "said the log");
+  }
+}
