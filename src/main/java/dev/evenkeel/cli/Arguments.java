@@ -42,10 +42,14 @@ final class Arguments {
     return of(args, line);
   }
 
-  /** Whether Java reads arguments, variables and names of files in UTF-8 or another full set. */
+  /** Whether Java reads arguments, variables and names of files as they are. */
   static boolean localeReadsAll() {
-    String name = System.getProperty("sun.jnu.encoding", "UTF-8");
-    return !Charset.isSupported(name) || Charset.forName(name).newEncoder().canEncode('\u00e4');
+    return readsAll(System.getProperty("sun.jnu.encoding", "UTF-8"));
+  }
+
+  /** Whether this character set has what is typed under it: all but that of no locale have. */
+  static boolean readsAll(String name) {
+    return !Charset.isSupported(name) || !Charset.forName(name).equals(StandardCharsets.US_ASCII);
   }
 
   /** What to do where {@link #localeReadsAll} says no. */

@@ -161,6 +161,8 @@ public final class Main implements Runnable {
     CommandErrors errors = new CommandErrors(() -> main.verbose);
     line.setParameterExceptionHandler(errors);
     line.setExecutionExceptionHandler(errors);
+    // An argument is what it says, and no file is read in the character set of the platform.
+    line.setExpandAtFiles(false);
     line.setUsageHelpAutoWidth(false);
     line.setUsageHelpWidth(100);
     line.setPosixClusteredShortOptionsAllowed(false);

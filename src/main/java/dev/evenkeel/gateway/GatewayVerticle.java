@@ -12,6 +12,7 @@ import dev.evenkeel.client.internal.EvenkeelClientImpl;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.gateway.access.ApiRules;
+import dev.evenkeel.gateway.access.ProduceQuestion;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -39,6 +40,8 @@ import java.util.function.Function;
  *       → {"shard":2,"offset":null,"deliverAt":1795187621828,"delayedId":"2-1795187621830-17-0"}
  *   {"topic":"orders","messages":[{"key":"k1","payload":"a"},{"payload":"b"}]}
  *       → {"results":[{"shard":2,"offset":18},{"error":"OVERLOADED","message":"..."}]}
+ *   [{"topic":"orders","key":"k1","payload":"a"},{"topic":"orders","payload":"b"}]
+ *       → the same
  *   {"topic":"orders","payload":"hello","acks":"all"}     → {"shard":2,"offset":19}, or if after 5 s
  *       not every replica has it → {"shard":2,"offset":19,"missing":["n3"]}
  *   {"topic":"orders","payload":"hello","acks":"none"}    → {"shard":2,"offset":null} once it is sent
@@ -163,7 +166,9 @@ public final class GatewayVerticle extends VerticleBase {
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
         List.of(
-            serve(Addresses.API_PRODUCE, produce::answer),
+            serveMessages(
+                Addresses.API_PRODUCE,
+                message -> produce.answer(JsonFields.object(ProduceQuestion.of(message.body())))),
             serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
             serve(Addresses.API_DELAYED, new DelayedApi(calls)::answer),

@@ -29,6 +29,7 @@ import org.slf4j.LoggerFactory;
  * looks for changed files every 2 s until {@link #close}.
  */
 public final class ServerTls {
+  private static final String CERTIFICATES = "all certificates";
   private static final Logger LOG = LoggerFactory.getLogger(ServerTls.class);
   private static final long LOOK_MILLIS = 2_000;
   private static final int HANDSHAKE_SECONDS_MAX = 5;
@@ -138,11 +139,11 @@ public final class ServerTls {
   }
 
   /**
-   * Logs, at most once a minute for each subject, that a certificate was refused. Not every port
-   * can say from which address a connection came.
+   * Logs, at most once a minute, that a certificate was refused. Not every port can say from which
+   * address a connection came, and whoever comes chooses the subject.
    */
   private void certificateRefused(String subject, String why) {
-    if (strangers.mayLog("of " + subject, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
+    if (strangers.mayLog(CERTIFICATES, TimeUnit.NANOSECONDS.toMillis(System.nanoTime()))) {
       LOG.warn("{}: refused a certificate for {}: {}", port, subject, why);
     }
   }

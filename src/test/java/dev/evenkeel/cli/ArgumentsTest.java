@@ -4,8 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.Map;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
 
 /** What a user writes is what the command gets, in any locale. */
 class ArgumentsTest {
@@ -23,6 +27,25 @@ class ArgumentsTest {
                   new String[] {"consume", word, "key=" + word, "", "a?b", none.repeat(4)}, line))
           .containsExactly("consume", "größe", "key=größe", "", "a?b", "🙂");
     }
+  }
+
+  /** Code pages of Windows and other countries read all that can be typed under them. */
+  @Test
+  void onlyTheLocaleOfNoLanguageLosesCharacters() {
+    for (String reads : new String[] {"UTF-8", "Cp1252", "windows-1251", "IBM437", "KOI8-R"}) {
+      assertThat(Arguments.readsAll(reads)).as(reads).isTrue();
+    }
+    assertThat(Arguments.readsAll("ANSI_X3.4-1968")).isFalse();
+  }
+
+  /** The file would be read in the character set of the platform. */
+  @Test
+  void anArgumentThatBeginsWithAnAtIsNoFile(@TempDir Path directory) throws Exception {
+    Path file = Files.writeString(directory.resolve("f"), "--no-such-flag");
+    String[] args = {"consume", "@" + file, "--group", "g"};
+    CommandLine.ParseResult parsed = Main.commandLine(args).parseArgs(args);
+    assertThat(parsed.subcommand().matchedPositionals())
+        .anySatisfy(topic -> assertThat(topic.stringValues()).containsExactly(args[1]));
   }
 
   @Test

@@ -50,7 +50,9 @@ public final class Answers {
         answer -> message.reply(answer, FrameCodec.options(answer)),
         failure -> {
           Throwable cause = unwrap(failure);
-          if (cause instanceof RefusedException known) {
+          // An empty request only asks whether this node answers.
+          boolean empty = message.body() instanceof Buffer request && request.length() == 0;
+          if (cause instanceof RefusedException known && !empty) {
             refused.accept(known.refusal());
           }
           message.reply(Frames.refusal(cause));

@@ -41,7 +41,7 @@ public final class PrincipalQuota {
       return null;
     }
     if (address.equals(Addresses.API_PRODUCE)) {
-      return turn(quotas, principal, SessionRules.json(request));
+      return turn(quotas, principal, SessionRules.question(address, request));
     }
     if (!address.endsWith(DATA) || Frames.op(request) != Op.APPEND) {
       return null;

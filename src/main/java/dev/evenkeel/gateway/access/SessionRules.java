@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FetchManyRequest;
 import dev.evenkeel.bus.FetchRequest;
@@ -277,7 +278,7 @@ public final class SessionRules {
    * @return the question as it was understood
    */
   public static JsonObject api(Principal principal, String address, Buffer request) {
-    JsonObject question = json(request);
+    JsonObject question = question(address, request);
     ApiRules.check(principal, address, question);
     return question;
   }
@@ -313,7 +314,15 @@ public final class SessionRules {
     return principal.seesAll() ? 0 : principal.may().toString().hashCode() | 1;
   }
 
-  static JsonObject json(Buffer request) {
+  /** A question to an {@code evenkeel.api} address. */
+  static JsonObject question(String address, Buffer request) {
+    return address.equals(Addresses.API_PRODUCE)
+            && ProduceQuestion.of(request) instanceof JsonObject many
+        ? many
+        : json(request);
+  }
+
+  private static JsonObject json(Buffer request) {
     try {
       return new JsonObject(request);
     } catch (DecodeException | ClassCastException e) {
