@@ -105,6 +105,8 @@ public sealed interface MetaCommand {
    *
    * @param assignor null: the one that the group has; a new group gets {@link
    *     GroupInfo#ASSIGNOR_DEFAULT}
+   * @param patterns to which members subscribe. The group then reads all topics that a new one of
+   *     them takes in, and those that are made later
    */
   record DeclareGroup(
       String name,
@@ -112,8 +114,20 @@ public sealed interface MetaCommand {
       List<String> topics,
       StartAt start,
       boolean force,
-      String assignor)
+      String assignor,
+      List<GroupPattern> patterns)
       implements MetaCommand, Submitted {
+
+    /** Without patterns. */
+    public DeclareGroup(
+        String name,
+        GroupPolicy policy,
+        List<String> topics,
+        StartAt start,
+        boolean force,
+        String assignor) {
+      this(name, policy, topics, start, force, assignor, List.of());
+    }
 
     @Override
     public void check() {
@@ -123,18 +137,34 @@ public sealed interface MetaCommand {
       if (assignor != null) {
         Names.check("assignor", assignor);
       }
+      checkPatterns(patterns);
     }
   }
 
+  private static void checkPatterns(List<GroupPattern> patterns) {
+    if (patterns.size() > GroupInfo.PATTERNS_MAX) {
+      throw Refusal.TOO_LARGE.error(
+          "%s patterns of topics: at most %s", patterns.size(), GroupInfo.PATTERNS_MAX);
+    }
+    patterns.forEach(GroupPattern::check);
+  }
+
   /**
-   * Notes that the group has live members now, which subscribe to these topics. Written at most
-   * once per group and hour. Answers {@link Reply.OfGroup}.
+   * Notes that the group has live members now, which subscribe to these topics and patterns.
+   * Written at most once per group and hour. Answers {@link Reply.OfGroup}.
    */
-  record SeeGroup(String name, List<String> topics) implements MetaCommand, Submitted {
+  record SeeGroup(String name, List<String> topics, List<GroupPattern> patterns)
+      implements MetaCommand, Submitted {
+    /** Without patterns. */
+    public SeeGroup(String name, List<String> topics) {
+      this(name, topics, List.of());
+    }
+
     @Override
     public void check() {
       Names.check("group", name);
       topics.forEach(topic -> Names.check("topic", topic));
+      checkPatterns(patterns);
     }
   }
 
@@ -163,7 +193,7 @@ public sealed interface MetaCommand {
     @Override
     public void check() {
       Names.check("group", group);
-      Names.check("topic", topic);
+      TopicPattern.check(topic);
     }
   }
 

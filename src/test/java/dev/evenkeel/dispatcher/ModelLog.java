@@ -49,6 +49,20 @@ public final class ModelLog {
     return this;
   }
 
+  /** Makes a topic as the log does: groups that read it have leases, also those with patterns. */
+  public ModelLog make(int id, String name, int shards) {
+    topic(id, name, shards);
+    for (GroupInfo group : List.copyOf(groups.values())) {
+      if (group.reads(name) || group.takesIn(name)) {
+        groups.put(group.name(), group.taking(List.of(name), activeMillis));
+        for (int i = 0; i < shards; i++) {
+          apply(new DataCommand.OpenLease(group.name(), new Shard(id, i), StartAt.EARLIEST));
+        }
+      }
+    }
+    return this;
+  }
+
   public Lease lease(String group, Shard shard) {
     return leases.getOrDefault(group, Map.of()).get(shard);
   }
@@ -180,8 +194,10 @@ public final class ModelLog {
               info == null ? c.start() : info.start(),
               info == null ? nowMillis : info.createdMillis(),
               activeMillis,
-              assignor);
-      GroupInfo next = declared.seenAt(activeMillis, c.topics());
+              assignor,
+              info == null ? Collections.emptySortedMap() : info.patterns());
+      GroupInfo next =
+          declared.seenAt(activeMillis, c.topics()).seenWith(c.patterns(), activeMillis);
       if (next.subscriptions().size() > groupTopicsMax) {
         return Reply.refused(Refusal.TOO_LARGE, "at most " + groupTopicsMax + " topics");
       }
@@ -193,7 +209,8 @@ public final class ModelLog {
       if (info == null) {
         return Reply.refused(Refusal.UNKNOWN_GROUP, c.name());
       }
-      GroupInfo next = info.seenAt(activeMillis, c.topics());
+      GroupInfo next =
+          info.seenAt(activeMillis, c.topics()).seenWith(c.patterns(), activeMillis);
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }

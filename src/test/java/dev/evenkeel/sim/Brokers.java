@@ -150,7 +150,7 @@ final class Brokers {
     if (submit(new MetaCommand.CreateTopic(name, shards, config)) instanceof Reply.OfTopic of) {
       ledger.named(of.topic().id(), name);
       for (int i = 0; i < groups.size(); i++) {
-        DataCommand.OpenShards open = open(of.topic(), i, readers(name));
+        DataCommand.OpenShards open = open(of.topic(), i, readers(of.topic()));
         if (open != null) {
           groups.get(i).begin(open);
         }
@@ -170,7 +170,7 @@ final class Brokers {
   }
 
   private void openSlowly(TopicInfo topic) {
-    List<String> readers = readers(topic.name());
+    List<String> readers = readers(topic);
     eachSlowly(
         (group, done) -> {
           DataCommand.OpenShards open = open(topic, groups.indexOf(group), readers);
@@ -188,7 +188,7 @@ final class Brokers {
   }
 
   /** Groups that get leases with new shards. */
-  private List<String> readers(String topic) {
+  private List<String> readers(TopicInfo topic) {
     return meta.tables().readers(topic);
   }
 
@@ -227,7 +227,7 @@ final class Brokers {
   }
 
   private void reshardSlowly(TopicInfo topic) {
-    List<String> readers = readers(topic.name());
+    List<String> readers = readers(topic);
     eachSlowly(
         (group, done) ->
             group.manage(open(topic, topic.next(), groups.indexOf(group), readers), done),

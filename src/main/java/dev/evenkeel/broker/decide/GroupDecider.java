@@ -9,9 +9,11 @@ import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -67,7 +69,8 @@ public record GroupDecider(MetaTables tables) {
                 known == null ? command.start() : known.start(),
                 known == null ? nowMillis : known.createdMillis(),
                 0,
-                assignor)
+                assignor,
+                known == null ? Collections.emptySortedMap() : known.patterns())
             .seenAt(tables.counters().activeMillis(), command.topics());
     int topics = next.subscriptions().size();
     int max =
@@ -78,13 +81,36 @@ public record GroupDecider(MetaTables tables) {
       return Decision.refused(
           TOO_LARGE, "group '" + name + "' with " + topics + " topics: at most " + max);
     }
+    next = subscribed(next, command.patterns());
     // Broadcast has no pauses.
     return next.policy().isBroadcast()
         ? put(next, new PauseDecider(tables).ofGroup(name))
         : put(next);
   }
 
-  /** Topics that the group has not declared are left out. */
+  /**
+   * Members have subscribed to patterns. What a new one takes in now is read from now on. Later
+   * topics come to be read when they are made; see {@link TopicDecider#activate}.
+   */
+  private GroupInfo subscribed(GroupInfo group, List<GroupPattern> patterns) {
+    List<GroupPattern> fresh =
+        patterns.stream().filter(each -> !group.patterns().containsKey(each)).toList();
+    int room = Limits.TOPICS_MAX - group.subscriptions().size();
+    List<String> topics =
+        fresh.isEmpty()
+            ? List.of()
+            : tables.topics().stream()
+                .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
+                .map(TopicInfo::name)
+                .filter(topic -> !group.reads(topic))
+                .filter(topic -> fresh.stream().anyMatch(pattern -> pattern.takesIn(topic)))
+                .limit(room)
+                .toList();
+    long activeMillis = tables.counters().activeMillis();
+    return group.taking(topics, activeMillis).seenWith(patterns, activeMillis);
+  }
+
+  /** Topics and patterns that the group has not declared are left out. */
   public Decision<MetaChange> see(MetaCommand.SeeGroup command) {
     GroupInfo known = tables.group(command.name());
     if (known == null) {
@@ -92,7 +118,10 @@ public record GroupDecider(MetaTables tables) {
     }
     List<String> topics = new ArrayList<>(command.topics());
     topics.retainAll(known.subscriptions().keySet());
-    return put(known.seenAt(tables.counters().activeMillis(), topics));
+    List<GroupPattern> patterns = new ArrayList<>(command.patterns());
+    patterns.retainAll(known.patterns().keySet());
+    long activeMillis = tables.counters().activeMillis();
+    return put(known.seenAt(activeMillis, topics).seenWith(patterns, activeMillis));
   }
 
   /**
@@ -122,7 +151,7 @@ public record GroupDecider(MetaTables tables) {
     if (known == null) {
       return unknown(command.group());
     }
-    return known.reads(command.topic())
+    return known.reads(command.topic()) || known.hasPattern(command.topic())
         ? put(
             known.without(command.topic()),
             new PauseDecider(tables).ofGroup(command.group(), command.topic()))

@@ -83,7 +83,21 @@ public record TopicDecider(MetaTables tables) {
       return unknown(String.valueOf(command.topicId()));
     }
     String unknown = newReader(topic, command.readers());
-    return unknown == null ? put(topic.inState(TopicInfo.State.ACTIVE)) : needsLeases(unknown);
+    return unknown == null
+        ? put(topic.inState(TopicInfo.State.ACTIVE), takenIn(topic, command.readers()))
+        : needsLeases(unknown);
+  }
+
+  /** Patterns of groups take the topic in: from now on their records name it. */
+  private List<MetaChange> takenIn(TopicInfo topic, List<String> readers) {
+    return readers == null
+        ? List.of()
+        : tables.readers(topic).stream()
+            .map(tables::group)
+            .filter(group -> !group.reads(topic.name()))
+            .map(group -> group.taking(List.of(topic.name()), tables.counters().activeMillis()))
+            .map(MetaChange::putGroup)
+            .toList();
   }
 
   /** A group that reads the topic and is not among {@code readers}; null if there is none. */
@@ -92,7 +106,7 @@ public record TopicDecider(MetaTables tables) {
       return null;
     }
     Set<String> known = Set.copyOf(readers);
-    return tables.readers(topic.name()).stream()
+    return tables.readers(topic).stream()
         .filter(group -> !known.contains(group))
         .findFirst()
         .orElse(null);

@@ -208,7 +208,7 @@ final class TopicProcedures {
   private List<String> readers(TopicInfo topic) {
     return meta.tables().featureLevel() < FeatureLevel.SUBSCRIPTIONS
         ? null
-        : meta.tables().readers(topic.name());
+        : meta.tables().readers(topic);
   }
 
   /** Whether a group has subscribed since {@link #readers} was asked. */

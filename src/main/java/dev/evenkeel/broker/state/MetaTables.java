@@ -4,6 +4,7 @@ import dev.evenkeel.protocol.AddedGroup;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
@@ -231,12 +232,22 @@ public final class MetaTables {
     return name == null ? null : groups.get(name);
   }
 
-  /** Names of the groups that read a topic, and have leases on its shards. */
-  public List<String> readers(String topic) {
+  /**
+   * Names of the groups that read a topic, and have leases on its shards. A topic that is being
+   * created is read also by those with a pattern that takes it in.
+   */
+  public List<String> readers(TopicInfo topic) {
+    boolean fresh = topic.state() == TopicInfo.State.CREATING;
     return groups.values().stream()
-        .filter(group -> !group.policy().isBroadcast() && group.reads(topic))
+        .filter(group -> !group.policy().isBroadcast())
+        .filter(group -> group.reads(topic.name()) || fresh && takesIn(group, topic.name()))
         .map(GroupInfo::name)
         .toList();
+  }
+
+  /** Whether a pattern of the group takes in a new topic, and there is room for its name. */
+  private static boolean takesIn(GroupInfo group, String topic) {
+    return group.subscriptions().size() < Limits.TOPICS_MAX && group.takesIn(topic);
   }
 
   /** All groups, by name; a live view. */

@@ -94,7 +94,8 @@ public final class DispatcherCore {
    * to {@link DispatcherAction.ReadView}.
    */
   public void featureLevel(int level) {
-    if (level != state.level) {
+    // A node that answers late may say less than others before.
+    if (level > state.level) {
       state.level = level;
       state.groups().forEach(group -> group.plan().topicsChanged());
     }
@@ -113,6 +114,7 @@ public final class DispatcherCore {
       long nowMillis) {
     state.view.show(activeTopics);
     infos.forEach(info -> state.make(info.name()).show(info));
+    state.groups().forEach(group -> group.doubtRecord(state.topics().names()));
     for (UnheardMember run : registered) {
       GroupState group = state.get(run.group());
       if (group != null) {
@@ -230,6 +232,8 @@ public final class DispatcherCore {
   /** Groups that have nothing to do with these topics are left alone. */
   private void otherShards(Topics.Change change) {
     state.topicsChanged(change);
+    // The log may have taken topics that are new into the records of groups with patterns.
+    state.groups().forEach(group -> group.doubtRecord(change.come()));
     boolean any = false;
     for (GroupState group : state.groups()) {
       if (group.isConcernedBy(change)) {
@@ -237,7 +241,7 @@ public final class DispatcherCore {
         group.changedBy(Cause.TOPIC);
         group.plan().topicsChanged();
         group.members().live().forEach(m -> group.assignmentChanged(m.name()));
-        heartbeats.topicsChanged(group, change);
+        heartbeats.topicsChanged(group);
       }
     }
     if (any) {

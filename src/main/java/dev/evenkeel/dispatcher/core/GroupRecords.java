@@ -2,10 +2,13 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.TopicPattern;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
@@ -24,10 +27,8 @@ final class GroupRecords {
   /** Groups that this dispatcher has marked as seen while it did not know the time. */
   private final Set<GroupState> seenBeforeTime = new HashSet<>();
 
-  private int writes;
-
-  /** Grows with each write and each answer to one. */
-  private long sequence;
+  /** Grows when a record is gone. */
+  private long forgotten;
 
   GroupRecords(DispatcherState state, ActiveTime time, ShardLeases leases) {
     this.state = state;
@@ -52,7 +53,13 @@ final class GroupRecords {
       write(
           group,
           new MetaCommand.DeclareGroup(
-              beat.group(), beat.policy(), topics, beat.start(), force, beat.wishes().assignor()));
+              beat.group(),
+              beat.policy(),
+              topics,
+              beat.start(),
+              force,
+              beat.wishes().assignor(),
+              group.topics().patterns(beat)));
     }
   }
 
@@ -71,14 +78,16 @@ final class GroupRecords {
 
   private void write(GroupState group, MetaCommand command) {
     group.metaBusy(true);
-    sequence++;
-    writes++;
-    state.out.writeMeta(command, (reply, nowMillis) -> written(group, command, reply, nowMillis));
+    long mark = group.recordMark();
+    state.out.writeMeta(
+        command, (reply, nowMillis) -> written(group, command, mark, reply, nowMillis));
   }
 
-  private void written(GroupState group, MetaCommand command, Reply reply, long nowMillis) {
-    writes--;
-    sequence++;
+  private void written(
+      GroupState group, MetaCommand command, long mark, Reply reply, long nowMillis) {
+    if (reply instanceof Reply.OfGroup) {
+      group.recordShown(mark);
+    }
     group.metaBusy(false);
     if (!state.has(group)) {
       return;
@@ -98,7 +107,7 @@ final class GroupRecords {
       if (command instanceof MetaCommand.DeclareGroup && !time.known()) {
         seenBeforeTime.add(group);
       }
-      if (command instanceof MetaCommand.ForgetTopic c) {
+      if (command instanceof MetaCommand.ForgetTopic c && !TopicPattern.is(c.topic())) {
         forgetting.subscriptionGone(group, c.topic(), nowMillis);
       }
       state.waiting.recorded(group.name());
@@ -106,6 +115,7 @@ final class GroupRecords {
   }
 
   private void recordForgotten(GroupState group) {
+    forgotten++;
     group.forgetLease();
     state.moves.forget(group.name());
     forgetting.recordGone(group);
@@ -118,14 +128,14 @@ final class GroupRecords {
         return;
       }
       forgetting.refused(group, null, refused);
-    } else if (command instanceof MetaCommand.ForgetTopic c) {
+    } else if (command instanceof MetaCommand.ForgetTopic c && !TopicPattern.is(c.topic())) {
       forgetting.refused(group, c.topic(), refused);
     }
     if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
       group.show(null);
     }
     if (command instanceof MetaCommand.DeclareGroup && refused.refusal().retriable()) {
-      group.recordUnsure(true);
+      group.doubtRecord();
     }
     boolean tooLarge = refused.refusal() == Refusal.TOO_LARGE;
     if (tooLarge && command instanceof MetaCommand.DeclareGroup c && !group.topics().full()) {
@@ -153,28 +163,33 @@ final class GroupRecords {
   }
 
   void read() {
-    long begun = sequence;
-    state.out.ask(DispatcherAction.ReadGroups::new, (infos, nowMillis) -> read(begun, infos));
+    long begun = forgotten;
+    Map<GroupState, Long> marks = new HashMap<>();
+    state.groups().stream()
+        .filter(group -> !group.metaBusy())
+        .forEach(group -> marks.put(group, group.recordMark()));
+    state.out.ask(
+        DispatcherAction.ReadGroups::new,
+        (infos, nowMillis) -> {
+          if (infos != null && begun == forgotten) {
+            read(marks, infos);
+          }
+        });
   }
 
   /**
-   * @param begun the {@link #sequence} when the read began
-   * @param infos null if they cannot be read now
+   * @param marks of groups when the read began; what it says of others may be older than the answer
+   *     to a command
    */
-  private void read(long begun, List<GroupInfo> infos) {
-    // What was read while a write was on its way may be older than its answer.
-    if (infos == null || begun != sequence || writes > 0) {
-      return;
-    }
-    Set<String> there = new HashSet<>();
-    for (GroupInfo info : infos) {
-      there.add(info.name());
-      state.make(info.name()).show(info);
-    }
+  private void read(Map<GroupState, Long> marks, List<GroupInfo> infos) {
+    Map<String, GroupInfo> there = new HashMap<>();
+    infos.forEach(info -> there.put(info.name(), info));
+    there.keySet().stream().filter(name -> state.get(name) == null).forEach(state::make);
     for (GroupState group : state.groups()) {
-      group.recordUnsure(false);
-      if (!there.contains(group.name())) {
-        group.show(null);
+      long mark = marks.getOrDefault(group, 0L);
+      if (!group.metaBusy() && group.recordMark() == mark) {
+        group.show(there.get(group.name()));
+        group.recordShown(mark);
       }
     }
   }
@@ -200,8 +215,12 @@ final class GroupRecords {
     if (!group.members().live().isEmpty()) {
       Set<String> topics = new HashSet<>();
       group.members().live().forEach(member -> topics.addAll(member.topics()));
-      if (isSeenLongAgo(group.info(), topics)) {
-        write(group, new MetaCommand.SeeGroup(group.name(), seenLongAgo(group.info(), topics)));
+      List<GroupPattern> patterns = patternsSeenLongAgo(group);
+      if (isSeenLongAgo(group.info(), topics) || !patterns.isEmpty()) {
+        write(
+            group,
+            new MetaCommand.SeeGroup(
+                group.name(), seenLongAgo(group.info(), topics), patterns));
         return;
       }
     } else if (group.members().isEmpty() && absent(group.info().seenMillis())) {
@@ -215,6 +234,31 @@ final class GroupRecords {
         return;
       }
     }
+    group.info().patterns().keySet().stream()
+        .map(GroupPattern::entry)
+        .filter(entry -> isAbsent(group, entry))
+        .findFirst()
+        .ifPresent(entry -> write(group, new MetaCommand.ForgetTopic(group.name(), entry)));
+  }
+
+  /** Whether no member has subscribed to a pattern for long, whatever it may consume. */
+  private boolean isAbsent(GroupState group, String pattern) {
+    return group.members().unheard().isEmpty()
+        && group.info().patterns().entrySet().stream()
+            .filter(each -> each.getKey().entry().equals(pattern))
+            .allMatch(each -> absent(each.getValue()))
+        && group.members().live().stream()
+            .noneMatch(member -> member.beat().topics().contains(pattern));
+  }
+
+  /** The patterns of live members that are to be marked as seen next. */
+  private List<GroupPattern> patternsSeenLongAgo(GroupState group) {
+    return group.members().live().stream()
+        .flatMap(member -> group.topics().patterns(member.beat()).stream())
+        .distinct()
+        .filter(group.info().patterns()::containsKey)
+        .filter(pattern -> group.info().patterns().get(pattern) <= freshMillis())
+        .toList();
   }
 
   /**

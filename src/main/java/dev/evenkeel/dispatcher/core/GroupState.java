@@ -44,6 +44,9 @@ public final class GroupState {
   /** See {@link #recordUnsure()}. */
   private boolean recordUnsure;
 
+  /** See {@link #recordMark()}. */
+  private long recordMark;
+
   /** What last changed the plan. */
   private Cause cause;
 
@@ -155,8 +158,29 @@ public final class GroupState {
     return recordUnsure;
   }
 
-  void recordUnsure(boolean unsure) {
-    recordUnsure = unsure;
+  /** It may: an answer was lost. */
+  void doubtRecord() {
+    recordUnsure = true;
+    recordMark++;
+  }
+
+  /** It may: these topics are new here, and the group has patterns. */
+  void doubtRecord(Collection<String> topics) {
+    if (info != null
+        && !info.patterns().isEmpty()
+        && topics.stream().anyMatch(topic -> !info.reads(topic) && info.takesIn(topic))) {
+      doubtRecord();
+    }
+  }
+
+  /** Grows when the record may have changed: what was read or written before then is old. */
+  long recordMark() {
+    return recordMark;
+  }
+
+  /** The record was shown as it is now, by a request that began at this mark. */
+  void recordShown(long mark) {
+    recordUnsure &= recordMark != mark;
   }
 
   public MemberTable members() {
@@ -447,6 +471,7 @@ public final class GroupState {
 
   void metaBusy(boolean busy) {
     metaBusy = busy;
+    recordMark++;
   }
 
   /** What is being forgotten of the group. */

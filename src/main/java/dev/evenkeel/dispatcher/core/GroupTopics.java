@@ -2,7 +2,9 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.TopicPattern;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
@@ -113,5 +115,26 @@ final class GroupTopics {
   /** Whether a subscription can grow without its member. */
   static boolean hasPatterns(Heartbeat beat) {
     return beat.topics().stream().anyMatch(TopicPattern::is);
+  }
+
+  /**
+   * The patterns to which a member subscribes, as far as the group's record has them. None in a
+   * cluster of versions that do not keep them, and in a group without leases.
+   */
+  List<GroupPattern> patterns(Heartbeat beat) {
+    if (state.level < FeatureLevel.TOPIC_PATTERNS || beat.policy().isBroadcast()) {
+      return List.of();
+    }
+    return beat.topics().stream()
+        .filter(TopicPattern::is)
+        .distinct()
+        .limit(GroupInfo.PATTERNS_MAX)
+        .map(entry -> new GroupPattern(entry, beat.mayConsume()))
+        .toList();
+  }
+
+  /** Whether the group's record lacks a pattern of the member. */
+  boolean lacksPattern(GroupInfo info, Heartbeat beat) {
+    return !info.patterns().keySet().containsAll(patterns(beat));
   }
 }

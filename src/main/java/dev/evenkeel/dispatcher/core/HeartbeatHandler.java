@@ -169,6 +169,7 @@ final class HeartbeatHandler {
         declare(arrival, true);
       }
     } else if (!reading.missing().isEmpty() && !group.topics().full()
+        || group.topics().lacksPattern(info, beat)
         || records.mustBeSeen(group, reading.wanted())) {
       declare(arrival, false);
     } else {
@@ -184,10 +185,8 @@ final class HeartbeatHandler {
   /**
    * Topics came or went: what patterns match now is recorded without waiting for the next
    * heartbeat.
-   *
-   * @param change what has come and gone
    */
-  void topicsChanged(GroupState group, Topics.Change change) {
+  void topicsChanged(GroupState group) {
     group.resubscribe();
     for (Member member : group.members().live()) {
       GroupTopics.Reading reading = group.reading(member.beat());
@@ -196,7 +195,6 @@ final class HeartbeatHandler {
           && !group.topics().full()
           && group.info() != null
           && !records.forgetting().goesFirst(group, reading)) {
-        group.subscriptions().matched(reading.missing(), change);
         records.declare(member.beat(), false);
         return;
       }

@@ -46,9 +46,6 @@ final class Subscriptions {
   /** Topics to which members have subscribed here, as long as leases on them are missing. */
   private final Set<String> fresh = new HashSet<>();
 
-  /** Topics that came, and match a pattern that a member had subscribed to before. */
-  private final Set<String> matched = new HashSet<>();
-
   /** How many reads of the topics had begun when the group's record named another topic. */
   private long recordedAfter = -1;
 
@@ -79,17 +76,8 @@ final class Subscriptions {
     }
   }
 
-  /**
-   * These topics match a pattern that a member had subscribed to before. Those that have just come
-   * are read from their beginning.
-   */
-  void matched(Collection<String> topics, Topics.Change change) {
-    topics.stream().filter(change.come()::contains).forEach(matched::add);
-  }
-
   /** The topics were read. */
   void topicsRead() {
-    matched.removeIf(topic -> state.topics().byName(topic) == null);
     if (recordedAfter >= 0 && isSeen()) {
       recordedAfter = -1;
       changed();
@@ -103,7 +91,6 @@ final class Subscriptions {
     if (missing.containsKey(shard)) {
       missing.remove(shard);
       if (!isMissing(shard.topicId())) {
-        matched.remove(state.topics().name(shard.topicId()));
         settle();
       }
     }
@@ -178,8 +165,7 @@ final class Subscriptions {
    */
   private StartAt start(TopicInfo topic, Shard shard) {
     List<Shard> earlier = topic.earlier(shard.shard());
-    if (matched.contains(topic.name())
-        || earlier.stream().anyMatch(each -> group.shards().get(each) != null)) {
+    if (earlier.stream().anyMatch(each -> group.shards().get(each) != null)) {
       return StartAt.EARLIEST;
     }
     StartAt start = group.info().start();

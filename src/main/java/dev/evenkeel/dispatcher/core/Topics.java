@@ -120,6 +120,10 @@ public final class Topics {
     return byName.values();
   }
 
+  Set<String> names() {
+    return Collections.unmodifiableSet(byName.keySet());
+  }
+
   public TopicInfo byName(String name) {
     return byName.get(name);
   }

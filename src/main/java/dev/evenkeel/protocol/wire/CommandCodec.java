@@ -11,6 +11,7 @@ import static dev.evenkeel.protocol.wire.Codec.TEXTS;
 import static dev.evenkeel.protocol.wire.Codec.absent;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN;
 import static dev.evenkeel.protocol.wire.RecordCodec.DRAIN_TO_HEIR;
+import static dev.evenkeel.protocol.wire.RecordCodec.GROUP_PATTERN;
 import static dev.evenkeel.protocol.wire.RecordCodec.MOVES;
 import static dev.evenkeel.protocol.wire.RecordCodec.NODE;
 import static dev.evenkeel.protocol.wire.RecordCodec.POLICY;
@@ -20,6 +21,7 @@ import static dev.evenkeel.protocol.wire.RecordCodec.START;
 import static dev.evenkeel.protocol.wire.RecordCodec.TOPIC_CONFIG;
 
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Outcome;
 import java.util.List;
@@ -51,6 +53,9 @@ public final class CommandCodec {
           .add(6, Outcome.Begun.class)
           .completeFor(Outcome.class);
 
+  private static final Codec<List<GroupPattern>> PATTERNS = Codec.list(GROUP_PATTERN);
+  private static final Codec<List<GroupPattern>> NO_PATTERNS = absent(List.of());
+
   private static final Codec<MetaCommand> META =
       new Tagged<MetaCommand>("command")
           .add(1, MetaCommand.CreateTopic.class, TEXT, I32, TOPIC_CONFIG)
@@ -60,11 +65,11 @@ public final class CommandCodec {
           .add(8, MetaCommand.ForgetGroup.class, TEXT)
           .add(9, MetaCommand.RegisterProducer.class, TEXT)
           .add(11, MetaCommand.RecordMoves.class, MOVES)
-          .add(12, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT)
+          .add(12, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT, NO_PATTERNS)
           .add(13, MetaCommand.GrantGroupLease.class, TEXT, TEXT, TEXT, I64)
           .add(14, MetaCommand.ReleaseGroupLease.class, TEXT, TEXT, I64)
           .add(15, MetaCommand.RemoveTopic.class, I32, I64)
-          .add(16, MetaCommand.SeeGroup.class, TEXT, TEXTS)
+          .add(16, MetaCommand.SeeGroup.class, TEXT, TEXTS, NO_PATTERNS)
           .add(17, MetaCommand.AddActiveTime.class, I64)
           .add(18, MetaCommand.RaiseFeatureLevel.class, I32)
           .add(19, MetaCommand.ForgetTopic.class, TEXT, TEXT)
@@ -80,6 +85,9 @@ public final class CommandCodec {
           .add(29, MetaCommand.PauseGroup.class, TEXT, TEXT, I32, BOOL)
           .add(30, MetaCommand.ActivateTopic.class, I32, TEXTS)
           .add(31, MetaCommand.OpenLayout.class, I32, TEXTS)
+          .add(
+              32, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT, PATTERNS)
+          .add(33, MetaCommand.SeeGroup.class, TEXT, TEXTS, PATTERNS)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -177,6 +185,10 @@ public final class CommandCodec {
   static int level(MetaCommand command) {
     if (command instanceof MetaCommand.RaiseFeatureLevel raise) {
       return raise.level();
+    }
+    if (command instanceof MetaCommand.DeclareGroup declare && !declare.patterns().isEmpty()
+        || command instanceof MetaCommand.SeeGroup see && !see.patterns().isEmpty()) {
+      return FeatureLevel.TOPIC_PATTERNS;
     }
     if (command instanceof MetaCommand.ActivateTopic of && of.readers() != null
         || command instanceof MetaCommand.OpenLayout opens && opens.readers() != null) {

@@ -15,6 +15,7 @@ import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
@@ -28,6 +29,7 @@ import dev.evenkeel.protocol.Skipped;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
+import java.util.Collections;
 import java.util.List;
 import java.util.TreeMap;
 
@@ -75,19 +77,18 @@ public final class RecordCodec {
 
   static final Codec<GroupPolicy> POLICY = Codec.record(GroupPolicy.class, TEXT, I32, TEXT, TEXT);
 
+  static final Codec<GroupPattern> GROUP_PATTERN =
+      Codec.record(GroupPattern.class, NEEDED_TEXT, Codec.nullable(Codec.TEXTS));
+
   public static final Codec<GroupInfo> GROUP =
-      Codec.form(
-          "a group's record",
-          1,
-          Codec.record(
-              GroupInfo.class,
-              TEXT,
-              POLICY,
-              Codec.map(TreeMap::new, NEEDED_TEXT, I64),
-              START,
-              I64,
-              I64,
-              TEXT));
+      new Tagged<GroupInfo>("form of a group's record")
+          .add(1, GroupInfo.class, group(absent(Collections.emptySortedMap())))
+          .add(2, GroupInfo.class, group(Codec.map(TreeMap::new, GROUP_PATTERN, I64)));
+
+  private static Codec<?>[] group(Codec<?> patterns) {
+    Codec<?> subscriptions = Codec.map(TreeMap::new, NEEDED_TEXT, I64);
+    return new Codec<?>[] {TEXT, POLICY, subscriptions, START, I64, I64, TEXT, patterns};
+  }
 
   public static final Codec<GroupLease> GROUP_LEASE =
       Codec.form("a group's lease", 1, Codec.record(GroupLease.class, TEXT, I64, TEXT, TEXT));

@@ -9,6 +9,8 @@ import dev.evenkeel.protocol.DataCommand.Grant;
 import dev.evenkeel.protocol.DataCommand.ResetLease;
 import dev.evenkeel.protocol.DataCommand.SetDrain;
 import dev.evenkeel.protocol.Drain;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Message;
@@ -62,7 +64,7 @@ final class AnyCommand {
   };
 
   /** Names of fields that belong to leases of subscriptions. */
-  private static final Set<String> OF_SUBSCRIPTIONS = Set.of("readers", "readFrom");
+  private static final Set<String> OF_SUBSCRIPTIONS = Set.of("readers", "readFrom", "patterns");
 
   private final Random random;
   private final boolean heirs;
@@ -175,6 +177,8 @@ final class AnyCommand {
       return new Shard(1, random.nextInt(2));
     } else if (kind == Drain.Heir.class) {
       return heirs && random.nextBoolean() ? record(kind) : null;
+    } else if (kind == GroupPattern.class) {
+      return new GroupPattern(pick(TEXTS), random.nextBoolean() ? null : List.of(pick(TEXTS)));
     } else if (kind == Crashes.class) {
       return crashes && random.nextBoolean() ? record(kind) : null;
     } else if (kind == Skipped.class) {
@@ -275,9 +279,14 @@ final class AnyCommand {
   }
 
   private static Object former(Class<?> kind, RecordComponent part) {
-    return part.getType() == int.class
-        ? 0
-        : kind == DataCommand.OpenShards.class ? List.of() : null;
+    if (part.getType() == int.class) {
+      return 0;
+    }
+    if (kind == GroupInfo.class) {
+      return new TreeMap<>();
+    }
+    boolean readers = kind == MetaCommand.ActivateTopic.class || kind == MetaCommand.OpenLayout.class;
+    return readers ? null : List.of();
   }
 
   /** What a static method makes of any arguments. */

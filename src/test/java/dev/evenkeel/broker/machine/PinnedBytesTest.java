@@ -7,6 +7,7 @@ import dev.evenkeel.broker.state.FailureEntry;
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.StateChange;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
@@ -133,13 +134,22 @@ class PinnedBytesTest {
           bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
     }
     for (Class<? extends MetaCommand> kind :
-        List.of(MetaCommand.ActivateTopic.class, MetaCommand.OpenLayout.class)) {
+        List.of(
+            MetaCommand.ActivateTopic.class,
+            MetaCommand.OpenLayout.class,
+            MetaCommand.DeclareGroup.class,
+            MetaCommand.SeeGroup.class)) {
       pin(
           "MetaCommand$" + kind.getSimpleName() + " of subscriptions",
           new AnyCommand(new Random(1)),
           any -> Entry.of(any.of(kind), 123),
           bytes -> Entry.of(CommandCodec.meta(new ByteReader(body(bytes))), 123));
     }
+    pin(
+        "GroupInfo of subscriptions",
+        new AnyCommand(new Random(1)),
+        any -> RecordCodec.GROUP.encode(any.of(GroupInfo.class)),
+        bytes -> RecordCodec.GROUP.encode(RecordCodec.GROUP.decode(bytes)));
     AnyCommand dropped = AnyCommand.moved(new Random(1));
     pin(
         "TopicInfo dropped",

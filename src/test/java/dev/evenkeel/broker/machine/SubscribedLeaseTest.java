@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
@@ -144,6 +145,50 @@ class SubscribedLeaseTest {
     assertThat(rig.tables().lease("g", SHARD).passed()).isFalse();
   }
 
+  private List<String> readers() {
+    return rig.meta.tables().readers(rig.meta.tables().topic("t"));
+  }
+
+  private static MetaCommand.DeclareGroup declare(String group, List<String> allowed) {
+    return new MetaCommand.DeclareGroup(
+        group,
+        GroupPolicy.SHARDED,
+        List.of(),
+        StartAt.LATEST,
+        false,
+        null,
+        List.of(new GroupPattern("t*", allowed)));
+  }
+
+  /** Also if none of its members is there when the topic is made. */
+  @Test
+  void aGroupWithAPatternReadsATopicFromTheMomentInWhichItIsMade() {
+    rig.run(new MetaCommand.CreateTopic("told", 1, TopicConfig.DEFAULT));
+    rig.run(new MetaCommand.ActivateTopic(1, List.of()));
+    rig.run(declare("g", null));
+    rig.run(declare("other", List.of("u*", "told")));
+    assertThat(rig.meta.tables().group("g").topics()).containsExactly("told");
+    assertThat(rig.meta.tables().group("other").topics()).containsExactly("told");
+
+    Reply made = rig.run(new MetaCommand.CreateTopic("t", 2, TopicConfig.DEFAULT));
+    int id = ((Reply.OfTopic) made).topic().id();
+    assertThat(readers()).as("those that may read it").containsExactly("g");
+    rig.run(declare("late", null));
+    assertThat(needsLeases(rig.run(new MetaCommand.ActivateTopic(id, List.of("g"))))).isTrue();
+    rig.run(new MetaCommand.ActivateTopic(id, List.of("g", "late")));
+    assertThat(rig.meta.tables().group("g").topics()).containsExactly("t", "told");
+    assertThat(rig.meta.tables().group("late").topics()).containsExactly("t", "told");
+    assertThat(rig.meta.tables().group("other").topics()).containsExactly("told");
+
+    rig.run(new MetaCommand.ForgetTopic("g", "t"));
+    assertThat(readers()).as("a new layout comes without a lease of it").containsExactly("late");
+    rig.run(declare("g", null));
+    assertThat(rig.meta.tables().group("g").reads("t")).as("only a new pattern adds").isFalse();
+    rig.run(new MetaCommand.ForgetTopic("late", "t*"));
+    assertThat(rig.meta.tables().group("late").takesIn("t2")).isFalse();
+    assertThat(rig.meta.tables().group("late").topics()).containsExactly("t", "told");
+  }
+
   private static boolean needsLeases(Reply reply) {
     return reply instanceof Reply.Refused no && no.refusal() == Refusal.OVERLOADED;
   }
@@ -153,7 +198,7 @@ class SubscribedLeaseTest {
     rig.run(Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("t"), StartAt.EARLIEST, false));
     Reply made = rig.run(new MetaCommand.CreateTopic("t", 2, TopicConfig.DEFAULT));
     int id = ((Reply.OfTopic) made).topic().id();
-    List<String> readers = rig.meta.tables().readers("t");
+    List<String> readers = readers();
     assertThat(readers).containsExactly("g");
     rig.run(
         Commands.declareGroup("late", GroupPolicy.SHARDED, List.of("t"), StartAt.LATEST, false));
@@ -166,7 +211,7 @@ class SubscribedLeaseTest {
             List.of("t"),
             StartAt.LATEST,
             false));
-    readers = rig.meta.tables().readers("t");
+    readers = readers();
     assertThat(readers).as("broadcast has no leases").containsExactly("g", "late");
     assertThat(rig.run(new MetaCommand.ActivateTopic(id, readers)))
         .isInstanceOf(Reply.OfTopic.class);

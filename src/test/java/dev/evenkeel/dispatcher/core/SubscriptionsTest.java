@@ -130,10 +130,52 @@ class SubscriptionsTest {
     bench.log.ends.put(SHARD, 7L);
     assertThat(bench.send(beat)).isInstanceOf(Assignment.class);
     assertThat(lease(0).committed()).isEqualTo(7);
-    bench.log.topic(2, "tx", 1);
+    bench.log.make(2, "tx", 1);
     bench.log.ends.put(new Shard(2, 0), 5L);
     bench.run(bench.core.topicsChanged(bench.now));
     assertThat(bench.log.lease(Bench.GROUP, new Shard(2, 0)).committed()).isZero();
+    assertThat(((Assignment) bench.send(beat)).shards()).hasSize(3);
+  }
+
+  /** Its record names the topic before the dispatcher has read that: the lease is not left over. */
+  @Test
+  void aGroupWithAPatternAndNoMembersKeepsItsLeasesOnATopicThatComes() {
+    activate();
+    Heartbeat beat = latest(reading(bench.beat("a"), List.of("t*")));
+    bench.send(beat);
+    bench.send(Bench.leaving(beat));
+    Shard shard = new Shard(2, 0);
+    bench.log.make(2, "tx", 1);
+    bench.log.ends.put(shard, 5L);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.pass(120_000);
+    assertThat(bench.log.lease(Bench.GROUP, shard).committed()).isZero();
+    assertThat(bench.core.find(Bench.GROUP).info().reads("tx")).isTrue();
+
+    bench.log.make(3, "ty", 1);
+    bench.log.ends.put(new Shard(3, 0), 5L);
+    activate();
+    Heartbeat again = latest(reading(bench.beat("b"), List.of("t*")));
+    bench.send(again);
+    bench.pass(20_000, again);
+    assertThat(bench.log.lease(Bench.GROUP, new Shard(3, 0)).owner()).isEqualTo("b");
+    assertThat(bench.log.lease(Bench.GROUP, new Shard(3, 0)).committed()).isZero();
+  }
+
+  /** Else a member that changed its patterns would leave leases on topics that nobody reads. */
+  @Test
+  void aPatternToWhichNobodySubscribesIsForgottenInTime() {
+    activate();
+    Heartbeat both = reading(bench.beat("a"), List.of("t*", "u*"));
+    bench.send(both);
+    assertThat(bench.core.find(Bench.GROUP).info().patterns()).hasSize(2);
+    Heartbeat one = reading(bench.beat("a"), List.of("t*"));
+    bench.send(one);
+    bench.pass(60_000, one);
+    bench.log.activeMillis += bench.settings.groupForgetMillis();
+    bench.pass(120_000, one);
+    assertThat(bench.core.find(Bench.GROUP).info().patterns().keySet())
+        .containsExactly(new dev.evenkeel.protocol.GroupPattern("t*", null));
   }
 
   @Test

@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.GroupLease;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
@@ -61,6 +62,15 @@ class CodecTest {
           new MetaCommand.GrantGroupLease("g", "dispatcher@n1", "i", 4),
           new MetaCommand.ReleaseGroupLease("g", "i", 5),
           new MetaCommand.SeeGroup("g", List.of("t", "u")),
+          new MetaCommand.SeeGroup("g", List.of(), List.of(new GroupPattern("t*", null))),
+          new MetaCommand.DeclareGroup(
+              "g",
+              GroupPolicy.SHARDED,
+              List.of("a"),
+              StartAt.EARLIEST,
+              false,
+              null,
+              List.of(new GroupPattern("t*", null), new GroupPattern("u.*", List.of("u.a*")))),
           new MetaCommand.AddActiveTime(60_000),
           new MetaCommand.ForgetGroup("g"),
           new MetaCommand.ForgetTopic("g", "t"),
@@ -258,9 +268,9 @@ class CodecTest {
 
   @Test
   void aGroupOfALaterFormIsRefused() {
-    byte[] later = new Bytes().u8(2).text("g").toArray();
+    byte[] later = new Bytes().u8(3).text("g").toArray();
     assertThatThrownBy(() -> RecordCodec.GROUP.decode(later))
-        .hasMessageContaining("form 2: this node reads up to 1");
+        .hasMessageContaining("unknown form of a group's record 3");
   }
 
   @Test
