@@ -48,21 +48,27 @@ final class SealedNeed {
 
   /**
    * Whether every child has gone on from what it took over. One that is finished without a message
-   * has not: its own children take it over from the parents.
+   * has not: its own children take it over from the parents. Nor has one with a lease that was
+   * opened where the shard begins, if nobody has consumed anything since.
    */
   private static boolean allGoOn(
       TopicInfo topic, Shard shard, String group, Map<Shard, ShardStatus> statuses) {
     List<Integer> children = topic.children(shard.shard());
     return !children.isEmpty()
         && children.stream()
-            .map(number -> new Shard(topic.id(), number))
-            .allMatch(
-                child -> {
-                  Lease lease = lease(statuses.get(child), group);
-                  return lease != null
-                      && ((hasState(lease) ? lease.stateOffset() > 0 : lease.committed() > 0)
-                          || lease.finished() && allGoOn(topic, child, group, statuses));
-                });
+            .map(number -> statuses.get(new Shard(topic.id(), number)))
+            .allMatch(child -> child != null && goesOn(topic, child, group, statuses));
+  }
+
+  private static boolean goesOn(
+      TopicInfo topic, ShardStatus child, String group, Map<Shard, ShardStatus> statuses) {
+    Lease lease = lease(child, group);
+    if (lease == null) {
+      return false;
+    }
+    boolean itself =
+        hasState(lease) ? lease.stateOffset() > 0 : lease.committed() > child.startOffset();
+    return itself || lease.finished() && allGoOn(topic, child.shard(), group, statuses);
   }
 
   private static boolean hasState(Lease lease) {
@@ -70,11 +76,9 @@ final class SealedNeed {
   }
 
   private static Lease lease(ShardStatus status, String group) {
-    return status == null
-        ? null
-        : status.leases().stream()
-            .filter(lease -> lease.group().equals(group))
-            .findFirst()
-            .orElse(null);
+    return status.leases().stream()
+        .filter(lease -> lease.group().equals(group))
+        .findFirst()
+        .orElse(null);
   }
 }

@@ -607,8 +607,9 @@ public final class GroupState {
     return owned;
   }
 
+  /** Wherever the shard began: an owner that keeps state leaves at least the empty one. */
   private boolean leftNothing(Shard shard) {
     Lease lease = shards.get(shard);
-    return lease != null && lease.finished() && lease.committed() == 0 && lease.stateOffset() < 0;
+    return lease != null && lease.finished() && lease.stateOffset() < 0;
   }
 }

@@ -101,13 +101,24 @@ class SealedNeedTest {
   void aStateMustLiveOnInEveryChild() {
     empty(0, finished(9));
     assertThat(isOver()).as("no child has an owner yet").isFalse();
-    empty(1, lease(1, 5, -1, Lease.Stage.CONSUMING));
+    status(1, 0, NONE, ShardStatus.Delayed.NONE, lease(1, 5, -1, Lease.Stage.CONSUMING));
     empty(2, lease(2, 5, 0, Lease.Stage.CONSUMING));
     assertThat(isOver()).as("a child has the state it began with").isFalse();
     empty(2, lease(2, 5, 4, Lease.Stage.CONSUMING));
     assertThat(isOver()).isTrue();
     statuses.remove(shard(1));
     assertThat(isOver()).as("the leader of a child does not tell").isFalse();
+  }
+
+  /** A lease may begin without an owner, and behind messages that retention has dropped. */
+  @Test
+  void aLeaseThatWasOpenedWhereTheChildBeginsHasNotGoneOn() {
+    empty(0, finished(9));
+    status(1, 5, NONE, ShardStatus.Delayed.NONE, lease(1, 5, -1, Lease.Stage.CONSUMING));
+    status(2, 3, NONE, ShardStatus.Delayed.NONE, lease(2, 6, 6, Lease.Stage.CONSUMING));
+    assertThat(isOver()).isFalse();
+    status(1, 5, NONE, ShardStatus.Delayed.NONE, lease(1, 6, -1, Lease.Stage.CONSUMING));
+    assertThat(isOver()).isTrue();
   }
 
   @Test

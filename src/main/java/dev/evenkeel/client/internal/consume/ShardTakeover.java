@@ -212,6 +212,10 @@ public final class ShardTakeover {
               .filter(lease -> lease.state() != null && lease.state().length > 0)
               .map(this::parentState)
               .toList();
+      if (!parentStates.isEmpty() && emptyStateOffset > 0) {
+        // Wherever the shard begins: until it has a state, later owners need those of its parents.
+        emptyStateOffset = 0;
+      }
       open(now);
     }
   }

@@ -163,6 +163,27 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(call.shard().offset()).isEqualTo(stateOffset < 0 ? committed : stateOffset);
   }
 
+  /** It may die before it has stored a state: the next owner begins as it did. */
+  @Test
+  void aShardThatBeginsWithStatesOfFormerShardsHasNoStateOfItsOwn() {
+    begin(true, true);
+    Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null));
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 37, -1, null), now);
+    Lease parent =
+        Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
+            .at(Lease.Stage.FINISHED);
+    take(Wanted.ReadParents.class).owned().takeover.parentsRead(List.of(parent), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    assertThat(fetch.request().offset()).isEqualTo(37);
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, 50, 37, 45, List.of()), now);
+    tick(6_000);
+    DataCommand.Commit commit = commit();
+    assertThat(commit.offset()).isEqualTo(45);
+    assertThat(commit.stateOffset()).as("that of the beginning").isZero();
+  }
+
   @Test
   void whatAFilterLeavesOutCountsAsConsumed() {
     options.setFilter(MessageFilter.of("key=a"));
