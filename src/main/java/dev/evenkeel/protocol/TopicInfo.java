@@ -254,16 +254,6 @@ public record TopicInfo(
     return IntStream.range(layouts.get(0).first(), open().end());
   }
 
-  /** The shards of all layouts before that of a shard. */
-  public List<Shard> earlier(int shard) {
-    Layout layout = layoutOf(shard);
-    return layout == null
-        ? List.of()
-        : IntStream.range(layouts.get(0).first(), layout.first())
-            .mapToObj(number -> new Shard(id, number))
-            .toList();
-  }
-
   /** The numbers of all shards, for people. */
   public String range() {
     return layouts.get(0).first() + " to " + (open().end() - 1);

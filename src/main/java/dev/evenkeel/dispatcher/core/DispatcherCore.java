@@ -332,6 +332,7 @@ public final class DispatcherCore {
     for (GroupState group : state.groups()) {
       group.ended(group.members().expire(nowMillis), nowMillis);
       group.plan().wake(nowMillis);
+      group.subscriptions().tick(nowMillis);
     }
     groupLeases.tick(nowMillis);
     if (nowMillis >= rebalanceAtMillis) {

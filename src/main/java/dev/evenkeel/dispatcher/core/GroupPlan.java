@@ -153,6 +153,7 @@ final class GroupPlan {
       return;
     }
     wakeMillis = Long.MAX_VALUE;
+    group.subscriptions().lookAgain();
     for (ShardState shard : group.shards().states()) {
       if (nowMillis >= shard.wakeMillis) {
         shard.wakeMillis = Long.MAX_VALUE;
@@ -332,7 +333,6 @@ final class GroupPlan {
     if (start != null) {
       send(shard, new DataCommand.OpenLease(group.name(), shard.shard, start), null, null);
     } else if (subscriptions.missing().containsKey(shard.shard)) {
-      subscriptions.changed();
       wakeAt(shard, nowMillis + state.settings.retryMillis());
     } else if (subscriptions.isSeen()) {
       giveUpReset(shard, Refusal.UNKNOWN_SHARD, "the group does not read the topic");

@@ -137,9 +137,12 @@ public final class GroupState {
   Set<String> show(GroupInfo now) {
     GroupInfo before = info;
     info = now;
-    Set<String> more = new TreeSet<>(now == null ? List.of() : now.topics());
-    if (before != null && !before.policy().isBroadcast()) {
-      more.removeAll(before.topics());
+    Set<String> more = new TreeSet<>();
+    if (now != null) {
+      boolean known = before != null && !before.policy().isBroadcast();
+      now.subscriptions().keySet().stream()
+          .filter(topic -> !known || !before.reads(topic))
+          .forEach(more::add);
     }
     subscriptions.recorded(more);
     if (before != null && now != null && !now.assignor().equals(before.assignor())) {

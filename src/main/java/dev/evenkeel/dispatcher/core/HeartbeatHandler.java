@@ -174,7 +174,7 @@ final class HeartbeatHandler {
       declare(arrival, false);
     } else {
       checkFilter(group, beat);
-      if (joins(group, beat) && group.subscriptions().waits(reading.read())) {
+      if (joins(group, beat) && group.subscriptions().holdsUp(reading.read(), nowMillis)) {
         refuseDropped(state.waiting.forGroup(arrival));
       } else {
         take(group, request, beat, reading.read(), nowMillis);

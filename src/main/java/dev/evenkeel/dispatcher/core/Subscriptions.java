@@ -31,8 +31,16 @@ final class Subscriptions {
       Comparator.comparingInt(Shard::topicId)
           .thenComparing(Comparator.comparingInt(Shard::shard).reversed());
 
+  /** Runs that join wait for leases for this long at most. */
+  static final long HOLD_MILLIS_MAX = 5_000;
+
+  private static final long NOBODY = Long.MIN_VALUE;
+
   private final GroupState group;
   private final DispatcherState state;
+
+  /** Since when runs that join wait for leases, or {@link #NOBODY}. */
+  private long heldSinceMillis = NOBODY;
 
   /**
    * Shards without a lease, and where the group begins there: null if that is not known yet. It
@@ -91,7 +99,8 @@ final class Subscriptions {
     if (missing.containsKey(shard)) {
       missing.remove(shard);
       if (!isMissing(shard.topicId())) {
-        settle();
+        fresh.remove(state.topics().name(shard.topicId()));
+        admit();
       }
     }
   }
@@ -101,14 +110,22 @@ final class Subscriptions {
     return next != null && next.topicId() == topicId;
   }
 
-  /** Lets those in that waited. */
+  /** Lets those in that waited, if there is nothing more to wait for. */
   private void settle() {
-    fresh.removeIf(topic -> missing().keySet().stream().noneMatch(each -> isOf(each, topic)));
-    state.waiting.recorded(group.name());
+    missing();
+    fresh.removeIf(
+        name -> {
+          TopicInfo topic = state.topics().byName(name);
+          return topic == null || !isMissing(topic.id());
+        });
+    admit();
   }
 
-  private boolean isOf(Shard shard, String topic) {
-    return topic.equals(state.topics().name(shard.topicId()));
+  private void admit() {
+    if (missing.isEmpty()) {
+      heldSinceMillis = NOBODY;
+    }
+    state.waiting.recorded(group.name());
   }
 
   /** Whether leases of the group begin with its subscriptions. */
@@ -144,11 +161,21 @@ final class Subscriptions {
     }
     Map<Shard, StartAt> starts = new HashMap<>();
     boolean decided = false;
-    for (Shard shard : topic.all()) {
-      if (group.shards().get(shard) == null) {
-        StartAt before = missing.get(shard);
-        decided |= before != null;
-        starts.put(shard, before == null ? start(topic, shard) : before);
+    // Of the layouts before: has the group a lease there, and has each leader answered?
+    boolean reads = false;
+    boolean known = true;
+    for (TopicInfo.Layout layout : topic.layouts()) {
+      StartAt start = start(reads, known);
+      for (int number = layout.first(); number < layout.end(); number++) {
+        Shard shard = new Shard(topic.id(), number);
+        known &= state.isRead(shard);
+        if (group.shards().get(shard) != null) {
+          reads = true;
+        } else {
+          StartAt before = missing.get(shard);
+          decided |= before != null;
+          starts.put(shard, before == null ? start : before);
+        }
       }
     }
     if (!decided && starts.containsValue(null)) {
@@ -159,19 +186,46 @@ final class Subscriptions {
   }
 
   /**
-   * Where the group begins in a shard. If it has a lease on a shard of an earlier layout, this one
-   * was made while the group read the topic: then with its first message. Null: the leader of an
-   * earlier shard has not answered yet.
+   * Where the group begins in the shards of a layout. If it has a lease on a shard of an earlier
+   * one, they were made while the group read the topic: then with their first messages. Null: the
+   * leader of an earlier shard has not answered yet.
+   *
+   * @param reads whether it has such a lease
+   * @param known whether the leaders of all earlier shards have answered
    */
-  private StartAt start(TopicInfo topic, Shard shard) {
-    List<Shard> earlier = topic.earlier(shard.shard());
-    if (earlier.stream().anyMatch(each -> group.shards().get(each) != null)) {
+  private StartAt start(boolean reads, boolean known) {
+    if (reads) {
       return StartAt.EARLIEST;
     }
     StartAt start = group.info().start();
-    boolean known =
-        start.kind() == StartAt.Kind.EARLIEST || earlier.stream().allMatch(state::isRead);
-    return known ? start : null;
+    return start.kind() == StartAt.Kind.EARLIEST || known ? start : null;
+  }
+
+  /** Leaders may have answered on which the start of some shards depends. */
+  void lookAgain() {
+    old |= missing.containsValue(null);
+  }
+
+  /**
+   * Whether a run that joins is to be answered later, when the leases are there: what it then sends
+   * comes to it. That takes a moment. If a shard has no leader, the run joins without that lease,
+   * and hears that the group has not got it; others may stop just now because of this run.
+   */
+  boolean holdsUp(Collection<String> topics, long nowMillis) {
+    if (!waits(topics)) {
+      return false;
+    }
+    if (heldSinceMillis == NOBODY) {
+      heldSinceMillis = nowMillis;
+    }
+    return nowMillis < heldSinceMillis + HOLD_MILLIS_MAX;
+  }
+
+  /** Time has passed. */
+  void tick(long nowMillis) {
+    if (heldSinceMillis != NOBODY && nowMillis >= heldSinceMillis + HOLD_MILLIS_MAX) {
+      state.waiting.recorded(group.name());
+    }
   }
 
   /**

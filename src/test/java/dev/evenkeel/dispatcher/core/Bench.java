@@ -96,6 +96,9 @@ final class Bench {
   /** Commands about shards are applied, but nobody learns of it. */
   boolean loseAnswers;
 
+  /** Commands about that shard are refused: no node leads its log group. */
+  int leaderless = -1;
+
   /** Commands about that shard are applied, and answered by {@link #answerLate}. */
   int lateShard = -1;
 
@@ -392,6 +395,10 @@ final class Bench {
   }
 
   private void write(DispatcherAction.Write write) {
+    if (write.shard().shard() == leaderless) {
+      run(core.answered(write, Reply.refused(Refusal.NOT_LEADER, "as told"), now));
+      return;
+    }
     if (diesAtWrite >= 0 && diesAtWrite-- == 0) {
       if (lastWriteArrives) {
         log.apply(write.command());

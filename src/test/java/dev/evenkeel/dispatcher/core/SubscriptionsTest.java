@@ -80,6 +80,23 @@ class SubscriptionsTest {
     assertThat(bench.send(joins)).isInstanceOf(Assignment.class);
   }
 
+  /** In a rolling deployment every run is a new one, and the former ones stop. */
+  @Test
+  void aRunThatJoinsDoesNotWaitForALogGroupWithoutALeader() {
+    activate();
+    bench.log.topic(2, "u", 1);
+    bench.leaderless = 0;
+    Heartbeat beat = reading(bench.beat("a"), List.of("t", "u"));
+    bench.pass(Subscriptions.HOLD_MILLIS_MAX + 2_000, beat);
+    assertThat(((Assignment) bench.send(beat)).opening()).isTrue();
+    assertThat(lease(1).owner()).isEqualTo("a");
+    Heartbeat next = reading(bench.beat("b"), List.of("t", "u"));
+    assertThat(bench.send(next)).as("nor does the next one").isInstanceOf(Assignment.class);
+    bench.leaderless = -1;
+    bench.pass(2_000, beat, next);
+    assertThat(((Assignment) bench.send(beat)).opening()).isFalse();
+  }
+
   /** The topics are read after the subscription is recorded: there may be others since. */
   @Test
   void leasesAreOpenedOnShardsThatWereMadeSinceTheTopicsWereRead() {

@@ -134,6 +134,10 @@ final class ConsumerShell implements Consumer, Ending {
   private Link.Listening pushes;
   private long ticker = -1;
   private long startDeadlineMillis;
+
+  /** By the last answer, the group has no lease yet on some shards of the topics. */
+  private boolean opening;
+
   private long closeDeadlineMillis;
   private long lostSinceMillis;
   private boolean linkLost;
@@ -436,7 +440,8 @@ final class ConsumerShell implements Consumer, Ending {
     }
     paused(assignment);
     groupLimited(assignment.groupRate() != null);
-    if (!assignment.opening()) {
+    opening = assignment.opening();
+    if (!opening) {
       topicsKnown = topics;
     }
     settleTopics();
@@ -571,6 +576,15 @@ final class ConsumerShell implements Consumer, Ending {
     long now = Clock.millis();
     blockedLoop.works(now);
     if (!started.future().isComplete() && now >= startDeadlineMillis) {
+      if (opening) {
+        // It works on what it has; to end now would take that from the group, too.
+        LOG.warn(
+            "{} begins although its group does not read all its topics yet: some shards have no"
+                + " leader",
+            this);
+        started.tryComplete(this);
+        return;
+      }
       endBecause(
           new RefusedException(
               Refusal.UNAVAILABLE,
