@@ -26,6 +26,7 @@ import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import org.slf4j.Logger;
@@ -55,6 +56,12 @@ final class TopicProcedures {
 
   /** At one of so many looks, the leaders of data groups are asked who needs sealed shards. */
   private static final int LOOKS_FOR_SEALED = 5;
+
+  /** Most leases that one command makes, but at least one on each shard. */
+  private static final int LEASES_A_COMMAND_MAX = 10_000;
+
+  /** So often other groups may come to read a topic before a procedure gives up for now. */
+  private static final int TRIES_MAX = 20;
 
   private final ServeContext serve;
   private final LogGroup metaLog;
@@ -194,14 +201,45 @@ final class TopicProcedures {
   }
 
   private Future<Reply> create(TopicInfo topic) {
+    return make(topic, 0, TRIES_MAX, readers -> new MetaCommand.ActivateTopic(topic.id(), readers));
+  }
+
+  /**
+   * Makes shards that are missing, with leases for the groups that read the topic, and then opens
+   * them to producers.
+   *
+   * @param first number of the first shard that is new
+   * @param opening with the groups that have leases
+   */
+  private Future<Reply> make(
+      TopicInfo topic, int first, int triesLeft, Function<List<String>, MetaCommand> opening) {
     List<String> readers = readers(topic);
-    return each(groupsOf(topic), group -> open(topic, group, 0, readers))
-        .compose(done -> submit(new MetaCommand.ActivateTopic(topic.id(), readers)))
+    return open(topic, first, readers)
+        .compose(
+            done ->
+                // Others may have gone on meanwhile, up to a later change.
+                topic.next() == null || topic.next().equals(latest(topic).next())
+                    ? submit(opening.apply(readers))
+                    : Future.succeededFuture(new Reply.OfTopic(latest(topic))))
         .compose(
             reply ->
-                hasNewReader(reply)
-                    ? create(topic)
+                hasNewReader(reply) && triesLeft > 0
+                    ? make(topic, first, triesLeft - 1, opening)
                     : Future.succeededFuture(new Reply.OfTopic(topicOf(reply))));
+  }
+
+  /** A few readers with each command, so that no command makes too many leases. */
+  private Future<List<Long>> open(TopicInfo topic, int first, List<String> readers) {
+    List<String> all = readers == null ? List.of() : readers;
+    int shards = (int) topic.numbersEver().filter(shard -> shard >= first).count();
+    int some = Math.max(1, LEASES_A_COMMAND_MAX / shards);
+    List<Integer> groups = groupsOf(topic, topic.numbersEver().filter(shard -> shard >= first));
+    Future<List<Long>> done = Future.succeededFuture();
+    for (int from = 0; from == 0 || from < all.size(); from += some) {
+      List<String> next = all.subList(from, Math.min(all.size(), from + some));
+      done = done.compose(before -> each(groups, group -> open(topic, group, first, next)));
+    }
+    return done;
   }
 
   /** The groups that get leases with new shards; null: nodes may be there that know no such. */
@@ -224,25 +262,21 @@ final class TopicProcedures {
 
   private Future<Reply> changeShards(TopicInfo topic) {
     int first = topic.next().first();
-    List<String> readers = readers(topic);
-    return each(
-            groupsOf(topic, topic.next().numbers()), group -> open(topic, group, first, readers))
+    return open(topic, first, readers(topic))
         .compose(
             made ->
                 each(
                     groupsOf(topic, topic.open().numbers()),
                     group -> new DataCommand.SealShards(topic.id(), first)))
         .compose(
+            // Producers wait now: if another group has come to read the topic, only its leases are
+            // left to be made.
             done ->
-                // Others may have gone on meanwhile, up to a later change.
-                topic.next().equals(latest(topic).next())
-                    ? submit(new MetaCommand.OpenLayout(topic.id(), readers))
-                    : Future.succeededFuture(new Reply.OfTopic(latest(topic))))
-        .compose(
-            reply ->
-                hasNewReader(reply)
-                    ? changeShards(topic)
-                    : Future.succeededFuture(new Reply.OfTopic(topicOf(reply))));
+                make(
+                    topic,
+                    first,
+                    TRIES_MAX,
+                    readers -> new MetaCommand.OpenLayout(topic.id(), readers)));
   }
 
   /** Has the oldest layouts forgotten of which nobody needs the shards any more. */
@@ -325,7 +359,6 @@ final class TopicProcedures {
 
   /**
    * @param first number of the first shard that is new
-   * @param readers null: none
    */
   private DataCommand open(TopicInfo topic, int group, int first, List<String> readers) {
     List<Integer> shards =
@@ -340,7 +373,7 @@ final class TopicProcedures {
         shards,
         topic.config(),
         meta.tables().counters().epochFloor(),
-        readers == null ? List.of() : readers,
+        readers,
         first);
   }
 
