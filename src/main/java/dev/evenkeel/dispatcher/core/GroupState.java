@@ -446,13 +446,18 @@ public final class GroupState {
     return change.ids().stream().anyMatch(shards::hasAny);
   }
 
-  /** Topics that members want to read and the log does not take into the group's record. */
+  /**
+   * Topics that members want to read and that the group does not read: the log does not take them
+   * into its record, or they were deleted.
+   */
   public int topicsLeftOut() {
-    if (!topics.leavesOut()) {
-      return 0;
-    }
     Set<String> missing = new HashSet<>();
-    members.live().forEach(member -> missing.addAll(reading(member.beat()).missing()));
+    for (Member member : members.live()) {
+      missing.addAll(state.topics().gone(member.beat().topics()));
+      if (topics.leavesOut()) {
+        missing.addAll(reading(member.beat()).missing());
+      }
+    }
     return missing.size();
   }
 
@@ -610,9 +615,9 @@ public final class GroupState {
     return owned;
   }
 
-  /** Wherever the shard began: an owner that keeps state leaves at least the empty one. */
+  /** Hints of leases do not say whether there is a state. */
   private boolean leftNothing(Shard shard) {
     Lease lease = shards.get(shard);
-    return lease != null && lease.finished() && lease.stateOffset() < 0;
+    return lease != null && lease.finished() && lease.committed() == 0 && lease.stateOffset() < 0;
   }
 }

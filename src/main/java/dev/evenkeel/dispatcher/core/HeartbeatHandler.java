@@ -143,7 +143,7 @@ final class HeartbeatHandler {
           Refusal.UNAVAILABLE,
           "the connection " + beat.clusterMember() + " has ended: connect to the cluster afresh");
     }
-    String unknown = state.topics().unknown(beat.topics());
+    String unknown = unknown(beat);
     if (unknown != null) {
       if (arrival.topicsFresh()) {
         throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + unknown + "'");
@@ -180,6 +180,20 @@ final class HeartbeatHandler {
         take(group, request, beat, reading.read(), nowMillis);
       }
     }
+  }
+
+  /**
+   * A topic that the member names and that is not there; null if there is none. If somebody deletes
+   * a topic that a run reads, it goes on with its others.
+   */
+  private String unknown(Heartbeat beat) {
+    List<String> gone = state.topics().gone(beat.topics());
+    GroupState group = state.get(beat.group());
+    boolean othersLeft = gone.size() < beat.topics().size();
+    return gone.stream()
+        .filter(topic -> group == null || !othersLeft || !group.members().reads(beat, topic))
+        .findFirst()
+        .orElse(null);
   }
 
   /**

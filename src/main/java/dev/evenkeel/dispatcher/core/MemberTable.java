@@ -425,6 +425,16 @@ public final class MemberTable {
     return unheard.getOrDefault(name, Map.of()).containsKey(instance);
   }
 
+  /** Whether this run has subscribed before to a topic that it names, as far as is known. */
+  boolean reads(Heartbeat beat, String topic) {
+    Member member = live.get(beat.member());
+    if (member != null && member.instance().equals(beat.instance())) {
+      return member.beat().topics().contains(topic);
+    }
+    UnheardMember run = unheard.getOrDefault(beat.member(), Map.of()).get(beat.instance());
+    return run != null && run.mayRead(topic);
+  }
+
   /** Whether a run of another member than {@code name} counts as alive. */
   boolean othersThan(String name) {
     return live.size() > (live.containsKey(name) ? 1 : 0)

@@ -232,12 +232,11 @@ public final class Topics {
         .sum();
   }
 
-  /** The first name of a subscription that is no active topic, or null. */
-  String unknown(Collection<String> subscription) {
+  /** The names in a subscription that are no active topics. */
+  List<String> gone(Collection<String> subscription) {
     return subscription.stream()
         .filter(entry -> !TopicPattern.is(entry) && !byName.containsKey(entry))
-        .findFirst()
-        .orElse(null);
+        .toList();
   }
 
   /**

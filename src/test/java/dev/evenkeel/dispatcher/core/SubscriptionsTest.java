@@ -97,6 +97,31 @@ class SubscriptionsTest {
     assertThat(((Assignment) bench.send(beat)).opening()).isFalse();
   }
 
+  /** What runs goes on; who begins hears that he may have mistyped a name. */
+  @Test
+  void aRunKeepsItsOtherShardsWhenSomebodyDeletesATopic() {
+    activate();
+    bench.log.topic(2, "u", 1);
+    Heartbeat beat = reading(bench.beat("a"), List.of("t", "u"));
+    bench.pass(2_000, beat);
+    bench.log.topics.remove(1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    assertThat(((Assignment) bench.send(beat)).shards()).hasSize(2);
+    assertThat(bench.core.find(Bench.GROUP).topicsLeftOut()).isEqualTo(1);
+    Heartbeat mistyped = reading(bench.beat("a"), List.of("t", "v"));
+    assertThat(bench.refusal(mistyped)).isEqualTo(Refusal.UNKNOWN_TOPIC);
+    assertThat(bench.refusal(reading(bench.beat("b"), List.of("t", "u"))))
+        .isEqualTo(Refusal.UNKNOWN_TOPIC);
+    bench.activate(
+        List.of(
+            Bench.ghost(Bench.GROUP, "a", "a1", 100L, List.of("t", "u"), null, null, 9_999_999)));
+    assertThat(((Assignment) bench.send(beat)).shards()).as("another dispatcher").hasSize(2);
+    bench.log.make(3, "u", 1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.pass(2_000, beat);
+    assertThat(((Assignment) bench.send(beat)).shards()).hasSize(3);
+  }
+
   /** The topics are read after the subscription is recorded: there may be others since. */
   @Test
   void leasesAreOpenedOnShardsThatWereMadeSinceTheTopicsWereRead() {

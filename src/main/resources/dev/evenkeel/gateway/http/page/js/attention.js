@@ -85,7 +85,7 @@ function ofGroup(name, group, lags, add) {
   }
   if (group.topicsLeftOut > 0) {
     const left = group.topicsLeftOut;
-    add(WARNING, `topics ${name}`, `Group ${name} does not read ${plural(left, 'topic')} that its members subscribe to: ${left === 1 ? 'it is' : 'they are'} too many for it.`, href, see);
+    add(WARNING, `topics ${name}`, `Group ${name} does not read ${plural(left, 'topic')} that its members subscribe to: ${left === 1 ? 'it was' : 'they were'} deleted, or the group has too many.`, href, see);
   }
   for (const member of members) {
     const { stuck, breaker } = group.members[member];
