@@ -209,8 +209,7 @@ public final class ModelLog {
       if (info == null) {
         return Reply.refused(Refusal.UNKNOWN_GROUP, c.name());
       }
-      GroupInfo next =
-          info.seenAt(activeMillis, c.topics()).seenWith(c.patterns(), activeMillis);
+      GroupInfo next = info.seenAt(activeMillis, c.topics()).seenWith(c.patterns(), activeMillis);
       groups.put(c.name(), next);
       return new Reply.OfGroup(next);
     }

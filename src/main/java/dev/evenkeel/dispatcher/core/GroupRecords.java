@@ -219,8 +219,7 @@ final class GroupRecords {
       if (isSeenLongAgo(group.info(), topics) || !patterns.isEmpty()) {
         write(
             group,
-            new MetaCommand.SeeGroup(
-                group.name(), seenLongAgo(group.info(), topics), patterns));
+            new MetaCommand.SeeGroup(group.name(), seenLongAgo(group.info(), topics), patterns));
         return;
       }
     } else if (group.members().isEmpty() && absent(group.info().seenMillis())) {

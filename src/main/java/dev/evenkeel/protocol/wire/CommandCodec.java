@@ -65,7 +65,16 @@ public final class CommandCodec {
           .add(8, MetaCommand.ForgetGroup.class, TEXT)
           .add(9, MetaCommand.RegisterProducer.class, TEXT)
           .add(11, MetaCommand.RecordMoves.class, MOVES)
-          .add(12, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT, NO_PATTERNS)
+          .add(
+              12,
+              MetaCommand.DeclareGroup.class,
+              TEXT,
+              POLICY,
+              TEXTS,
+              START,
+              BOOL,
+              TEXT,
+              NO_PATTERNS)
           .add(13, MetaCommand.GrantGroupLease.class, TEXT, TEXT, TEXT, I64)
           .add(14, MetaCommand.ReleaseGroupLease.class, TEXT, TEXT, I64)
           .add(15, MetaCommand.RemoveTopic.class, I32, I64)
@@ -85,8 +94,7 @@ public final class CommandCodec {
           .add(29, MetaCommand.PauseGroup.class, TEXT, TEXT, I32, BOOL)
           .add(30, MetaCommand.ActivateTopic.class, I32, TEXTS)
           .add(31, MetaCommand.OpenLayout.class, I32, TEXTS)
-          .add(
-              32, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT, PATTERNS)
+          .add(32, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT, PATTERNS)
           .add(33, MetaCommand.SeeGroup.class, TEXT, TEXTS, PATTERNS)
           .completeFor(MetaCommand.class);
 

@@ -285,7 +285,8 @@ final class AnyCommand {
     if (kind == GroupInfo.class) {
       return new TreeMap<>();
     }
-    boolean readers = kind == MetaCommand.ActivateTopic.class || kind == MetaCommand.OpenLayout.class;
+    boolean readers =
+        kind == MetaCommand.ActivateTopic.class || kind == MetaCommand.OpenLayout.class;
     return readers ? null : List.of();
   }
 

@@ -168,7 +168,7 @@ class ConsumerCoreTest extends CoreBench {
   void aShardThatBeginsWithStatesOfFormerShardsHasNoStateOfItsOwn() {
     begin(true, true);
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null));
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 37, -1, null), now);
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
