@@ -133,8 +133,9 @@ final class GroupTopics {
         .toList();
   }
 
-  /** Whether the group's record lacks a pattern of the member. */
+  /** Whether the group's record lacks a pattern of the member, and has room for it. */
   boolean lacksPattern(GroupInfo info, Heartbeat beat) {
-    return !info.patterns().keySet().containsAll(patterns(beat));
+    return info.patterns().size() < GroupInfo.PATTERNS_MAX
+        && !info.patterns().keySet().containsAll(patterns(beat));
   }
 }
