@@ -28,9 +28,12 @@ public record HeapShares(long heapBytes) {
     return mib * MIB;
   }
 
-  /** Newest batches of all data log groups. */
+  /**
+   * Newest batches of all data log groups. With more, a node appends fewer messages: what stays for
+   * longer than a young collection is copied by it.
+   */
   public long tailBytes() {
-    return part(16, 4, 256);
+    return part(16, 4, 64);
   }
 
   /** Newest bodies and places of entries, of all log groups. */
