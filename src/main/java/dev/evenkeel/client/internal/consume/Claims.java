@@ -20,8 +20,9 @@ import java.util.function.IntSupplier;
  * </pre>
  *
  * <p>Nothing waits for a message for long, neither for its turn nor for its end: handlers that run
- * longer than {@link #ALONE_MILLIS} run beside others. A message whose shard goes, or is paused, is
- * given back. Times are monotonic milliseconds.
+ * longer than {@link #ALONE_MILLIS} run beside others. A message that waits here takes no handler.
+ * If its shard goes, or is paused, it is given back, unless the handover waits for it. Times are
+ * monotonic milliseconds.
  */
 final class Claims {
   /** Nothing else begins for at most so long before a message begins, and so long after it has. */
@@ -55,7 +56,7 @@ final class Claims {
   private int outlasted;
 
   /**
-   * @param handlers those that have not ended, those of messages that are held here among them
+   * @param handlers those that have begun and have not ended
    */
   Claims(Environment environment, IntSupplier handlers) {
     this.environment = environment;
@@ -79,6 +80,11 @@ final class Claims {
     step(now);
   }
 
+  /** How many messages have not begun: they take no handler. */
+  int waiting() {
+    return held.size();
+  }
+
   /** Whether nothing else may begin. */
   boolean block(long now) {
     return alone != null && now - sinceMillis < ALONE_MILLIS;
@@ -93,7 +99,7 @@ final class Claims {
   /** The next message that begins, or null. */
   Task poll(long now) {
     for (Task task : held) {
-      if (task.claim == Stage.TAKEN && task.owner.mayBegin()) {
+      if (task.claim == Stage.TAKEN && task.owner.mayBegin(task, now)) {
         held.remove(task);
         running.add(task);
         task.claim = Stage.RUNS;
@@ -141,17 +147,22 @@ final class Claims {
   }
 
   private void step(long now) {
-    int others = handlers.getAsInt() - held.size();
+    int others = handlers.getAsInt();
     outlasted = Math.min(outlasted, others);
     boolean over = alone != null && !block(now);
     if (over) {
       outlasted = others;
     }
-    if (alone != null && alone.claim == Stage.ASKED && others <= outlasted) {
+    boolean fits = others <= outlasted && others < environment.options.getParallel();
+    if (alone != null && alone.claim == Stage.ASKED && fits) {
       alone.claim = Stage.SENT;
       alone.owner.claim(new Outcome.Begun(alone.offset, false), alone, now);
     }
     if (over) {
+      if (alone.claim == Stage.ASKED) {
+        // All handlers are taken: it has its turn again.
+        alone.claim = Stage.WAITS;
+      }
       alone = null;
     }
   }
@@ -172,7 +183,7 @@ final class Claims {
   /** Gives back the messages that will not begin, because their shard goes or is paused. */
   void giveBack(long now) {
     for (Task task : held.isEmpty() ? List.<Task>of() : List.copyOf(held)) {
-      if (!task.owner.mayBegin()) {
+      if (!task.owner.mayBegin(task, now)) {
         ended(task, now);
         environment.act(by -> by.giveBack(task));
       }

@@ -67,7 +67,12 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   private long openTerm;
 
   private boolean closing;
+
+  /**
+   * Handlers that have not ended, and messages that have begun here and are {@link #holds held}.
+   */
   private int running;
+
   private long consumed;
 
   /**
@@ -141,7 +146,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   @Override
   public int running() {
-    return running;
+    return running - environment.claims.waiting();
   }
 
   /**
@@ -381,7 +386,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   public void failed(Task task, Throwable cause, long now) {
     running--;
     environment.claims.ended(task, now);
-    task.owner.failed(task, cause, running, now);
+    task.owner.failed(task, cause, running(), now);
   }
 
   @Override
@@ -407,10 +412,10 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   /** Whether a handler may start. */
   public boolean mayBegin(long now) {
     return (environment.atMostOnce || !environment.isPaused())
-        && running < parallel
+        && running() < parallel
         && !environment.claims.block(now)
         && mayStart(now)
-        && environment.breaker.mayStart(running, now);
+        && environment.breaker.mayStart(running(), now);
   }
 
   /**
@@ -426,7 +431,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   /** A message that was {@link #holds held} and goes to its handler now, or null. */
   public Task claimed(long now) {
-    return mayStart(now) ? environment.claims.poll(now) : null;
+    return mayStart(now) && running() < parallel ? environment.claims.poll(now) : null;
   }
 
   /** The next watched message behind which others have come to wait, or null. */

@@ -379,6 +379,7 @@ public final class OwnedShard {
   private void run(long now) {
     if (draining) {
       state = DRAINING;
+      stoppedMillis = now;
       fetch.cancel();
       messages.keepBegun(now);
       environment.claims.giveBack(now);
@@ -582,6 +583,12 @@ public final class OwnedShard {
    */
   private boolean mayClose() {
     return !givesBack() && (!window().whole() || commits.claimedLeft() > 0);
+  }
+
+  /** Whether the handover waits for a message that has not begun: messages above it are done. */
+  boolean waitsFor(Task task, long now) {
+    boolean hole = !task.retry && task.offset < messages.handledTop();
+    return hole && !givesBack() && !tooLate(now);
   }
 
   /** Whether messages are left to the next owner. */

@@ -99,8 +99,10 @@ final class ShardHandling implements Task.Owner {
   }
 
   @Override
-  public boolean mayBegin() {
-    return shard.state() == RUNNING && !shard.isPaused() && !environment.isFaulty();
+  public boolean mayBegin(Task task, long now) {
+    return !shard.isPaused()
+        && !environment.isFaulty()
+        && (shard.state() == RUNNING || shard.state() == DRAINING && shard.waitsFor(task, now));
   }
 
   @Override

@@ -51,7 +51,7 @@ public final class Task implements MessageSource.Handed {
     void giveBack(Task task);
 
     /** Whether a message that has passed all admission steps may still begin. */
-    boolean mayBegin();
+    boolean mayBegin(Task task, long now);
 
     /** The log is to record that a message begins, or that it does not after all. */
     void claim(Outcome.Begun begun, Task task, long now);

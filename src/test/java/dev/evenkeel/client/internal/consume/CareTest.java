@@ -22,7 +22,11 @@ class CareTest extends CoreBench {
 
   /** Owns a shard whose owners died, with ten messages from {@code committed} on. */
   private OwnedShard runAfter(Crashes crashes, long committed) {
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    return runAfter(crashes, committed, 8);
+  }
+
+  private OwnedShard runAfter(Crashes crashes, long committed, int parallel) {
+    options.setOrder(ConsumerOptions.Order.NONE).setParallel(parallel);
     begin(false, false);
     assign(ofDead(S0, 3, committed, crashes));
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
@@ -334,5 +338,58 @@ class CareTest extends CoreBench {
     core.close(now, 10_000);
     assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
         .containsExactly(new Outcome.Begun(5, true));
+  }
+
+  /** What only waits has no handler, and must not take the place of one. */
+  @Test
+  void messagesThatWaitForALogWithoutALeaderTakeNoHandler() {
+    Crashes crashes = new Crashes(5, 2, 9, -1);
+    OwnedShard shard = runAfter(crashes, 5, 1);
+    assertThat(core.next(now)).isNull();
+    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    ownAnother(crashes);
+    tick(Claims.ALONE_MILLIS);
+    Task other = nextOf(1);
+    shard.recorded(begun.command(), List.of(), now);
+    assertThat(core.next(now)).as("one handler at a time").isNull();
+    core.finished(other, now);
+    core.finished(nextOf(0), now);
+    assertThat(core.running()).isZero();
+  }
+
+  /** The state has what was handled above it: a handover waits until the hole is closed. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aFailedMessageBelowOthersIsHandledBeforeItsShardGoes(boolean held) {
+    options.setRetryDelaysMillis(List.of(1_000L));
+    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    begin(true, true);
+    assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 3, 5, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    OwnedShard shard = fetch.owned();
+    shard.fetched(fetch.request(), answer(5, batch(new String[10])), now);
+    core.failed(nextAlone(shard, 5), new IllegalStateException("broken"), now);
+    record(shard);
+    core.finished(nextAlone(shard, 6), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    record(shard);
+    if (held) {
+      tick(2_000);
+      assertThat(core.next(now)).isNull();
+    }
+    assign(owned(S0, 3, true));
+    if (!held) {
+      tick(ConsumerCore.TICK_MILLIS);
+      assertThat(core.next(now)).isNull();
+    }
+    record(shard);
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(takeAll(Wanted.GiveBack.class)).isEmpty();
+    core.finished(next(5), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(new byte[] {1}, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(7);
   }
 }
