@@ -12,6 +12,8 @@ import io.vertx.core.json.JsonObject;
  * finds out by reading.
  *
  * @param owner null while nobody owns the shard
+ * @param stateOffset the offset that the state stands for; -1: there is no state; {@link
+ *     #STATE_UNKNOWN}: a node of a former version does not say it
  * @param groupTerm highest term of the group's lease that a grant has named; 0: no grant named one
  * @param ownerTimeoutMillis without a heartbeat for this time, the owner counts as dead
  * @param stage how far the group is with a shard that is sealed
@@ -25,11 +27,15 @@ public record LeaseChange(
     String owner,
     String instance,
     long committed,
+    long stateOffset,
     long groupTerm,
     long ownerTimeoutMillis,
     Lease.Stage stage,
     Crashes crashes,
     Skipped skipped) {
+
+  /** As {@link #stateOffset}: there may be a state. */
+  public static final long STATE_UNKNOWN = -2;
 
   static final RecordJson<Crashes> CRASHES = new RecordJson<>(Crashes.class);
 
@@ -39,6 +45,7 @@ public record LeaseChange(
 
   private static final RecordJson<LeaseChange> JSON =
       new RecordJson<>(LeaseChange.class)
+          .former("stateOffset", STATE_UNKNOWN)
           .former("groupTerm", 0L)
           .former("ownerTimeoutMillis", Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT)
           .form(
@@ -57,6 +64,7 @@ public record LeaseChange(
         lease.owner(),
         lease.instance(),
         lease.committed(),
+        lease.stateOffset(),
         lease.groupTerm(),
         lease.ownerTimeoutMillis(),
         lease.stage(),

@@ -172,6 +172,7 @@ final class DataGroup {
                 null,
                 null,
                 former.committed(),
+                -1,
                 0,
                 Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
                 Lease.Stage.CONSUMING,

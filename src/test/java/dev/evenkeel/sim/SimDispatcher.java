@@ -247,6 +247,7 @@ final class SimDispatcher extends Actor {
             told.owner(),
             told.instance(),
             told.committed(),
+            told.stateOffset(),
             termSeen(told.groupTerm()),
             told.ownerTimeoutMillis(),
             told.stage(),

@@ -70,6 +70,7 @@ final class Announcer implements DataListener {
             null,
             null,
             former.committed(),
+            -1,
             0,
             Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
             Lease.Stage.CONSUMING,

@@ -82,7 +82,7 @@ public final class GroupShards {
                 change.owner(),
                 change.instance(),
                 change.committed(),
-                sameEpoch ? known.stateOffset() : -1,
+                stateOffset(change, sameEpoch ? known : null),
                 sameEpoch ? known.state() : null,
                 sameEpoch ? known.drain() : null,
                 sameEpoch ? known.groupTerm() : change.groupTerm(),
@@ -91,6 +91,18 @@ public final class GroupShards {
                 change.stage(),
                 change.crashes(),
                 change.skipped())));
+  }
+
+  /**
+   * If the hint does not say it, a state that is known is still there, and there may be one since.
+   *
+   * @param known of the same epoch, or null
+   */
+  private static long stateOffset(LeaseChange change, Lease known) {
+    boolean unsaid = change.stateOffset() == LeaseChange.STATE_UNKNOWN;
+    return unsaid && known != null && known.stateOffset() >= 0
+        ? known.stateOffset()
+        : change.stateOffset();
   }
 
   /**

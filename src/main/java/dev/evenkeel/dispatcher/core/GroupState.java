@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.core;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
@@ -615,9 +616,17 @@ public final class GroupState {
     return owned;
   }
 
-  /** Hints of leases do not say whether there is a state. */
+  /**
+   * Wherever the shard began: an owner that keeps state leaves at least the empty one. If nobody
+   * has said whether there is a state, only a shard in which nothing was consumed has none.
+   */
   private boolean leftNothing(Shard shard) {
     Lease lease = shards.get(shard);
-    return lease != null && lease.finished() && lease.committed() == 0 && lease.stateOffset() < 0;
+    if (lease == null || !lease.finished()) {
+      return false;
+    }
+    return lease.stateOffset() == LeaseChange.STATE_UNKNOWN
+        ? lease.committed() == 0
+        : lease.stateOffset() < 0;
   }
 }

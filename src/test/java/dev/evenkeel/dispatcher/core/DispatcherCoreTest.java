@@ -152,6 +152,7 @@ class DispatcherCoreTest {
                   null,
                   null,
                   0,
+                  -1,
                   0,
                   Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
                   Lease.Stage.CONSUMING,

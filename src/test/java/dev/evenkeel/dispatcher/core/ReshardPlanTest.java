@@ -9,9 +9,15 @@ import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
+import io.vertx.core.json.JsonObject;
 import java.util.List;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Shards take the place of others, and wait for them. */
 class ReshardPlanTest {
@@ -81,6 +87,48 @@ class ReshardPlanTest {
     assertThat(bench.told.get(owner).shards())
         .extracting(Assignment.Owned::origin)
         .containsExactly(new Assignment.Origin(List.of(0, 1), List.of(0, 1), 2, 1));
+  }
+
+  /**
+   * The shard in the middle is passed over if nobody left a state there, also if it began behind
+   * dropped messages. A node of a former version does not say whether there is a state.
+   */
+  @ParameterizedTest
+  @CsvSource({
+    "0, true, 0 1",
+    "7, true, 0 1",
+    "0, false, 0 1",
+    "7, false, 2",
+  })
+  void aShardContinuesThoseWhoseStateNobodyTookOver(long committed, boolean said, String parents) {
+    assertThat(originBehind(lease -> lease.released(committed, -1, null), said)).isEqualTo(parents);
+  }
+
+  @ParameterizedTest
+  @ValueSource(booleans = {true, false})
+  void aShardContinuesTheOneThatHasAState(boolean said) {
+    assertThat(originBehind(lease -> lease.released(7, 7, new byte[1]), said)).isEqualTo("2");
+  }
+
+  /** Which shards the third layout continues after the only shard of the second one ended so. */
+  private String originBehind(UnaryOperator<Lease> end, boolean said) {
+    begin();
+    reshard(1);
+    finish(0);
+    finish(1);
+    bench.pass(1_000, a, b);
+    reshard(1);
+    Lease ended = end.apply(bench.lease(2)).at(Lease.Stage.FINISHED);
+    log.leases.get("g").put(ended.shard(), ended);
+    JsonObject hint = LeaseChange.of(ended).toJson();
+    if (!said) {
+      hint.remove("stateOffset");
+    }
+    bench.run(bench.core.leaseChanged(LeaseChange.fromJson(hint), bench.now));
+    bench.pass(1_000, a, b);
+    return bench.told.get(bench.lease(3).instance()).shards().get(0).origin().parents().stream()
+        .map(String::valueOf)
+        .collect(Collectors.joining(" "));
   }
 
   @Test
