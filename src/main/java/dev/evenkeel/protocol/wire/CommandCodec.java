@@ -232,14 +232,14 @@ public final class CommandCodec {
         && set.drain().heir() != null) {
       return FeatureLevel.RELEASE_TO;
     }
+    if (command instanceof DataCommand.DropSealed drop
+        && drop.forgetBelow() != DataCommand.DropSealed.EVERYTHING) {
+      return FeatureLevel.DROPPED_LAYOUTS;
+    }
     if (command instanceof DataCommand.SealShards
         || command instanceof DataCommand.DropSealed
         || command instanceof DataCommand.DropDelayed) {
       return FeatureLevel.RESHARDING;
-    }
-    if (command instanceof DataCommand.DropSealed drop
-        && drop.forgetBelow() != DataCommand.DropSealed.EVERYTHING) {
-      return FeatureLevel.DROPPED_LAYOUTS;
     }
     if (command instanceof DataCommand.CancelDelayed) {
       return FeatureLevel.CANCELLING;

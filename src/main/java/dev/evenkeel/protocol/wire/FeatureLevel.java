@@ -16,9 +16,9 @@ package dev.evenkeel.protocol.wire;
  * 8       topics whose number of shards changes
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
  * 10      leases from the moment in which a group subscribes, leases that count crashes or say what
- *         was skipped, more topics than 10,000, or than 1,000 for a group, former ids of delayed
- *         messages that a reshard moved, bodies of which a part is left, and what dropped shards had
- *         taken
+ *         was skipped, more topics than 10,000, or than 1,000 for a group, patterns of topics in a
+ *         group's record, former ids of delayed messages that a reshard moved, bodies of which a part
+ *         is left, and what dropped shards had taken
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -65,8 +65,8 @@ public final class FeatureLevel {
   public static final int SUBSCRIPTIONS = 10;
 
   /**
-   * From here on the dispatcher takes patterns of topics in heartbeats, and the log more topics
-   * than before.
+   * From here on the dispatcher takes patterns of topics in heartbeats, and the log takes them into
+   * the records of groups, and more topics than before.
    */
   public static final int TOPIC_PATTERNS = 10;
 

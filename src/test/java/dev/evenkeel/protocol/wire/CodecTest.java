@@ -14,6 +14,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.MoveRecord;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -121,6 +122,37 @@ class CodecTest {
           new DataCommand.OpenProducer(9, 2),
           new DataCommand.Retain(),
           new DataCommand.FillLog(null));
+
+  /** Else a node of a former version would meet an entry that it cannot read, and not say so. */
+  @Test
+  void aFormThatIsNewNamesItsLevel() {
+    List<GroupPattern> patterns = List.of(new GroupPattern("t*", null));
+    DataCommand opens = new DataCommand.OpenLease("g", SHARD, StartAt.LATEST);
+    assertThat(
+            List.of(
+                    new MetaCommand.ActivateTopic(5, List.of()),
+                    new MetaCommand.OpenLayout(5, List.of()),
+                    new MetaCommand.SeeGroup("g", List.of(), patterns),
+                    new MetaCommand.DeclareGroup(
+                        "g", GroupPolicy.SHARDED, List.of(), StartAt.LATEST, false, null, patterns))
+                .stream()
+                .map(CommandCodec::level))
+        .containsOnly(10);
+    assertThat(
+            List.of(
+                    opens,
+                    new DataCommand.TakeSteps(List.of((DataCommand.Step) opens)),
+                    new DataCommand.OpenShards(5, "t", List.of(1), CONFIG, 0, List.of("g"), 1),
+                    new DataCommand.RecordOutcomes(
+                        "g", SHARD, 3, List.of(new Outcome.Begun(4, false))),
+                    new DataCommand.DropSealed(5, 4, 2))
+                .stream()
+                .map(CommandCodec::level))
+        .containsOnly(10);
+    assertThat(
+            CommandCodec.level(new DataCommand.DropSealed(5, 4, DataCommand.DropSealed.EVERYTHING)))
+        .isEqualTo(8);
+  }
 
   @Test
   void commands() {
