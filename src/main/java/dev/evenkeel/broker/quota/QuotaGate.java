@@ -238,18 +238,19 @@ public final class QuotaGate {
         long line = expectedNanos(quota, sender.queue);
         sender.full =
             !sender.waiting.isEmpty() && line > (sender.full ? WAIT_NANOS_MAX / 2 : WAIT_NANOS_MAX);
-        boolean carried = carries(quota, bytes, messages);
-        if (!sender.waiting.isEmpty() && bytesWaiting + bytes > bytesWaitingMax) {
-          meters.refused(key.kind());
-          return Future.failedFuture(
-              OVERLOADED.error("%s bytes wait for quotas on this node: try again", bytesWaiting));
-        }
-        if (!carried) {
+        paid = !carries(quota, bytes, messages);
+        if (paid) {
           sender.savingsAskedNanos = port.nanos();
           if (!sender.savings.covers(bytes, messages)) {
             return save(quota, sender, bytes, messages);
           }
-          paid = true;
+        }
+        if (isCrowded(sender, bytes) && !(paid && sender.waiting.isEmpty())) {
+          meters.refused(key.kind());
+          return Future.failedFuture(
+              OVERLOADED.error("%s bytes wait for quotas on this node: try again", bytesWaiting));
+        }
+        if (paid) {
           sender.savings.pay(-bytes, -messages);
           sender.stopSaving();
         } else if (sender.full) {
@@ -266,6 +267,12 @@ public final class QuotaGate {
       passPaid(sender);
       turn(sender.queue);
       return demand.promise().future();
+    }
+
+    /** Half of the room is for senders of which nothing waits yet. */
+    private boolean isCrowded(Sender sender, long bytes) {
+      long max = sender.waiting.isEmpty() ? bytesWaitingMax : bytesWaitingMax / 2;
+      return bytesWaiting > 0 && bytesWaiting + bytes > max;
     }
 
     /** Has the sender pay for a request that it sends again later. */
@@ -461,7 +468,12 @@ public final class QuotaGate {
     private void refuseAll(Sender sender, Quota quota, long afterNanos) {
       List<Promise<Void>> refused = new ArrayList<>();
       while (!sender.waiting.isEmpty()) {
-        refused.add(take(sender).promise());
+        Demand each = take(sender);
+        if (each.paid()) {
+          sender.savingsAskedNanos = port.nanos();
+          sender.savings.pay(each.bytes(), each.messages());
+        }
+        refused.add(each.promise());
       }
       refused.forEach(promise -> promise.handle(refused(quota, afterNanos, false)));
     }

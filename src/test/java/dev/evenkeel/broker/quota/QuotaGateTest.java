@@ -154,6 +154,42 @@ class QuotaGateTest {
     assertThat(gate.pass(TOPIC, "a", 10, 100).succeeded()).isTrue();
   }
 
+  /** It may wait behind a smaller one of its sender when the coordinator has no time. */
+  @Test
+  void savingsOutliveTheRefusalOfWhatTheyPayFor() {
+    messages(100);
+    assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).isNotNull();
+    world.runUntil(6 * SECOND);
+    world.coordinator.reserve(world.now, world.quotas.get(TOPIC), 0, 400, SECOND);
+    Future<Void> small = gate.pass(TOPIC, "a", 10, 100);
+    Future<Void> large = gate.pass(TOPIC, "a", 10, 500);
+    world.runUntil(6_100 * MILLI);
+    assertThat(List.of(small, large)).allMatch(Future::failed);
+    assertThat(gate.pass(TOPIC, "a", 10, 500).succeeded()).isTrue();
+  }
+
+  @Test
+  void whatWaitsHasALimitInBytes() {
+    messages(50);
+    List<Future<Void>> all = new ArrayList<>();
+    for (int i = 0; i < 100; i++) {
+      all.add(gate.pass(TOPIC, "sender " + i, 64 << 10, 1));
+    }
+    assertThat(all.stream().filter(each -> !each.isComplete())).hasSize(16);
+    assertThat(all.subList(16, 100)).allMatch(each -> refusal(each) == Refusal.OVERLOADED);
+  }
+
+  @Test
+  void aSenderLeavesRoomForOthers() {
+    messages(1_000);
+    List<Future<Void>> all = new ArrayList<>();
+    for (int i = 0; i < 20; i++) {
+      all.add(gate.pass(TOPIC, "large", 64 << 10, 1));
+    }
+    assertThat(all.stream().filter(each -> !each.isComplete())).hasSize(8);
+    assertThat(gate.pass(TOPIC, "other", 64 << 10, 1).isComplete()).isFalse();
+  }
+
   /** Sends again and again what does not divide, as a client does that cannot. */
   private final class Insists {
     private final int messages;
