@@ -185,6 +185,10 @@ public record Heartbeat(
    *     so that a later run of its name gets them back; 0: not at all
    * @param filter {@code MessageFilter.texts} of the messages it wants; null: all of them. Members
    *     of a group have the same, but in mode broadcast
+   * @param crashesMax mode level: after so many deaths of members that had it in hand a message
+   *     becomes a dead letter, {@link Limits#CRASHES_MAX_LEAST} to {@link Limits#CRASHES_MAX_MOST};
+   *     0: never; if members differ, the largest holds, and 0 is larger than any other; always
+   *     {@link Limits#CRASHES_MAX_DEFAULT} in other modes
    */
   public record Wishes(
       String assignor,
@@ -195,7 +199,8 @@ public record Heartbeat(
       List<Long> retryDelaysMillis,
       Long resignedTerm,
       long graceMillis,
-      List<String> filter) {
+      List<String> filter,
+      int crashesMax) {
     /** No wishes. */
     public static final Wishes NONE = new Wishes(null, null, 0, null, null, null, null);
 
@@ -217,7 +222,8 @@ public record Heartbeat(
           retryDelaysMillis,
           resignedTerm,
           0,
-          null);
+          null,
+          Limits.CRASHES_MAX_DEFAULT);
     }
 
     private static final RecordJson<Wishes> JSON =
@@ -235,7 +241,8 @@ public record Heartbeat(
                 MessageFilter.CONDITIONS_MAX + 1,
                 condition -> condition,
                 (array, i) -> Objects.requireNonNull(array.getString(i)))
-            .unless("filter", null);
+            .unless("filter", null)
+            .unless("crashesMax", Limits.CRASHES_MAX_DEFAULT);
 
     /** Fails for null, as for anything that is not a number. */
     private static Long delay(JsonArray delays, int index) {

@@ -13,6 +13,7 @@ import dev.evenkeel.client.ConsumerOptions.Strategy;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.RefusedException;
@@ -243,7 +244,7 @@ final class ConsumeOptions {
             "--crashes-max",
             null,
             0,
-            1_000,
+            Limits.CRASHES_MAX_MOST,
             "After how many deaths of its consumers a message becomes a dead letter: 3 to 1000, or"
                 + " 0 for never (default: 5)."));
     values.put(
@@ -316,7 +317,7 @@ final class ConsumeOptions {
     ofOwners.put("--assignor", json.getValue("assignor"));
     ofOwners.put("--stuck-timeout", json.getValue("stuckTimeoutMillis"));
     ofOwners.put("--crash-lock-time", json.getValue("crashLockTimeMillis"));
-    ofOwners.put("--crashes-max", json.getValue("crashesMax"));
+    ofOwners.put("--crashes-max", mode.equals("broadcast") ? json.getValue("crashesMax") : null);
     ofOwners.put("--on-assign", given.assignCommand());
     ofOwners.put("--on-reshard", given.reshardCommand());
     ofOwners.put("--on-release", given.releaseCommand());

@@ -221,7 +221,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
       SCHEMA.numbers("retryDelaysMillis", null, RETRY_DELAYS_MAX, 0, RETRY_DELAY_MILLIS_MAX);
   private static final Option<OnFailure> ON_FAILURE =
       SCHEMA.constant("onFailure", OnFailure.class, OnFailure.RETRY);
-  private static final Option<Integer> CRASHES_MAX = SCHEMA.integer("crashesMax", 5, 0, 1_000);
+  private static final Option<Integer> CRASHES_MAX =
+      SCHEMA.integer("crashesMax", Limits.CRASHES_MAX_DEFAULT, 0, Limits.CRASHES_MAX_MOST);
   private static final Option<Boolean> BREAKER = SCHEMA.flag("breaker", true);
   private static final Option<Boolean> HOLD_FAILED = SCHEMA.flag("holdFailed", false);
   private static final Option<DeliveryPolicy> DELIVERY =
@@ -814,8 +815,8 @@ public final class ConsumerOptions extends OptionValues<ConsumerOptions> {
    * After how many deaths of its consumers a message becomes a dead letter, by default 5: 0, which
    * means never, or 3 to 1,000. After two deaths without progress of the group, the next owner of
    * the shard handles its messages one by one, so that a further death shows which message is the
-   * reason. With onFailure STOP the consumer ends instead. In mode LEVEL it is 5, and in mode
-   * BROADCAST nobody counts.
+   * reason. With onFailure STOP the consumer ends instead. In mode LEVEL, if members differ, the
+   * largest number holds, and 0 is larger than any other. In mode BROADCAST nobody counts.
    */
   public ConsumerOptions setCrashesMax(int crashesMax) {
     return set(CRASHES_MAX, crashesMax);

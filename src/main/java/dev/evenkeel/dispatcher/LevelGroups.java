@@ -301,6 +301,7 @@ final class LevelGroups {
               member.name(),
               member.instance(),
               beat.stallTimeoutMillis(),
+              beat.wishes().crashesMax(),
               beat.closing(),
               beat.user(),
               true));
@@ -314,6 +315,7 @@ final class LevelGroups {
                 run.wishes().stallTimeoutMillis() == null
                     ? Limits.STALL_TIMEOUT_MILLIS_DEFAULT
                     : run.wishes().stallTimeoutMillis(),
+                run.wishes().crashesMax(),
                 false,
                 run.user(),
                 false));

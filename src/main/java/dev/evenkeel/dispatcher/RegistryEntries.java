@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.dispatcher.core.Member;
 import dev.evenkeel.dispatcher.core.UnheardMember;
+import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
@@ -47,7 +48,11 @@ final class RegistryEntries {
               "retryDelaysMillis",
               wishes.retryDelaysMillis() == null
                   ? null
-                  : new JsonArray(new ArrayList<>(wishes.retryDelaysMillis())));
+                  : new JsonArray(new ArrayList<>(wishes.retryDelaysMillis())))
+          .put("crashesMax", wishes.crashesMax())
+          .put(
+              "filter",
+              wishes.filter() == null ? null : new JsonArray(new ArrayList<>(wishes.filter())));
     }
     return entry;
   }
@@ -93,6 +98,7 @@ final class RegistryEntries {
         delays == null ? null : delays.stream().map(delay -> ((Number) delay).longValue()).toList(),
         null,
         entry.getLong("graceMillis", 0L),
-        filter == null ? null : filter.stream().map(String.class::cast).toList());
+        filter == null ? null : filter.stream().map(String.class::cast).toList(),
+        entry.getInteger("crashesMax", Limits.CRASHES_MAX_DEFAULT));
   }
 }

@@ -124,4 +124,13 @@ public final class Limits {
 
   /** Mode level: time after which a member that holds the others up is set aside. */
   public static final long STALL_TIMEOUT_MILLIS_DEFAULT = 10_000;
+
+  /** After so many deaths of its consumers a message becomes a dead letter. */
+  public static final int CRASHES_MAX_DEFAULT = 5;
+
+  /** Least that consumers may ask for instead, apart from 0, which means never. */
+  public static final int CRASHES_MAX_LEAST = 3;
+
+  /** Most that consumers may ask for instead. */
+  public static final int CRASHES_MAX_MOST = 1_000;
 }

@@ -93,6 +93,16 @@ class HeartbeatTest {
   }
 
   @Test
+  void theDeathsThatMembersBearAreTheSameAfterTheWireAndOldClientsBearFive() {
+    Heartbeat wishing =
+        beat.withWishes(new Heartbeat.Wishes(null, null, 0, null, null, null, null, 0, null, 0));
+    JsonObject json = new JsonObject(wishing.toJson().toBuffer());
+    assertThat(Heartbeat.fromJson(json)).isEqualTo(wishing);
+    json.remove("crashesMax");
+    assertThat(Heartbeat.fromJson(json).wishes().crashesMax()).isEqualTo(5);
+  }
+
+  @Test
   void aResignationAndALeadAreTheSameAfterTheWire() {
     Heartbeat resigned = beat.withWishes(beat.wishes().resignedAt(7L));
     assertThat(Heartbeat.fromJson(new JsonObject(resigned.toJson().toBuffer())))

@@ -91,6 +91,13 @@ public final class HeartbeatRules {
           "retryDelaysMillis: at most " + Limits.RETRY_DELAYS_MAX + ", in mode level only");
     }
     delays.forEach(delay -> between("retryDelaysMillis", delay, 0, Limits.RETRY_DELAY_MILLIS_MAX));
+    int crashes = wishes.crashesMax();
+    if (crashes != Limits.CRASHES_MAX_DEFAULT && !level) {
+      throw invalid("crashesMax in mode " + beat.mode() + ": only mode level has one");
+    }
+    if (crashes != 0) {
+      between("crashesMax", crashes, Limits.CRASHES_MAX_LEAST, Limits.CRASHES_MAX_MOST);
+    }
     if (wishes.filter() != null) {
       MessageFilter.of(wishes.filter());
     }

@@ -522,7 +522,8 @@ class ProtocolPageTest {
     Heartbeat known =
         heartbeat(
             GroupPolicy.of(GroupPolicy.MODE_LEVEL, 7, GroupPolicy.STRATEGY_PULL, null),
-            new Heartbeat.Wishes("sticky", 1L, 1, 1L, "key", List.of(1L), 1L, 1, List.of("key=a")),
+            new Heartbeat.Wishes(
+                "sticky", 1L, 1, 1L, "key", List.of(1L), 1L, 1, List.of("key=a"), 7),
             new DedupTally(Figures.NONE, null, List.of()),
             true,
             new FlowTally(Figures.NONE, null));

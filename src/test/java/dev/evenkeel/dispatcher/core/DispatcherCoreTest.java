@@ -391,6 +391,17 @@ class DispatcherCoreTest {
           .isEqualTo(Refusal.INVALID);
       assertThat(bench.send(good.withWishes(retries(0L, 7L * 86_400_000))))
           .isInstanceOf(Assignment.class);
+      for (int odd : List.of(-1, 1, 2, 1_001)) {
+        assertThat(bench.refusal(good.withWishes(crashes(odd)))).isEqualTo(Refusal.INVALID);
+      }
+      for (int right : List.of(0, 3, 1_000)) {
+        assertThat(bench.refusal(a.withWishes(crashes(right)))).isEqualTo(Refusal.INVALID);
+        assertThat(bench.send(good.withWishes(crashes(right)))).isInstanceOf(Assignment.class);
+      }
+    }
+
+    private static Heartbeat.Wishes crashes(int max) {
+      return new Heartbeat.Wishes(null, null, 0, null, null, null, null, 0, null, max);
     }
 
     private static Heartbeat.Wishes retries(Long... delays) {

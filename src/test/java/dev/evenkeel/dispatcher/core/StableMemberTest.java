@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.StickyAssignor;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,7 +30,8 @@ class StableMemberTest {
 
   private static Heartbeat stable(Heartbeat beat) {
     return beat.withWishes(
-        new Heartbeat.Wishes(null, null, 0, null, null, null, null, GRACE_MILLIS, null));
+        new Heartbeat.Wishes(
+            null, null, 0, null, null, null, null, GRACE_MILLIS, null, Limits.CRASHES_MAX_DEFAULT));
   }
 
   private void twoEach() {
@@ -167,7 +169,16 @@ class StableMemberTest {
                     .beat("x")
                     .withWishes(
                         new Heartbeat.Wishes(
-                            null, null, 0, null, null, null, null, 24 * 3_600_000L + 1, null))))
+                            null,
+                            null,
+                            0,
+                            null,
+                            null,
+                            null,
+                            null,
+                            24 * 3_600_000L + 1,
+                            null,
+                            Limits.CRASHES_MAX_DEFAULT))))
         .isEqualTo(Refusal.INVALID);
   }
 

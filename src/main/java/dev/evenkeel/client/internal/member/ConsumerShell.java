@@ -28,6 +28,7 @@ import dev.evenkeel.client.internal.tracing.HandlerSpans;
 import dev.evenkeel.dedup.Repetition;
 import dev.evenkeel.dedup.SharedAutomata;
 import dev.evenkeel.protocol.BuildVersion;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -385,7 +386,8 @@ final class ConsumerShell implements Consumer, Ending {
             level ? options.getRetryDelaysMillis() : null,
             leaderships.resignedTerm(),
             options.getGraceMillis(),
-            options.getFilter().isAll() ? null : options.getFilter().texts()),
+            options.getFilter().isAll() ? null : options.getFilter().texts(),
+            level ? options.getCrashesMax() : Limits.CRASHES_MAX_DEFAULT),
         broadcast == null ? core.progress(Clock.millis()) : List.of(),
         tally(),
         core.breakerOpen(),

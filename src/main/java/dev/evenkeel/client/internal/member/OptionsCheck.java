@@ -12,6 +12,7 @@ import dev.evenkeel.client.ConsumerOptions.RateBy;
 import dev.evenkeel.client.ConsumerOptions.WorkerThreads;
 import dev.evenkeel.client.internal.consume.SelfFence;
 import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -127,7 +128,7 @@ public final class OptionsCheck {
     refuseIf(options.getOnFailure() == null, "onFailure is null: use RETRY, DEAD_LETTER or STOP");
     int crashesMax = options.getCrashesMax();
     refuseIf(
-        crashesMax == 1 || crashesMax == 2,
+        crashesMax != 0 && crashesMax < Limits.CRASHES_MAX_LEAST,
         "crashesMax %s: from the third death on it is known which message is the reason, use 0 for"
             + " never or 3 to 1000",
         crashesMax);

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayDeque;
 import java.util.Collection;
@@ -20,9 +21,6 @@ final class Deliveries {
   /** Most messages remembered that members have finished and the log has not delivered. */
   static final int ENDED_MAX = 1_000_000;
 
-  /** After so many deaths of members that had it in hand a message becomes a dead letter. */
-  static final int DEATHS_MAX = 5;
-
   private final Consumer<LevelAction> out;
   private final ArrayDeque<Item> fresh = new ArrayDeque<>();
   private final PriorityQueue<Item> again = new PriorityQueue<>(Item::byPlace);
@@ -36,9 +34,19 @@ final class Deliveries {
   private final MessageMap<Boolean> ended = new MessageMap<>(ENDED_MAX);
   private final CommittedOffsets committed;
 
+  /** After so many deaths of members that had it in hand a message becomes a dead letter. */
+  private int deathsMax = Limits.CRASHES_MAX_DEFAULT;
+
   Deliveries(Consumer<LevelAction> out, CommittedOffsets committed) {
     this.out = out;
     this.committed = committed;
+  }
+
+  /**
+   * @param max after how many deaths of members that had it in hand a message becomes a dead letter
+   */
+  void deathsMax(int max) {
+    deathsMax = max;
   }
 
   /** How many wait to be handed out together with others. */
@@ -128,7 +136,7 @@ final class Deliveries {
   void handOutAgain(Item item) {
     if (item.ticket == null) {
       awaited.remove(item.id, item);
-    } else if (item.deaths() >= DEATHS_MAX) {
+    } else if (item.deaths() >= deathsMax) {
       out.accept(new LevelAction.Deadly(item.ticket, item.deaths()));
     } else {
       (item.isCareful() ? careful : again).add(item);

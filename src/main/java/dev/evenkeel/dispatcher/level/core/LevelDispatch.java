@@ -218,6 +218,11 @@ public final class LevelDispatch {
       slot.heard = each.heard();
       leaveIfDone(slot);
     }
+    // Of the members that are there. What the last one died of is judged by what it asked for.
+    live.stream()
+        .mapToInt(each -> each.crashesMax() == 0 ? Integer.MAX_VALUE : each.crashesMax())
+        .max()
+        .ifPresent(deliveries::deathsMax);
     startDue(now);
     restoreIfAllAnswered(now);
   }

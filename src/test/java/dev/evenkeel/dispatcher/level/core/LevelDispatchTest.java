@@ -7,6 +7,7 @@ import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.level.Range;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
@@ -171,14 +172,73 @@ class LevelDispatchTest {
         next = actions();
       }
     }
-    assertThat(deadly).containsExactly(new LevelAction.Deadly(1, Deliveries.DEATHS_MAX));
+    assertThat(deadly).containsExactly(new LevelAction.Deadly(1, Limits.CRASHES_MAX_DEFAULT));
     assertThat(handled).containsExactlyInAnyOrder(0L, 2L, 3L, 4L, 5L);
-    assertThat(deaths).hasSize(Deliveries.DEATHS_MAX);
-    for (int death = 2; death < Deliveries.DEATHS_MAX; death++) {
+    assertThat(deaths).hasSize(Limits.CRASHES_MAX_DEFAULT);
+    for (int death = 2; death < Limits.CRASHES_MAX_DEFAULT; death++) {
       HandOut alone = deaths.get(death).body();
       assertThat(alone.messages()).hasSize(1);
       assertThat(alone.messages().get(0).attempt()).isEqualTo(death + 1);
     }
+  }
+
+  /** The run of a member that asks for its own limit ends with its messages in hand, and so on. */
+  private List<LevelAction.Deadly> runsDie(int runs, int crashesMax, LiveMember... others) {
+    List<LevelAction.Deadly> deadly = new ArrayList<>();
+    for (int run = 1; run <= runs; run++) {
+      List<LiveMember> there = new ArrayList<>(List.of(others));
+      there.add(new LiveMember("a", "a-x" + run, STALL_MILLIS, crashesMax, false, null, true));
+      book.members(there, now);
+      for (int step = 0; step < 3; step++) {
+        List<LevelAction> next = actions();
+        deadly.addAll(of(LevelAction.Deadly.class, next));
+        of(LevelAction.SendStart.class, next).stream()
+            .filter(each -> each.instance().startsWith("a-"))
+            .forEach(each -> book.started(each, nothing(capacity), now));
+        of(LevelAction.SendHandOut.class, next)
+            .forEach(each -> book.received(each, each.end(), now));
+        now += JoinPauses.APART_MILLIS;
+      }
+    }
+    return deadly;
+  }
+
+  private static LiveMember away(int crashesMax) {
+    return new LiveMember("b", "b-1", STALL_MILLIS, crashesMax, false, null, true);
+  }
+
+  private void oneMessageInHand() {
+    live("a");
+    begin(4, 1);
+    deliver(0, 1);
+    LevelAction.SendHandOut inHand = onlyHandOut(actions());
+    book.received(inHand, inHand.end(), now);
+  }
+
+  @Test
+  void membersSayAfterHowManyDeathsAMessageIsADeadLetter() {
+    oneMessageInHand();
+    assertThat(runsDie(2, 3)).isEmpty();
+    assertThat(runsDie(1, 3)).containsExactly(new LevelAction.Deadly(0, 3));
+  }
+
+  @Test
+  void membersMaySayThatNoMessageIsADeadLetterForTheirDeaths() {
+    oneMessageInHand();
+    assertThat(runsDie(40, 0)).isEmpty();
+  }
+
+  @Test
+  void ofMembersThatDifferTheOneThatBearsMoreDeathsHolds() {
+    oneMessageInHand();
+    assertThat(runsDie(6, 3, away(7))).isEmpty();
+    assertThat(runsDie(1, 3, away(7))).containsExactly(new LevelAction.Deadly(0, 7));
+  }
+
+  @Test
+  void ofMembersThatDifferTheOneThatBearsAllDeathsHolds() {
+    oneMessageInHand();
+    assertThat(runsDie(40, 3, away(0))).isEmpty();
   }
 
   /** Members hold what they have in hand: that is no reason to set anybody aside. */
@@ -238,7 +298,8 @@ class LevelDispatchTest {
   /** It may be gone together with the former dispatcher, and counts as alive for its timeout. */
   @Test
   void oneThatOnlyTheRegistryNamesIsNotWaitedForAsLongAsOneThatWasHeard() {
-    LiveMember unheard = new LiveMember("b", "b-1", STALL_MILLIS, false, null, false);
+    LiveMember unheard =
+        new LiveMember("b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, false);
     book.members(List.of(member("a", false), unheard), now);
     book.begin(1, now);
     deliver(0, 4);
@@ -254,7 +315,8 @@ class LevelDispatchTest {
 
   @Test
   void oneThatIsHeardWhileItIsAskedIsAskedAgainAtOnceAndGoesOn() {
-    LiveMember unheard = new LiveMember("b", "b-1", STALL_MILLIS, false, null, false);
+    LiveMember unheard =
+        new LiveMember("b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, false);
     book.members(List.of(member("a", false), unheard), now);
     book.begin(1, now);
     List<LevelAction.SendStart> first = of(LevelAction.SendStart.class, actions());

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
@@ -346,6 +347,7 @@ final class LevelDispatchWorld {
                         each.name,
                         each.instance,
                         SimMember.STALL_MILLIS,
+                        Limits.CRASHES_MAX_DEFAULT,
                         each.closing,
                         null,
                         now >= each.heardMillis)));
