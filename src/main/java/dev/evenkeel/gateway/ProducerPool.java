@@ -49,11 +49,30 @@ final class ProducerPool {
   }
 
   /**
+   * Sends a message. If a producer that was open before does not know the topic, another one looks
+   * for it before the message is refused: the topic may have been deleted and made again.
+   *
    * @param due when to deliver the message; null: at once
    */
   Future<Producer.Position> send(
       String topic, Acks acks, Message message, Instant due, long nowMillis) {
     Use use = new Use(topic, acks);
+    Entry former = entries.get(use);
+    Future<Producer.Position> sent = sendOnce(use, message, due, nowMillis);
+    // A producer that was open already may have seen the topic go and not come back.
+    boolean wasOpen = former != null && former.producer.succeeded();
+    return wasOpen
+        ? sent.recover(
+            failure ->
+                failure instanceof RefusedException refused
+                        && refused.refusal() == Refusal.UNKNOWN_TOPIC
+                    ? sendOnce(use, message, due, nowMillis)
+                    : Future.failedFuture(failure))
+        : sent;
+  }
+
+  private Future<Producer.Position> sendOnce(
+      Use use, Message message, Instant due, long nowMillis) {
     Entry entry = entries.get(use);
     if (entry == null) {
       if (entries.size() >= PRODUCERS_MAX && !closeOneIdle()) {
@@ -63,7 +82,7 @@ final class ProducerPool {
                 PRODUCERS_MAX + " topics are being written to through this gateway: try later"));
       }
       entry = new Entry();
-      entry.producer = opener.apply(topic, acks);
+      entry.producer = opener.apply(use.topic(), use.acks());
       entries.put(use, entry);
     }
     Entry used = entry;
