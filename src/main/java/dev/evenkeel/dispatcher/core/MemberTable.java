@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.protocol.NewestMap;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -65,7 +66,13 @@ public final class MemberTable {
    */
   private record Absent(Ended ended, long untilMillis) {}
 
+  /** Most names of which it is known when the last run that has ended began. */
+  private static final int ENDED_MAX = 1_000;
+
   private final EndedRuns endings;
+
+  /** By name, when the last run began that has ended: it may only have been cut off. */
+  private final Map<String, Long> endedBorn = new NewestMap<>(ENDED_MAX);
 
   /** By name. */
   private final Map<String, Absent> absent = new TreeMap<>();
@@ -205,6 +212,10 @@ public final class MemberTable {
    */
   private long born(Heartbeat beat) {
     long born = beat.bornMillis();
+    Long ended = endedBorn.get(beat.member());
+    if (beat.joining() && ended != null) {
+      born = Math.max(born, ended + 1);
+    }
     Member member = live.get(beat.member());
     if (member != null) {
       long former = member.beat().bornMillis();
@@ -351,6 +362,10 @@ public final class MemberTable {
   }
 
   private void remove(Ended ended) {
+    Member gone = live.get(ended.name());
+    if (gone != null && gone.instance().equals(ended.instance())) {
+      endedBorn.put(ended.name(), gone.beat().bornMillis());
+    }
     removeUnheard(ended.name(), ended.instance());
     live.computeIfPresent(
         ended.name(), (name, member) -> member.instance().equals(ended.instance()) ? null : member);

@@ -62,4 +62,14 @@ class MemberTableTest {
     assertThat(heard(next, beat("former", 100))).isEqualTo(Heard.REFUSED);
     assertThat(heard(next, beat("later", 40))).isEqualTo(Heard.SAME);
   }
+
+  /** It was cut off for so long that another took its name, and comes back. */
+  @Test
+  void aRunThatWasGivenUpDoesNotTakeItsPlaceBackFromALaterOne() {
+    assertThat(heard(before, beat("former", 100))).isEqualTo(Heard.JOINED);
+    assertThat(before.expire("a", 0)).hasSize(1);
+    assertThat(heard(before, beat("later", 40).asJoining())).isEqualTo(Heard.JOINED);
+    assertThat(heard(before, beat("former", 100))).isEqualTo(Heard.REFUSED);
+    assertThat(heard(before, beat("later", 40))).isEqualTo(Heard.SAME);
+  }
 }
