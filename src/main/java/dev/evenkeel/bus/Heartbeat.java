@@ -73,6 +73,13 @@ public record Heartbeat(
     boolean joining,
     List<String> mayConsume) {
 
+  /**
+   * @throws NullPointerException if there is no instance
+   */
+  public Heartbeat {
+    Objects.requireNonNull(instance, "instance");
+  }
+
   /** Of a run that has just begun, without wishes. */
   public Heartbeat(
       String group,

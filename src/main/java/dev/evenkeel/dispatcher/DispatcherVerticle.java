@@ -12,7 +12,6 @@ import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
 import dev.evenkeel.cluster.ClusterMembers;
 import dev.evenkeel.dispatcher.core.GroupState;
-import dev.evenkeel.dispatcher.core.HeartbeatRules;
 import dev.evenkeel.dispatcher.core.MoveLog;
 import dev.evenkeel.dispatcher.core.WhatIf;
 import dev.evenkeel.log.Leadership;
@@ -328,7 +327,6 @@ public final class DispatcherVerticle extends VerticleBase {
       meters.heartbeats.increment();
       Activation serving = serving();
       Heartbeat beat = own(parse(Bodies.json(message.body())), message.headers());
-      HeartbeatRules.check(beat);
       if (beat.policy().isLevel()) {
         String node = message.headers().get(Frames.NODE);
         levels.connected(

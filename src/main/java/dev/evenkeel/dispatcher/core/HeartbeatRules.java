@@ -11,7 +11,7 @@ import java.util.List;
 import java.util.Set;
 
 /** Checks of a heartbeat that need no state. */
-public final class HeartbeatRules {
+final class HeartbeatRules {
   static final int INSTANCE_CHARS_MAX = 200;
   static final int HOST_CHARS_MAX = 300;
   static final long MEMBER_TIMEOUT_MILLIS_MIN = 100;
@@ -31,7 +31,7 @@ public final class HeartbeatRules {
   /**
    * @throws RefusedException INVALID, with what would be right
    */
-  public static void check(Heartbeat beat) {
+  static void check(Heartbeat beat) {
     Names.check("group", beat.group());
     Names.check("member", beat.member());
     text("instance", beat.instance(), INSTANCE_CHARS_MAX);
