@@ -431,7 +431,8 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
 
   /** A message that was {@link #holds held} and goes to its handler now, or null. */
   public Task claimed(long now) {
-    return mayStart(now) && running() < parallel ? environment.claims.poll(now) : null;
+    boolean may = environment.claims.waiting() > 0 && mayStart(now) && running() < parallel;
+    return may ? environment.claims.poll(now) : null;
   }
 
   /** The next watched message behind which others have come to wait, or null. */

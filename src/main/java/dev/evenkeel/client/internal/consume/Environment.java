@@ -64,6 +64,8 @@ final class Environment {
   /** What is paused of the group. */
   private List<Assignment.Paused> pauses = List.of();
 
+  private boolean groupPaused;
+
   private long releaseMillisMax;
 
   /**
@@ -159,6 +161,7 @@ final class Environment {
   boolean pauses(List<Assignment.Paused> now) {
     boolean news = !now.equals(pauses);
     pauses = now;
+    groupPaused = now.contains(new Assignment.Paused(Pause.ALL_TOPICS, Pause.ALL_SHARDS));
     return news;
   }
 
@@ -175,7 +178,7 @@ final class Environment {
 
   /** Whether the whole group is paused. */
   boolean isPaused() {
-    return pauses.contains(new Assignment.Paused(Pause.ALL_TOPICS, Pause.ALL_SHARDS));
+    return groupPaused;
   }
 
   /** Whether this member cannot go on: nothing begins any more, and nothing is waited for. */

@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.Shard;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Set;
+import java.util.function.BooleanSupplier;
 import org.slf4j.event.Level;
 
 /**
@@ -19,6 +20,7 @@ final class ShardHandling implements Task.Owner {
   private final Environment environment;
   final ShardRetries retries;
   final ShardMessages messages;
+  private final BooleanSupplier idle;
 
   /** The shard is being given away while messages wait for their rate. */
   private boolean waitsForRate;
@@ -26,6 +28,7 @@ final class ShardHandling implements Task.Owner {
   ShardHandling(OwnedShard shard) {
     this.shard = shard;
     environment = shard.environment;
+    idle = shard::isIdle;
     retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
     messages = new ShardMessages(this, environment, retries, shard.care);
   }
@@ -57,12 +60,12 @@ final class ShardHandling implements Task.Owner {
       return null;
     }
     boolean runs = shard.state() == RUNNING;
-    Task task = messages.next(runs, forAdmission, shard::isIdle, now);
+    Task task = messages.next(runs, forAdmission, idle, now);
     if (messages.settlePassed(now)) {
       shard.resume(now);
       if (task == null) {
         // A retry may have waited for what has been passed.
-        task = messages.next(runs, forAdmission, shard::isIdle, now);
+        task = messages.next(runs, forAdmission, idle, now);
       }
     }
     return task;
