@@ -11,7 +11,7 @@ package dev.evenkeel.protocol;
  * @param millis when the last one was dropped, in the time of the log
  */
 public record Skipped(long first, long last, long total, long millis) {
-  /** It is forgotten so long after the last message was dropped. */
+  /** The log forgets the figures this long after it dropped the last message. */
   public static final long KEPT_MILLIS = 7L * 24 * 3600 * 1000;
 
   /**

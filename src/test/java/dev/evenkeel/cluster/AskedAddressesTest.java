@@ -13,7 +13,9 @@ class AskedAddressesTest {
   private final AskedAddresses asked = new AskedAddresses();
   private final Remembering vertx = new Remembering();
 
-  /** As Vert.x does: it asks for what it does not remember, and forgets when it is told to. */
+  /**
+   * Behaves like Vert.x: it asks for addresses that it does not know, and forgets them on request.
+   */
   private class Remembering implements RegistrationListener {
     final Set<String> remembered = new HashSet<>();
     String asksMeanwhile;

@@ -51,13 +51,13 @@ public final class QuotaGate {
   /** Most that one question asks for, except for a single message. */
   static final long SLICE_NANOS = 100_000_000;
 
-  /** A sender whose request is too large is told to send this much at once. */
+  /** If a request is too large, its refusal suggests sending this much at once. */
   static final long PIECE_NANOS = 250_000_000;
 
   /** What waits for longer is refused, well before its sender stops waiting for an answer. */
   static final long OVERDUE_NANOS = 2_000_000_000;
 
-  /** A sender that saves is told to come again within this time, and sooner if it can pay then. */
+  /** A sender that saves for a request tries again after this time at the latest. */
   static final long LOOK_AGAIN_NANOS = 5_000_000_000L;
 
   /** Savings are kept from one question for them to the next for this long. */

@@ -63,7 +63,7 @@ class MemberTableTest {
     assertThat(heard(next, beat("later", 40))).isEqualTo(Heard.SAME);
   }
 
-  /** It was cut off for so long that another took its name, and comes back. */
+  /** A run that was cut off comes back after another run took its name. */
   @Test
   void aRunThatWasGivenUpDoesNotTakeItsPlaceBackFromALaterOne() {
     assertThat(heard(before, beat("former", 100))).isEqualTo(Heard.JOINED);

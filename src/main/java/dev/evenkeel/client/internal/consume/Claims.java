@@ -25,7 +25,10 @@ import java.util.function.IntSupplier;
  * monotonic milliseconds.
  */
 final class Claims {
-  /** Nothing else begins for at most so long before a message begins, and so long after it has. */
+  /**
+   * The longest time for which a message keeps others from beginning: before it begins, and again
+   * while it runs.
+   */
   static final long ALONE_MILLIS = 10_000;
 
   /** How far a message is. */
@@ -52,7 +55,7 @@ final class Claims {
   /** Since when nothing else begins. */
   private long sinceMillis;
 
-  /** So many handlers have run for so long that nobody waits for them any more. */
+  /** The number of handlers that have run for too long: nobody waits for them any more. */
   private int outlasted;
 
   /**

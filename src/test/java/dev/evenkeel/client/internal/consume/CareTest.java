@@ -272,11 +272,8 @@ class CareTest extends CoreBench {
   }
 
   /** No commit tells the log that it is over, because a message below it is not. */
-  @Test
-  void whatIsHandledAboveAFailedMessageIsOver() {
-    options.setHoldFailed(true).setRetryDelaysMillis(List.of(60_000L));
-    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
-    begin(false, false);
+  /** A careful shard, in which a message has failed and the one above it is handled. */
+  private OwnedShard handledAboveAFailedMessage() {
     assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 3, 5, -1, null), now);
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
@@ -287,6 +284,15 @@ class CareTest extends CoreBench {
     record(shard);
     core.finished(nextAlone(shard, 6), now);
     tick(ConsumerCore.TICK_MILLIS);
+    return shard;
+  }
+
+  @Test
+  void whatIsHandledAboveAFailedMessageIsOver() {
+    options.setHoldFailed(true).setRetryDelaysMillis(List.of(60_000L));
+    options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
+    begin(false, false);
+    OwnedShard shard = handledAboveAFailedMessage();
     Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
     assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(6, true));
     shard.recorded(over.command(), List.of(), now);
@@ -364,16 +370,7 @@ class CareTest extends CoreBench {
     options.setRetryDelaysMillis(List.of(1_000L));
     options.setOrder(ConsumerOptions.Order.NONE).setParallel(8);
     begin(true, true);
-    assign(ofDead(S0, 3, 5, new Crashes(5, 2, 9, -1)));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 3, 5, -1, null), now);
-    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    OwnedShard shard = fetch.owned();
-    shard.fetched(fetch.request(), answer(5, batch(new String[10])), now);
-    core.failed(nextAlone(shard, 5), new IllegalStateException("broken"), now);
-    record(shard);
-    core.finished(nextAlone(shard, 6), now);
-    tick(ConsumerCore.TICK_MILLIS);
+    OwnedShard shard = handledAboveAFailedMessage();
     record(shard);
     if (held) {
       tick(2_000);

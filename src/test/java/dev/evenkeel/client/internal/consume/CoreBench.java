@@ -118,7 +118,7 @@ abstract class CoreBench {
         0, base + batch.count(), 0, List.of(new FetchAnswer.Placed(base, batch)));
   }
 
-  /** The handler fails, and the log takes what it is told. */
+  /** Lets the handler of a message fail, and the log record that. */
   void fail(Task task) {
     core.failed(task, new IllegalStateException("broken"), now);
     for (Wanted.RecordOutcomes each : takeAll(Wanted.RecordOutcomes.class)) {
