@@ -151,7 +151,7 @@ public final class Addresses {
     return NODE + node + ".sessions";
   }
 
-  /** A node passes requests on here to members that are connected to it. See {@link Relay}. */
+  /** A node passes requests on here to members that listen at it. See {@link Relay}. */
   static String relay(String node) {
     return NODE + node + ".relay";
   }

@@ -25,12 +25,6 @@ public final class Frames {
   /** Header of a request that came over a session: the session's id. */
   public static final String SESSION = "session";
 
-  /**
-   * Header of a request that came over a session: the node that the session is connected to, which
-   * passes requests on to members of the session. See {@link Relay}.
-   */
-  public static final String NODE = "node";
-
   /** Header of a request that a user's program has sent: the name of the user. */
   public static final String USER = "user";
 

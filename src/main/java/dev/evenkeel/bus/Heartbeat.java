@@ -46,6 +46,8 @@ import java.util.Objects;
  *     the last one that comes, whatever its clock says
  * @param mayConsume names and patterns of the topics that patterns of its may take in; like {@link
  *     #user}, the node says so that took the heartbeat; null: all
+ * @param home name of the node at which its program listens, which need not be the node that took
+ *     the heartbeat; null: unknown, or known from {@code clusterMember}
  */
 public record Heartbeat(
     String group,
@@ -71,7 +73,8 @@ public record Heartbeat(
     String user,
     String version,
     boolean joining,
-    List<String> mayConsume) {
+    List<String> mayConsume,
+    String home) {
 
   /**
    * @throws NullPointerException if there is no instance
@@ -117,6 +120,7 @@ public record Heartbeat(
         null,
         null,
         false,
+        null,
         null);
   }
 
@@ -167,7 +171,8 @@ public record Heartbeat(
           .unless("version", null)
           .unless("joining", false)
           .list("mayConsume", Integer.MAX_VALUE, topic -> topic, JsonArray::getString)
-          .unless("mayConsume", null);
+          .unless("mayConsume", null)
+          .unless("home", null);
 
   /**
    * Settings that a member may ask for.

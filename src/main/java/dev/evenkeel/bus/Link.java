@@ -77,6 +77,14 @@ public interface Link {
    */
   String clusterMember();
 
+  /**
+   * The node at which this program listens now; null if there is none, or if the cluster knows it
+   * from {@link #clusterMember()}. Requests may go to other nodes, too.
+   */
+  default String home() {
+    return null;
+  }
+
   Future<Void> close();
 
   /** A registration at an address. */

@@ -10,9 +10,9 @@ import io.vertx.core.eventbus.ReplyException;
 import io.vertx.core.eventbus.ReplyFailure;
 
 /**
- * Passes requests on to members by way of the node that they are connected to. The address of a
- * node is known from the member list. The address of a member is in a shared map, and after the
- * loss of a node nobody can read that part of the map for seconds.
+ * Passes requests on to members by way of the node at which they listen. The address of a node is
+ * known from the member list. The address of a member is in a shared map, and after the loss of a
+ * node nobody can read that part of the map for seconds.
  */
 public final class Relay {
   /** Header: the address of the member. */
@@ -25,7 +25,7 @@ public final class Relay {
 
   private Relay() {}
 
-  /** Asks a member that is connected to {@code node}. Fails as {@link Link#request} says. */
+  /** Asks a member that listens at {@code node}. Fails as {@link Link#request} says. */
   public static Future<Buffer> ask(
       Vertx vertx, String node, String address, Buffer body, long timeoutMillis) {
     DeliveryOptions options =
@@ -42,7 +42,7 @@ public final class Relay {
                     : Future.failedFuture(VertxLink.refusal(address, answered.cause())));
   }
 
-  /** Serves requests to members that are connected to this node. */
+  /** Serves requests to members that listen at this node. */
   public static MessageConsumer<Object> serve(Vertx vertx, String node) {
     return vertx.eventBus().consumer(Addresses.relay(node), message -> pass(vertx, message));
   }

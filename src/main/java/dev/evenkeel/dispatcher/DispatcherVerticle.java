@@ -328,9 +328,9 @@ public final class DispatcherVerticle extends VerticleBase {
       Activation serving = serving();
       Heartbeat beat = own(parse(Bodies.json(message.body())), message.headers());
       if (beat.policy().isLevel()) {
-        String node = message.headers().get(Frames.NODE);
-        levels.connected(
-            beat.instance(), node == null ? cluster.nodeOf(beat.clusterMember()) : node);
+        levels.listens(
+            beat.instance(),
+            beat.home() == null ? cluster.nodeOf(beat.clusterMember()) : beat.home());
       }
       serving.heartbeat(message, beat);
     } catch (RefusedException e) {

@@ -78,8 +78,8 @@ final class LevelGroups {
   private final Map<String, Open> open = new HashMap<>();
 
   /**
-   * The node that a run of a member is connected to, as its last heartbeat has come. Not of runs in
-   * an application with a Vert.x of its own. Read from any thread.
+   * The node at which a run of a member listens, as its last heartbeat says. Not of runs in an
+   * application with a Vert.x of its own, and of clients that do not say it. Read from any thread.
    */
   private final Map<String, String> nodes = new ConcurrentHashMap<>();
 
@@ -144,13 +144,13 @@ final class LevelGroups {
   /**
    * A run of a member has been heard.
    *
-   * @param connected the node that it is connected to; null: none
+   * @param node at which it listens; null: unknown
    */
-  void connected(String instance, String connected) {
-    if (connected == null) {
+  void listens(String instance, String node) {
+    if (node == null) {
       nodes.remove(instance);
     } else {
-      nodes.put(instance, connected);
+      nodes.put(instance, node);
     }
   }
 

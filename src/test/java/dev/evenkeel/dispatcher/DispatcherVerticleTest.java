@@ -154,6 +154,7 @@ class DispatcherVerticleTest {
               null,
               null,
               false,
+              null,
               null));
     }
 

@@ -31,6 +31,8 @@ class ThreeNodesIT {
       trio.nodes.get(0).createTopic("ticks", 3);
       Jar.Running one = trio.consume("one", "orders", "g");
       Jar.Running two = trio.consume("two", "orders", "g");
+      List<Jar.Running> level =
+          trio.nodes.stream().map(home -> levelMember(home, "at-" + trio.id(home))).toList();
       Path lines = Lines.write(directory.resolve("lines"), MESSAGES, 100);
       TopicMessages.send(trio.nodes.get(1), "orders", lines, Lines.KEY_REGEX);
       // Each node takes messages for every shard, whoever leads it.
@@ -44,6 +46,7 @@ class ThreeNodesIT {
         // Messages can be read through any node.
         assertThat(TopicMessages.read(node, "orders", 6)).hasSize(MESSAGES + 3);
       }
+      awaitLevel(trio.nodes.get(0), level.size());
       trio.nodes.forEach(trio::awaitCaughtUp);
       Awaitility.await("the nodes know that all of them know pauses")
           .atMost(Duration.ofSeconds(60))
@@ -70,13 +73,40 @@ class ThreeNodesIT {
             .isEqualTo(2);
         assertThat(other.post("/api/groups/g/resume", "{}").statusCode()).isEqualTo(200);
         trio.others(dispatcher).forEach(node -> node.awaitConsumed("g", MESSAGES + 5));
+        awaitLevel(other, level.size());
         watch.finish();
         assertThat(watch.failures()).isZero();
       }
       for (Jar.Running consumer : List.of(one, two)) {
         assertThat(consumer.stop().status()).isZero();
       }
+      level.forEach(member -> assertThat(member.stop().status()).isZero());
     }
+  }
+
+  /** One that listens at this node, which need not be the dispatcher's. */
+  private Jar.Running levelMember(Node home, String name) {
+    return Jar.startInCrowd(
+        directory,
+        name,
+        List.of(
+                List.of("consume", "ticks", "--group", "even", "--mode", "level"),
+                List.of("--member", name, "--format", "json", "--cluster", home.cluster()))
+            .stream()
+            .flatMap(List::stream)
+            .toArray(String[]::new));
+  }
+
+  private static void awaitLevel(Node asked, int members) {
+    Awaitility.await("every member of the level group takes part")
+        .atMost(Duration.ofSeconds(60))
+        .untilAsserted(
+            () ->
+                assertThat(
+                        new JsonObject(asked.get("/api/groups/even").body())
+                            .getJsonObject("level")
+                            .getJsonArray("bars"))
+                    .hasSize(members));
   }
 
   private static boolean leadsNothing(String node, ClusterView view) {

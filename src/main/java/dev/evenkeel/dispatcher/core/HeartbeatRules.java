@@ -42,6 +42,9 @@ final class HeartbeatRules {
     if (beat.clusterMember() != null) {
       text("cluster member", beat.clusterMember(), INSTANCE_CHARS_MAX);
     }
+    if (beat.home() != null) {
+      text("home", beat.home(), INSTANCE_CHARS_MAX);
+    }
     if (beat.host() != null && beat.host().length() > HOST_CHARS_MAX) {
       throw invalid("host of " + beat.host().length() + " characters: at most " + HOST_CHARS_MAX);
     }

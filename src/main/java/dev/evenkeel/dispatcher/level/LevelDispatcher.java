@@ -126,8 +126,8 @@ public final class LevelDispatcher implements ConsumerHandler {
    * Holds the group as {@code dispatcher@NODE}.
    *
    * @param instance this run
-   * @param nodeOf the node that a run of a member is connected to; null: it is to be asked by its
-   *     own address
+   * @param nodeOf the node at which a run of a member listens; null: it is to be asked by its own
+   *     address
    * @param ended called, on any thread, when it has ended, unless it was abandoned
    */
   public LevelDispatcher(

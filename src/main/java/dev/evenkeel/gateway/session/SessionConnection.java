@@ -206,7 +206,7 @@ final class SessionConnection {
     }
     DeliveryOptions options = FrameCodec.options(body, timeoutMillis);
     if (SessionAddresses.namesSender(address)) {
-      options.addHeader(Frames.SESSION, session.id()).addHeader(Frames.NODE, port.node());
+      options.addHeader(Frames.SESSION, session.id());
       if (principal.bound()) {
         options.addHeader(Frames.USER, principal.name());
         if (SessionAddresses.isDispatcher(address)) {

@@ -496,7 +496,8 @@ class ProtocolPageTest {
         null,
         null,
         flow != null,
-        null);
+        null,
+        flow == null ? null : "n2");
   }
 
   private static Assignment assignment() {

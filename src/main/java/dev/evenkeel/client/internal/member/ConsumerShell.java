@@ -396,7 +396,8 @@ final class ConsumerShell implements Consumer, Ending {
         null,
         BuildVersion.number(),
         joining,
-        null);
+        null,
+        link.home());
   }
 
   private FlowTally flow() {

@@ -399,6 +399,12 @@ public final class SessionLink implements Link {
     return routes.session;
   }
 
+  @Override
+  public String home() {
+    NodeConnection now = routes.home;
+    return now == null ? null : now.node();
+  }
+
   /**
    * Tries all known addresses, in a random order, until one answers.
    *
