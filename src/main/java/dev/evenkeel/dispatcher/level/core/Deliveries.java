@@ -4,7 +4,6 @@ import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
-import java.util.ArrayDeque;
 import java.util.Collection;
 import java.util.List;
 import java.util.PriorityQueue;
@@ -14,15 +13,15 @@ import java.util.function.Consumer;
  * Messages that were delivered and wait to be handed out, and messages that members have reported
  * before they were delivered.
  *
- * <p>Messages that were handed out before come first, by shard and offset, then the others in their
- * order. The consumer that delivers them bounds their number.
+ * <p>Messages that were handed out before come first, by shard and offset, then the others, by
+ * {@link ShardQueues turns of their shards}. The consumer that delivers them bounds their number.
  */
 final class Deliveries {
   /** Most messages remembered that members have finished and the log has not delivered. */
   static final int ENDED_MAX = 1_000_000;
 
   private final Consumer<LevelAction> out;
-  private final ArrayDeque<Item> fresh = new ArrayDeque<>();
+  private final ShardQueues fresh = new ShardQueues();
   private final PriorityQueue<Item> again = new PriorityQueue<>(Item::byPlace);
 
   /** Members died that had them in hand: each is handed out alone. */
@@ -144,7 +143,7 @@ final class Deliveries {
   }
 
   void giveBackWaiting(Shard shard) {
-    giveBackWaiting(fresh, shard);
+    fresh.remove(shard).forEach(item -> out.accept(new LevelAction.GivenBack(item.ticket)));
     giveBackWaiting(again, shard);
     giveBackWaiting(careful, shard);
   }

@@ -454,6 +454,29 @@ class LevelDispatchTest {
     assertThat(Insight.open(book)).isEqualTo(7);
   }
 
+  /**
+   * A group that comes back has a long backlog in some shards before the first message of others.
+   */
+  @Test
+  void noShardWaitsForTheBacklogOfAnother() {
+    live("a");
+    begin(4, 1);
+    deliver(SHARD, 0, 100);
+    deliver(OTHER, 1, 3);
+    LevelAction.SendHandOut handedOut = onlyHandOut(actions());
+    assertThat(handedOut.body().messages().stream().map(each -> each.id().shard()))
+        .containsExactly(SHARD, OTHER, SHARD, OTHER);
+    assertThat(offsets(handedOut)).containsExactly(0L, 1L, 1L, 2L);
+    book.withdrawn(SHARD);
+    assertThat(of(LevelAction.GivenBack.class, actions()))
+        .extracting(LevelAction.GivenBack::ticket)
+        .startsWith(2, 3)
+        .hasSize(100);
+    deliver(SHARD, 50, 51);
+    report(handedOut, 4);
+    assertThat(offsets(onlyHandOut(actions()))).containsExactly(50L);
+  }
+
   @Test
   void oneThatClosesGetsNothingAndLeavesWhenItsHandIsEmpty() {
     live("a", "b");
