@@ -49,7 +49,7 @@ final class ProducerPool {
   }
 
   /**
-   * Sends a message. If a producer that was open before does not know the topic, another one looks
+   * Sends a message. If a producer that knew the topic does not know it any more, another one looks
    * for it before the message is refused: the topic may have been deleted and made again.
    *
    * @param due when to deliver the message; null: at once
@@ -57,35 +57,41 @@ final class ProducerPool {
   Future<Producer.Position> send(
       String topic, Acks acks, Message message, Instant due, long nowMillis) {
     Use use = new Use(topic, acks);
-    Entry former = entries.get(use);
-    Future<Producer.Position> sent = sendOnce(use, message, due, nowMillis);
-    // A producer that was open already may have seen the topic go and not come back.
-    boolean wasOpen = former != null && former.producer.succeeded();
-    return wasOpen
-        ? sent.recover(
-            failure ->
-                failure instanceof RefusedException refused
-                        && refused.refusal() == Refusal.UNKNOWN_TOPIC
-                    ? sendOnce(use, message, due, nowMillis)
-                    : Future.failedFuture(failure))
-        : sent;
+    Entry used = entry(use);
+    if (used == null) {
+      return Future.failedFuture(
+          new RefusedException(
+              Refusal.OVERLOADED,
+              PRODUCERS_MAX + " topics are being written to through this gateway: try later"));
+    }
+    return send(use, used, message, due, nowMillis)
+        .recover(
+            failure -> {
+              // It has seen the topic go and not come back, or began with a view from before.
+              boolean knewTopic = used.producer.succeeded();
+              boolean unknown =
+                  failure instanceof RefusedException refused
+                      && refused.refusal() == Refusal.UNKNOWN_TOPIC;
+              Entry other = knewTopic && unknown ? entry(use) : null;
+              return other == null
+                  ? Future.failedFuture(failure)
+                  : send(use, other, message, due, nowMillis);
+            });
   }
 
-  private Future<Producer.Position> sendOnce(
-      Use use, Message message, Instant due, long nowMillis) {
+  /** The open producer, or another one; null: there are too many. */
+  private Entry entry(Use use) {
     Entry entry = entries.get(use);
-    if (entry == null) {
-      if (entries.size() >= PRODUCERS_MAX && !closeOneIdle()) {
-        return Future.failedFuture(
-            new RefusedException(
-                Refusal.OVERLOADED,
-                PRODUCERS_MAX + " topics are being written to through this gateway: try later"));
-      }
+    if (entry == null && (entries.size() < PRODUCERS_MAX || closeOneIdle())) {
       entry = new Entry();
       entry.producer = opener.apply(use.topic(), use.acks());
       entries.put(use, entry);
     }
-    Entry used = entry;
+    return entry;
+  }
+
+  private Future<Producer.Position> send(
+      Use use, Entry used, Message message, Instant due, long nowMillis) {
     used.lastUsedMillis = nowMillis;
     used.sending++;
     return used.producer

@@ -6,28 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.client.Acks;
 import dev.evenkeel.client.Producer;
-import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
-import dev.evenkeel.testkit.EmbeddedNode;
-import dev.evenkeel.testkit.EvenkeelExtension;
-import io.vertx.core.Context;
 import io.vertx.core.Future;
-import io.vertx.core.Promise;
-import io.vertx.core.Vertx;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a producer that was opened earlier does not know any more, another one finds. */
 class ProducerPoolTest {
-  @RegisterExtension static final EvenkeelExtension EVENKEEL = new EvenkeelExtension();
-
-  private static final int ROUNDS = 3;
-
   private final List<String> opened = new ArrayList<>();
   private boolean gone;
 
@@ -68,24 +57,24 @@ class ProducerPoolTest {
     assertThat(opened).as("one more was opened, and not a second one").hasSize(4);
   }
 
+  /** The view of a node that has had no producer for the topic may be from before. */
   @Test
-  void aTopicThatWasMadeAgainTakesMessagesAtOnce(EmbeddedNode node) {
-    Vertx vertx = Vertx.vertx();
-    Context context = vertx.getOrCreateContext();
+  void aProducerThatBeganWithAnOldViewIsReplacedToo() {
+    ProducerPool pool = new ProducerPool((topic, acks) -> open(topic));
+    gone = true;
+    assertThat(await(send(pool, "t")).shard()).isOne();
+    assertThat(opened).hasSize(2);
+  }
+
+  @Test
+  void aTopicThatNoProducerFindsIsLookedForOnce() {
     ProducerPool pool =
         new ProducerPool(
-            (topic, acks) -> node.client().producer(new ProducerOptions().setTopic(topic)));
-    node.createTopic("again", 1);
-    for (int round = 0; round < ROUNDS; round++) {
-      Promise<Producer.Position> sent = Promise.promise();
-      context.runOnContext(none -> send(pool, "again").onComplete(sent));
-      assertThat(await(sent.future()).offset()).isZero();
-      await(node.client().admin().deleteTopic("again"));
-      await(node.client().admin().createTopic("again", 1));
-    }
-    Promise<Void> closed = Promise.promise();
-    context.runOnContext(none -> pool.close().onComplete(closed));
-    await(closed.future());
-    await(vertx.close());
+            (topic, acks) -> {
+              opened.add(topic);
+              return Future.failedFuture(new RefusedException(Refusal.UNKNOWN_TOPIC, "no topic"));
+            });
+    assertThatThrownBy(() -> await(send(pool, "t"))).hasMessageContaining("no topic");
+    assertThat(opened).hasSize(1);
   }
 }
