@@ -25,9 +25,10 @@ class BlockedLoopsTest {
                 .setEventLoopPoolSize(1)
                 .setBlockedThreadCheckInterval(5)
                 .setMaxEventLoopExecuteTime(1)
-                .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS));
+                .setMaxEventLoopExecuteTimeUnit(TimeUnit.MILLISECONDS)
+                .setWarningExceptionTime(1));
     CountDownLatch free = new CountDownLatch(1);
-    List<String> warnings = new ArrayList<>();
+    List<BlockedLoops.Warning> warnings = new ArrayList<>();
     try {
       vertx.runOnContext(
           now -> {
@@ -40,11 +41,16 @@ class BlockedLoopsTest {
       Awaitility.await()
           .atMost(Duration.ofSeconds(60))
           .until(() -> warnings.addAll(BlockedLoops.take()) || !warnings.isEmpty());
-      assertThat(warnings.get(0)).contains("has been blocked for");
-      assertThat(BlockedLoops.forLong(warnings.get(0).replaceAll("for \\d+ ms", "for 5001 ms")))
-          .isTrue();
-      assertThat(BlockedLoops.forLong(warnings.get(0).replaceAll("for \\d+ ms", "for 5000 ms")))
-          .isFalse();
+      String text = warnings.get(0).text();
+      assertThat(text).contains("has been blocked for");
+      assertThat(warnings.get(0).stack()).as("where").anyMatch(frame -> frame.contains("await"));
+      List<String> waits = warnings.get(0).stack();
+      List<String> works = List.of("java.base/java.util.HashMap.get(HashMap.java:1)");
+      assertThat(blocked(text, 5_001, waits, 20).forLong()).isTrue();
+      assertThat(blocked(text, 5_000, waits, 20).forLong()).isFalse();
+      assertThat(blocked(text, 5_001, works, 0.5).forLong()).isTrue();
+      assertThat(blocked(text, 50_000, works, 10).forLong()).as("a busy machine").isFalse();
+      assertThat(blocked(text, 50_001, works, 10).forLong()).isTrue();
     } finally {
       free.countDown();
       vertx.close().toCompletionStage().toCompletableFuture().join();
@@ -56,6 +62,12 @@ class BlockedLoopsTest {
       }
       BlockedLoops.take();
     }
+  }
+
+  private static BlockedLoops.Warning blocked(
+      String text, long millis, List<String> stack, double load) {
+    return new BlockedLoops.Warning(
+        text.replaceAll("for \\d+ ms", "for " + millis + " ms"), stack, load);
   }
 
   private static Set<Thread> checkers() {

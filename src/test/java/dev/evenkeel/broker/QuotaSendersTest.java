@@ -29,48 +29,49 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
 /** Producers of a topic with a quota: one sends much at once, the other one a little. */
 class QuotaSendersTest {
-  private static final long PER_SECOND = 400;
+  private static final long PER_SECOND = 800;
 
-  /** Shorter than it takes to send {@link #MANY}. */
-  private static final long TIMEOUT_MILLIS = 2_500;
-
-  private static final int MANY = 1_600;
+  /** More than the quota of a second. */
+  private static final int MANY = 1_200;
 
   @TempDir Path directory;
-  private Bench bench;
-  private VertxLink link;
-  private ClusterDirectory cluster;
-  private TopicInfo topic;
+  private static Bench bench;
+  private static VertxLink link;
+  private static ClusterDirectory cluster;
 
-  @BeforeEach
-  void start() throws Exception {
+  @BeforeAll
+  static void start() throws Exception {
     bench = Bench.one();
     link = new VertxLink(bench.vertx, null);
     cluster = new ClusterDirectory(link);
     await().until(() -> bench.nodes.get("n1").meta().level() >= FeatureLevel.NEWEST);
-    topic = bench.create("t", 1);
-    Bytes body = new Bytes();
-    CommandCodec.write(
-        body, new MetaCommand.SetQuota(Quota.perSecond(QuotaKind.TOPIC, "t", 0, PER_SECOND)));
-    bench.control(Op.SUBMIT_META, body);
   }
 
-  @AfterEach
-  void close() throws Exception {
+  @AfterAll
+  static void close() throws Exception {
     cluster.close();
     bench.close();
   }
 
-  private static ProducerOptions options() {
-    return new ProducerOptions().setTopic("t").setDeliveryTimeoutMillis(TIMEOUT_MILLIS);
+  private static TopicInfo topic(String name) throws Exception {
+    TopicInfo topic = bench.create(name, 1);
+    Bytes body = new Bytes();
+    CommandCodec.write(
+        body, new MetaCommand.SetQuota(Quota.perSecond(QuotaKind.TOPIC, name, 0, PER_SECOND)));
+    bench.control(Op.SUBMIT_META, body);
+    return topic;
+  }
+
+  private static ProducerOptions options(String topic) {
+    return new ProducerOptions().setTopic(topic);
   }
 
   private static Message message(int number) {
@@ -95,12 +96,12 @@ class QuotaSendersTest {
   }
 
   @Test
-  void aLargeBatchDelaysItsOwnProducerAndNobodyElse() {
-    Producer many = await(Producers.start(link, cluster, options()));
-    Producer few = await(Producers.start(link, cluster, options().setQuotaTimeoutMillis(0)));
+  void aLargeBatchDelaysItsOwnProducerAndNobodyElse() throws Exception {
+    topic("large");
+    Producer many = await(Producers.start(link, cluster, options("large")));
+    Producer few = await(Producers.start(link, cluster, options("large")));
     List<Future<Position>> sends = sendMany(many);
     assertThat(sendSlowly(few, Future.join(sends))).isGreaterThan(5);
-    // The buffer is larger than the quota lets through within the delivery timeout.
     await(Future.all(sends));
     assertThat(sends.stream().map(sent -> sent.result().offset())).isSorted();
     await(many.close());
@@ -109,19 +110,20 @@ class QuotaSendersTest {
 
   @Tag("full")
   @Test
-  void aSpoolSendsItsLargeBatchesAndNobodyElseWaits() {
+  void aSpoolSendsItsLargeBatchesAndNobodyElseWaits() throws Exception {
+    topic("spooled");
     Producer spool =
         await(
             Producers.startSpooling(
                 link,
                 cluster,
-                options()
+                options("spooled")
                     .setName("p")
                     .setSpool(directory.resolve("spool").toString())
                     .setSpoolFlushMessages(MANY),
                 null,
                 null));
-    Producer few = await(Producers.start(link, cluster, options().setQuotaTimeoutMillis(0)));
+    Producer few = await(Producers.start(link, cluster, options("spooled")));
     List<Future<Position>> sends = sendMany(spool);
     assertThat(sendSlowly(few, Future.join(sends))).isGreaterThan(5);
     await(Future.all(sends));
@@ -133,14 +135,14 @@ class QuotaSendersTest {
   @Test
   void aBatchThatItsSenderDoesNotDividePassesInTheEnd() throws Exception {
     BatchBuilder builder = new BatchBuilder(1 << 10);
-    for (int i = 0; i < MANY / 2; i++) {
+    for (int i = 0; i < MANY; i++) {
       builder.add(message(i));
     }
     Batch batch = builder.build(0, 0, 0);
-    Shard shard = new Shard(topic.id(), 0);
+    Shard shard = new Shard(topic("whole").id(), 0);
     List<Long> told = new ArrayList<>();
     await()
-        .pollInterval(Duration.ofMillis(200))
+        .pollInterval(Duration.ofMillis(100))
         .until(
             () -> {
               Future<AppendResults> sent = bench.append(shard, batch);
