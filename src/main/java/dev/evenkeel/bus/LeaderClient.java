@@ -31,7 +31,8 @@ import java.util.function.UnaryOperator;
  * <pre>
  * refused NOT_LEADER(node), hops left        -> remember node, ask it at once
  * refused, and {@link Retry} allows another  -> ask for the view; try again after the pause, or as
- *                                               soon as the view names another leader
+ *                                               soon as the view names another leader; a quota
+ *                                               says how long the pause is
  * else                                       -> ask for the view; the caller gets the refusal
  * </pre>
  *
@@ -295,7 +296,11 @@ public final class LeaderClient {
       }
       attempts++;
       Promise<Void> next = Promise.promise();
-      long timer = vertx.setTimer(retry.pauseMillis, id -> next.tryComplete());
+      long pause =
+          refused instanceof RefusedException.QuotaReached quota
+              ? Math.max(retry.pauseMillis, quota.pauseMillis())
+              : retry.pauseMillis;
+      long timer = vertx.setTimer(pause, id -> next.tryComplete());
       view.onSuccess(
           seen -> {
             if (leadsAnother() && next.tryComplete()) {

@@ -235,8 +235,10 @@ public interface Producer extends WriteStream<Message> {
   }
 
   /**
-   * Flushes, then ends the producer; this takes up to the delivery timeout. Later sends fail with
-   * UNAVAILABLE. A {@link SpoolingProducer} does not flush.
+   * Flushes, then ends the producer. This takes up to the delivery timeout, also if a quota would
+   * take longer: messages that are not acknowledged by then fail, and the failure says why. Use
+   * {@link #flush} first to wait for them. Later sends fail with UNAVAILABLE. A {@link
+   * SpoolingProducer} does not flush.
    */
   Future<Void> close();
 }

@@ -100,6 +100,12 @@ public class RefusedException extends RuntimeException {
   public static final class QuotaReached extends RefusedException {
     private static final long serialVersionUID = 1L;
 
+    /**
+     * Programs send again after this time at the latest: nodes remember what was paid for a request
+     * for twice this time, and the quota may be raised.
+     */
+    public static final long PAUSE_MILLIS_MAX = 5_000;
+
     private final long retryAfterMillis;
     private final long messagesMax;
     private final long bytesMax;
@@ -138,6 +144,11 @@ public class RefusedException extends RuntimeException {
     /** In how many milliseconds to try again, at least 1. */
     public long retryAfterMillis() {
       return retryAfterMillis;
+    }
+
+    /** How long to wait before the request is sent again, in milliseconds. */
+    public long pauseMillis() {
+      return Math.min(retryAfterMillis, PAUSE_MILLIS_MAX);
     }
 
     /** Most messages of one request; {@link Long#MAX_VALUE}: the request was not too large. */

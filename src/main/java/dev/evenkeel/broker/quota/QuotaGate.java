@@ -45,6 +45,8 @@ import java.util.Map;
  * <p>Runs on one context.
  */
 public final class QuotaGate {
+  private static final long NANOS_PER_MILLI = 1_000_000;
+
   /** The coordinator grants nothing that starts later, and no queue is longer. */
   public static final long WAIT_NANOS_MAX = 1_000_000_000;
 
@@ -57,8 +59,9 @@ public final class QuotaGate {
   /** What waits for longer is refused, well before its sender stops waiting for an answer. */
   static final long OVERDUE_NANOS = 2_000_000_000;
 
-  /** A sender that saves for a request tries again after this time at the latest. */
-  static final long LOOK_AGAIN_NANOS = 5_000_000_000L;
+  /** A sender that has paid a part tries again after this time at the latest. */
+  static final long LOOK_AGAIN_NANOS =
+      RefusedException.QuotaReached.PAUSE_MILLIS_MAX * NANOS_PER_MILLI;
 
   /** Savings are kept from one question for them to the next for this long. */
   static final long SAVED_NANOS = 2 * LOOK_AGAIN_NANOS;
@@ -71,7 +74,6 @@ public final class QuotaGate {
   /** A node counts on this part of a quota for a line that has just begun. */
   private static final double SHARE_EXPECTED = 0.5;
 
-  private static final long NANOS_PER_MILLI = 1_000_000;
   private static final int WAIT_MILLIS_MAX = (int) (WAIT_NANOS_MAX / NANOS_PER_MILLI);
 
   /**
@@ -280,8 +282,7 @@ public final class QuotaGate {
       Purse savings = sender.savings;
       savings.bytes = Math.max(savings.bytes, bytes);
       savings.messages = Math.max(savings.messages, messages);
-      Future<Void> refused =
-          refused(quota, Math.min(LOOK_AGAIN_NANOS, expectedNanos(quota, savings)), true);
+      Future<Void> refused = refused(quota, expectedNanos(quota, savings), true);
       turn(savings);
       return refused;
     }
@@ -308,12 +309,16 @@ public final class QuotaGate {
       }
     }
 
-    /** How long it takes to pay that, as far as this node can tell. */
+    /**
+     * How long it takes to pay that, as far as this node can tell. No longer than until the sender
+     * has to come again, so that it keeps what it has paid.
+     */
     private long expectedNanos(Quota quota, Purse purse) {
       double alone = cost(quota, purse.dueBytes(), purse.dueMessages());
       int others = turns.size() + (purse.listed ? 0 : 1);
-      return (long)
-          (alone * Math.max(1, others) / Math.max(SHARE_EXPECTED, share.share(port.nanos())));
+      double expected =
+          alone * Math.max(1, others) / Math.max(SHARE_EXPECTED, share.share(port.nanos()));
+      return (long) Math.min(LOOK_AGAIN_NANOS, expected);
     }
 
     private Future<Void> refused(Quota quota, long afterNanos, boolean tooLarge) {

@@ -1,5 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
+import dev.evenkeel.bus.rate.RequestLimits;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.AppendBody;
 import java.util.ArrayDeque;
@@ -27,14 +29,12 @@ final class PublishQueue {
   /** The batches for one data group. */
   private static final class GroupQueue {
     final ArrayDeque<PublishRequest.Out> waiting = new ArrayDeque<>();
+
+    /** Its answer is awaited. */
     PublishRequest inFlight;
 
-    /**
-     * The request must be sent again from {@link #notBeforeMillis} on; else its answer is awaited.
-     */
-    boolean again;
-
-    long notBeforeMillis;
+    /** Nothing is sent before. */
+    long notBeforeMillis = Long.MIN_VALUE;
   }
 
   /** Handled inputs whose output may not be sent yet, by offset. */
@@ -44,6 +44,8 @@ final class PublishQueue {
   private long frontier;
 
   private final Map<Integer, GroupQueue> queues = new HashMap<>();
+
+  private final RequestLimits limits = new RequestLimits();
 
   /** How many batches of each task are not acknowledged. */
   private final Map<Task, Integer> unacknowledged = new HashMap<>();
@@ -109,11 +111,9 @@ final class PublishQueue {
     List<PublishRequest> requests = new ArrayList<>();
     queues.forEach(
         (group, queue) -> {
-          if (queue.inFlight == null && !queue.waiting.isEmpty()) {
-            queue.inFlight = new PublishRequest(group, take(queue.waiting));
-            requests.add(queue.inFlight);
-          } else if (queue.again && now >= queue.notBeforeMillis) {
-            queue.again = false;
+          boolean free = queue.inFlight == null && now >= queue.notBeforeMillis;
+          if (free && !queue.waiting.isEmpty()) {
+            queue.inFlight = new PublishRequest(group, take(queue.waiting, now));
             requests.add(queue.inFlight);
           }
         });
@@ -136,12 +136,16 @@ final class PublishQueue {
     }
   }
 
-  private static List<PublishRequest.Out> take(ArrayDeque<PublishRequest.Out> waiting) {
+  private List<PublishRequest.Out> take(ArrayDeque<PublishRequest.Out> waiting, long now) {
     List<PublishRequest.Out> taken = new ArrayList<>();
+    long bytesMax = Math.min(REQUEST_BYTES_MAX, limits.bytesMax(now));
+    long messagesMax = limits.messagesMax(now);
     int bytes = 0;
+    int messages = 0;
     while (!waiting.isEmpty() && taken.size() < AppendBody.BATCHES_MAX) {
       bytes += waiting.peek().bytes();
-      if (!taken.isEmpty() && bytes > REQUEST_BYTES_MAX) {
+      messages += waiting.peek().batch().count();
+      if (!taken.isEmpty() && (bytes > bytesMax || messages > messagesMax)) {
         break;
       }
       taken.add(waiting.poll());
@@ -156,7 +160,6 @@ final class PublishQueue {
       return List.of();
     }
     queue.inFlight = null;
-    queue.again = false;
     List<Task> whole = new ArrayList<>();
     for (PublishRequest.Out out : request.outs()) {
       int left = unacknowledged.merge(out.task(), -1, Integer::sum);
@@ -168,13 +171,24 @@ final class PublishQueue {
     return whole;
   }
 
-  /** Sends a request again later: it failed, or its result is unknown. */
+  /**
+   * Sends the batches of a request again later: it failed, or its result is unknown. They may be in
+   * other requests then, in the same order.
+   */
   void again(PublishRequest request, long notBeforeMillis) {
     GroupQueue queue = queues.get(request.group());
     if (queue != null && queue.inFlight == request) {
-      queue.again = true;
+      queue.inFlight = null;
       queue.notBeforeMillis = notBeforeMillis;
+      for (int i = request.outs().size() - 1; i >= 0; i--) {
+        queue.waiting.addFirst(request.outs().get(i));
+      }
     }
+  }
+
+  /** Sends them again when the quota that refused them said, as much at once as it takes. */
+  void again(PublishRequest request, RefusedException.QuotaReached why, long now) {
+    again(request, now + limits.refused(why, now));
   }
 
   /**

@@ -90,7 +90,9 @@ public final class ShardOutputs {
     if (shard.state().over()) {
       return;
     }
-    if (refused.refusal().retriable()) {
+    if (refused instanceof RefusedException.QuotaReached quota) {
+      queue.again(request, quota, now);
+    } else if (refused.refusal().retriable()) {
       queue.again(request, now + shard.log.pause("its outputs cannot be published", refused));
     } else {
       // It can never be published: the next owner begins at the committed offset.

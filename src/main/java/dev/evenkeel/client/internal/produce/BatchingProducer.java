@@ -169,7 +169,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
   /** Takes waiting sends as far as there is room, or refuses all if nothing can be sent. */
   private void admit(long nowMillis) {
     while (true) {
-      boolean dead = core.endedBy() != null || !core.hasTopic();
+      boolean dead = core.endedBy() != null || !core.hasTopic() || core.isOver(nowMillis);
       SendBuffer.Waiter<Promise<Position>> next = dead ? buffer.evict() : buffer.admit();
       if (next == null) {
         return;
@@ -178,11 +178,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
         next.flush().run();
         schedule();
       } else if (dead) {
-        refuseLater(
-            next.token(),
-            core.endedBy() != null
-                ? core.endedBy()
-                : new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted"));
+        refuseLater(next.token(), whyDead());
       } else {
         try {
           accept(next.message(), next.dueMillis(), next.token(), next.bytes(), nowMillis);
@@ -191,6 +187,15 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
         }
       }
     }
+  }
+
+  private RefusedException whyDead() {
+    if (core.endedBy() != null) {
+      return core.endedBy();
+    }
+    return core.hasTopic()
+        ? core.tooLate()
+        : new RefusedException(Refusal.UNKNOWN_TOPIC, "the topic was deleted");
   }
 
   private void refuseLater(Promise<Position> promise, RefusedException why) {
@@ -316,6 +321,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
         return closed.future();
       }
       closing = true;
+      core.close(nowMillis());
       flushed = flush();
     }
     flushed.onComplete(

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.RefusedException.QuotaReached;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.wire.Batch;
 import java.util.ArrayList;
@@ -80,10 +81,44 @@ class PublishQueueTest {
     assertThat(queue.next(window, 0)).isEmpty();
     queue.again(first, 50);
     assertThat(queue.next(window, 49)).isEmpty();
-    assertThat(queue.next(window, 50)).containsExactly(first);
+    PublishRequest second = queue.next(window, 50).get(0);
+    assertThat(inputs(second)).containsExactly(10L, 11L);
+    assertThat(queue.taken(first)).as("an answer to the first try").isEmpty();
     assertThat(queue.next(window, 99)).isEmpty();
-    queue.taken(first);
-    assertThat(inputs(queue.next(window, 99).get(0))).containsExactly(11L);
+    assertThat(queue.taken(second)).hasSize(2);
+    assertThat(queue.next(window, 99)).isEmpty();
+  }
+
+  /** Other requests of the member would wait for minutes if all of it were paid at once. */
+  @Test
+  void whatAQuotaDoesNotCarryLeavesInSmallerRequestsWhenTheQuotaSaid() {
+    for (int i = 10; i < 15; i++) {
+      queue.add(task(i, A));
+    }
+    PublishRequest whole = queue.next(window, 0).get(0);
+    assertThat(whole.outs()).hasSize(5);
+    queue.again(whole, QuotaReached.of("a quota", 3_000, 2, Long.MAX_VALUE), 100);
+    assertThat(queue.next(window, 3_099)).isEmpty();
+    List<Long> sent = new ArrayList<>();
+    while (sent.size() < 5) {
+      PublishRequest piece = queue.next(window, 3_100).get(0);
+      assertThat(piece.outs()).hasSizeLessThanOrEqualTo(2);
+      sent.addAll(inputs(piece));
+      assertThat(queue.taken(piece)).hasSameSizeAs(piece.outs());
+    }
+    assertThat(sent).containsExactly(10L, 11L, 12L, 13L, 14L);
+  }
+
+  /** The node saves for it, as long as it is asked for. */
+  @Test
+  void theOutputsOfOneInputAreNotDivided() {
+    queue.add(task(10, A));
+    queue.add(task(11, A));
+    for (long now = 0; now < 60_000; now += QuotaReached.PAUSE_MILLIS_MAX) {
+      PublishRequest request = queue.next(window, now).get(0);
+      queue.again(request, QuotaReached.of("a quota", 100_000, Long.MAX_VALUE, 1), now);
+    }
+    assertThat(inputs(queue.next(window, 60_000).get(0))).containsExactly(10L);
   }
 
   @Test
@@ -179,8 +214,11 @@ class PublishQueueTest {
                         shard.add(out.batch().firstSequence());
                       }
                     });
-            if (random.nextInt(3) == 0) {
+            int outcome = random.nextInt(4);
+            if (outcome == 0) {
               outputs.again(request, 0);
+            } else if (outcome == 1) {
+              outputs.again(request, QuotaReached.of("a quota", 1, 1 + random.nextInt(3), 200), -1);
             } else {
               for (Task task : outputs.taken(request)) {
                 own.finish(task.offset);

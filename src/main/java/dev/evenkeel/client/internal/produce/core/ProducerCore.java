@@ -424,18 +424,19 @@ public final class ProducerCore<T> {
       case UNKNOWN_TOPIC, UNKNOWN_SHARD -> notThere(buffer, batch, result.refusal(), nowMillis);
       default -> {
         boolean giveUp = false;
+        long pauseMillisMin = 0;
         if (result.refusal() == Refusal.INDETERMINATE) {
           batch.unsure = true;
         } else {
           batch.refused = RefusedException.received(result.refusal(), detail);
           if (batch.refused instanceof RefusedException.QuotaReached quota) {
-            pace.refused(quota, nowMillis);
+            pauseMillisMin = pace.refused(quota, nowMillis);
           }
           giveUp = result.refusal() == Refusal.DISK_FULL && diskTooLongFull(batch, nowMillis);
         }
         if (!giveUp && (result.refusal().retriable() || result.refusal() == Refusal.CORRUPT)) {
           batch.state = OutBatch.State.WAITING;
-          buffer.backOff(nowMillis, jitter.getAsDouble());
+          buffer.backOff(nowMillis, jitter.getAsDouble(), pauseMillisMin);
         } else {
           finish(batch, 0, refused(batch, result.refusal(), detail));
           buffer.dropDone();
@@ -536,6 +537,31 @@ public final class ProducerCore<T> {
     state = State.RUNNING;
   }
 
+  /**
+   * The producer is being closed: what is not acknowledged within the delivery timeout from now on
+   * fails, whatever quotas say.
+   */
+  public void close(long nowMillis) {
+    pace.close(nowMillis);
+  }
+
+  /** Whether it was closed, and takes nothing any more that waited for room until now. */
+  public boolean isOver(long nowMillis) {
+    return pace.isOver(nowMillis);
+  }
+
+  /** Why a message that waited for room until {@link #isOver} fails. */
+  public RefusedException tooLate() {
+    return new RefusedException(Refusal.UNAVAILABLE, lateText() + "; it was never sent");
+  }
+
+  private String lateText() {
+    return "not acknowledged within "
+        + settings.deliveryTimeoutMillis()
+        + " ms"
+        + (pace.isClosing() ? " after the producer was closed" : "");
+  }
+
   /** Fails all that is left, for good. */
   public void end(RefusedException reason) {
     if (state != State.ENDED) {
@@ -578,7 +604,7 @@ public final class ProducerCore<T> {
 
   /** Why a batch whose time is over failed: never more than is known. */
   private RefusedException tooLate(OutBatch<?> batch) {
-    String text = "not acknowledged within " + settings.deliveryTimeoutMillis() + " ms";
+    String text = lateText();
     if (!batch.sentInEpoch() && !batch.mayBeTaken()) {
       return new RefusedException(Refusal.UNAVAILABLE, text + "; it was never sent");
     }
@@ -627,12 +653,12 @@ public final class ProducerCore<T> {
 
   /** Most messages that quotas let it send in one request; a single message always passes. */
   public long requestMessagesMax(long nowMillis) {
-    return pace.messagesMax(nowMillis);
+    return pace.limits.messagesMax(nowMillis);
   }
 
   /** The same in bytes. */
   public long requestBytesMax(long nowMillis) {
-    return pace.bytesMax(nowMillis);
+    return pace.limits.bytesMax(nowMillis);
   }
 
   /** The results since the last call. */

@@ -147,7 +147,7 @@ final class ShardBuffer<T> {
    * spool stay as they are there.
    */
   void divide(long nowMillis) {
-    if (!pace.isLimited(nowMillis) || nowMillis < retryAtMillis) {
+    if (!pace.limits.isLimited(nowMillis) || nowMillis < retryAtMillis) {
       return;
     }
     List<OutBatch<T>> sendable = new ArrayList<>();
@@ -156,8 +156,8 @@ final class ShardBuffer<T> {
       if (batch.state != OutBatch.State.WAITING
           || batch.isStamped()
           || batch.batch.count() == 1
-          || batch.batch.count() <= pace.messagesMax(nowMillis)
-              && batch.batch.length() <= pace.bytesMax(nowMillis)) {
+          || batch.batch.count() <= pace.limits.messagesMax(nowMillis)
+              && batch.batch.length() <= pace.limits.bytesMax(nowMillis)) {
         sendable.add(batch);
       } else {
         sendable.addAll(pieces(batch, nowMillis));
@@ -179,7 +179,8 @@ final class ShardBuffer<T> {
       Message message = messages.next();
       long bytes = (long) builder.bytes() + BatchBuilder.sizeOf(message);
       if (builder.count() > 0
-          && (builder.count() >= pace.messagesMax(nowMillis) || bytes > pace.bytesMax(nowMillis))) {
+          && (builder.count() >= pace.limits.messagesMax(nowMillis)
+              || bytes > pace.limits.bytesMax(nowMillis))) {
         pieces.add(piece(batch, builder, from));
         from += builder.count();
         builder.clear();
@@ -274,13 +275,23 @@ final class ShardBuffer<T> {
 
   /** A try failed: the next one follows after a pause, unless the pause has begun already. */
   void backOff(long nowMillis, double jitter) {
+    backOff(nowMillis, jitter, 0);
+  }
+
+  /**
+   * The same after a refusal that says when to come again.
+   *
+   * @param pauseMillisMin the pause is at least as long
+   */
+  void backOff(long nowMillis, double jitter, long pauseMillisMin) {
     if (nowMillis >= retryAtMillis) {
       long pause =
           Math.min(
               CoreSettings.BACKOFF_MILLIS_MAX,
               CoreSettings.BACKOFF_MILLIS_MIN << Math.min(failuresInRow, 8));
       failuresInRow++;
-      retryAtMillis = nowMillis + Math.max(1, (long) (pause * (0.5 + jitter / 2)));
+      long jittered = Math.max(1, (long) (pause * (0.5 + jitter / 2)));
+      retryAtMillis = nowMillis + Math.max(pauseMillisMin, jittered);
     }
   }
 

@@ -2,9 +2,11 @@ package dev.evenkeel.client.internal.produce.core;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.bus.rate.RequestLimits;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.RefusedException.QuotaReached;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
@@ -52,12 +54,12 @@ class QuotaSendTest {
     core.flush(new Flush(() -> flushed[0]++));
     core.answered(whole, 0, REFUSED, later(1_000, 4), 10);
     assertThat(core.requestMessagesMax(10)).isEqualTo(4);
-    List<OutBatch<Integer>> pieces = core.poll(200);
+    List<OutBatch<Integer>> pieces = core.poll(1_010);
     assertThat(pieces).extracting(piece -> piece.batch.count()).containsExactly(4, 4, 2);
     assertThat(pieces).extracting(OutBatch::firstSequence).containsExactly(0L, 4L, 8L);
     assertThat(pieces).extracting(piece -> piece.batch.firstSequence()).containsExactly(0L, 4L, 8L);
     assertThat(pieces).allMatch(piece -> piece.batch.producerId() == 7);
-    pieces.forEach(piece -> core.answered(piece, 0, TAKEN, null, 300));
+    pieces.forEach(piece -> core.answered(piece, 0, TAKEN, null, 1_100));
     List<BatchResult<Integer>> outcomes = core.takeOutcomes();
     assertThat(outcomes.stream().flatMap(outcome -> outcome.tokens().stream()))
         .containsExactly(0, 1, 2, 3, 4, 5, 6, 7, 8, 9);
@@ -67,7 +69,7 @@ class QuotaSendTest {
     assertThat(flushed[0]).as("flushes end with the last piece").isZero();
     outcomes.forEach(outcome -> outcome.batch().endFlushes());
     assertThat(flushed[0]).isEqualTo(1);
-    assertThat(core.poll(300)).isEmpty();
+    assertThat(core.poll(1_100)).isEmpty();
     assertThat(core.isIdle()).isTrue();
   }
 
@@ -82,11 +84,24 @@ class QuotaSendTest {
     assertThat(core.poll(2_000)).containsExactly(stamped);
   }
 
+  /** What cannot be divided may take minutes to be paid for. */
+  @Test
+  void itComesAgainWhenTheQuotaSaidAndSoOftenThatItIsRemembered() {
+    ProducerCore<Integer> patient = core(1_000_000);
+    OutBatch<Integer> batch = only(patient, 1);
+    patient.answered(batch, 0, REFUSED, later(3_000, 4), 10);
+    assertThat(patient.poll(3_009)).isEmpty();
+    assertThat(patient.wakeAtMillis()).isEqualTo(3_010);
+    assertThat(patient.poll(3_010)).containsExactly(batch);
+    patient.answered(batch, 0, REFUSED, later(170_000, 4), 4_000);
+    assertThat(patient.poll(4_000 + QuotaReached.PAUSE_MILLIS_MAX)).containsExactly(batch);
+  }
+
   @Test
   void itTriesToSendMoreAgainAfterAWhile() {
     core.answered(only(core, 10), 0, REFUSED, later(1_000, 4), 10);
-    assertThat(core.requestMessagesMax(10 + QuotaPace.LIMITS_MILLIS - 1)).isEqualTo(4);
-    assertThat(core.requestMessagesMax(10 + QuotaPace.LIMITS_MILLIS)).isEqualTo(Long.MAX_VALUE);
+    assertThat(core.requestMessagesMax(10 + RequestLimits.KEPT_MILLIS - 1)).isEqualTo(4);
+    assertThat(core.requestMessagesMax(10 + RequestLimits.KEPT_MILLIS)).isEqualTo(Long.MAX_VALUE);
   }
 
   private static OutBatch<Integer> only(ProducerCore<Integer> core, int messages) {
@@ -98,7 +113,7 @@ class QuotaSendTest {
   @Test
   void messagesWaitWhileTheQuotaLetsOthersPass() {
     core.answered(only(core, 9), 0, REFUSED, later(500, 1), 10);
-    long now = 100;
+    long now = 510;
     for (long i : LongStream.range(0, 9).toArray()) {
       List<OutBatch<Integer>> sends = core.poll(now);
       assertThat(core.wakeAtMillis()).as("the next turn").isGreaterThan(now);
@@ -112,6 +127,30 @@ class QuotaSendTest {
       now += 700;
     }
     core.poll(now);
+    assertThat(core.isIdle()).isTrue();
+  }
+
+  @Test
+  void aProducerThatIsClosedWaitsForAQuotaForTheDeliveryTimeoutOnly() {
+    OutBatch<Integer> batch = only(core, 1);
+    long now = 5_000;
+    core.answered(batch, 0, REFUSED, later(1_700, Long.MAX_VALUE), 900);
+    core.poll(2_600);
+    core.answered(batch, 0, REFUSED, later(4_000, Long.MAX_VALUE), now);
+    core.close(now);
+    send(core, 1);
+    core.poll(now + TIMEOUT_MILLIS - 1);
+    assertThat(core.takeOutcomes()).as("an open batch is behind the other").isEmpty();
+    assertThat(core.wakeAtMillis()).isEqualTo(now + TIMEOUT_MILLIS);
+    assertThat(core.isOver(now + TIMEOUT_MILLIS - 1)).isFalse();
+    core.poll(now + TIMEOUT_MILLIS);
+    assertThat(core.isOver(now + TIMEOUT_MILLIS)).isTrue();
+    List<BatchResult<Integer>> outcomes = core.takeOutcomes();
+    assertThat(outcomes).hasSize(2);
+    assertThat(outcomes.get(0).refused())
+        .isInstanceOf(RefusedException.class)
+        .hasMessageContaining("after the producer was closed")
+        .hasMessageContaining("used up");
     assertThat(core.isIdle()).isTrue();
   }
 
