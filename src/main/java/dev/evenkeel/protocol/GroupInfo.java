@@ -26,7 +26,7 @@ import java.util.TreeMap;
 public record GroupInfo(
     String name,
     GroupPolicy policy,
-    SortedMap<String, Long> subscriptions,
+    Map<String, Long> subscriptions,
     StartAt start,
     long createdMillis,
     long seenMillis,
@@ -40,7 +40,7 @@ public record GroupInfo(
   public static final int PATTERNS_MAX = 1_000;
 
   public GroupInfo {
-    subscriptions = Collections.unmodifiableSortedMap(new TreeMap<>(subscriptions));
+    subscriptions = SharedMap.of(subscriptions);
     patterns = Collections.unmodifiableSortedMap(new TreeMap<>(patterns));
   }
 
@@ -48,7 +48,7 @@ public record GroupInfo(
   public GroupInfo(
       String name,
       GroupPolicy policy,
-      SortedMap<String, Long> subscriptions,
+      Map<String, Long> subscriptions,
       StartAt start,
       long createdMillis,
       long seenMillis,
@@ -64,10 +64,11 @@ public record GroupInfo(
         Collections.emptySortedMap());
   }
 
-  private static <K> SortedMap<K, Long> with(
-      SortedMap<K, Long> before, Collection<K> more, long millis) {
-    SortedMap<K, Long> after = new TreeMap<>(before);
-    more.forEach(each -> after.put(each, millis));
+  private Map<String, Long> with(Collection<String> topics, long millis) {
+    SharedMap<String, Long> after = SharedMap.of(subscriptions);
+    for (String topic : topics) {
+      after = after.with(topic, millis);
+    }
     return after;
   }
 
@@ -86,6 +87,12 @@ public record GroupInfo(
     return subscriptions.containsKey(topic);
   }
 
+  /** Whether a live member has subscribed to the topic last at that active time. */
+  public boolean readsAt(String topic, long millis) {
+    Long seen = subscriptions.get(topic);
+    return seen != null && seen == millis;
+  }
+
   /** Whether it reads a topic of that name if it is made now. */
   public boolean takesIn(String topic) {
     return patterns.keySet().stream().anyMatch(pattern -> pattern.takesIn(topic));
@@ -98,26 +105,25 @@ public record GroupInfo(
 
   /** The same without a topic, or without a pattern. */
   public GroupInfo without(String topic) {
-    SortedMap<String, Long> others = new TreeMap<>(subscriptions);
-    others.remove(topic);
     SortedMap<GroupPattern, Long> left = new TreeMap<>(patterns);
     left.keySet().removeIf(pattern -> pattern.entry().equals(topic));
-    return with(others, seenMillis, left);
+    return with(SharedMap.of(subscriptions).without(topic), seenMillis, left);
   }
 
   /** The same, which reads these topics, too. */
   public GroupInfo taking(Collection<String> topics, long activeMillis) {
-    return with(with(subscriptions, topics, activeMillis), seenMillis, patterns);
+    return with(with(topics, activeMillis), seenMillis, patterns);
   }
 
   /** The same, seen at that active time with live members that subscribe to {@code topics}. */
   public GroupInfo seenAt(long millis, Collection<String> topics) {
-    return with(with(subscriptions, topics, millis), millis, patterns);
+    return with(with(topics, millis), millis, patterns);
   }
 
   /** The same, with live members that subscribe to these patterns at that active time. */
   public GroupInfo seenWith(Collection<GroupPattern> seen, long millis) {
-    SortedMap<GroupPattern, Long> all = new TreeMap<>(with(patterns, seen, millis));
+    SortedMap<GroupPattern, Long> all = new TreeMap<>(patterns);
+    seen.forEach(pattern -> all.put(pattern, millis));
     while (all.size() > PATTERNS_MAX) {
       all.remove(Collections.min(all.entrySet(), Map.Entry.comparingByValue()).getKey());
     }
@@ -125,9 +131,7 @@ public record GroupInfo(
   }
 
   private GroupInfo with(
-      SortedMap<String, Long> newSubscriptions,
-      long seen,
-      SortedMap<GroupPattern, Long> newPatterns) {
+      Map<String, Long> newSubscriptions, long seen, SortedMap<GroupPattern, Long> newPatterns) {
     return new GroupInfo(
         name, policy, newSubscriptions, start, createdMillis, seen, assignor, newPatterns);
   }

@@ -61,6 +61,7 @@ public record GroupDecider(MetaTables tables) {
           GROUP_MISMATCH,
           "group '" + name + "' uses assignor " + known.assignor() + ", not " + assignor);
     }
+    long activeMillis = tables.counters().activeMillis();
     GroupInfo next =
         new GroupInfo(
                 name,
@@ -68,11 +69,12 @@ public record GroupDecider(MetaTables tables) {
                 known == null ? Collections.emptySortedMap() : known.subscriptions(),
                 known == null ? command.start() : known.start(),
                 known == null ? nowMillis : known.createdMillis(),
-                0,
+                activeMillis,
                 assignor,
                 known == null ? Collections.emptySortedMap() : known.patterns())
-            .seenAt(tables.counters().activeMillis(), command.topics());
-    int topics = next.subscriptions().size();
+            .seenWith(command.patterns(), activeMillis);
+    GroupInfo taken = next.taking(command.topics(), activeMillis);
+    int topics = taken.subscriptions().size();
     int max =
         tables.featureLevel() < FeatureLevel.TOPIC_PATTERNS
             ? GROUP_TOPICS_MAX_FORMER
@@ -81,33 +83,37 @@ public record GroupDecider(MetaTables tables) {
       return Decision.refused(
           TOO_LARGE, "group '" + name + "' with " + topics + " topics: at most " + max);
     }
-    next = subscribed(next, command.patterns());
+    List<String> more = new ArrayList<>(command.topics());
+    more.addAll(takenIn(taken, known, command.patterns()));
     // Broadcast has no pauses.
-    return next.policy().isBroadcast()
-        ? put(next, new PauseDecider(tables).ofGroup(name))
-        : put(next);
+    return put(
+        next,
+        more,
+        next.policy().isBroadcast() ? new PauseDecider(tables).ofGroup(name) : List.of());
   }
 
   /**
    * Members have subscribed to patterns. What a new one takes in now is read from now on. Later
    * topics come to be read when they are made; see {@link TopicDecider#activate}.
+   *
+   * @param group as it is going to be
+   * @param known as it was; null: it is new
    */
-  private GroupInfo subscribed(GroupInfo group, List<GroupPattern> patterns) {
+  private List<String> takenIn(GroupInfo group, GroupInfo known, List<GroupPattern> patterns) {
     List<GroupPattern> fresh =
-        patterns.stream().filter(each -> !group.patterns().containsKey(each)).toList();
+        patterns.stream()
+            .filter(each -> known == null || !known.patterns().containsKey(each))
+            .toList();
     int room = Limits.TOPICS_MAX - group.subscriptions().size();
-    List<String> topics =
-        fresh.isEmpty()
-            ? List.of()
-            : tables.topics().stream()
-                .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
-                .map(TopicInfo::name)
-                .filter(topic -> !group.reads(topic))
-                .filter(topic -> fresh.stream().anyMatch(pattern -> pattern.takesIn(topic)))
-                .limit(room)
-                .toList();
-    long activeMillis = tables.counters().activeMillis();
-    return group.taking(topics, activeMillis).seenWith(patterns, activeMillis);
+    return fresh.isEmpty()
+        ? List.of()
+        : tables.topics().stream()
+            .filter(topic -> topic.state() == TopicInfo.State.ACTIVE)
+            .map(TopicInfo::name)
+            .filter(topic -> !group.reads(topic))
+            .filter(topic -> fresh.stream().anyMatch(pattern -> pattern.takesIn(topic)))
+            .limit(room)
+            .toList();
   }
 
   /** Topics and patterns that the group has not declared are left out. */
@@ -133,6 +139,7 @@ public record GroupDecider(MetaTables tables) {
       return unknown(command.name());
     }
     List<MetaChange> changes = new ArrayList<>();
+    removeTopicRows(command.name(), changes);
     changes.add(MetaChange.removeGroup(command.name()));
     changes.add(MetaChange.removeGroupLease(command.name()));
     long term = tables.groupLease(command.name()).term();
@@ -158,14 +165,42 @@ public record GroupDecider(MetaTables tables) {
         : Decision.unchanged(new Reply.OfGroup(known));
   }
 
-  private static Decision<MetaChange> put(GroupInfo group) {
+  private Decision<MetaChange> put(GroupInfo group) {
     return put(group, List.of());
   }
 
-  private static Decision<MetaChange> put(GroupInfo group, List<MetaChange> more) {
+  private Decision<MetaChange> put(GroupInfo group, List<MetaChange> more) {
     List<MetaChange> changes = new ArrayList<>(more);
+    removeTopicRows(group.name(), changes);
     changes.add(MetaChange.putGroup(group));
     return new Decision<>(changes, new Reply.OfGroup(group));
+  }
+
+  /**
+   * Writes the record, or only what is new in it if that is topics alone.
+   *
+   * @param topics which the group reads, too, and which members want now
+   */
+  private Decision<MetaChange> put(GroupInfo group, List<String> topics, List<MetaChange> more) {
+    long activeMillis = tables.counters().activeMillis();
+    GroupInfo next = group.taking(topics, activeMillis);
+    if (tables.featureLevel() < FeatureLevel.ADDED_TOPICS
+        || !group.equals(tables.group(group.name()))) {
+      return put(next, more);
+    }
+    List<MetaChange> changes = new ArrayList<>(more);
+    topics.stream()
+        .filter(topic -> !group.readsAt(topic, activeMillis))
+        .distinct()
+        .forEach(topic -> changes.add(MetaChange.addTopic(group.name(), topic, activeMillis)));
+    return new Decision<>(changes, new Reply.OfGroup(next));
+  }
+
+  /** The group's record is written as a whole, or goes. */
+  private void removeTopicRows(String group, List<MetaChange> changes) {
+    for (String topic : tables.topicRows(group)) {
+      changes.add(MetaChange.removeTopicRow(group, topic));
+    }
   }
 
   private static Decision<MetaChange> unknown(String group) {

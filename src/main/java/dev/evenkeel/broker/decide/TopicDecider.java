@@ -95,8 +95,10 @@ public record TopicDecider(MetaTables tables) {
         : tables.readers(topic).stream()
             .map(tables::group)
             .filter(group -> !group.reads(topic.name()))
-            .map(group -> group.taking(List.of(topic.name()), tables.counters().activeMillis()))
-            .map(MetaChange::putGroup)
+            .map(
+                group ->
+                    MetaChange.addTopic(
+                        group.name(), topic.name(), tables.counters().activeMillis()))
             .toList();
   }
 

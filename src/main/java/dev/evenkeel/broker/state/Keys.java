@@ -19,6 +19,7 @@ import java.util.Arrays;
  *            'E'                    the highest epoch of a removed lease
  *            'G'                    the lowest generation of a new lease
  *            'G' name               group             (meta log group)
+ *            'U' group 0 topic      topic that came to a group's record since the record was written
  *            'L' name               lease of a group  (meta log group)
  *            'P' name               named producer    (meta log group)
  *            'N'                    next ids and other growing numbers (meta log group)
@@ -88,6 +89,15 @@ public final class Keys {
   static byte[] named(char tag, String name) {
     byte[] utf8 = name.getBytes(StandardCharsets.UTF_8);
     return ByteBuffer.allocate(1 + utf8.length).put((byte) tag).put(utf8).array();
+  }
+
+  static byte[] groupTopic(String group, String topic) {
+    return named('U', group + '\0' + topic);
+  }
+
+  /** The group and the topic of a {@link #groupTopic} key. */
+  static String[] groupTopic(byte[] key) {
+    return new String(key, 1, key.length - 1, StandardCharsets.UTF_8).split("\0", 2);
   }
 
   /** The kind is one digit. */

@@ -41,13 +41,27 @@ public record MetaChange(byte[] key, byte[] value, Consumer<MetaTables> shown)
     return new MetaChange(Keys.topic(topic.id()), null, tables -> tables.remove(topic));
   }
 
+  /** Writes the whole record. It takes the place of {@link MetaTables#topicRows}. */
   public static MetaChange putGroup(GroupInfo group) {
     byte[] value = RecordCodec.GROUP.encode(group);
     return new MetaChange(Keys.named('G', group.name()), value, tables -> tables.put(group));
   }
 
   public static MetaChange removeGroup(String name) {
-    return new MetaChange(Keys.named('G', name), null, tables -> tables.groups.remove(name));
+    return new MetaChange(Keys.named('G', name), null, tables -> tables.removeGroup(name));
+  }
+
+  /** Removes the row that {@link #addTopic} has put. */
+  public static MetaChange removeTopicRow(String group, String topic) {
+    return new MetaChange(Keys.groupTopic(group, topic), null, tables -> {});
+  }
+
+  /** The group reads one more topic. That costs no more in a group that reads many. */
+  public static MetaChange addTopic(String group, String topic, long activeMillis) {
+    return new MetaChange(
+        Keys.groupTopic(group, topic),
+        Codec.I64.encode(activeMillis),
+        tables -> tables.addTopic(group, topic, activeMillis));
   }
 
   public static MetaChange putGroupLease(GroupLease lease) {

@@ -18,10 +18,12 @@ import dev.evenkeel.storage.Store;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
 
@@ -33,6 +35,10 @@ public final class MetaTables {
   final Map<Integer, TopicInfo> topics = new ConcurrentSkipListMap<>();
   final Map<String, Integer> topicIds = new ConcurrentHashMap<>();
   final Map<String, GroupInfo> groups = new ConcurrentSkipListMap<>();
+
+  /** By group, the topics that have rows of their own; only for the applying thread. */
+  private final Map<String, Set<String>> topicRows = new HashMap<>();
+
   final Map<String, GroupLease> groupLeases = new ConcurrentSkipListMap<>();
   final Map<String, NamedProducer> producers = new ConcurrentHashMap<>();
   final Map<Long, String> producerNames = new ConcurrentHashMap<>();
@@ -103,6 +109,10 @@ public final class MetaTables {
           switch (key[0]) {
             case 'T' -> tables.put(RecordCodec.TOPIC.read(in));
             case 'G' -> tables.put(RecordCodec.GROUP.read(in));
+            case 'U' -> {
+              String[] added = Keys.groupTopic(key);
+              tables.addTopic(added[0], added[1], in.i64());
+            }
             case 'L' -> tables.put(RecordCodec.GROUP_LEASE.read(in));
             case 'P' -> tables.put(NamedProducer.CODEC.read(in));
             case 'M' -> tables.moves.put(Keys.moveNumber(key), RecordCodec.MOVE.read(in));
@@ -149,8 +159,28 @@ public final class MetaTables {
     topics.remove(topic.id());
   }
 
+  /** The row of the group has all of its topics. */
   void put(GroupInfo group) {
     groups.put(group.name(), group);
+    topicRows.remove(group.name());
+  }
+
+  void removeGroup(String name) {
+    groups.remove(name);
+    topicRows.remove(name);
+  }
+
+  void addTopic(String group, String topic, long activeMillis) {
+    groups.computeIfPresent(group, (name, info) -> info.taking(List.of(topic), activeMillis));
+    topicRows.computeIfAbsent(group, any -> new TreeSet<>()).add(topic);
+  }
+
+  /**
+   * The topics that came to a group since its record was written, sorted: they have rows of their
+   * own. Only for the applying thread.
+   */
+  public Set<String> topicRows(String group) {
+    return topicRows.getOrDefault(group, Set.of());
   }
 
   void put(GroupLease lease) {

@@ -8,7 +8,6 @@ import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.TreeSet;
 
 /**
  * Which topics the members of a group read. A member reads a topic as soon as the group's record
@@ -62,14 +61,14 @@ final class GroupTopics {
   }
 
   private static Reading reading(GroupInfo info, Set<String> wanted) {
-    Set<String> missing = new TreeSet<>(wanted);
-    missing.removeIf(topic -> info != null && info.reads(topic));
+    List<String> missing =
+        wanted.stream().filter(topic -> info == null || !info.reads(topic)).sorted().toList();
     Set<String> read = wanted;
     if (!missing.isEmpty()) {
       read = new HashSet<>(wanted);
-      read.removeAll(missing);
+      missing.forEach(read::remove);
     }
-    return new Reading(wanted, read, List.copyOf(missing));
+    return new Reading(wanted, read, missing);
   }
 
   /** How many topics the next command may add. */

@@ -17,8 +17,8 @@ package dev.evenkeel.protocol.wire;
  * 9       quotas, paused groups, delayed messages that are cancelled, and fetches with filters
  * 10      leases from the moment in which a group subscribes, leases that count crashes or say what
  *         was skipped, more topics than 10,000, or than 1,000 for a group, patterns of topics in a
- *         group's record, former ids of delayed messages that a reshard moved, bodies of which a part
- *         is left, and what dropped shards had taken
+ *         group's record, rows for topics that come to it, former ids of delayed messages that a
+ *         reshard moved, bodies of which a part is left, and what dropped shards had taken
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -69,6 +69,9 @@ public final class FeatureLevel {
    * the records of groups, and more topics than before.
    */
   public static final int TOPIC_PATTERNS = 10;
+
+  /** From here on topics that come to a group's record have rows of their own. */
+  public static final int ADDED_TOPICS = 10;
 
   /** From here on delayed messages that a reshard moved can be found by their former ids. */
   public static final int MOVED_IDS = 10;

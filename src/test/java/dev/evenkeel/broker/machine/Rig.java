@@ -78,6 +78,9 @@ public final class Rig {
       data.close();
       data = States.data(directory.resolve("d0"), disk::open, bodies, 1 << 20);
       data.open();
+      meta.close();
+      meta = States.meta(directory.resolve("meta"), disk::open);
+      meta.open();
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }

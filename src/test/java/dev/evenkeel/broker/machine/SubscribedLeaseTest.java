@@ -4,9 +4,13 @@ import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.broker.decide.GroupDecider;
+import dev.evenkeel.broker.decide.TopicDecider;
+import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
@@ -222,5 +226,94 @@ class SubscribedLeaseTest {
     rig.run(new MetaCommand.ForgetTopic("late", "t"));
     assertThat(rig.run(new MetaCommand.OpenLayout(id, List.of("g"))))
         .isInstanceOf(Reply.OfTopic.class);
+  }
+
+  private TopicInfo create(String name) {
+    return ((Reply.OfTopic) rig.run(new MetaCommand.CreateTopic(name, 1, TopicConfig.DEFAULT)))
+        .topic();
+  }
+
+  private static MetaCommand.DeclareGroup declares(String... topics) {
+    return new MetaCommand.DeclareGroup(
+        "g",
+        GroupPolicy.SHARDED,
+        List.of(topics),
+        StartAt.EARLIEST,
+        false,
+        null,
+        List.of(new GroupPattern("t*", null)));
+  }
+
+  private static int written(List<MetaChange> changes) {
+    return changes.stream().mapToInt(each -> each.key().length + each.value().length).sum();
+  }
+
+  /** A group with a pattern that has taken in so many topics. */
+  private void takeIn(int topics) {
+    rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.TOPIC_PATTERNS));
+    rig.run(declares("named"));
+    for (int i = 0; i < topics; i++) {
+      rig.run(new MetaCommand.ActivateTopic(create("t" + i).id(), List.of("g")));
+    }
+  }
+
+  /** What is written for a topic does not grow with what the groups read that take it in. */
+  @Test
+  void aTopicCostsTheSameInAGroupThatReadsMany() {
+    takeIn(2_000);
+    MetaCommand.ActivateTopic next =
+        new MetaCommand.ActivateTopic(create("t_next").id(), List.of("g"));
+    assertThat(written(new TopicDecider(rig.meta.tables()).activate(next).changes()))
+        .isLessThan(500);
+    rig.run(next);
+    MetaCommand.DeclareGroup declares = declares("other", "t_next");
+    assertThat(written(new GroupDecider(rig.meta.tables()).declare(declares, rig.now).changes()))
+        .isLessThan(500);
+    rig.run(declares);
+    GroupInfo group = rig.meta.tables().group("g");
+    assertThat(group.topics()).hasSize(2_003).contains("named", "other", "t0", "t_next").isSorted();
+    rig.reopen();
+    assertThat(rig.meta.tables().group("g")).isEqualTo(group);
+  }
+
+  /** They could not read a row of its own. */
+  @Test
+  void nodesOfFormerVersionsFindAllTopicsInTheRecord() {
+    rig.run(Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("a"), StartAt.EARLIEST, false));
+    rig.run(Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("b"), StartAt.EARLIEST, false));
+    assertThat(rig.meta.tables().topicRows("g")).isEmpty();
+    rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.ADDED_TOPICS));
+    rig.run(Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("c"), StartAt.EARLIEST, false));
+    assertThat(rig.meta.tables().topicRows("g")).containsExactly("c");
+  }
+
+  @Test
+  void whatIsSaidOfATopicLaterIsNotUndoneByARestart() {
+    takeIn(3);
+    rig.run(new MetaCommand.AddActiveTime(60_000));
+    rig.run(new MetaCommand.SeeGroup("g", List.of("t0")));
+    rig.run(new MetaCommand.ForgetTopic("g", "t1"));
+    create("t3");
+    rig.run(new MetaCommand.ActivateTopic(rig.meta.tables().topic("t3").id(), List.of("g")));
+    GroupInfo group = rig.meta.tables().group("g");
+    assertThat(group.subscriptions().toString()).isEqualTo("{named=0, t0=60000, t2=0, t3=60000}");
+    rig.reopen();
+    assertThat(rig.meta.tables().group("g")).isEqualTo(group);
+
+    rig.run(declares("u0"));
+    rig.run(declares("u1", "t0"));
+    assertThat(rig.meta.tables().topicRows("g")).containsExactly("u1");
+    rig.run(new MetaCommand.AddActiveTime(1_000));
+    rig.run(declares("u1"));
+    rig.run(declares("t0"));
+    group = rig.meta.tables().group("g");
+    assertThat(group.subscriptions().toString())
+        .isEqualTo("{named=0, t0=61000, t2=0, t3=60000, u0=60000, u1=61000}");
+    rig.reopen();
+    assertThat(rig.meta.tables().group("g")).isEqualTo(group);
+    rig.run(new MetaCommand.ForgetGroup("g"));
+    rig.run(Commands.declareGroup("g", GroupPolicy.SHARDED, List.of("x"), StartAt.EARLIEST, false));
+    rig.reopen();
+    assertThat(rig.meta.tables().group("g").topics()).containsExactly("x");
   }
 }
