@@ -32,7 +32,7 @@ class ThreeNodesIT {
       Jar.Running one = trio.consume("one", "orders", "g");
       Jar.Running two = trio.consume("two", "orders", "g");
       List<Jar.Running> level =
-          trio.nodes.stream().map(home -> levelMember(home, "at-" + trio.id(home))).toList();
+          trio.nodes.stream().map(home -> levelMember(home, "at-" + Trio.id(home))).toList();
       Path lines = Lines.write(directory.resolve("lines"), MESSAGES, 100);
       TopicMessages.send(trio.nodes.get(1), "orders", lines, Lines.KEY_REGEX);
       // Each node takes messages for every shard, whoever leads it.
