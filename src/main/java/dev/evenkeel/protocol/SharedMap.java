@@ -10,13 +10,15 @@ import java.util.List;
 import java.util.Map;
 import java.util.NoSuchElementException;
 import java.util.Set;
+import java.util.concurrent.ThreadLocalRandom;
 
 /**
  * A sorted map that never changes. One that differs in an entry shares all others with it, so that
  * a change of a large map costs little.
  *
  * <p>It is a treap: a search tree of the keys in which every node has a higher rank than those
- * below it. Ranks are mixed hashes of the keys, so the same entries make the same tree.
+ * below it (Aragon and Seidel, 1989). Ranks are random: nobody can choose keys that make the tree
+ * deep.
  */
 public final class SharedMap<K extends Comparable<? super K>, V> extends AbstractMap<K, V> {
   private record Node<K, V>(
@@ -68,8 +70,7 @@ public final class SharedMap<K extends Comparable<? super K>, V> extends Abstrac
   }
 
   private static <K, V> Node<K, V> entry(K key, V value) {
-    int hash = key.hashCode() * 0x9E3779B9;
-    return node(Map.entry(key, value), (hash ^ hash >>> 15) * 0x85EBCA6B, null, null);
+    return node(Map.entry(key, value), ThreadLocalRandom.current().nextInt(), null, null);
   }
 
   private static <K, V> Node<K, V> node(
