@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.RecordCodec;
@@ -109,13 +110,19 @@ final class ClusterCalls {
   }
 
   /**
-   * As {@link #topics}; before a topic counts as missing, the leader of the meta group is asked.
+   * As {@link #topics}; before a shard counts as missing, the leader of the meta group is asked.
    *
    * @param topic its name
+   * @param shard negative: any shard of the topic
    */
-  Future<ClusterView> topicsWith(String topic) {
+  Future<ClusterView> topicsWith(String topic, int shard) {
     return topics()
-        .compose(view -> view.topic(topic) == null ? newestTopics() : Future.succeededFuture(view));
+        .compose(
+            view -> {
+              TopicInfo found = view.topic(topic);
+              boolean has = found != null && (shard < 0 || found.has(shard));
+              return has ? Future.succeededFuture(view) : newestTopics();
+            });
   }
 
   /** The event bus asks the brokers in turn, so the leader answers before long. */

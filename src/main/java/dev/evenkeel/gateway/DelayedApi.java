@@ -67,7 +67,7 @@ final class DelayedApi {
     byte[] keyBytes = key == null ? null : TextOrBase64.utf8("key", key);
     DelayedMerge merge = new DelayedMerge(limit, Page.BYTES_MAX);
     return calls
-        .topicsWith(topicName)
+        .newestTopics()
         .compose(
             view ->
                 read(
@@ -197,7 +197,7 @@ final class DelayedApi {
       BiFunction<TopicInfo, DelayedId, Future<?>> action,
       int looks) {
     return calls
-        .topicsWith(topicName)
+        .topicsWith(topicName, id.shard())
         .compose(
             view -> {
               TopicInfo topic = view.existing(topicName);

@@ -48,7 +48,7 @@ final class MessagesApi {
     byte[] keyBytes = key == null ? null : TextOrBase64.utf8("key", key);
     boolean paged = JsonFields.flag(request, "page");
     return calls
-        .topicsWith(topicName)
+        .topicsWith(topicName, index)
         .compose(
             view -> {
               Shard shard = shard(view.existing(topicName), index);

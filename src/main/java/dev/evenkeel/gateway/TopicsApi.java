@@ -81,7 +81,7 @@ final class TopicsApi {
 
   private Future<Object> get(String name) {
     return calls
-        .topicsWith(name)
+        .newestTopics()
         .compose(
             view -> {
               TopicInfo topic = view.existing(name);

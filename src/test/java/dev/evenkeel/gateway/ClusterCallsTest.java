@@ -5,10 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -16,8 +19,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** Brokers answer in turn, and those that follow hear of a new topic later than the leader. */
+/** Brokers answer in turn, and those that follow hear of a change later than the leader. */
 class ClusterCallsTest {
+  private static final TopicInfo TOPIC =
+      new TopicInfo(1, "t", 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1);
+
   private final Vertx vertx = Vertx.vertx();
   private final FakeLink link = new FakeLink(vertx);
   private final ClusterCalls calls = new ClusterCalls(link);
@@ -33,24 +39,35 @@ class ClusterCallsTest {
 
   /** The nodes in turn; one of them has heard of the topic. */
   private void serve(String knows) {
+    serve(knows, TOPIC, null);
+  }
+
+  /**
+   * The nodes in turn.
+   *
+   * @param now the topic as one of them knows it
+   * @param before the topic as the others know it; null: they do not
+   */
+  private void serve(String knows, TopicInfo now, TopicInfo before) {
     link.serve(
         Addresses.VIEW,
         request -> {
           String node = nodes.get(asked.getAndIncrement() % nodes.size());
-          return Future.succeededFuture(view(node, node.equals(knows)).toJson().toBuffer());
+          boolean hasHeard = node.equals(knows);
+          TopicInfo topic = hasHeard ? now : before;
+          return Future.succeededFuture(
+              view(node, hasHeard, topic == null ? List.of() : List.of(topic)).toJson().toBuffer());
         });
   }
 
-  private ClusterView view(String node, boolean hasHeard) {
+  private ClusterView view(String node, boolean hasHeard, List<TopicInfo> topics) {
     return new ClusterView(
         "c",
         node,
         leader,
         new ArrayList<>(List.of("n1")),
         nodes,
-        hasHeard
-            ? List.of(new TopicInfo(1, "t", 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1))
-            : List.of(),
+        topics,
         1,
         List.of(1L),
         true,
@@ -65,7 +82,7 @@ class ClusterCallsTest {
   void aTopicThatFollowersHaveNotHeardOfIsFound() throws Exception {
     serve("n3");
     for (int i = 0; i < nodes.size(); i++) {
-      assertThat(await(calls.topicsWith("t")).topic("t")).isNotNull();
+      assertThat(await(calls.topicsWith("t", -1)).topic("t")).isNotNull();
       assertThat(await(calls.newestTopics()).topic("t")).isNotNull();
     }
   }
@@ -74,14 +91,42 @@ class ClusterCallsTest {
   void withoutALeaderTheNewestViewCounts() throws Exception {
     leader = null;
     serve("n2");
-    assertThat(await(calls.topicsWith("t")).topic("t")).isNotNull();
+    assertThat(await(calls.topicsWith("t", -1)).topic("t")).isNotNull();
     assertThat(await(calls.newestTopics()).metaIndex()).isEqualTo(8);
   }
 
   @Test
   void aTopicThatTheLeaderDoesNotKnowIsMissingSoon() throws Exception {
     serve("none");
-    assertThat(await(calls.topicsWith("t")).topic("t")).isNull();
+    assertThat(await(calls.topicsWith("t", -1)).topic("t")).isNull();
     assertThat(asked).hasValueLessThan(2 * nodes.size());
+  }
+
+  @Test
+  void aShardThatFollowersHaveNotHeardOfIsFound() throws Exception {
+    serve("n3", TOPIC.opening(2, List.of(0)).opened(2), TOPIC);
+    for (int i = 0; i < nodes.size(); i++) {
+      assertThat(await(calls.topicsWith("t", 2)).topic("t").has(2)).isTrue();
+    }
+    assertThat(await(calls.topicsWith("t", 7)).topic("t").has(7)).isFalse();
+  }
+
+  /** As a user sees a topic right after its change, whichever node answers. */
+  @Test
+  void aTopicIsShownAsItWasChangedLast() throws Exception {
+    serve("n3", TOPIC.configured(new TopicConfig(7, -1, -1)), TOPIC);
+    link.serve(
+        Addresses.control("n1"),
+        request -> Future.succeededFuture(Frames.refusal(Refusal.INVALID.error("no figures"))));
+    TopicsApi topics = new TopicsApi(calls, new ReadyApi(calls));
+    for (int i = 0; i < nodes.size(); i++) {
+      Object shown =
+          topics
+              .answer(new JsonObject().put("action", "get").put("name", "t"))
+              .toCompletionStage()
+              .toCompletableFuture()
+              .get(20, TimeUnit.SECONDS);
+      assertThat(((JsonObject) shown).getLong("retentionMillis")).isEqualTo(7);
+    }
   }
 }
