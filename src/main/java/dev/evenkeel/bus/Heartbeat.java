@@ -1,8 +1,10 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MessageFilter;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -48,6 +50,9 @@ import java.util.Objects;
  *     #user}, the node says so that took the heartbeat; null: all
  * @param home name of the node at which its program listens, which need not be the node that took
  *     the heartbeat; null: unknown, or known from {@code clusterMember}
+ * @param diedOf if it is leaving: messages that it had in hand, as one that has died of one of
+ *     them. It has not released their shards. At most {@link #DIED_OF_MAX}; the generation counts
+ *     in mode level only. Empty: it ends in good order
  */
 public record Heartbeat(
     String group,
@@ -74,7 +79,8 @@ public record Heartbeat(
     String version,
     boolean joining,
     List<String> mayConsume,
-    String home) {
+    String home,
+    List<MessageId> diedOf) {
 
   /**
    * @throws NullPointerException if there is no instance
@@ -121,8 +127,12 @@ public record Heartbeat(
         null,
         false,
         null,
-        null);
+        null,
+        List.of());
   }
+
+  /** Most {@link #diedOf} of one heartbeat. */
+  public static final int DIED_OF_MAX = 1_000;
 
   /** Most {@link #marks} of one heartbeat. */
   public static final int MARKS_MAX = 1_000;
@@ -172,7 +182,20 @@ public record Heartbeat(
           .unless("joining", false)
           .list("mayConsume", Integer.MAX_VALUE, topic -> topic, JsonArray::getString)
           .unless("mayConsume", null)
-          .unless("home", null);
+          .unless("home", null)
+          .list(
+              "diedOf", DIED_OF_MAX, Heartbeat::place, (array, i) -> message(array.getJsonArray(i)))
+          .unless("diedOf", List.of());
+
+  private static JsonArray place(MessageId of) {
+    return new JsonArray(
+        List.of(of.shard().topicId(), of.shard().shard(), of.offset(), of.generation()));
+  }
+
+  private static MessageId message(JsonArray place) {
+    return new MessageId(
+        new Shard(place.getInteger(0), place.getInteger(1)), place.getLong(2), place.getLong(3));
+  }
 
   /**
    * Settings that a member may ask for.

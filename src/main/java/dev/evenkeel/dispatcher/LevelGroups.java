@@ -7,6 +7,7 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.VertxLink;
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.dispatcher.core.DispatcherCore;
 import dev.evenkeel.dispatcher.core.GroupState;
@@ -193,7 +194,7 @@ final class LevelGroups {
     Open now = open.get(group.name());
     if (members.isEmpty()) {
       if (now != null) {
-        idle(group.name(), now, nowMillis);
+        idle(group, now, nowMillis);
       }
       return;
     }
@@ -210,18 +211,28 @@ final class LevelGroups {
     }
     now.memberlessSinceMillis = -1;
     if (!members.equals(now.members)) {
-      now.members = members;
-      now.dispatcher.members(members);
+      changed(group, now, members);
     }
   }
 
-  private void idle(String group, Open now, long nowMillis) {
+  private static void changed(GroupState group, Open now, List<LiveMember> members) {
+    for (LiveMember each : now.members) {
+      // Of a run that is still there, nothing is known.
+      List<MessageId> diedOf = group.members().takeDiedOf(each.instance());
+      if (!diedOf.isEmpty()) {
+        now.dispatcher.died(each.instance(), diedOf);
+      }
+    }
+    now.members = members;
+    now.dispatcher.members(members);
+  }
+
+  private void idle(GroupState group, Open now, long nowMillis) {
     if (now.memberlessSinceMillis < 0) {
       now.memberlessSinceMillis = nowMillis;
-      now.members = List.of();
-      now.dispatcher.members(List.of());
+      changed(group, now, List.of());
     } else if (nowMillis - now.memberlessSinceMillis >= MEMBERLESS_MILLIS_MAX) {
-      close(group);
+      close(group.name());
     }
   }
 

@@ -13,17 +13,17 @@ import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Collections;
 import java.util.Comparator;
-import java.util.HashSet;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
 /**
  * A member of a group that is asked for messages and told how they ended, request by request. It
- * leaves the group when no request has waited or come for some time. Runs on one context.
+ * leaves the group when no request has waited or come for some time: then its caller has died,
+ * perhaps of a message that it was given. Runs on one context.
  *
  * <p>A request for messages may have a name. If it is {@link #abandon abandoned} because its caller
  * has gone, it waits no longer, and the next request gets what it was given.
@@ -32,7 +32,7 @@ final class PolledConsumer {
   /** Most bytes of payloads in an answer, unless its first message alone is larger. */
   private static final long BYTES_MAX = 1L << 20;
 
-  /** How many of the last requests may still be abandoned after they were answered. */
+  /** How many requests may be abandoned before they come. */
   private static final int POLLS_MAX = 100;
 
   private static final Comparator<Delivery> IN_ORDER =
@@ -51,8 +51,11 @@ final class PolledConsumer {
   /** What has come and was not given to a caller yet. */
   private final ArrayDeque<Delivery> come = new ArrayDeque<>();
 
-  /** What the last requests were given and has not ended, by their names. */
-  private final Map<String, Set<Delivery>> given = new NewestMap<>(POLLS_MAX);
+  /**
+   * What was given to callers and has not ended, each with the name of the request that got it;
+   * null: it had none.
+   */
+  private final Map<Delivery, String> given = new HashMap<>();
 
   /** Names of requests that were abandoned before they came. */
   private final Set<String> abandoned = Collections.newSetFromMap(new NewestMap<>(POLLS_MAX));
@@ -123,13 +126,16 @@ final class PolledConsumer {
     if (waiting != null) {
       return;
     }
-    timer =
-        vertx.setTimer(
-            expiresMillis,
-            fired ->
-                close(
-                    Refusal.UNKNOWN_SESSION.error(
-                        "the session has ended after %d ms without a request", expiresMillis)));
+    timer = vertx.setTimer(expiresMillis, fired -> expire());
+  }
+
+  private void expire() {
+    dropEnded();
+    List<Delivery> diedOf = List.copyOf(given.keySet());
+    end(
+        Refusal.UNKNOWN_SESSION.error(
+            "the session has ended after %d ms without a request", expiresMillis));
+    stream.giveBackAndClose(diedOf);
   }
 
   /**
@@ -143,8 +149,10 @@ final class PolledConsumer {
     if (abandoned.remove(poll)) {
       return Future.succeededFuture(List.of());
     }
-    if (again && hasGiven()) {
-      return Future.succeededFuture(again(poll, max));
+    dropEnded();
+    if (again && !given.isEmpty()) {
+      comeBack(List.copyOf(given.keySet()));
+      return Future.succeededFuture(taken(poll, max));
     }
     if (waiting != null) {
       throw Refusal.OVERLOADED.error(
@@ -163,22 +171,16 @@ final class PolledConsumer {
     return promise.future();
   }
 
-  /** Whether messages were given out that have not ended. */
-  private boolean hasGiven() {
-    Set<Delivery> out = new HashSet<>(stream.unfinished());
-    come.forEach(out::remove);
-    return !out.isEmpty();
-  }
-
-  private List<Delivery> again(String poll, int max) {
-    given.clear();
-    come.clear();
-    comeBack(stream.unfinished());
-    return taken(poll, max);
+  /** A shard may have been lost since its messages came. */
+  private void dropEnded() {
+    Set<Delivery> unfinished = Set.copyOf(stream.unfinished());
+    come.retainAll(unfinished);
+    given.keySet().retainAll(unfinished);
   }
 
   /** Puts messages back that were given out, so that they are the next ones. */
-  private void comeBack(Collection<Delivery> back) {
+  private void comeBack(List<Delivery> back) {
+    back.forEach(given::remove);
     List<Delivery> all = new ArrayList<>(back);
     all.addAll(come);
     all.sort(IN_ORDER);
@@ -196,8 +198,9 @@ final class PolledConsumer {
       left.promise().complete(List.of());
       return;
     }
-    Set<Delivery> lost = given.remove(poll);
-    if (lost == null) {
+    List<Delivery> lost =
+        given.keySet().stream().filter(each -> poll.equals(given.get(each))).toList();
+    if (lost.isEmpty()) {
       abandoned.add(poll);
       return;
     }
@@ -232,11 +235,7 @@ final class PolledConsumer {
   }
 
   private List<Delivery> taken(String poll, int max) {
-    // A shard may have been lost since its messages came.
-    Set<Delivery> unfinished = Set.copyOf(stream.unfinished());
-    come.retainAll(unfinished);
-    given.values().forEach(each -> each.retainAll(unfinished));
-    given.values().removeIf(Set::isEmpty);
+    dropEnded();
     List<Delivery> taken = new ArrayList<>();
     long bytes = 0;
     while (!come.isEmpty() && taken.size() < max) {
@@ -246,9 +245,7 @@ final class PolledConsumer {
       }
       taken.add(come.poll());
     }
-    if (poll != null && !taken.isEmpty()) {
-      given.computeIfAbsent(poll, name -> new HashSet<>()).addAll(taken);
-    }
+    taken.forEach(each -> given.put(each, poll));
     return taken;
   }
 
@@ -271,16 +268,12 @@ final class PolledConsumer {
   }
 
   void done(Delivery delivery) {
-    ended(delivery);
+    given.remove(delivery);
     stream.finish(delivery);
   }
 
-  private void ended(Delivery delivery) {
-    given.values().forEach(each -> each.remove(delivery));
-  }
-
   void failed(Delivery delivery, String error) {
-    ended(delivery);
+    given.remove(delivery);
     stream.fail(delivery, new FailedOverHttp(error));
   }
 
@@ -300,11 +293,7 @@ final class PolledConsumer {
 
   /** Gives back what has not ended, releases every shard, and leaves the group. */
   Future<Void> close() {
-    return close(Refusal.UNKNOWN_SESSION.error("the session was closed"));
-  }
-
-  private Future<Void> close(RefusedException why) {
-    end(why);
+    end(Refusal.UNKNOWN_SESSION.error("the session was closed"));
     return stream.giveBackAndClose();
   }
 

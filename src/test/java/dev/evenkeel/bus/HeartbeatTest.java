@@ -3,6 +3,7 @@ package dev.evenkeel.bus;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
@@ -34,7 +35,9 @@ class HeartbeatTest {
   @Test
   void itIsTheSameAfterTheWire() {
     Heartbeat broken = Heartbeats.with(beat, "breakerOpen", true);
-    for (Heartbeat each : List.of(beat, beat.asClosing(), broken)) {
+    Heartbeat dying =
+        Heartbeats.with(beat, "diedOf", List.of(new MessageId(new Shard(1, 2), 1L << 40, 3)));
+    for (Heartbeat each : List.of(beat, beat.asClosing(), broken, dying)) {
       assertThat(Heartbeat.fromJson(new JsonObject(each.toJson().toBuffer()))).isEqualTo(each);
     }
     assertThat(beat.asClosing().closing()).isTrue();

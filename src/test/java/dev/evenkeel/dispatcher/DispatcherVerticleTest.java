@@ -155,7 +155,8 @@ class DispatcherVerticleTest {
               null,
               false,
               null,
-              null));
+              null,
+              List.of()));
     }
 
     /** It takes up what it is told that it owns. */

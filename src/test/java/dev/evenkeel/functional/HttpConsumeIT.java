@@ -15,9 +15,14 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Members of groups over HTTP, at a real node. */
 class HttpConsumeIT extends OneNode {
@@ -180,6 +185,52 @@ class HttpConsumeIT extends OneNode {
             again -> assertThat(again.getLong("epoch")).isGreaterThan(first.getLong("epoch")));
     assertThat(node.post(left.path + "/extend", "").statusCode()).isEqualTo(404);
     other.close();
+  }
+
+  /** A client takes messages and is gone, again and again, because of one of them. */
+  @Tag("full")
+  @ParameterizedTest
+  @ValueSource(strings = {"sharded", "level"})
+  void whatKillsOneClientAfterTheOtherBecomesADeadLetter(String mode) {
+    String topic = "poison-" + mode;
+    node.createTopic(topic, 2);
+    node.sendByKey(topic, List.of("a", "b", "poison", "c", "d", "e"));
+    JsonObject options = of(topic).put("mode", mode).put("expiresMs", 5_000).put("crashesMax", 3);
+    Set<String> consumed = new TreeSet<>();
+    int deaths = 0;
+    while (letters(topic).isEmpty() || consumed.size() < 5) {
+      assertThat(deaths).isLessThan(5);
+      Session session = new Session(topic, options);
+      boolean dies = false;
+      while (!dies && (letters(topic).isEmpty() || consumed.size() < 5)) {
+        for (JsonObject message : session.poll("waitMs=500")) {
+          if (message.getString("payload").equals("poison")) {
+            dies = true;
+          } else {
+            session.results(List.of(message), List.of());
+            consumed.add(message.getString("payload"));
+          }
+        }
+      }
+      deaths += dies ? 1 : 0;
+      // Whoever has died asks for nothing. Another client is there at once, or a while later.
+      if (deaths % 2 == 1) {
+        Awaitility.await().atMost(Duration.ofSeconds(30)).until(() -> members(topic).isEmpty());
+      }
+    }
+    JsonObject letter = letters(topic).getJsonObject(0);
+    assertThat(letter.getString("payload")).isEqualTo("poison");
+    assertThat(letter.getString("error")).contains("died 3 times while it was handled");
+    assertThat(letters(topic)).hasSize(1);
+    assertThat(consumed).containsExactly("a", "b", "c", "d", "e");
+  }
+
+  private static JsonArray letters(String group) {
+    return new JsonArray(node.get("/api/groups/" + group + "/dead-letters").body());
+  }
+
+  private static JsonArray members(String group) {
+    return new JsonObject(node.get("/api/groups/" + group).body()).getJsonArray("members");
   }
 
   @Test

@@ -4,6 +4,7 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.client.Admin.DeadLetter;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerStream.Finishing;
 import dev.evenkeel.client.Delivery;
@@ -22,9 +23,12 @@ import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
+import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -39,6 +43,12 @@ class SessionsApiTest {
   /** Longer than any of these tests: such a wait ends because of something else. */
   private static final int LONG_MILLIS = 15_000;
 
+  /** Long enough for the next request. */
+  private static final int STAYS_MILLIS = 10_000;
+
+  private static final int MESSAGES = 6;
+  private static final String POISON = "m1";
+
   private final Vertx vertx = Vertx.vertx();
   private final Context context = vertx.getOrCreateContext();
   private EvenkeelClient client;
@@ -52,8 +62,12 @@ class SessionsApiTest {
     client = node.client();
     topic = "t-" + System.nanoTime();
     node.createTopic(topic, 1);
-    here = run(() -> started(new SessionsApi(vertx, client)));
     there = run(() -> started(new SessionsApi(vertx, client)));
+    openSession();
+  }
+
+  private void openSession() {
+    here = run(() -> started(new SessionsApi(vertx, client)));
     JsonObject opened =
         (JsonObject)
             run(
@@ -195,31 +209,37 @@ class SessionsApiTest {
     assertThat(payloads(got(here, "p2", 1))).isEqualTo(expected(0, 1));
   }
 
+  private ConsumerOptions ofGroup(String prefix) {
+    return new ConsumerOptions().setGroup(prefix + topic).setTopics(List.of(topic));
+  }
+
+  /** A session that expires some time after its last request. */
+  private PolledConsumer opened(ConsumerOptions options, int expiresMillis, Promise<Void> ended) {
+    return run(
+        () ->
+            client.stream(options, Finishing.MANUAL)
+                .compose(
+                    stream -> {
+                      Promise<PolledConsumer> made = Promise.promise();
+                      context.runOnContext(
+                          none ->
+                              made.complete(
+                                  new PolledConsumer(
+                                      vertx,
+                                      stream,
+                                      options,
+                                      null,
+                                      expiresMillis,
+                                      ended::tryComplete)));
+                      return made.future();
+                    }));
+  }
+
   /** A session is alive as long as a request waits, and expires after the end of the last one. */
   @Test
   void aSessionDoesNotExpireWhileARequestWaits() {
     Promise<Void> ended = Promise.promise();
-    PolledConsumer polled =
-        run(
-            () ->
-                client.stream(
-                        new ConsumerOptions().setGroup("waits-" + topic).setTopics(List.of(topic)),
-                        Finishing.MANUAL)
-                    .compose(
-                        stream -> {
-                          Promise<PolledConsumer> made = Promise.promise();
-                          context.runOnContext(
-                              none ->
-                                  made.complete(
-                                      new PolledConsumer(
-                                          vertx,
-                                          stream,
-                                          new ConsumerOptions(),
-                                          null,
-                                          500,
-                                          ended::complete)));
-                          return made.future();
-                        }));
+    PolledConsumer polled = opened(ofGroup("waits-"), 500, ended);
     Future<List<Delivery>> waits = begin(() -> polled.poll("p1", 10, LONG_MILLIS, false));
     // Long after it would have expired.
     await(vertx.timer(1_500, TimeUnit.MILLISECONDS));
@@ -231,5 +251,153 @@ class SessionsApiTest {
     assertThatThrownBy(() -> polled.use(null))
         .isInstanceOf(RefusedException.class)
         .hasMessageContaining("without a request");
+  }
+
+  private static String payload(Delivery delivery) {
+    return new String(delivery.message().payload(), StandardCharsets.UTF_8);
+  }
+
+  /** What consumers over HTTP have done that die of one message. */
+  private final class Poisoned {
+    final ConsumerOptions options;
+    final List<String> consumed = new ArrayList<>();
+    final List<Integer> attempts = new ArrayList<>();
+
+    Poisoned(ConsumerOptions options) {
+      this.options = options;
+      send(MESSAGES);
+    }
+
+    List<DeadLetter> letters() {
+      return await(client.admin().deadLetters(options.getGroup(), null, 10));
+    }
+
+    boolean isOver() {
+      return Set.copyOf(consumed).size() == MESSAGES - 1 && !letters().isEmpty();
+    }
+
+    /** The caller takes messages, says of all but the poison that they are done, and dies. */
+    void takeAndDie() {
+      Promise<Void> ended = Promise.promise();
+      PolledConsumer polled = opened(options, 300, ended);
+      boolean dies = false;
+      while (!dies && !ended.future().isComplete() && !isOver()) {
+        for (Delivery each : await(begin(() -> polled.poll("p", 3, 100, false)))) {
+          if (payload(each).equals(POISON)) {
+            attempts.add(each.attempt());
+            dies = true;
+          } else {
+            consumed.add(payload(each));
+            run(
+                () -> {
+                  polled.done(each);
+                  return Future.succeededFuture();
+                });
+          }
+        }
+      }
+      await(ended.future());
+    }
+  }
+
+  /** A message that kills its consumer does not kill consumers over HTTP for ever. */
+  @ParameterizedTest
+  @ValueSource(strings = {"sharded", "level", "singleton"})
+  void whatSessionsDieOfBecomesADeadLetterAndTheOthersAreConsumed(String mode) {
+    Poisoned poisoned =
+        new Poisoned(
+            ofGroup("poisoned-")
+                .setOrder(ConsumerOptions.Order.NONE)
+                .setMode(ConsumerOptions.Mode.valueOf(mode.toUpperCase(Locale.ROOT)))
+                .setCrashesMax(3)
+                .setParallel(2));
+    while (!poisoned.isOver()) {
+      assertThat(poisoned.attempts).hasSizeLessThan(4);
+      poisoned.takeAndDie();
+    }
+    assertThat(poisoned.attempts).hasSize(3).startsWith(1).endsWith(3);
+    assertThat(poisoned.consumed).doesNotContain(POISON);
+    assertThat(poisoned.letters())
+        .singleElement()
+        .satisfies(
+            letter -> {
+              assertThat(letter.json().getString("payload")).isEqualTo(POISON);
+              assertThat(letter.error()).contains("died 3 times while it was handled");
+            });
+  }
+
+  private boolean isMoving(String group) {
+    return await(client.admin().group(group)).json().getJsonArray("shards").stream()
+        .anyMatch(each -> ((JsonObject) each).getString("drainDeadline") != null);
+  }
+
+  /**
+   * Whoever has died is often back before the session expires, and is to get half of its shards.
+   */
+  @Test
+  void itIsADeathAlsoForAShardThatIsToGoToAnother(EmbeddedNode node) {
+    String both = "both-" + topic;
+    node.createTopic(both, 2);
+    Producer producer = await(client.producer(new ProducerOptions().setTopic(both)));
+    for (String key : List.of("a", "b", "c", "d", "e", "f")) {
+      await(producer.send(key, key.getBytes(StandardCharsets.UTF_8)));
+    }
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setGroup(both)
+            .setTopics(List.of(both))
+            .setParallel(10)
+            .setOrder(ConsumerOptions.Order.NONE);
+    Promise<Void> ended = Promise.promise();
+    PolledConsumer died = opened(options.setMember("died"), 1_000, ended);
+    List<Delivery> inHand = new ArrayList<>();
+    while (inHand.size() < 6) {
+      inHand.addAll(await(begin(() -> died.poll("p", 6, LONG_MILLIS, false))));
+    }
+    assertThat(inHand).extracting(Delivery::shard).contains(0, 1);
+    // As long as a request waits, it does not expire.
+    begin(() -> died.poll("stays", 1, LONG_MILLIS, false));
+    PolledConsumer back = opened(options.setMember("back"), STAYS_MILLIS, Promise.promise());
+    Future<List<Delivery>> waits = begin(() -> back.poll("p", 6, LONG_MILLIS, false));
+    Awaitility.await().until(() -> isMoving(both));
+    run(() -> abandoned(died, "stays"));
+    await(ended.future());
+    List<Delivery> again = new ArrayList<>(await(waits));
+    while (again.stream().map(Delivery::shard).distinct().count() < 2) {
+      again.addAll(await(begin(() -> back.poll("p", 6, LONG_MILLIS, false))));
+    }
+    for (int shard = 0; shard < 2; shard++) {
+      int of = shard;
+      assertThat(again.stream().filter(each -> each.shard() == of).findFirst())
+          .hasValueSatisfying(each -> assertThat(each.attempt()).isEqualTo(2));
+    }
+    run(back::close);
+  }
+
+  /** Nobody has died of these. */
+  @ParameterizedTest
+  @ValueSource(strings = {"closed", "never got it", "stopped"})
+  void whatIsGivenBackIsNotHeldAgainstAMessage(String how) {
+    send(1);
+    for (int i = 0; i < 2; i++) {
+      if (how.equals("stopped")) {
+        assertThat(got(here, "p" + i, 1)).allMatch(each -> each.getInteger("attempt") == 1);
+        run(() -> here.stop());
+        openSession();
+        continue;
+      }
+      Promise<Void> ended = Promise.promise();
+      boolean closes = how.equals("closed");
+      PolledConsumer polled = opened(ofGroup("back-"), closes ? STAYS_MILLIS : 1_000, ended);
+      List<Delivery> got = await(begin(() -> polled.poll("p", 1, LONG_MILLIS, false)));
+      assertThat(got).hasSize(1).allMatch(each -> each.attempt() == 1);
+      run(() -> closes ? polled.close() : abandoned(polled, "p"));
+      await(ended.future());
+    }
+  }
+
+  private static Future<Void> abandoned(PolledConsumer polled, String poll) {
+    polled.abandon(poll);
+    return Future.succeededFuture();
   }
 }

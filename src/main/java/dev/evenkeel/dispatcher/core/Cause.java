@@ -8,6 +8,8 @@ public enum Cause {
   TIMEOUT("member timed out"),
   /** The cluster lost the program that it ran in. */
   MEMBER_LEFT("member crashed"),
+  /** It said that it had messages in hand when it ended, and may have died of one of them. */
+  EXPIRED("session expired"),
   /** A later run of a member in its grace time. */
   BACK("member came back"),
   /** A later run of the same name. */
@@ -38,6 +40,11 @@ public enum Cause {
 
   Cause(String word) {
     this.word = word;
+  }
+
+  /** Whether the run itself has said that it ends. */
+  boolean isLeaving() {
+    return this == LEAVE || this == EXPIRED;
   }
 
   public String word() {

@@ -378,6 +378,12 @@ final class GroupPlan {
         return new ShardStep.Wait(untilMillis);
       }
     }
+    if (owner == ShardStep.Owner.DEAD
+        && lease.drain() != null
+        && state.endings.of(lease.instance()) == Cause.EXPIRED) {
+      // To the log, an owner that was asked for the shard has not died of a message.
+      return new ShardStep.DrainTo(null);
+    }
     String target = group.target(shard.shard);
     Member next = target == null ? null : group.live(target);
     return ShardStep.next(

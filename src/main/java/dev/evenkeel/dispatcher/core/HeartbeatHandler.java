@@ -92,9 +92,9 @@ final class HeartbeatHandler {
   private void leave(long request, Heartbeat beat, long nowMillis) {
     GroupState group = state.get(beat.group());
     if (group == null) {
-      state.endings.add(beat.instance(), Cause.LEAVE);
+      state.endings.add(beat.instance(), MemberTable.causeOf(beat));
     } else {
-      MemberTable.Ended ended = group.members().leave(beat.member(), beat.instance(), nowMillis);
+      MemberTable.Ended ended = group.members().leave(beat, nowMillis);
       if (ended != null) {
         group.ended(List.of(ended), nowMillis);
       }
@@ -133,7 +133,8 @@ final class HeartbeatHandler {
   private void checkAndTake(WaitingHeartbeats.Arrival arrival, long nowMillis) {
     Heartbeat beat = arrival.beat();
     long request = arrival.request();
-    if (state.endings.of(beat.instance()) == Cause.LEAVE) {
+    Cause ending = state.endings.of(beat.instance());
+    if (ending != null && ending.isLeaving()) {
       throw new RefusedException(
           Refusal.INVALID,
           "this run of " + beat.member() + " has left the group: a new run needs a new instance");

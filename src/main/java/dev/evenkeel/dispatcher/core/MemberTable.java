@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.NewestMap;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -69,7 +70,13 @@ public final class MemberTable {
   /** Most names of which it is known when the last run that has ended began. */
   private static final int ENDED_MAX = 1_000;
 
+  /** Most runs of which {@link #takeDiedOf} knows. */
+  private static final int DIED_MAX = 100;
+
   private final EndedRuns endings;
+
+  /** See {@link #takeDiedOf}. */
+  private final Map<String, List<MessageId>> diedOf = new NewestMap<>(DIED_MAX);
 
   /** By name, when the last run began that has ended: it may only have been cut off. */
   private final Map<String, Long> endedBorn = new NewestMap<>(ENDED_MAX);
@@ -268,12 +275,29 @@ public final class MemberTable {
   }
 
   /** Removes a run that leaves; null if it was not there, or is absent now. */
-  Ended leave(String name, String instance, long nowMillis) {
-    Ended ended = new Ended(name, instance, Cause.LEAVE);
-    Heartbeat.Wishes wishes = wishes(name, instance);
+  Ended leave(Heartbeat beat, long nowMillis) {
+    Ended ended = new Ended(beat.member(), beat.instance(), causeOf(beat));
+    Heartbeat.Wishes wishes = wishes(beat.member(), beat.instance());
+    if (wishes != null && beat.policy().isLevel() && !beat.diedOf().isEmpty()) {
+      diedOf.put(beat.instance(), beat.diedOf());
+    }
     remove(ended);
-    endings.add(instance, Cause.LEAVE);
+    endings.add(beat.instance(), ended.cause());
     return wishes == null || becomesAbsent(ended, wishes, nowMillis) ? null : ended;
+  }
+
+  /** Why a run leaves. */
+  static Cause causeOf(Heartbeat leaving) {
+    return leaving.diedOf().isEmpty() ? Cause.LEAVE : Cause.EXPIRED;
+  }
+
+  /**
+   * Mode level: the messages that a run had in hand as it left, and may have died of. They are told
+   * once.
+   */
+  public List<MessageId> takeDiedOf(String instance) {
+    List<MessageId> messages = diedOf.remove(instance);
+    return messages == null ? List.of() : messages;
   }
 
   /** Removes all runs that have timed out. */

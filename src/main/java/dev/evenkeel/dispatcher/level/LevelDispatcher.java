@@ -220,6 +220,11 @@ public final class LevelDispatcher implements ConsumerHandler {
         });
   }
 
+  /** A run of a member leaves as one that has died of one of these messages. */
+  public void died(String instance, List<MessageId> diedOf) {
+    onContext(() -> dispatch.died(instance, diedOf));
+  }
+
   /**
    * Answers a report of a member.
    *

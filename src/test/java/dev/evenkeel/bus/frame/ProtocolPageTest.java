@@ -19,6 +19,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ReplicasAnswer;
 import dev.evenkeel.bus.ReplicasRequest;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Generation;
@@ -497,7 +498,8 @@ class ProtocolPageTest {
         null,
         flow != null,
         null,
-        flow == null ? null : "n2");
+        flow == null ? null : "n2",
+        flow == null ? List.of() : List.of(new MessageId(SHARD, 17, 0)));
   }
 
   private static Assignment assignment() {

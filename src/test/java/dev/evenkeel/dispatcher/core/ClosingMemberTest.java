@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.Heartbeats;
+import dev.evenkeel.bus.level.MessageId;
+import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MoveRecord;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -143,6 +147,52 @@ class ClosingMemberTest {
     }
     assertThat(bench.core.find("g").status(bench.core.topics()))
         .isEqualTo(GroupStatus.UNASSIGNED_SHARD_WITHOUT_CONSUMER_IDLE_EXISTS);
+  }
+
+  private static Heartbeat dying(Heartbeat beat) {
+    return Heartbeats.with(
+        Bench.leaving(beat), "diedOf", List.of(new MessageId(new Shard(1, 3), 17, 0)));
+  }
+
+  /** So that the log counts a death. */
+  @Test
+  void whatItDidNotReleaseIsTakenFromItIfItDiedOfAMessage() {
+    twoEach();
+    bench.send(b.asClosing());
+    bench.release(2);
+    bench.clear();
+    bench.send(dying(b.asClosing()));
+    assertThat(bench.writes()).containsExactly("Grant 3");
+    assertThat(bench.owners()).isEqualTo("aaaa");
+    assertThat(bench.core.moves().recent("g", 1).get(0).reason()).isEqualTo("session expired");
+    assertThat(bench.refusal(b)).as("it does not come back").isEqualTo(Refusal.INVALID);
+  }
+
+  /** An owner that is asked for a shard, and dies then, does not count: so it is not asked. */
+  @Test
+  void aHandOverFromOneThatDiedOfAMessageIsCalledOffBefore() {
+    bench.send(a);
+    bench.send(b);
+    assertThat(bench.lease(3).drain().to()).isEqualTo("b");
+    bench.clear();
+    bench.send(dying(a));
+    List<DataCommand> ofThree =
+        bench.actions.stream()
+            .filter(each -> each instanceof DispatcherAction.Write w && w.shard().shard() == 3)
+            .map(each -> ((DispatcherAction.Write) each).command())
+            .toList();
+    assertThat(ofThree.get(0)).isEqualTo(new DataCommand.SetDrain("g", new Shard(1, 3), 1, null));
+    assertThat(ofThree.get(1)).isInstanceOf(DataCommand.Grant.class);
+    assertThat(bench.owners()).isEqualTo("bbbb");
+  }
+
+  @Test
+  void aHandOverFromOneThatLeavesIsNotCalledOff() {
+    bench.send(a);
+    bench.send(b);
+    bench.clear();
+    bench.send(Bench.leaving(a));
+    assertThat(bench.writes()).containsExactly("Grant 0", "Grant 1", "Grant 2", "Grant 3");
   }
 
   @Test

@@ -183,6 +183,19 @@ final class Claims {
     }
   }
 
+  /**
+   * The owner of a shard is about to end as one that has died: that says something about the
+   * message that runs, also if the shard was to be given away before.
+   */
+  void stay(Task.Owner shard, long now) {
+    for (Task task : running) {
+      if (task.owner == shard && !task.isClaimed()) {
+        task.claim = Stage.RUNS;
+        shard.claim(new Outcome.Begun(task.offset, false), task, now);
+      }
+    }
+  }
+
   /** Gives back the messages that will not begin, because their shard goes or is paused. */
   void giveBack(long now) {
     for (Task task : held.isEmpty() ? List.<Task>of() : List.copyOf(held)) {

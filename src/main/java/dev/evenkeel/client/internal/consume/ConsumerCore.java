@@ -3,12 +3,16 @@ package dev.evenkeel.client.internal.consume;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.ShardProgress;
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
@@ -543,6 +547,28 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
       actions.add(Performer::heartbeatNow);
     }
     shards.all().forEach(shard -> shard.draining(true, now));
+  }
+
+  /**
+   * The consumer ends as one that has died of one of those messages. It is still to be {@link
+   * #close closed}. Then it gives their shards away without a release, so that the death counts,
+   * and all others as usual.
+   *
+   * @return those of them of whose shards that is so
+   */
+  public List<MessageId> die(Collection<Delivery> inHand, long now) {
+    List<MessageId> diedOf = new ArrayList<>();
+    for (OwnedShard shard : shards.all()) {
+      List<MessageId> of =
+          inHand.stream()
+              .filter(each -> shard.ownership().has(each))
+              .map(each -> new MessageId(shard.shard(), each.offset(), 0))
+              .toList();
+      if (!of.isEmpty() && shard.die(now)) {
+        diedOf.addAll(of);
+      }
+    }
+    return diedOf;
   }
 
   /** Another consumer has taken this member's name: all shards are lost at once. */

@@ -103,6 +103,9 @@ public final class OwnedShard {
   /** Nothing begins, because the group is paused. */
   private boolean paused;
 
+  /** See {@link #die}. */
+  private boolean dying;
+
   /** See {@link #finishes()}. */
   private boolean finishes;
 
@@ -278,6 +281,24 @@ public final class OwnedShard {
     step(now);
   }
 
+  /**
+   * The owner is about to end as one that has died of a message that it has in hand. Nothing more
+   * begins. When the log has what was finished, the shard is given away, but not released.
+   *
+   * @return false if the shard is released all the same: no message comes again
+   */
+  boolean die(long now) {
+    dying = !environment.atMostOnce && works();
+    if (dying) {
+      environment.claims.stay(handling, now);
+    }
+    return dying;
+  }
+
+  boolean isDying() {
+    return dying;
+  }
+
   void linkUp(long now) {
     fetch.linkUp(now);
     commits.linkUp(now);
@@ -383,7 +404,9 @@ public final class OwnedShard {
       fetch.cancel();
       messages.keepBegun(now);
       environment.claims.giveBack(now);
-      environment.claims.leave(handling, now);
+      if (!dying) {
+        environment.claims.leave(handling, now);
+      }
       if (messages.running() > 0 || mayClose()) {
         ShardContext shard = context();
         environment.act(by -> by.callDraining(shard));
@@ -552,11 +575,14 @@ public final class OwnedShard {
       ShardContext shard = context();
       environment.act(by -> by.callKept(shard));
       host.ready(this);
-    } else if (closes(now) || runs(now)) {
+    } else if (dying ? unsettled() && !tooLate(now) : closes(now) || runs(now)) {
       wake(now);
       failures.step(state, now);
       outputs.step(now);
       commits.step(true, now);
+      return;
+    } else if (dying) {
+      lose("its owner ends with messages in hand, as if it had died", now);
       return;
     } else {
       reportUnhandled();
@@ -569,6 +595,11 @@ public final class OwnedShard {
       state = RELEASING;
     }
     step(now);
+  }
+
+  /** Whether the log has not all that became of its messages. */
+  private boolean unsettled() {
+    return !retries.outbox.isEmpty() || window().committed() > commits.committed();
   }
 
   /** Whether the handover waits for messages that do not run. */
@@ -595,7 +626,7 @@ public final class OwnedShard {
   private boolean givesBack() {
     // With at most once, nobody else handles what is committed.
     boolean leaves = paused && !environment.atMostOnce;
-    return messages.givenBack() || environment.isFaulty() || leaves;
+    return messages.givenBack() || environment.isFaulty() || leaves || dying;
   }
 
   /**

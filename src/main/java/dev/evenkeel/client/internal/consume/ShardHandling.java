@@ -56,7 +56,7 @@ final class ShardHandling implements Task.Owner {
    */
   Task next(boolean forAdmission, long now) {
     boolean last = environment.atMostOnce && shard.state() == DRAINING;
-    if (!shard.works() || shard.isPaused() && !last) {
+    if (!shard.works() || shard.isDying() || shard.isPaused() && !last) {
       return null;
     }
     boolean runs = shard.state() == RUNNING;

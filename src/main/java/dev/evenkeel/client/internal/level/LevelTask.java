@@ -36,6 +36,13 @@ public final class LevelTask implements MessageSource.Handed {
     return entry.id();
   }
 
+  boolean is(Delivery delivery) {
+    return id().offset() == delivery.offset()
+        && id().shard().shard() == delivery.shard()
+        && entry.epoch() == delivery.epoch()
+        && topic.equals(delivery.topic());
+  }
+
   /** Its shard, under the lease of the level dispatcher. */
   ShardContext context(String member) {
     return new ShardContext(

@@ -7,6 +7,7 @@ import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.Backoff;
 import dev.evenkeel.client.internal.consume.Fault;
@@ -16,6 +17,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.Iterator;
@@ -106,6 +108,10 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   private long bytesInHand;
   private boolean paused;
   private boolean closing;
+
+  /** See {@link #die}. */
+  private boolean dying;
+
   private boolean faulty;
   private boolean groupPaused;
 
@@ -482,6 +488,20 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
   }
 
   /**
+   * The member ends as one that has died of one of those messages: the level dispatcher hands them
+   * out again, and nobody waits for their handlers. To be called before {@link #close}.
+   *
+   * @return those of them that have begun
+   */
+  public List<MessageId> die(Collection<Delivery> inHand) {
+    dying = true;
+    return begun.stream()
+        .filter(task -> inHand.stream().anyMatch(task::is))
+        .map(LevelTask::id)
+        .toList();
+  }
+
+  /**
    * The shards of messages that have begun, each once an epoch, with the message that began first.
    */
   private List<ShardContext> shardsOfBegun() {
@@ -499,7 +519,7 @@ public final class LevelWork implements MessageSource<LevelTask>, MessageSource.
    * is gone.
    */
   public boolean drained(long now) {
-    if (!closing || !begun.isEmpty()) {
+    if (!closing || !begun.isEmpty() && !dying) {
       return false;
     }
     return session == null

@@ -9,12 +9,14 @@ import dev.evenkeel.bus.Figures;
 import dev.evenkeel.bus.FlowTally;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerHandler;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.Order;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.MemberFaultException;
 import dev.evenkeel.client.internal.admission.DedupKeys;
 import dev.evenkeel.client.internal.admission.RepetitionWatch;
@@ -38,6 +40,7 @@ import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
@@ -106,6 +109,9 @@ final class ConsumerShell implements Consumer, Ending {
 
   private final List<Feature> features = new ArrayList<>();
 
+  /** Null unless the mode is level. */
+  private final LevelMember level;
+
   /** Null unless the mode is broadcast. */
   private final BroadcastMember broadcast;
 
@@ -144,6 +150,10 @@ final class ConsumerShell implements Consumer, Ending {
   private boolean linkLost;
   private boolean begun;
   private boolean closing;
+
+  /** See {@link #die}. */
+  private List<MessageId> diedOf = List.of();
+
   private boolean leaving;
   private boolean ended;
   private boolean turning;
@@ -213,7 +223,7 @@ final class ConsumerShell implements Consumer, Ending {
       features.add(broadcast);
     }
     if (options.getMode() == Mode.LEVEL) {
-      LevelMember level = new LevelMember(this, random);
+      level = new LevelMember(this, random);
       features.add(level);
       source = level.work();
       HandlerCalls handling = new HandlerCalls(this, keepsState, repetition);
@@ -221,6 +231,7 @@ final class ConsumerShell implements Consumer, Ending {
       rated = null;
       unrated = null;
     } else {
+      level = null;
       source = core;
       Admission admission = core;
       if (options.getDedup() != Dedup.OFF) {
@@ -397,7 +408,8 @@ final class ConsumerShell implements Consumer, Ending {
         BuildVersion.number(),
         joining,
         null,
-        link.home());
+        link.home(),
+        leave ? diedOf : List.of());
   }
 
   private FlowTally flow() {
@@ -658,6 +670,21 @@ final class ConsumerShell implements Consumer, Ending {
           }
         });
     return closed.future();
+  }
+
+  /**
+   * Closes, and leaves the group as a member that has died of one of these messages, which it has
+   * in hand. Their shards are not released, so that the death counts. Those of others are.
+   */
+  Future<Void> die(Collection<Delivery> inHand) {
+    onEvent(
+        now -> {
+          if (!closing && !ended) {
+            List<MessageId> all = level == null ? core.die(inHand, now) : level.die(inHand);
+            diedOf = all.subList(0, Math.min(all.size(), Heartbeat.DIED_OF_MAX));
+          }
+        });
+    return close();
   }
 
   @Override

@@ -20,12 +20,14 @@ import io.vertx.core.buffer.Buffer;
 import io.vertx.core.internal.ContextInternal;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
+import java.util.stream.Collectors;
 
 /** A {@link ConsumerStream} that is the handler of a consumer. */
 public final class HandlerStream implements ConsumerStream, Ending {
@@ -311,12 +313,28 @@ public final class HandlerStream implements ConsumerStream, Ending {
 
   /** As {@link #close}, and gives all messages back that are not finished. */
   public Future<Void> giveBackAndClose() {
-    List<Waiting> ends;
+    return giveBackAndClose(List.of());
+  }
+
+  /**
+   * As {@link #close}, and gives all messages back that are not finished. If there are some of
+   * which the application may have died, the consumer leaves its group as one that has died of
+   * them.
+   *
+   * @param diedOf unfinished messages
+   */
+  public Future<Void> giveBackAndClose(Collection<Delivery> diedOf) {
+    List<Waiting> ends = new ArrayList<>();
     synchronized (this) {
-      ends = List.copyOf(unfinished.values());
-      unfinished.clear();
+      Set<MessageId> stay = diedOf.stream().map(MessageId::of).collect(Collectors.toSet());
+      unfinished
+          .entrySet()
+          .removeIf(each -> !stay.contains(each.getKey()) && ends.add(each.getValue()));
     }
-    Future<Void> closed = close();
+    pause();
+    Future<Void> closed =
+        (diedOf.isEmpty() ? consumer().close() : ((ConsumerShell) consumer()).die(diedOf))
+            .onComplete(done -> ended());
     GivenBackException cause = new GivenBackException("the consumer leaves the group");
     ends.forEach(each -> each.end().tryFail(cause));
     return closed;

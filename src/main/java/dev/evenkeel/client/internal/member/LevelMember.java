@@ -6,12 +6,14 @@ import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.WakeTimer;
 import dev.evenkeel.bus.level.HandOut;
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Permission;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.client.Consumer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.level.LevelWork;
 import dev.evenkeel.protocol.Refusal;
@@ -21,6 +23,8 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
 import java.nio.ByteBuffer;
+import java.util.Collection;
+import java.util.List;
 import java.util.function.Function;
 import java.util.random.RandomGenerator;
 import org.slf4j.Logger;
@@ -175,6 +179,11 @@ final class LevelMember implements Feature {
   @Override
   public void pause(boolean on) {
     work.pause(on);
+  }
+
+  /** See {@link LevelWork#die}. */
+  List<MessageId> die(Collection<Delivery> inHand) {
+    return work.die(inHand);
   }
 
   @Override

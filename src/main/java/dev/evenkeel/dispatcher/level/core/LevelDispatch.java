@@ -15,6 +15,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /**
  * Decides what the level dispatcher of one group does next, in one term. Deliveries come in, each
@@ -196,7 +197,7 @@ public final class LevelDispatch {
       if (!slot.instance.equals(instances.get(slot.name))) {
         members.remove(slot);
         if (!slot.closing) {
-          slot.died();
+          slot.died(any -> true);
         }
         leave(slot);
       }
@@ -225,6 +226,18 @@ public final class LevelDispatch {
         .ifPresent(deliveries::deathsMax);
     startDue(now);
     restoreIfAllAnswered(now);
+  }
+
+  /**
+   * A run of a member is about to leave as one that has died of one of these messages. What else it
+   * has in hand has nothing to do with that.
+   */
+  public void died(String instance, List<MessageId> diedOf) {
+    MemberSlot slot = members.run(instance);
+    if (slot != null) {
+      slot.closing = true;
+      slot.died(Set.copyOf(diedOf)::contains);
+    }
   }
 
   /** A member that closes leaves as soon as it has nothing in hand. */

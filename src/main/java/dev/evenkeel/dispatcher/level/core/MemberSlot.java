@@ -1,6 +1,7 @@
 package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.HandOut;
+import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
@@ -8,6 +9,7 @@ import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.Predicate;
 
 /**
  * One member as the level dispatcher sees it: its session, and what is handed to it in that
@@ -131,11 +133,11 @@ final class MemberSlot {
     offsetsKnown = 0;
   }
 
-  /** The member has died, perhaps of something that it has in hand. */
-  void died() {
+  /** The member has died, perhaps of one of those messages that it has in hand. */
+  void died(Predicate<MessageId> of) {
     for (long each = first; each < next; each++) {
       Item item = at(each);
-      if (item != null) {
+      if (item != null && of.test(item.id)) {
         item.died();
       }
     }

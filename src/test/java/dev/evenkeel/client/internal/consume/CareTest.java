@@ -346,6 +346,46 @@ class CareTest extends CoreBench {
         .containsExactly(new Outcome.Begun(5, true));
   }
 
+  private void dies(Task inHand) {
+    assertThat(core.die(List.of(inHand.delivery("m")), now)).hasSize(1);
+    core.close(now, 10_000);
+  }
+
+  private void isLeftWith(Task inHand, OwnedShard shard) {
+    assertThat(shard.state()).isEqualTo(OwnedShardState.LOST);
+    take(Wanted.CallLost.class);
+    core.failed(inHand, new GivenBackException("the shard is gone"), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    assertThat(takeAll(Wanted.Release.class)).isEmpty();
+    assertThat(core.drained()).isTrue();
+  }
+
+  @Test
+  void theEndOfAMemberThatDiesIsADeathOfWhatRuns() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
+    Task five = nextAlone(shard, 5);
+    dies(five);
+    isLeftWith(five, shard);
+  }
+
+  /** Another member has joined meanwhile, and is to get the shard. */
+  @Test
+  void soItIsIfTheShardWasToBeGivenAway() {
+    OwnedShard shard = runAfter(new Crashes(5, 2, 9, -1), 5);
+    Task five = nextAlone(shard, 5);
+    assign(owned(S0, 3, true));
+    Wanted.RecordOutcomes over = take(Wanted.RecordOutcomes.class);
+    assertThat(over.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
+    dies(five);
+    shard.recorded(over.command(), List.of(), now);
+    Wanted.RecordOutcomes begun = take(Wanted.RecordOutcomes.class);
+    assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(5, false));
+    assertThat(shard.state()).isEqualTo(OwnedShardState.DRAINING);
+    shard.recorded(begun.command(), List.of(), now);
+    isLeftWith(five, shard);
+  }
+
   /** What only waits has no handler, and must not take the place of one. */
   @Test
   void messagesThatWaitForALogWithoutALeaderTakeNoHandler() {

@@ -511,6 +511,25 @@ class LevelWorkTest {
     assertThat(work.next(now)).isNull();
   }
 
+  /** The handlers of those will never end. */
+  @Test
+  void oneThatDiesDoesNotWaitForWhatItDiedOf() {
+    collect(1, 1, true);
+    deal(1, 0, 0, 1, 2);
+    List<LevelTask> tasks = startAll();
+    work.finished(tasks.get(1), now);
+    assertThat(work.die(List.of(tasks.get(0).delivery("m"), tasks.get(1).delivery("m"))))
+        .as("the other one has ended")
+        .containsExactly(id(0));
+    work.close();
+    work.failed(tasks.get(2), new GivenBackException("nobody has it"), now);
+    assertThat(work.next(now)).isNull();
+    assertThat(work.drained(now)).as("nobody was told").isFalse();
+    now += 20;
+    assertThat(told().endedAbove()).containsExactly(1);
+    assertThat(work.drained(now)).isTrue();
+  }
+
   @Test
   void aClosingMemberDoesNotWaitForADealerThatHasGivenItUp() {
     options.setMemberTimeoutMillis(5_000);

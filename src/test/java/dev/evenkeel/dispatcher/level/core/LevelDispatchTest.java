@@ -182,6 +182,40 @@ class LevelDispatchTest {
     }
   }
 
+  /** A session over HTTP whose caller is gone: it names what the caller has got. */
+  @Test
+  void ofAMemberThatSaysWhatItDiedOfOnlyThatIsHeldAgainst() {
+    live("a");
+    begin(4, 1);
+    deliver(0, 4);
+    LevelAction.SendHandOut inHand = onlyHandOut(actions());
+    assertThat(offsets(inHand)).containsExactly(0L, 1L, 2L, 3L);
+    book.received(inHand, inHand.end(), now);
+    book.died("a-1", List.of(new MessageId(SHARD, 2, 0)));
+
+    // Until it has finished one, the next run gets no more.
+    inHand = onlyHandOut(next("a", 2));
+    assertThat(offsets(inHand)).containsExactly(0L);
+    book.received(inHand, inHand.end(), now);
+    report(inHand, inHand.end());
+    inHand = onlyHandOut(actions());
+    assertThat(offsets(inHand)).containsExactly(1L, 2L, 3L);
+    assertThat(inHand.body().messages()).allMatch(each -> each.attempt() == 1);
+    book.received(inHand, inHand.end(), now);
+    // Whether it was heard to close makes no difference.
+    book.members(List.of(new LiveMember("a", "a-2", STALL_MILLIS, true)), now);
+    book.died("a-2", List.of(new MessageId(SHARD, 2, 0)));
+
+    inHand = onlyHandOut(next("a", 3));
+    assertThat(offsets(inHand)).as("alone").containsExactly(2L);
+    assertThat(inHand.body().messages()).allMatch(each -> each.attempt() == 3);
+    book.received(inHand, inHand.end(), now);
+    report(inHand, inHand.end());
+    inHand = onlyHandOut(actions());
+    assertThat(offsets(inHand)).as("not held against these").containsExactly(1L, 3L);
+    assertThat(inHand.body().messages()).allMatch(each -> each.attempt() == 1);
+  }
+
   /** The run of a member that asks for its own limit ends with its messages in hand, and so on. */
   private List<LevelAction.Deadly> runsDie(int runs, int crashesMax, LiveMember... others) {
     List<LevelAction.Deadly> deadly = new ArrayList<>();
