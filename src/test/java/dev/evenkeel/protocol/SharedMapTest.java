@@ -72,7 +72,10 @@ class SharedMapTest {
     assertThat(SharedMap.of(model).toString()).isEqualTo(model.toString());
   }
 
-  /** Neither sorted keys nor equal hashes may make a list of it: each change would then cost as much as a copy. */
+  /**
+   * Neither sorted keys nor equal hashes may make a list of it: each change would then cost as much
+   * as a copy.
+   */
   @Test
   void aChangeCostsLittleInALargeMap() {
     int[] compared = {0};
