@@ -144,6 +144,11 @@ final class GroupPlan {
     state.dirty.pump(group.name());
   }
 
+  /** Leases on these shards may be opened now. */
+  void open(Collection<Shard> shards) {
+    shards.forEach(shard -> queue(group.shards().state(shard)));
+  }
+
   /** Looks at waiting shards that are due. */
   void wake(long nowMillis) {
     if (group.departing().expire(nowMillis)) {
@@ -329,7 +334,7 @@ final class GroupPlan {
   /** The lease comes first. One that has none and is not missing is not read. */
   private void open(ShardState shard, long nowMillis) {
     Subscriptions subscriptions = group.subscriptions();
-    StartAt start = subscriptions.missing().get(shard.shard);
+    StartAt start = subscriptions.opensAt(shard.shard);
     if (start != null) {
       send(shard, new DataCommand.OpenLease(group.name(), shard.shard, start), null, null);
     } else if (subscriptions.missing().containsKey(shard.shard)) {

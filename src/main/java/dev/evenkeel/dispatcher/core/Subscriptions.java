@@ -25,7 +25,6 @@ import java.util.TreeMap;
  * than the subscription.
  */
 final class Subscriptions {
-  /** A dispatcher that takes over must find no lease on a shard, and none on a later one. */
   private static final Comparator<Shard> NEWEST_FIRST =
       Comparator.comparingInt(Shard::topicId)
           .thenComparing(Comparator.comparingInt(Shard::shard).reversed());
@@ -97,16 +96,34 @@ final class Subscriptions {
   void opened(Shard shard) {
     if (missing.containsKey(shard)) {
       missing.remove(shard);
-      if (!isMissing(shard.topicId())) {
+      Shard next = newest(shard.topicId());
+      if (next == null) {
         fresh.remove(state.topics().name(shard.topicId()));
         admit();
+      } else if (next.shard() < state.topics().firstBeside(shard)) {
+        group.plan().open(missing.subMap(next, new Shard(next.topicId(), -1)).keySet());
       }
     }
   }
 
-  private boolean isMissing(int topicId) {
-    Shard next = missing.ceilingKey(new Shard(topicId, Integer.MAX_VALUE));
-    return next != null && next.topicId() == topicId;
+  /** Of the shards of a topic that have no lease, the newest; null if there is none. */
+  private Shard newest(int topicId) {
+    Shard newest = missing.ceilingKey(new Shard(topicId, Integer.MAX_VALUE));
+    return newest != null && newest.topicId() == topicId ? newest : null;
+  }
+
+  /**
+   * Where to open the lease on a shard now; null: that has to wait. What begins later than at the
+   * first message waits for the leases on later layouts: if this dispatcher ended between the two,
+   * the next one would take it that the group had read the topic when they were made.
+   */
+  StartAt opensAt(Shard shard) {
+    StartAt start = missing().get(shard);
+    return start == null
+            || start.kind() == StartAt.Kind.EARLIEST
+            || state.topics().firstBeside(newest(shard.topicId())) <= shard.shard()
+        ? start
+        : null;
   }
 
   /** Lets those in that waited, if there is nothing more to wait for. */
@@ -115,7 +132,7 @@ final class Subscriptions {
     fresh.removeIf(
         name -> {
           TopicInfo topic = state.topics().byName(name);
-          return topic == null || !isMissing(topic.id());
+          return topic == null || newest(topic.id()) == null;
         });
     admit();
   }
@@ -139,7 +156,7 @@ final class Subscriptions {
     return state.view.isNewerThan(recordedAfter);
   }
 
-  /** The shards on which a lease must be opened, in this order, and where: see above. */
+  /** The shards on which a lease must be opened, and where; see {@link #opensAt}. */
   NavigableMap<Shard, StartAt> missing() {
     if (!opens() || !isSeen() || group.forgetting()) {
       return Collections.emptyNavigableMap();

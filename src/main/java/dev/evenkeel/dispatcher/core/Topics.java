@@ -223,6 +223,13 @@ public final class Topics {
     return layout == null || layout.first() == 0 ? null : (Long) layout.openedMillis();
   }
 
+  /** Number of the first shard in the layout of this one; its own if the layout is gone. */
+  int firstBeside(Shard shard) {
+    TopicInfo topic = byId.get(shard.topicId());
+    TopicInfo.Layout layout = topic == null ? null : topic.layoutOf(shard.shard());
+    return layout == null ? shard.shard() : layout.first();
+  }
+
   /** How many shards those of {@code names} have that are active. */
   int shardCount(Collection<String> names) {
     return names.stream()

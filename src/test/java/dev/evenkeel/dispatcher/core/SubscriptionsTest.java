@@ -138,6 +138,22 @@ class SubscriptionsTest {
     assertThat(lease(0).finished()).as("what is before the end of a sealed shard").isTrue();
   }
 
+  /** Else the next dispatcher would take the former layout for one that the group has read. */
+  @Test
+  void leasesOnAFormerLayoutComeOnlyAfterThoseOnLaterOnes() {
+    activate();
+    reshard(3);
+    bench.log.ends.put(new Shard(1, 2), 9L);
+    bench.leaderless = 2;
+    bench.send(latest(bench.beat("a")));
+    bench.pass(1_000);
+    bench.leaderless = -1;
+    activate();
+    assertThat(bench.send(latest(bench.beat("a")))).isInstanceOf(Assignment.class);
+    assertThat(lease(2).committed()).as("not what was sent before").isEqualTo(9);
+    assertThat(lease(0)).isNotNull();
+  }
+
   @Test
   void nothingIsOpenedByAReadThatBeganBeforeTheSubscription() {
     activate();
