@@ -136,7 +136,7 @@ final class Forgetting {
     }
   }
 
-  /** Continues with one topic that the group does not read and of which something is left. */
+  /** Continues with topics that the group does not read, or not by leases, and has leases on. */
   void tendTopics(GroupState group) {
     if (group.recordUnsure()) {
       return;
@@ -151,9 +151,11 @@ final class Forgetting {
   private List<String> left(GroupState group) {
     List<String> left = new ArrayList<>();
     group.deletions().forEach(each -> left.add(each.topic));
+    // The log may have given it leases while it came to be in that mode.
+    boolean needsNone = group.info().policy().isBroadcast();
     for (Lease lease : group.shards().leases()) {
       String topic = state.topics().name(lease.shard().topicId());
-      if (topic != null && !group.info().reads(topic) && !group.isRead(topic)) {
+      if (topic != null && (needsNone || !group.info().reads(topic) && !group.isRead(topic))) {
         left.add(topic);
       }
     }

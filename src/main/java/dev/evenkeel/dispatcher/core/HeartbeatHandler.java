@@ -276,18 +276,28 @@ final class HeartbeatHandler {
               + assignor
               + ": name the same or none while it has other members");
     }
-    if (beat.policy().isBroadcast()
-        && info != null
-        && !state.get(beat.group()).shards().isEmpty()) {
-      // Its leases would keep messages for ever, and deleting them by mistake would lose its
-      // offsets.
-      throw new RefusedException(
-          Refusal.GROUP_MISMATCH,
-          "group "
-              + beat.group()
-              + " has offsets in the log, from mode "
-              + info.mode()
-              + ": a group in mode broadcast has none, use another name");
+    if (beat.policy().isBroadcast() && info != null) {
+      GroupState group = state.get(beat.group());
+      if (!group.shards().isEmpty()) {
+        // Its leases would keep messages for ever, and deleting them by mistake would lose its
+        // offsets.
+        throw new RefusedException(
+            Refusal.GROUP_MISMATCH,
+            "group "
+                + beat.group()
+                + " has offsets in the log, from mode "
+                + info.mode()
+                + ": a group in mode broadcast has none, use another name");
+      }
+      if (group.subscriptions().mayComeToLeases()) {
+        throw new RefusedException(
+            Refusal.UNAVAILABLE,
+            "group "
+                + beat.group()
+                + " may have offsets in the log, from mode "
+                + info.mode()
+                + ": try again, or use another name");
+      }
     }
     if (!MODES.contains(beat.mode())) {
       throw new RefusedException(

@@ -156,6 +156,13 @@ final class Subscriptions {
     return state.view.isNewerThan(recordedAfter);
   }
 
+  /** Whether the group may have leases of which nothing is known here, or is about to get some. */
+  boolean mayComeToLeases() {
+    return !group.info().policy().isBroadcast()
+        && (group.shards(state.topics()).stream().anyMatch(shard -> !state.isRead(shard))
+            || opens() && (!isSeen() || !missing().isEmpty()));
+  }
+
   /** The shards on which a lease must be opened, and where; see {@link #opensAt}. */
   NavigableMap<Shard, StartAt> missing() {
     if (!opens() || !isSeen() || group.forgetting()) {

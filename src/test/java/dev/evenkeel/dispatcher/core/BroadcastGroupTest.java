@@ -5,7 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.StartAt;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -55,6 +61,41 @@ class BroadcastGroupTest {
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
     assertThat(refuse.detail()).contains("has offsets in the log").contains("use another name");
     assertThat(bench.log.groups.get("g").mode()).isEqualTo("sharded");
+  }
+
+  private Lease lease() {
+    return bench.log.lease(Bench.GROUP, new Shard(1, 0));
+  }
+
+  /** Nobody would take away a lease that comes later: it would keep messages for ever. */
+  @Test
+  void aGroupThatIsBeingGivenLeasesDoesNotBecomeOne() {
+    Bench bench = Bench.withShards(1);
+    bench.level = FeatureLevel.SUBSCRIPTIONS;
+    bench.activate(List.of());
+    bench.lateShard = 0;
+    assertThat(bench.send(bench.beat("a"))).as("waits for its lease").isNull();
+    bench.send(Bench.leaving(bench.beat("a")));
+    assertThat(bench.refusal(reader("b"))).isEqualTo(Refusal.UNAVAILABLE);
+    bench.answerLate();
+    assertThat(bench.refusal(reader("b"))).isEqualTo(Refusal.GROUP_MISMATCH);
+    assertThat(bench.log.groups.get("g").mode()).isEqualTo("sharded");
+  }
+
+  /** The log gave them to it with new shards, while the dispatcher did not know these. */
+  @Test
+  void leasesThatCameWhileItBecameOneGo() {
+    bench.level = FeatureLevel.SUBSCRIPTIONS;
+    bench.activate(List.of());
+    assertThat(bench.send(reader("a"))).isInstanceOf(Assignment.class);
+    bench.log.apply(new DataCommand.OpenLease(Bench.GROUP, new Shard(1, 0), StartAt.EARLIEST));
+    assertThat(lease()).isNotNull();
+    bench.pass(60_000, reader("a"));
+    assertThat(lease()).isNull();
+    assertThat(bench.send(reader("a"))).isInstanceOf(Assignment.class);
+    GroupInfo info = bench.core.find(Bench.GROUP).info();
+    assertThat(info.mode()).isEqualTo("broadcast");
+    assertThat(info.topics()).containsExactly("t");
   }
 
   @Test
