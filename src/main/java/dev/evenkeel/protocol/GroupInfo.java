@@ -98,16 +98,16 @@ public record GroupInfo(
     return patterns.keySet().stream().anyMatch(pattern -> pattern.takesIn(topic));
   }
 
-  /** Whether that is one of its patterns. */
-  public boolean hasPattern(String entry) {
-    return patterns.keySet().stream().anyMatch(pattern -> pattern.entry().equals(entry));
+  /** The same without a topic. */
+  public GroupInfo without(String topic) {
+    return with(SharedMap.of(subscriptions).without(topic), seenMillis, patterns);
   }
 
-  /** The same without a topic, or without a pattern. */
-  public GroupInfo without(String topic) {
+  /** The same without a pattern. */
+  public GroupInfo without(GroupPattern pattern) {
     SortedMap<GroupPattern, Long> left = new TreeMap<>(patterns);
-    left.keySet().removeIf(pattern -> pattern.entry().equals(topic));
-    return with(SharedMap.of(subscriptions).without(topic), seenMillis, left);
+    left.remove(pattern);
+    return with(subscriptions, seenMillis, left);
   }
 
   /** The same, which reads these topics, too. */

@@ -193,7 +193,20 @@ public sealed interface MetaCommand {
     @Override
     public void check() {
       Names.check("group", group);
-      TopicPattern.check(topic);
+      Names.check("topic", topic);
+    }
+  }
+
+  /**
+   * The group reads no further topics because of that pattern, as far as members with these
+   * permissions subscribed to it. Answers {@link Reply.OfGroup}, also if it had no such pattern;
+   * refuses UNKNOWN_GROUP.
+   */
+  record ForgetPattern(String group, GroupPattern pattern) implements MetaCommand, Submitted {
+    @Override
+    public void check() {
+      Names.check("group", group);
+      pattern.check();
     }
   }
 

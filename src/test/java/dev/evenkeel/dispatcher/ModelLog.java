@@ -224,6 +224,11 @@ public final class ModelLog {
       moves.keySet().removeIf(key -> key.group().equals(c.name()));
       return Reply.DONE;
     }
+    if (command instanceof MetaCommand.ForgetPattern c) {
+      GroupInfo next = groups.get(c.group()).without(c.pattern());
+      groups.put(c.group(), next);
+      return new Reply.OfGroup(next);
+    }
     if (command instanceof MetaCommand.ForgetTopic c) {
       GroupInfo info = groups.get(c.group());
       if (info == null) {

@@ -158,10 +158,20 @@ public record GroupDecider(MetaTables tables) {
     if (known == null) {
       return unknown(command.group());
     }
-    return known.reads(command.topic()) || known.hasPattern(command.topic())
+    return known.reads(command.topic())
         ? put(
             known.without(command.topic()),
             new PauseDecider(tables).ofGroup(command.group(), command.topic()))
+        : Decision.unchanged(new Reply.OfGroup(known));
+  }
+
+  public Decision<MetaChange> forget(MetaCommand.ForgetPattern command) {
+    GroupInfo known = tables.group(command.group());
+    if (known == null) {
+      return unknown(command.group());
+    }
+    return known.patterns().containsKey(command.pattern())
+        ? put(known.without(command.pattern()))
         : Decision.unchanged(new Reply.OfGroup(known));
   }
 

@@ -113,6 +113,8 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
       return new GroupDecider(tables).forget(c);
     } else if (command instanceof MetaCommand.ForgetTopic c) {
       return new GroupDecider(tables).forget(c);
+    } else if (command instanceof MetaCommand.ForgetPattern c) {
+      return new GroupDecider(tables).forget(c);
     } else if (command instanceof MetaCommand.GrantGroupLease c) {
       return new GroupDecider(tables).grant(c);
     } else if (command instanceof MetaCommand.ReleaseGroupLease c) {

@@ -6,7 +6,6 @@ import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
-import dev.evenkeel.protocol.TopicPattern;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -107,7 +106,7 @@ final class GroupRecords {
       if (command instanceof MetaCommand.DeclareGroup && !time.known()) {
         seenBeforeTime.add(group);
       }
-      if (command instanceof MetaCommand.ForgetTopic c && !TopicPattern.is(c.topic())) {
+      if (command instanceof MetaCommand.ForgetTopic c) {
         forgetting.subscriptionGone(group, c.topic(), nowMillis);
       }
       state.waiting.recorded(group.name());
@@ -128,7 +127,7 @@ final class GroupRecords {
         return;
       }
       forgetting.refused(group, null, refused);
-    } else if (command instanceof MetaCommand.ForgetTopic c && !TopicPattern.is(c.topic())) {
+    } else if (command instanceof MetaCommand.ForgetTopic c) {
       forgetting.refused(group, c.topic(), refused);
     }
     if (refused.refusal() == Refusal.UNKNOWN_GROUP) {
@@ -234,20 +233,17 @@ final class GroupRecords {
       }
     }
     group.info().patterns().keySet().stream()
-        .map(GroupPattern::entry)
-        .filter(entry -> isAbsent(group, entry))
+        .filter(pattern -> isAbsent(group, pattern))
         .findFirst()
-        .ifPresent(entry -> write(group, new MetaCommand.ForgetTopic(group.name(), entry)));
+        .ifPresent(pattern -> write(group, new MetaCommand.ForgetPattern(group.name(), pattern)));
   }
 
-  /** Whether no member has subscribed to a pattern for long, whatever it may consume. */
-  private boolean isAbsent(GroupState group, String pattern) {
-    return group.members().unheard().isEmpty()
-        && group.info().patterns().entrySet().stream()
-            .filter(each -> each.getKey().entry().equals(pattern))
-            .allMatch(each -> absent(each.getValue()))
+  /** Whether no member that may consume what the pattern says has subscribed to it for long. */
+  private boolean isAbsent(GroupState group, GroupPattern pattern) {
+    return absent(group.info().patterns().get(pattern))
+        && group.members().unheard().isEmpty()
         && group.members().live().stream()
-            .noneMatch(member -> member.beat().topics().contains(pattern));
+            .noneMatch(member -> group.topics().patterns(member.beat()).contains(pattern));
   }
 
   /** The patterns of live members that are to be marked as seen next. */

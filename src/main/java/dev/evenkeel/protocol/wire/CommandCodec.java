@@ -96,6 +96,7 @@ public final class CommandCodec {
           .add(31, MetaCommand.OpenLayout.class, I32, TEXTS)
           .add(32, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT, PATTERNS)
           .add(33, MetaCommand.SeeGroup.class, TEXT, TEXTS, PATTERNS)
+          .add(34, MetaCommand.ForgetPattern.class, TEXT, GROUP_PATTERN)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -195,7 +196,8 @@ public final class CommandCodec {
       return raise.level();
     }
     if (command instanceof MetaCommand.DeclareGroup declare && !declare.patterns().isEmpty()
-        || command instanceof MetaCommand.SeeGroup see && !see.patterns().isEmpty()) {
+        || command instanceof MetaCommand.SeeGroup see && !see.patterns().isEmpty()
+        || command instanceof MetaCommand.ForgetPattern) {
       return FeatureLevel.TOPIC_PATTERNS;
     }
     if (command instanceof MetaCommand.ActivateTopic of && of.readers() != null

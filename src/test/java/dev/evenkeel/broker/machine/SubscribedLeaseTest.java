@@ -188,7 +188,10 @@ class SubscribedLeaseTest {
     assertThat(readers()).as("a new layout comes without a lease of it").containsExactly("late");
     rig.run(declare("g", null));
     assertThat(rig.meta.tables().group("g").reads("t")).as("only a new pattern adds").isFalse();
-    rig.run(new MetaCommand.ForgetTopic("late", "t*"));
+    rig.run(declare("late", List.of("t*", "u*")));
+    rig.run(new MetaCommand.ForgetPattern("late", new GroupPattern("t*", null)));
+    assertThat(rig.meta.tables().group("late").takesIn("t2")).as("with other permissions").isTrue();
+    rig.run(new MetaCommand.ForgetPattern("late", new GroupPattern("t*", List.of("t*", "u*"))));
     assertThat(rig.meta.tables().group("late").takesIn("t2")).isFalse();
     assertThat(rig.meta.tables().group("late").topics()).containsExactly("t", "told");
   }

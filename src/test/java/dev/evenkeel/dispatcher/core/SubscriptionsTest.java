@@ -7,6 +7,8 @@ import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
 import dev.evenkeel.dispatcher.ModelLog;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.GroupInfo;
+import dev.evenkeel.protocol.GroupPattern;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
@@ -233,7 +235,38 @@ class SubscriptionsTest {
     bench.log.activeMillis += bench.settings.groupForgetMillis();
     bench.pass(120_000, one);
     assertThat(bench.core.find(Bench.GROUP).info().patterns().keySet())
-        .containsExactly(new dev.evenkeel.protocol.GroupPattern("t*", null));
+        .containsExactly(new GroupPattern("t*", null));
+  }
+
+  /** The record keeps for a while what a member was allowed to read before. */
+  @Test
+  void aMemberThatLosesAPermissionReadsNoNewTopicOfItsPatternAndTheOldListIsForgotten() {
+    activate();
+    Heartbeat all = reading(bench.beat("a"), List.of("t*"));
+    Heartbeat before = Heartbeats.with(all, "mayConsume", List.of("t*"));
+    Heartbeat after = Heartbeats.with(all, "mayConsume", List.of("t", "tz*"));
+    bench.send(before);
+    bench.pass(2_000, before);
+    assertThat(((Assignment) bench.send(before)).shards()).hasSize(2);
+    bench.pass(2_000, after);
+    bench.log.make(2, "tx", 1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.pass(20_000, after);
+    assertThat(bench.core.find(Bench.GROUP).info().topics()).containsExactly("t", "tx");
+    assertThat(((Assignment) bench.send(after)).shards()).as("not tx").hasSize(2);
+
+    bench.log.activeMillis += bench.settings.groupForgetMillis();
+    bench.pass(120_000, after);
+    GroupInfo info = bench.core.find(Bench.GROUP).info();
+    assertThat(info.patterns().keySet())
+        .containsExactly(new GroupPattern("t*", List.of("t", "tz*")));
+    assertThat(info.topics()).as("nobody reads the others").containsExactly("t");
+    bench.log.make(4, "tw", 1);
+    bench.log.make(5, "tz", 1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.pass(2_000, after);
+    assertThat(bench.core.find(Bench.GROUP).info().topics()).containsExactly("t", "tz");
+    assertThat(((Assignment) bench.send(after)).shards()).hasSize(3);
   }
 
   @Test

@@ -75,6 +75,7 @@ class CodecTest {
           new MetaCommand.AddActiveTime(60_000),
           new MetaCommand.ForgetGroup("g"),
           new MetaCommand.ForgetTopic("g", "t"),
+          new MetaCommand.ForgetPattern("g", new GroupPattern("u.*", List.of("u.a*"))),
           new MetaCommand.RegisterProducer(""),
           new MetaCommand.RecordMoves(
               List.of(
@@ -133,6 +134,7 @@ class CodecTest {
                     new MetaCommand.ActivateTopic(5, List.of()),
                     new MetaCommand.OpenLayout(5, List.of()),
                     new MetaCommand.SeeGroup("g", List.of(), patterns),
+                    new MetaCommand.ForgetPattern("g", patterns.get(0)),
                     new MetaCommand.DeclareGroup(
                         "g", GroupPolicy.SHARDED, List.of(), StartAt.LATEST, false, null, patterns))
                 .stream()
