@@ -5,11 +5,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.client.ClientOptions;
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
@@ -18,6 +21,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -306,6 +310,53 @@ class QuotasIT {
       System.out.println("members that fetch 1000/s through a stop: " + perSecond);
       assertThat(perSecond).isBetween(1_000 * (1 - TOLERANCE), 1_000 * (1 + TOLERANCE));
     }
+  }
+
+  /** Handlers publish to shards of all nodes, in requests that the quota does not carry. */
+  @Tag("full")
+  @Test
+  void whatHandlersPublishPassesOnceThroughTheDeathOfTheCoordinator() throws Exception {
+    int inputs = 60;
+    int outputs = 40;
+    try (Trio trio = new Trio(directory).start()) {
+      trio.node(1).createTopic("in", 3);
+      trio.node(1).createTopic("out", 3);
+      quota(trio.node(1), "quota", "set", "topic", "out", "--messages", "150");
+      trio.node(1).sendByKey("in", IntStream.range(0, inputs).mapToObj(i -> "m" + i).toList());
+      EvenkeelClient client = connect(trio.cluster());
+      ContextHandler handler =
+          (delivery, context) -> {
+            String input = delivery.message().payloadText();
+            for (int i = 0; i < outputs; i++) {
+              context.publish("out", input + i % 7, Buffer.buffer(input + "-" + i));
+            }
+            return Future.succeededFuture();
+          };
+      await(client.consumer(options("work", "in"), handler));
+      List<String> got = Collections.synchronizedList(new ArrayList<>());
+      await(
+          client.consumer(
+              options("check", "out"),
+              delivery -> {
+                got.add(delivery.message().payloadText());
+                return Future.succeededFuture();
+              }));
+      Awaitility.await("some of it")
+          .atMost(Duration.ofSeconds(60))
+          .until(() -> got.size() > inputs * outputs / 4);
+      Node coordinator = trio.dispatcher(trio.node(1));
+      coordinator.kill();
+      Awaitility.await("all of it")
+          .atMost(Duration.ofSeconds(120))
+          .until(() -> new TreeSet<>(got).size() == inputs * outputs);
+      long written = trio.others(coordinator).get(0).written("out");
+      assertThat(written).as("each output is in the log once").isEqualTo((long) inputs * outputs);
+      await(client.close());
+    }
+  }
+
+  private static ConsumerOptions options(String group, String topic) {
+    return new ConsumerOptions().setGroup(group).setMember(group).setTopics(List.of(topic));
   }
 
   private void fill(Trio trio, String topic, int messages) throws Exception {

@@ -253,8 +253,10 @@ public final class QuotaGate {
               OVERLOADED.error("%s bytes wait for quotas on this node: try again", bytesWaiting));
         }
         if (paid) {
+          // What is left is for its next large request.
           sender.savings.pay(-bytes, -messages);
-          sender.stopSaving();
+          sender.savings.bytes = 0;
+          sender.savings.messages = 0;
         } else if (sender.full) {
           return refused(quota, line, false);
         }

@@ -144,6 +144,19 @@ class QuotaGateTest {
     assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).as("forgotten").isNotNull();
   }
 
+  /** As those of the shards of a spool: what is saved for the larger one is not lost. */
+  @Test
+  void whatALargeRequestLeavesIsForTheNextLargeOne() {
+    messages(100);
+    assertThat(reached(gate.pass(TOPIC, "a", 10, 150))).isNotNull();
+    assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).isNotNull();
+    world.runUntil(5_000 * MILLI);
+    assertThat(gate.pass(TOPIC, "a", 10, 150).succeeded()).isTrue();
+    assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).as("150 are missing").isNotNull();
+    world.runUntil(6_600 * MILLI);
+    assertThat(gate.pass(TOPIC, "a", 10, 500).succeeded()).isTrue();
+  }
+
   @Test
   void whatWasNotSpentIsGivenBack() {
     messages(100);

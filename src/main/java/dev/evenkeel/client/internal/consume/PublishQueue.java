@@ -112,12 +112,16 @@ final class PublishQueue {
     queues.forEach(
         (group, queue) -> {
           boolean free = queue.inFlight == null && now >= queue.notBeforeMillis;
-          if (free && !queue.waiting.isEmpty()) {
+          if (free && !queue.waiting.isEmpty() && admits(group, queue.waiting.peek(), now)) {
             queue.inFlight = new PublishRequest(group, take(queue.waiting, now));
             requests.add(queue.inFlight);
           }
         });
     return requests;
+  }
+
+  private boolean admits(int group, PublishRequest.Out first, long now) {
+    return limits.admits(group, first.batch().count(), first.bytes(), now);
   }
 
   private void advance(Window window) {
@@ -160,6 +164,7 @@ final class PublishQueue {
       return List.of();
     }
     queue.inFlight = null;
+    limits.over(request.group());
     List<Task> whole = new ArrayList<>();
     for (PublishRequest.Out out : request.outs()) {
       int left = unacknowledged.merge(out.task(), -1, Integer::sum);
@@ -176,6 +181,11 @@ final class PublishQueue {
    * other requests then, in the same order.
    */
   void again(PublishRequest request, long notBeforeMillis) {
+    limits.over(request.group());
+    putBack(request, notBeforeMillis);
+  }
+
+  private void putBack(PublishRequest request, long notBeforeMillis) {
     GroupQueue queue = queues.get(request.group());
     if (queue != null && queue.inFlight == request) {
       queue.inFlight = null;
@@ -188,7 +198,7 @@ final class PublishQueue {
 
   /** Sends them again when the quota that refused them said, as much at once as it takes. */
   void again(PublishRequest request, RefusedException.QuotaReached why, long now) {
-    again(request, now + limits.refused(why, now));
+    putBack(request, now + limits.refused(why, now));
   }
 
   /**

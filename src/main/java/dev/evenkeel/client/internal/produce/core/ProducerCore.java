@@ -407,6 +407,7 @@ public final class ProducerCore<T> {
       finish(batch, result.value(), null);
       buffer.succeeded();
       pace.passed(nowMillis);
+      pace.limits.over(batch.shard);
       return;
     }
     if (batch.state != OutBatch.State.SENT) {
@@ -431,6 +432,8 @@ public final class ProducerCore<T> {
           batch.refused = RefusedException.received(result.refusal(), detail);
           if (batch.refused instanceof RefusedException.QuotaReached quota) {
             pauseMillisMin = pace.refused(quota, nowMillis);
+          } else {
+            pace.limits.over(batch.shard);
           }
           giveUp = result.refusal() == Refusal.DISK_FULL && diskTooLongFull(batch, nowMillis);
         }

@@ -240,6 +240,9 @@ final class ShardBuffer<T> {
       switch (batch.state) {
         case DONE -> {}
         case SENT -> {
+          if (isTooLarge(batch, nowMillis)) {
+            return;
+          }
           earlierUnderWay = true;
           head = false;
         }
@@ -252,6 +255,10 @@ final class ShardBuffer<T> {
           if (batch.gapped && earlierUnderWay) {
             return;
           }
+          int messages = batch.batch.count();
+          if (!pace.limits.admits(shard, messages, batch.batch.length(), nowMillis)) {
+            return;
+          }
           stamp(batch, producerId, epoch);
           batch.gapped = false;
           batch.sentAsHead = head;
@@ -259,9 +266,18 @@ final class ShardBuffer<T> {
           head = false;
           batch.state = OutBatch.State.SENT;
           sends.add(batch);
+          if (isTooLarge(batch, nowMillis)) {
+            // What is behind it would come too early while the quota saves for it.
+            return;
+          }
         }
       }
     }
+  }
+
+  /** Whether a quota has to save for it. */
+  private boolean isTooLarge(OutBatch<T> batch, long nowMillis) {
+    return pace.limits.isTooLarge(batch.batch.count(), batch.batch.length(), nowMillis);
   }
 
   private void stamp(OutBatch<T> batch, long producerId, int epoch) {

@@ -10,6 +10,9 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.RefusedException.QuotaReached;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
@@ -82,6 +85,38 @@ class QuotaSendTest {
     OutBatch<Integer> stamped = core.poll(2).get(0);
     core.answered(stamped, 0, REFUSED, later(1_000, 4), 10);
     assertThat(core.poll(2_000)).containsExactly(stamped);
+  }
+
+  /** Nodes save for one request of a sender at a time. */
+  @Test
+  void shardsTakeTurnsWithBatchesThatCannotBeDivided() {
+    ProducerCore<Integer> spool = core(1_000_000);
+    spool.topic(Topics.of(2, List.of(new TopicInfo.Layout(0, 2, 0)), List.of()));
+    for (int i = 0; i < 6; i++) {
+      spool.addStamped(i % 2, batch(10 * (i / 2), 10), DueTime.NOW, i);
+    }
+    List<OutBatch<Integer>> first = spool.poll(0);
+    assertThat(first).hasSize(6);
+    first.forEach(each -> spool.answered(each, 0, REFUSED, later(1_000, 4), 10));
+    List<Integer> passed = new ArrayList<>();
+    for (long now = 1_010; passed.size() < 6 && now < 60_000; now += 1_000) {
+      List<OutBatch<Integer>> sends = spool.poll(now);
+      assertThat(sends).as("at %s ms", now).hasSize(1);
+      spool.answered(sends.get(0), 0, REFUSED, later(1_000, 4), now);
+      assertThat(spool.poll(now + 1_000)).as("it again").isEqualTo(sends);
+      spool.answered(sends.get(0), 0, TAKEN, null, now + 1_000);
+      passed.addAll(sends.get(0).tokens);
+      now += 1_000;
+    }
+    assertThat(passed).containsExactly(0, 1, 2, 3, 4, 5);
+  }
+
+  private static Batch batch(int sequence, int messages) {
+    BatchBuilder builder = new BatchBuilder(1 << 10);
+    for (int i = 0; i < messages; i++) {
+      builder.add(new Message(null, null, 5, new byte[10]));
+    }
+    return builder.build(7, 0, sequence);
   }
 
   /** What cannot be divided may take minutes to be paid for. */
