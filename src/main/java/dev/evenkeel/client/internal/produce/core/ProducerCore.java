@@ -12,6 +12,7 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.BatchReader;
 import java.util.ArrayList;
 import java.util.Iterator;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -50,6 +51,9 @@ public final class ProducerCore<T> {
 
   /** Those with something in them. */
   private final Set<ShardBuffer<T>> active = new LinkedHashSet<>();
+
+  /** What was on its way to a topic that is no more, and why it fails if it has not arrived. */
+  private final Map<OutBatch<T>, RefusedException> departed = new LinkedHashMap<>();
 
   private List<BatchResult<T>> outcomes = new ArrayList<>();
   private State state = State.RUNNING;
@@ -298,7 +302,7 @@ public final class ProducerCore<T> {
 
   /** Nothing is on its way or waits. */
   public boolean isIdle() {
-    return active.isEmpty();
+    return active.isEmpty() && departed.isEmpty();
   }
 
   /** The next epoch is wanted: nothing is sent before {@link #epochOpened}. */
@@ -325,6 +329,7 @@ public final class ProducerCore<T> {
         }
       }
     }
+    departed.keySet().forEach(batch -> batch.awaitedBy(flush));
     flush.begin();
   }
 
@@ -399,6 +404,15 @@ public final class ProducerCore<T> {
    */
   public void answered(
       OutBatch<T> batch, int triedInEpoch, Result result, String detail, long nowMillis) {
+    RefusedException gone = triedInEpoch == batch.epoch ? departed.remove(batch) : null;
+    if (gone != null) {
+      batch.unsure |= result.refusal() == Refusal.INDETERMINATE;
+      // If the network duplicated it, the shard may have taken the first copy before it went.
+      batch.cutOff |= result.refusal() == Refusal.UNKNOWN_SHARD;
+      batch.state = OutBatch.State.WAITING;
+      finish(batch, result.value(), result.ok() ? null : failure(batch, gone));
+      return;
+    }
     ShardBuffer<T> buffer = bufferOf(batch);
     if (buffer == null || batch.state == OutBatch.State.DONE || triedInEpoch != epoch) {
       return;
@@ -572,6 +586,8 @@ public final class ProducerCore<T> {
       looks = false;
       endedBy = reason;
       failAll(reason);
+      departed.forEach((batch, gone) -> finish(batch, 0, failure(batch, gone)));
+      departed.clear();
     }
   }
 
@@ -580,13 +596,21 @@ public final class ProducerCore<T> {
     return endedBy;
   }
 
+  /**
+   * Fails what is left. If that is because the topic is no more, the answers of what is on its way
+   * to it still count: they tell what it had taken.
+   */
   private void failAll(RefusedException reason) {
     for (ShardBuffer<T> buffer : active) {
       if (buffer.isOpen()) {
         buffer.seal();
       }
       for (OutBatch<T> batch : buffer.queue()) {
-        if (batch.state != OutBatch.State.DONE) {
+        if (batch.state == OutBatch.State.SENT
+            && reason.refusal() == Refusal.UNKNOWN_TOPIC
+            && !batch.isStamped()) {
+          departed.put(batch, reason);
+        } else if (batch.state != OutBatch.State.DONE) {
           finish(batch, 0, failure(batch, reason));
         }
       }

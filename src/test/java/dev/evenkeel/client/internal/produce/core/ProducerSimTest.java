@@ -112,9 +112,10 @@ class ProducerSimTest {
     } else {
       sim.core.topicDeleted();
     }
-    sim.poll();
+    sim.settle();
     assertThat(sim.acked.size() + sim.refused.size()).isEqualTo(sim.sent);
     List<Integer> inLogs = sim.inLogs();
+    assertThat(inLogs).containsAll(sim.acked.keySet());
     sim.refused.forEach(
         (token, refusal) -> {
           assertThat(refusal).isIn(Refusal.UNKNOWN_TOPIC, Refusal.INDETERMINATE);
@@ -287,6 +288,11 @@ class ProducerSimTest {
 
     void run() {
       steps();
+      settle();
+    }
+
+    /** Goes on without trouble until all that was sent has ended. */
+    void settle() {
       calm = true;
       for (int round = 0; round < 20_000 && acked.size() + refused.size() < sent; round++) {
         poll();
