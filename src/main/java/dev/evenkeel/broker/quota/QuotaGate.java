@@ -36,8 +36,9 @@ import java.util.Map;
  * </pre>
  *
  * <p>A sender that was refused a large request divides it, or sends it again until it has saved
- * enough. Savings that nobody asks for within {@link #SAVED_NANOS} pay for the sender's other
- * requests. What a sender that went has paid is lost.
+ * enough. When the first part comes, what has been saved pays for the parts. Savings that nobody
+ * asks for within {@link #SAVED_NANOS} pay for the sender's other requests. What a sender that went
+ * has paid is lost.
  *
  * <p>Once a queue is too long, it takes nothing until it is half as long: a producer that was
  * refused then sends again in order, and not behind its own later requests.
@@ -65,6 +66,9 @@ public final class QuotaGate {
 
   /** Savings are kept from one question for them to the next for this long. */
   static final long SAVED_NANOS = 2 * LOOK_AGAIN_NANOS;
+
+  /** Who asks for a large request again after this time has not divided it. */
+  private static final long AGAIN_NANOS = 500_000_000;
 
   /** Most senders of a line with queues of their own; the others share one. */
   static final int SENDERS_MAX = 1_000;
@@ -139,12 +143,16 @@ public final class QuotaGate {
     long savingsAskedNanos;
     boolean full;
 
+    /** It has asked again for what it saves for. */
+    boolean cannotDivide;
+
     boolean isIdle() {
       return waiting.isEmpty() && queue.isEmpty() && savings.isEmpty();
     }
 
     /** Its other requests get what it has saved. */
     void stopSaving() {
+      cannotDivide = false;
       queue.pay(savings.paidBytes, savings.paidMessages);
       savings.bytes = 0;
       savings.messages = 0;
@@ -242,10 +250,14 @@ public final class QuotaGate {
             !sender.waiting.isEmpty() && line > (sender.full ? WAIT_NANOS_MAX / 2 : WAIT_NANOS_MAX);
         paid = !carries(quota, bytes, messages);
         if (paid) {
+          long since = port.nanos() - sender.savingsAskedNanos;
           sender.savingsAskedNanos = port.nanos();
           if (!sender.savings.covers(bytes, messages)) {
+            sender.cannotDivide = !sender.savings.isEmpty() && since >= AGAIN_NANOS;
             return save(quota, sender, bytes, messages);
           }
+        } else if (!sender.cannotDivide) {
+          sender.stopSaving();
         }
         if (isCrowded(sender, bytes) && !(paid && sender.waiting.isEmpty())) {
           meters.refused(key.kind());

@@ -135,13 +135,39 @@ class QuotaGateTest {
   @Test
   void savingsThatNobodyAsksForPayForSmallerRequestsAndThenGo() {
     messages(100);
-    assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).isNotNull();
+    assertThat(reached(gate.pass(TOPIC, "a", 500, 500))).isNotNull();
     world.runUntil(9 * SECOND);
     gate.pass(TOPIC, "a", 10, 1);
     world.runUntil(16 * SECOND);
     assertThat(gate.pass(TOPIC, "a", 10, 90).succeeded()).as("paid already").isTrue();
     world.runUntil(60 * SECOND);
     assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).as("forgotten").isNotNull();
+  }
+
+  /** It pays for the parts only, and not for the whole besides. */
+  @Test
+  void whoeverDividesALargeRequestPaysForItOnce() {
+    messages(2);
+    Future<Void> large = gate.pass(TOPIC, "a", 10, 10);
+    world.after(reached(large).retryAfterMillis() * MILLI, () -> parts(10));
+    world.runUntil(5_600 * MILLI);
+    assertThat(parts).isEqualTo(10);
+    List<Future<Void>> more = List.of(gate.pass(TOPIC, "a", 1, 1), gate.pass(TOPIC, "a", 1, 1));
+    world.runUntil(5_700 * MILLI);
+    assertThat(more).as("nothing is left over").anyMatch(each -> !each.succeeded());
+  }
+
+  private int parts;
+
+  private void parts(int left) {
+    if (left > 0) {
+      gate.pass(TOPIC, "a", 1, 1)
+          .onSuccess(
+              passed -> {
+                parts++;
+                parts(left - 1);
+              });
+    }
   }
 
   /** As those of the shards of a spool: what is saved for the larger one is not lost. */
@@ -172,6 +198,8 @@ class QuotaGateTest {
   void savingsOutliveTheRefusalOfWhatTheyPayFor() {
     messages(100);
     assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).isNotNull();
+    world.runUntil(2 * SECOND);
+    assertThat(reached(gate.pass(TOPIC, "a", 10, 500))).as("it cannot divide it").isNotNull();
     world.runUntil(6 * SECOND);
     world.coordinator.reserve(world.now, world.quotas.get(TOPIC), 0, 400, SECOND);
     Future<Void> small = gate.pass(TOPIC, "a", 10, 100);
