@@ -88,6 +88,18 @@ class SubscriptionIT extends OneNode {
   }
 
   @Test
+  void soIsWhatIsSentToATopicThatFitsItsPatternLater() {
+    List<String> got = new CopyOnWriteArrayList<>();
+    Consumer consumer = consumer(latest("tenants", "tenant-*"), got);
+    node.createTopic("tenant-1", 1);
+    // At once: nobody may have to notice the topic first.
+    assertThat(node.post("/api/topics/tenant-1/messages", "{\"payload\":\"x\"}").statusCode())
+        .isEqualTo(200);
+    assertAll(got, List.of("x"));
+    await(consumer.close());
+  }
+
+  @Test
   void soIsWhatIsSentOnceACopyingConsumerIsThere() {
     node.createTopic("copied", 4);
     node.sendByKey("copied", payloads("old", 20));

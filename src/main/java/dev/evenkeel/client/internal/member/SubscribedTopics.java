@@ -48,19 +48,16 @@ final class SubscribedTopics {
         view != null
             && view.featureLevel() >= FeatureLevel.TOPIC_PATTERNS
             && consumer.options.getMode() != ConsumerOptions.Mode.BROADCAST;
-    if (sendsPatterns && consumer.options.getTopics().equals(subscription.entries())) {
-      return;
-    }
-    List<String> existing =
-        view == null ? List.of() : view.topics().stream().map(TopicInfo::name).toList();
-    List<String> topics = subscription.topics(existing);
-    if (sendsPatterns && !topics.isEmpty()) {
-      topics = subscription.entries();
-    }
+    List<String> topics = sendsPatterns ? subscription.entries() : matching(view);
     if (!topics.equals(consumer.options.getTopics())) {
       consumer.options.setTopics(topics);
       consumer.topicsChanged();
     }
+  }
+
+  private List<String> matching(ClusterView view) {
+    return subscription.topics(
+        view == null ? List.of() : view.topics().stream().map(TopicInfo::name).toList());
   }
 
   /** See {@link dev.evenkeel.client.Consumer#subscribe}. */
