@@ -178,7 +178,8 @@ final class AnyCommand {
     } else if (kind == Drain.Heir.class) {
       return heirs && random.nextBoolean() ? record(kind) : null;
     } else if (kind == GroupPattern.class) {
-      return new GroupPattern(pick(TEXTS), random.nextBoolean() ? null : List.of(pick(TEXTS)));
+      String entry = random.nextBoolean() ? "o*" : pick(TEXTS);
+      return new GroupPattern(entry, random.nextBoolean() ? null : List.of(pick(TEXTS)));
     } else if (kind == Crashes.class) {
       return crashes && random.nextBoolean() ? record(kind) : null;
     } else if (kind == Skipped.class) {
