@@ -142,19 +142,22 @@ final class PolledConsumer {
    * Waits for messages: completes with some, or with none when the time is over.
    *
    * @param poll a name for {@link #abandon}; null: it has none
-   * @param again whether it first gives what was given out and has not ended, for a caller who did
-   *     not get the answer
+   * @param again whether what was given out and has not ended comes first, for a caller who did not
+   *     get the answer
    */
   Future<List<Delivery>> poll(String poll, int max, long waitMillis, boolean again) {
     if (abandoned.remove(poll)) {
       return Future.succeededFuture(List.of());
     }
     dropEnded();
-    if (again && !given.isEmpty()) {
+    boolean back = again && !given.isEmpty();
+    if (back) {
       comeBack(List.copyOf(given.keySet()));
-      return Future.succeededFuture(taken(poll, max));
     }
     if (waiting != null) {
+      if (back) {
+        return Future.succeededFuture(taken(poll, max));
+      }
       throw Refusal.OVERLOADED.error(
           "another request waits for messages of this session: one at a time is possible");
     }
