@@ -77,9 +77,9 @@ public final class Host {
     return directory;
   }
 
-  /** Changes the size of such a disk. */
-  static void resize(Path disk, long kibibytes) {
-    Commands.run("mount -o remount,size=" + kibibytes + "k " + disk);
+  /** Changes the size of such a disk, or returns false if more than that is on it. */
+  static boolean resized(Path disk, long kibibytes) {
+    return Commands.tryRun("mount -o remount,size=" + kibibytes + "k " + disk).status() == 0;
   }
 
   /** From now on loses so many of the packets that come from there; 100: it is cut off from it. */

@@ -323,20 +323,29 @@ final class Machines implements AutoCloseable {
 
   /** Leaves so much room on the node's disk. */
   void fill(String node, long mebibytes) {
-    long used;
+    // No disk becomes smaller than what is on it by now, and the node goes on to write.
+    for (int tries = 0; !Host.resized(data(node), used(node) + (mebibytes << 10)); tries++) {
+      if (tries == 100) {
+        throw new IllegalStateException("the disk of " + node + " does not get smaller");
+      }
+    }
+  }
+
+  /** In KiB. A disk of this size is full: nobody has to write what fills it. */
+  private long used(String node) {
     try {
       FileStore disk = Files.getFileStore(data(node));
-      used = disk.getTotalSpace() - disk.getUsableSpace();
+      return Math.max(1, (disk.getTotalSpace() - disk.getUsableSpace()) >> 10);
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    // A disk of this size is full: nobody has to write what fills it.
-    Host.resize(data(node), Math.max(1, (used >> 10) + (mebibytes << 10)));
   }
 
   /** The disk has all its room again. */
   void makeRoom(String node) {
-    Host.resize(data(node), DISK_MEBIBYTES << 10);
+    if (!Host.resized(data(node), DISK_MEBIBYTES << 10)) {
+      throw new IllegalStateException("the disk of " + node + " does not get larger");
+    }
   }
 
   /** The node must be down. */
