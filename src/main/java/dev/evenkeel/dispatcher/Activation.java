@@ -205,6 +205,9 @@ final class Activation {
             registry.adopt(key, entry);
           }
         });
+    // Whoever knows only a part of the groups takes the leases of the others for left over.
+    List<DispatcherAction> first =
+        core.recover(topics(view), groups, shards.statuses(), unheard, nowMillis);
     ready = true;
     LOG.info(
         "active dispatcher of term {}: {} groups, {} recorded moves, {} members by the registry",
@@ -212,7 +215,7 @@ final class Activation {
         groups.size(),
         core.moves().recent(null, MoveLog.MAX).size(),
         unheard.size());
-    run(core.recover(topics(view), groups, shards.statuses(), unheard, nowMillis));
+    run(first);
     early.forEach(change -> run(core.leaseChanged(change, clock.millis())));
     early.clear();
     clusterChanged();
