@@ -32,7 +32,7 @@ final class DemoMembers {
     private final ChildProcess process;
     private final CountDownLatch joinedOrEnded = new CountDownLatch(1);
     private volatile boolean joined;
-    private volatile String lastError = "it ended without an error message";
+    private volatile String lastError;
 
     /**
      * Starts the process.
@@ -90,6 +90,16 @@ final class DemoMembers {
       return joinedOrEnded.await(millisMax, TimeUnit.MILLISECONDS) && joined;
     }
 
+    /** Why it has not joined. */
+    private String trouble() {
+      String told = lastError;
+      if (joinedOrEnded.getCount() == 0) {
+        return told == null ? "it ended without an error message" : told;
+      }
+      String late = "it has not joined within " + JOIN_MILLIS_MAX / 1_000 + " s";
+      return told == null ? late + ": this machine may be too busy, try again" : late + ": " + told;
+    }
+
     /** Asks it to leave cleanly by closing its input; kills it if it has not joined yet. */
     private void askToLeave() {
       if (!joined) {
@@ -131,7 +141,7 @@ final class DemoMembers {
   void awaitJoined(DemoProcess process) throws InterruptedException {
     if (!process.awaitJoined(JOIN_MILLIS_MAX)) {
       throw CommandFailure.failed(
-          "consumer " + process.name() + " could not join the demo: " + process.lastError);
+          "consumer " + process.name() + " could not join the demo: " + process.trouble());
     }
   }
 
