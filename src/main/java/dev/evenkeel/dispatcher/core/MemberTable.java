@@ -292,8 +292,8 @@ public final class MemberTable {
   }
 
   /**
-   * Mode level: the messages that a run had in hand as it left, and may have died of. They are told
-   * once.
+   * Mode level: the messages that a run had in hand when it left, and may have died of. Returns
+   * them once.
    */
   public List<MessageId> takeDiedOf(String instance) {
     List<MessageId> messages = diedOf.remove(instance);

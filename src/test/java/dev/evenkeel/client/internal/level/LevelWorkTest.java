@@ -524,7 +524,7 @@ class LevelWorkTest {
     work.close();
     work.failed(tasks.get(2), new GivenBackException("nobody has it"), now);
     assertThat(work.next(now)).isNull();
-    assertThat(work.drained(now)).as("nobody was told").isFalse();
+    assertThat(work.drained(now)).as("no report was sent").isFalse();
     now += 20;
     assertThat(told().endedAbove()).containsExactly(1);
     assertThat(work.drained(now)).isTrue();
