@@ -145,12 +145,14 @@ final class Machines implements AutoCloseable {
   synchronized void startClient(String name) {
     int run = clientRuns.merge(name, 1, Integer::sum);
     Host host = network.host(name);
+    List<String> jvm = jvm(128);
+    jvm.add("-Devenkeel.test.log=INFO");
     Jar.Running client =
         Program.startFedWithJar(
             host.surroundings(),
             directory.resolve(name),
             "run-" + run,
-            jvm(128),
+            jvm,
             testClasses(),
             ChaosClient.class.getName(),
             trio.cluster(),

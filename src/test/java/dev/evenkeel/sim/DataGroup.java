@@ -72,6 +72,9 @@ final class DataGroup {
     /** Whether what all groups have consumed is dropped at once. */
     boolean drops();
 
+    /** Most messages of a group and shard that wait for another attempt. */
+    int retriesMax();
+
     /** Whether a group reads the topic of a shard. */
     boolean reads(String group, Shard shard);
 

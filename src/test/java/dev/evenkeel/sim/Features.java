@@ -1,5 +1,6 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.protocol.Limits;
 import java.util.SplittableRandom;
 
 /**
@@ -10,8 +11,15 @@ import java.util.SplittableRandom;
  * @param delays some messages are delayed
  * @param clocks wall clocks jump
  * @param focus what most of the faults are about
+ * @param retriesMax most messages of a group and shard that wait for another attempt
  */
-record Features(boolean resets, boolean publishes, boolean delays, boolean clocks, Focus focus) {
+record Features(
+    boolean resets,
+    boolean publishes,
+    boolean delays,
+    boolean clocks,
+    Focus focus,
+    int retriesMax) {
   /** So that they are drawn apart from everything else. */
   private static final long SALT = 0x5DEECE66DL;
 
@@ -26,7 +34,8 @@ record Features(boolean resets, boolean publishes, boolean delays, boolean clock
             random.nextInt(4) == 0,
             random.nextInt(4) == 0,
             random.nextInt(3) == 0,
-            focus(random.nextInt(OF_EACH_FOCUS)));
+            focus(random.nextInt(OF_EACH_FOCUS)),
+            random.nextInt(3) == 0 ? 1 + random.nextInt(6) : Limits.RETRIES_MAX);
     return drawn.with(setup.focus() == null ? drawn.focus() : setup.focus());
   }
 
@@ -39,6 +48,6 @@ record Features(boolean resets, boolean publishes, boolean delays, boolean clock
     // messages
     // have a path of their own to other shards.
     boolean plain = other.reshards();
-    return new Features(resets && !plain, publishes, delays && !plain, clocks, other);
+    return new Features(resets && !plain, publishes, delays && !plain, clocks, other, retriesMax);
   }
 }

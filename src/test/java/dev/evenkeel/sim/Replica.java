@@ -42,6 +42,8 @@ final class Replica {
   /** Of the state behind each entry, as the first replica had it that applied the entry. */
   private final Map<Integer, Long> digests;
 
+  private final int retriesMax;
+
   private DataState state;
   private int applied = -1;
 
@@ -49,6 +51,7 @@ final class Replica {
    * @param bodies of the log's committed entries, which all replicas share
    * @param opened hears of each state that takes the place of the one before
    * @param digests of all replicas of the log group
+   * @param retriesMax most messages of a group and shard that wait for another attempt
    */
   Replica(
       int number,
@@ -57,7 +60,9 @@ final class Replica {
       Path directory,
       Consumer<Replica> opened,
       Bug bug,
-      Map<Integer, Long> digests) {
+      Map<Integer, Long> digests,
+      int retriesMax) {
+    this.retriesMax = retriesMax;
     this.number = number;
     this.node = node;
     this.bodies = bodies;
@@ -87,7 +92,7 @@ final class Replica {
 
   private void open() {
     try {
-      state = States.data(directory.resolve("state"), disk::open, bodies, TAIL_BYTES);
+      state = States.data(directory.resolve("state"), disk::open, bodies, TAIL_BYTES, retriesMax);
       state.open();
       opened.accept(this);
     } catch (IOException e) {

@@ -121,7 +121,8 @@ final class SimLog {
                 directory.resolve("r" + number + "-" + made++),
                 opened,
                 bug,
-                digests);
+                digests,
+                around.retriesMax());
     this.bug = bug;
     for (int i = 0; i < SimNodes.COUNT; i++) {
       replicas.add(copies.make(i, i));

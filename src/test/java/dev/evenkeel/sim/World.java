@@ -236,6 +236,11 @@ final class World implements DataGroup.Surroundings {
   }
 
   @Override
+  public int retriesMax() {
+    return features.retriesMax();
+  }
+
+  @Override
   public boolean drops() {
     return features.focus() == Focus.CONSUMED_IS_DROPPED;
   }

@@ -30,9 +30,15 @@ import java.util.function.BiPredicate;
  * mark, or lies below all offsets that a new owner would begin with, has left the window for good.
  *
  * @param time null where no time is needed
+ * @param retriesMax most messages of a group and shard that wait for another attempt
  */
-public record FailureDecider(DataTables tables, Store store, LogTime time) {
+public record FailureDecider(DataTables tables, Store store, LogTime time, int retriesMax) {
   private static final long DELAY_MILLIS_MAX = 30L * 24 * 3600 * 1000;
+
+  /** Decides nothing that needs time or room. */
+  FailureDecider(DataTables tables, Store store) {
+    this(tables, store, null, 0);
+  }
 
   public Decision<Change> record(DataCommand.RecordOutcomes command) {
     Lease lease = command.group() == null ? null : tables.lease(command.group(), command.shard());
@@ -239,7 +245,8 @@ public record FailureDecider(DataTables tables, Store store, LogTime time) {
   }
 
   private FailureUpdate failures(LeaseKey key) {
-    return new FailureUpdate(key, tables.failures(key), tables.queues(), new FailureRows(store));
+    return new FailureUpdate(
+        key, tables.failures(key), tables.queues(), new FailureRows(store), retriesMax);
   }
 
   private static Decision<Change> decided(

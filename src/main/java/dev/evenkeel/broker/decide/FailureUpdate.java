@@ -25,6 +25,7 @@ final class FailureUpdate {
   private final FailureKeys keys;
   private final WaitingOffsets queues;
   private final FailureRows rows;
+  private final int retriesMax;
   private int waiting;
   private int parked;
   private int held;
@@ -32,8 +33,10 @@ final class FailureUpdate {
   private int marks;
   private long bytes;
 
-  FailureUpdate(LeaseKey key, FailureCounts counts, WaitingOffsets queues, FailureRows rows) {
+  FailureUpdate(
+      LeaseKey key, FailureCounts counts, WaitingOffsets queues, FailureRows rows, int retriesMax) {
     this.key = key;
+    this.retriesMax = retriesMax;
     this.queues = queues;
     this.rows = rows;
     keys = new FailureKeys(key);
@@ -68,8 +71,7 @@ final class FailureUpdate {
   }
 
   boolean hasRoom(KeptMessage message) {
-    return waiting + parked < Limits.RETRIES_MAX
-        && bytes + message.bytes() <= Limits.RETRY_BYTES_MAX;
+    return waiting + parked < retriesMax && bytes + message.bytes() <= Limits.RETRY_BYTES_MAX;
   }
 
   /**

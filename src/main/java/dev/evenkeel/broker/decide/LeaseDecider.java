@@ -259,7 +259,7 @@ public record LeaseDecider(DataTables tables, Store store) {
     List<Change> changes = new ArrayList<>();
     changes.add(new Change.PutLease(next));
     changes.add(Change.removeLeaseState(key));
-    changes.addAll(new FailureDecider(tables, store, null).reset(next));
+    changes.addAll(new FailureDecider(tables, store).reset(next));
     return new Decision<>(changes, new Reply.OfLease(next));
   }
 
@@ -399,7 +399,7 @@ public record LeaseDecider(DataTables tables, Store store) {
   /** Adds the changes to failures that the progress makes superfluous. */
   private Decision<Change> progressed(Lease next, Change... changes) {
     List<Change> all = new ArrayList<>(List.of(changes));
-    all.addAll(new FailureDecider(tables, store, null).progressed(next));
+    all.addAll(new FailureDecider(tables, store).progressed(next));
     return Decision.of(all);
   }
 

@@ -24,6 +24,7 @@ import dev.evenkeel.log.EntryBodies;
 import dev.evenkeel.log.EntryBody;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -51,7 +52,7 @@ import java.util.function.BiConsumer;
 import java.util.function.IntSupplier;
 
 /** State machine of a data log group: shards, leases and what is remembered of producers. */
-public final class DataState extends StoredState<DataState.Request, Change> {
+public class DataState extends StoredState<DataState.Request, Change> {
   private final TailCache tail;
   private final EntryBodies bodies;
   private final List<DataListener> listeners = new CopyOnWriteArrayList<>();
@@ -85,6 +86,15 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     this.bodies = bodies;
     tail = new TailCache(newest);
     this.levelOfCluster = levelOfCluster;
+  }
+
+  /** Most messages of a group and shard that wait for another attempt. */
+  int retriesMax() {
+    return Limits.RETRIES_MAX;
+  }
+
+  private FailureDecider failures(Store store, LogTime time) {
+    return new FailureDecider(tables, store, time, retriesMax());
   }
 
   /** The state in memory; another one after a snapshot was restored. */
@@ -271,11 +281,11 @@ public final class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.DropSealed c) {
       return new ShardDecider(tables, level()).dropSealed(c);
     } else if (command instanceof DataCommand.RecordOutcomes c) {
-      return new FailureDecider(tables, store, time).record(c);
+      return failures(store, time).record(c);
     } else if (command instanceof DataCommand.ReplayDeadLetters c) {
-      return new FailureDecider(tables, store, time).replay(c);
+      return failures(store, time).replay(c);
     } else if (command instanceof DataCommand.DropDeadLetters c) {
-      return new FailureDecider(tables, store, time).drop(c);
+      return failures(store, time).drop(c);
     } else if (command instanceof DataCommand.DeliverDue c) {
       return new DueDecider(tables, store, time, level()).decide(c);
     } else if (command instanceof DataCommand.CancelDelayed c) {

@@ -9,7 +9,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
-import java.util.function.Predicate;
 
 /** Messages that the log gave out for another attempt. One message of a key runs at a time. */
 final class RetriesInHand {
@@ -56,21 +55,16 @@ final class RetriesInHand {
     }
   }
 
-  boolean anyNotStarted() {
-    return notStarted > 0;
-  }
-
-  /**
-   * The next that may start, or null.
-   *
-   * @param eligible asked of the first of a key
-   */
-  Task next(Predicate<Task> eligible) {
+  /** The next that may start, or null. */
+  Task next() {
+    if (notStarted == 0) {
+      return null;
+    }
     Task task = free.poll();
     Iterator<KeyQueue> each = queues.values().iterator();
     while (task == null && each.hasNext()) {
       KeyQueue queue = each.next();
-      if (!queue.running && !queue.waiting.isEmpty() && eligible.test(queue.waiting.peek())) {
+      if (!queue.running && !queue.waiting.isEmpty()) {
         queue.running = true;
         task = queue.waiting.poll();
       }

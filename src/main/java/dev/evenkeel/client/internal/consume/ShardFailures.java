@@ -95,7 +95,9 @@ final class ShardFailures {
       environment.act(by -> by.recordOutcomes(shard, command));
     }
     if (state == OwnedShardState.RUNNING && environment.fetches() && !shard.isPaused()) {
-      RetryRequest request = retries.ask(options.getGroup(), options.getFetchBytesMax(), now);
+      RetryRequest request =
+          retries.ask(
+              options.getGroup(), options.getFetchBytesMax(), messages.window().committed(), now);
       if (request != null) {
         environment.act(by -> by.fetchRetries(shard, request));
       }
@@ -277,13 +279,14 @@ final class ShardFailures {
     boolean full = false;
     for (Outbox.Pending each : retries.outbox.taken(command)) {
       Task task = each.task();
-      if (!refused.contains(task.offset)) {
-        taken(task, each.outcome(), now);
-      } else if (each.outcome() instanceof Outcome.Parked) {
+      boolean found = !refused.contains(task.offset);
+      if (!found && each.outcome() instanceof Outcome.Parked) {
         retries.noRoom(task);
         fullKeys.add(task.keyHash);
+      } else if (!found && each.outcome() instanceof Outcome.Failed failed) {
+        full |= noRoom(task, failed);
       } else {
-        full |= noRoom(task, (Outcome.Failed) each.outcome());
+        taken(task, each.outcome(), now);
       }
     }
     // There may be room again when messages behind them are sent: they must not overtake.
@@ -379,7 +382,7 @@ final class ShardFailures {
       return;
     }
     retries
-        .answered(request, answer, unpacked, now)
+        .answered(request, answer, unpacked, messages.window().committed(), now)
         .forEach(retry -> environment.flow.added(1, retry.bytes));
   }
 

@@ -29,7 +29,11 @@ final class ShardHandling implements Task.Owner {
     this.shard = shard;
     environment = shard.environment;
     idle = shard::isIdle;
-    retries = new ShardRetries(this, ShardFailures.ordersKeys(environment));
+    retries =
+        new ShardRetries(
+            this,
+            ShardFailures.ordersKeys(environment),
+            environment.options.getPendingMessagesMax());
     messages = new ShardMessages(this, environment, retries, shard.care);
   }
 

@@ -295,7 +295,7 @@ final class ShardMessages {
       return null;
     }
     boolean waits = care.applies(window.committed()) && !idle.getAsBoolean();
-    Task task = withRetries && !waits ? retries.nextRetry(window.committed()) : null;
+    Task task = withRetries && !waits ? retries.inHand.next() : null;
     if (task == null) {
       task = nextOfWindow(now);
     }

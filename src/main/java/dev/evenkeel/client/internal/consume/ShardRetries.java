@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.stream.Stream;
 
 /**
  * What an owned shard knows of failures: which messages have left the window, which keys have
@@ -21,7 +22,7 @@ import java.util.Set;
  * monotonic milliseconds.
  */
 final class ShardRetries {
-  /** Most retries in hand. */
+  /** Most retries in hand, if the limit of pending messages is not lower. */
   static final int IN_HAND_MAX = 256;
 
   /** Shortest time between two requests for retries that fetches hint at. */
@@ -40,7 +41,9 @@ final class ShardRetries {
 
   final Outbox outbox;
   private final Task.Owner owner;
+  private final int inHandMax;
   final RetriesInHand inHand = new RetriesInHand();
+  private final EarlyRetries early = new EarlyRetries();
   final StuckQueues stuck = new StuckQueues();
 
   /** Whether a message waits behind others of its key that the log has. */
@@ -77,9 +80,11 @@ final class ShardRetries {
 
   /**
    * @param ordersKeys whether messages keep the order of their key behind those that the log has
+   * @param pendingMax most pending messages of the consumer
    */
-  ShardRetries(Task.Owner owner, boolean ordersKeys) {
+  ShardRetries(Task.Owner owner, boolean ordersKeys, int pendingMax) {
     this.owner = owner;
+    inHandMax = Math.max(2, Math.min(IN_HAND_MAX, pendingMax));
     this.ordersKeys = ordersKeys;
     outbox = new Outbox(owner.ownership());
   }
@@ -91,7 +96,7 @@ final class ShardRetries {
 
   /** Whether nothing is in hand, and the log has all that it must know. */
   boolean isIdle() {
-    return known && inHand.size() == 0 && outbox.isEmpty();
+    return known && inHand.size() == 0 && early.isEmpty() && outbox.isEmpty();
   }
 
   /**
@@ -169,18 +174,16 @@ final class ShardRetries {
   }
 
   /**
-   * The next retry that may start, or null. A message that a former owner moved must not overtake
-   * messages of its key that this owner had handled and that come again: it waits for the window.
+   * Whether a retry may start. A message that a former owner moved must not overtake messages of
+   * its key that this owner had handled and that come again: it waits for the window.
    *
    * @param committed everything below is done
    */
-  Task nextRetry(long committed) {
-    if (!inHand.anyNotStarted()) {
-      return null;
-    }
-    boolean all = !ordersKeys || committed > lastLeftOffset;
-    return inHand.next(
-        task -> all || task.offset <= committed || !leftOffsets.contains(task.offset));
+  private boolean mayStart(long offset, long committed) {
+    return !ordersKeys
+        || committed > lastLeftOffset
+        || offset <= committed
+        || !leftOffsets.contains(offset);
   }
 
   /**
@@ -295,10 +298,17 @@ final class ShardRetries {
     nextAskMillis = Math.min(nextAskMillis, millis);
   }
 
-  /** The next request for retries, or null if none is due. */
-  RetryRequest ask(String group, int bytesMax, long now) {
+  /**
+   * The next request for retries, or null if none is due.
+   *
+   * @param committed everything below is done
+   */
+  RetryRequest ask(String group, int bytesMax, long committed, long now) {
+    if (early.take(offset -> mayStart(offset, committed))) {
+      askAt(now);
+    }
     boolean first = !known && mustAskFirst;
-    boolean due = known && now >= nextAskMillis && inHand.size() < IN_HAND_MAX / 2;
+    boolean due = known && now >= nextAskMillis && inHand.size() < inHandMax / 2;
     if (asked != null || now < notBeforeMillis || !first && !due) {
       return null;
     }
@@ -311,8 +321,8 @@ final class ShardRetries {
             owner.ownership().shard(),
             owner.ownership().epoch(),
             first,
-            inHand.offsets(),
-            IN_HAND_MAX - inHand.size(),
+            Stream.concat(inHand.offsets().stream(), early.offsets()).toList(),
+            inHandMax - inHand.size(),
             bytesMax);
     return asked;
   }
@@ -349,8 +359,10 @@ final class ShardRetries {
    * Takes an answer. Returns the retries that are now in hand.
    *
    * @param unpacked the messages of retries without a copy
+   * @param committed everything below is done
    */
-  List<Task> answered(RetryRequest request, RetryAnswer answer, BatchMessages unpacked, long now) {
+  List<Task> answered(
+      RetryRequest request, RetryAnswer answer, BatchMessages unpacked, long committed, long now) {
     if (asked != request) {
       return List.of();
     }
@@ -368,6 +380,8 @@ final class ShardRetries {
               || failuresSeen == failuresWhenAsked && !failingKeys.containsKey(retry.keyHash());
       if (!inOrder) {
         askAt(now);
+      } else if (!mayStart(retry.offset(), committed) || early.isBehind(retry)) {
+        early.add(retry);
       } else if (!inHand.has(retry.offset())) {
         Task task = task(retry, unpacked);
         task.attempt = retry.attempts() + 1;
