@@ -200,7 +200,8 @@ final class ChaosRun {
 
   /**
    * All nodes are ready; one dispatcher is active; each shard of each group has an owner that
-   * lives, and no lag; the clients know what became of what they sent.
+   * lives, no lag, and no message that is to be tried again; the clients know what became of what
+   * they sent.
    *
    * @param finished how often they have finished sending
    */
@@ -240,6 +241,10 @@ final class ChaosRun {
             || !Long.valueOf(0).equals(shard.getLong("lag"))) {
           return group + " " + shard;
         }
+      }
+      JsonObject failures = described.getJsonObject("failures", new JsonObject());
+      if (failures.getLong("retriesWaiting", 0L) + failures.getLong("parked", 0L) > 0) {
+        return group + " " + failures;
       }
     }
     for (String client : Schedule.CLIENTS) {

@@ -25,6 +25,15 @@ import java.util.Set;
  * nothing.
  */
 public final class StoredFailures {
+  /**
+   * Most messages of a key that an owner has at once: it handles them one after another, and other
+   * keys need room, too.
+   */
+  public static final int KEY_MESSAGES_MAX = 32;
+
+  /** When an owner asks again who has not all messages of a key. Usually it does so before. */
+  private static final long MORE_MILLIS = 1_000;
+
   private final Store store;
   private final BatchSource source;
   private final FailureKeys keys;
@@ -47,6 +56,7 @@ public final class StoredFailures {
     List<RetryAnswer.Retry> due = new ArrayList<>();
     MessageReader messages = new MessageReader(source, request.bytesMax());
     long next = -1;
+    boolean more = false;
     try (Store.Cursor cursor =
         store.scan(
             Store.Table.FAILURES, keys.part(FailureKeys.DUE), keys.part(FailureKeys.DUE + 1))) {
@@ -61,7 +71,12 @@ public final class StoredFailures {
           next = dueMillis - nowMillis;
           break;
         }
-        for (long each : run(offset, entry, request.messagesMax() - due.size() + left.size())) {
+        List<Long> run = run(offset, entry);
+        if (run.size() > KEY_MESSAGES_MAX) {
+          run.remove(KEY_MESSAGES_MAX);
+          more = true;
+        }
+        for (long each : run) {
           if (left.contains(each)) {
             continue;
           }
@@ -88,19 +103,25 @@ public final class StoredFailures {
         }
       }
     }
+    if (more && (next < 0 || next > MORE_MILLIS)) {
+      next = MORE_MILLIS;
+    }
     return new RetryAnswer(next, due, known, messages.batches());
   }
 
-  /** A message and those parked behind it in its key's queue: {@code max} at most, and one more. */
-  private List<Long> run(long offset, FailureEntry head, int max) {
-    if (head.keyHash() == Outcome.NO_KEY) {
-      return List.of(offset);
-    }
+  /**
+   * A message and those parked behind it in its key's queue: {@link #KEY_MESSAGES_MAX} at most, and
+   * one more.
+   */
+  private List<Long> run(long offset, FailureEntry head) {
     List<Long> offsets = new ArrayList<>(List.of(offset));
+    if (head.keyHash() == Outcome.NO_KEY) {
+      return offsets;
+    }
     byte[] from = keys.queue(head.keyHash(), offset + 1);
     byte[] to = keys.queue(head.keyHash(), Long.MAX_VALUE);
     try (Store.Cursor cursor = store.scan(Store.Table.FAILURES, from, to)) {
-      while (offsets.size() <= max && cursor.next()) {
+      while (offsets.size() <= KEY_MESSAGES_MAX && cursor.next()) {
         long each = FailureKeys.offset(cursor.key());
         FailureEntry entry = entry(each);
         if (entry == null || entry.kind() != FailureEntry.Kind.PARKED) {

@@ -187,6 +187,25 @@ class FailureTest {
     assertThat(stand()).isEqualTo(new FailureCounts(0, 0, 0, 1, 0, 0));
   }
 
+  /** Else the keys of a long backlog would be handled one after another. */
+  @Test
+  void aKeyWithManyMessagesLeavesRoomForOthers() {
+    int max = StoredFailures.KEY_MESSAGES_MAX;
+    rig.fill(SHARD, 3 * max);
+    record(1, failed(0, 1, Outcome.Way.MOVED, 7));
+    for (long offset = 1; offset < 2 * max; offset++) {
+      record(1, parked(offset, 7));
+    }
+    record(1, failed(2 * max, 1, Outcome.Way.MOVED, 9));
+    rig.now += 1_000;
+    List<Long> first = due();
+    assertThat(first).hasSize(max + 1).startsWith(0L, 1L).endsWith(2L * max);
+    assertThat(answer().nextInMillis()).isEqualTo(1_000);
+    assertThat(due(first.toArray(Long[]::new))).as("it has enough of that key").isEmpty();
+    record(1, new Outcome.Settled(0), new Outcome.Settled(1));
+    assertThat(due(first.toArray(Long[]::new))).containsExactly((long) max, max + 1L);
+  }
+
   @Test
   void aLaneKeepsItsOrder() {
     record(1, failed(3, 1, Outcome.Way.MOVED, 7), parked(5, 7));
