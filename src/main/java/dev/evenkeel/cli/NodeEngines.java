@@ -8,7 +8,10 @@ import dev.evenkeel.storage.RocksShared;
 import dev.evenkeel.storage.RocksStore;
 import java.util.concurrent.CompletableFuture;
 
-/** The engines of a broker: Ratis for the logs, RocksDB for the state. */
+/**
+ * The engines of a broker: Ratis for the logs, RocksDB for the state. Whoever makes them has locked
+ * the directory of the logs, with {@link RaftLogNode#lock}.
+ */
 public final class NodeEngines implements Engines {
   private final RocksShared shared = new RocksShared();
   private final CompletableFuture<Throwable> failure = new CompletableFuture<>();
@@ -16,7 +19,7 @@ public final class NodeEngines implements Engines {
   @Override
   public LogStarter logs() {
     return (settings, states, line) -> {
-      RaftLogNode node = RaftLogNode.start(settings, states, line);
+      RaftLogNode node = RaftLogNode.startLocked(settings, states, line);
       node.failure().thenAccept(failure::complete);
       return node;
     };

@@ -31,6 +31,7 @@ import dev.evenkeel.protocol.BuildVersion;
 import dev.evenkeel.protocol.ClusterNode;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.NodePorts;
+import dev.evenkeel.protocol.files.LockedFile;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import io.vertx.core.Deployable;
 import io.vertx.core.DeploymentOptions;
@@ -44,6 +45,7 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.UnknownHostException;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -121,10 +123,10 @@ public final class ServeRun {
    * @throws Unfit after all parts have stopped: run the node again
    */
   public int run() throws InterruptedException {
-    check();
     StopSignal signal = StopSignal.install(() -> end.complete(null), END_MILLIS_MAX + 3_000);
     int status = ExitStatus.FAILED;
     try {
+      check();
       AllowedClasses.filterProcess();
       AuditFile.open(config.data().resolve("audit"));
       teardown.addBlocking("audit", AuditFile::close);
@@ -148,9 +150,9 @@ public final class ServeRun {
    * @throws RuntimeException if it cannot start; then all parts have stopped
    */
   public void start() throws InterruptedException {
-    check();
     boolean started = false;
     try {
+      check();
       begin();
       started = true;
     } catch (Stopped e) {
@@ -174,6 +176,7 @@ public final class ServeRun {
     NodeTls.checkPorts(config.tls());
     checkPorts();
     DataDirectory.check(config.data());
+    lock();
     spans =
         SpanExport.to(NodeSetting.TRACING.key(), config.text(NodeSetting.TRACING), "evenkeel-node");
     if (spans != null) {
@@ -181,11 +184,25 @@ public final class ServeRun {
     }
   }
 
+  /** Reserves the data directory, before anything of the node runs that another one may have. */
+  private void lock() {
+    try {
+      LockedFile lock = RaftLogNode.lock(logs());
+      teardown.addBlocking("lock", lock::close);
+    } catch (LogStartException e) {
+      throw CommandFailure.failed(e.getMessage(), e);
+    }
+  }
+
+  private Path logs() {
+    return config.data().resolve("raft");
+  }
+
   /** The nodes of the cluster that the data directory belongs to, or else those of the settings. */
   private List<NodeConfig.Peer> knownNodes() {
     try {
       List<NodeConfig.Peer> known =
-          RaftLogNode.knownPeers(config.data().resolve("raft")).stream()
+          RaftLogNode.knownPeers(logs()).stream()
               .map(
                   peer ->
                       new NodeConfig.Peer(
@@ -319,7 +336,7 @@ public final class ServeRun {
     LogSettings log =
         new LogSettings(
             config.node(),
-            config.data().resolve("raft"),
+            logs(),
             config.peers().stream()
                 .map(
                     peer ->

@@ -70,19 +70,14 @@ final class NodeStart {
 
   RaftLogNode run() throws LogStartException, InterruptedException {
     LogSettings.Peer own = checkSettings();
-    try {
-      PrivateFiles.createDirectories(raft);
-    } catch (IOException e) {
-      throw new LogStartException("cannot make the data directory " + directory + ": " + e, e);
-    }
-    LockedFile lock = lock(directory);
     RaftLogNode node = null;
     try {
+      PrivateFiles.createDirectories(raft);
       ClusterFile cluster = openDirectory(own);
       link.tell(cluster.info());
       positions = new AppliedPositions(directory).read();
       checkPort(own);
-      node = new RaftLogNode(settings, cluster, lock, states, link);
+      node = new RaftLogNode(settings, cluster, states, link);
       for (RaftLogGroup group : node.groups()) {
         prepareFiles(node, group, cluster.formed() && !cluster.isBeingAdded(group.name()));
       }
@@ -95,7 +90,6 @@ final class NodeStart {
       if (node != null) {
         node.close();
       }
-      lock.close();
       if (e instanceof InterruptedException interrupted) {
         throw interrupted;
       }
@@ -105,10 +99,12 @@ final class NodeStart {
     }
   }
 
-  private static LockedFile lock(Path directory) throws LogStartException {
+  /** Makes the directory if it is missing, and reserves it for this process. */
+  static LockedFile lock(Path directory) throws LogStartException {
     Path file = directory.resolve("lock");
     LockedFile lock;
     try {
+      PrivateFiles.createDirectories(directory);
       lock = LockedFile.open(file);
     } catch (IOException e) {
       throw new LogStartException("cannot lock the data directory " + directory + ": " + e, e);

@@ -66,7 +66,10 @@ public final class RaftLogNode implements LogNode {
   private final LogSettings settings;
   private final PeerLink link;
   private volatile ClusterFile cluster;
-  private final LockedFile lock;
+
+  /** Null: whoever started the node has it. */
+  private LockedFile lock;
+
   private final NodeThread thread;
   private final Function<String, ReplicatedState> states;
 
@@ -97,13 +100,11 @@ public final class RaftLogNode implements LogNode {
   RaftLogNode(
       LogSettings settings,
       ClusterFile cluster,
-      LockedFile lock,
       Function<String, ReplicatedState> states,
       PeerLink link) {
     this.settings = settings;
     this.cluster = cluster;
     this.link = link;
-    this.lock = lock;
     this.states = states;
     thread = new NodeThread("log-node-" + settings.nodeId());
     positions = new AppliedPositions(settings.directory().toAbsolutePath());
@@ -137,6 +138,31 @@ public final class RaftLogNode implements LogNode {
    *     damaged files, or if the port is busy; nothing is left running
    */
   public static RaftLogNode start(
+      LogSettings settings, Function<String, ReplicatedState> states, PeerLink link)
+      throws LogStartException, InterruptedException {
+    LockedFile lock = lock(settings.directory());
+    try {
+      RaftLogNode node = startLocked(settings, states, link);
+      node.lock = lock;
+      return node;
+    } catch (LogStartException | RuntimeException | InterruptedException e) {
+      lock.close();
+      throw e;
+    }
+  }
+
+  /**
+   * Reserves a directory for one process, before it starts anything there.
+   *
+   * @param directory made if it is missing
+   * @throws LogStartException if another process has it
+   */
+  public static LockedFile lock(Path directory) throws LogStartException {
+    return NodeStart.lock(directory.toAbsolutePath());
+  }
+
+  /** As {@link #start}, in a directory that the caller has locked, until the node has closed. */
+  public static RaftLogNode startLocked(
       LogSettings settings, Function<String, ReplicatedState> states, PeerLink link)
       throws LogStartException, InterruptedException {
     Set<String> setAside = new HashSet<>();
@@ -625,6 +651,8 @@ public final class RaftLogNode implements LogNode {
       LOG.warn("the logs did not close cleanly: {}", e.toString());
     }
     thread.close();
-    lock.close();
+    if (lock != null) {
+      lock.close();
+    }
   }
 }
