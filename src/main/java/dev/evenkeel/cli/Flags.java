@@ -17,7 +17,12 @@ final class Flags {
       Pattern.compile("\\b(?:Client|Consumer|Producer)Options\\.set(\\w+)");
 
   /** Flags whose name differs from that of the option. */
-  private static final Map<String, String> OTHERS = Map.of("Seeds", "--cluster HOST:PORT");
+  private static final Map<String, String> OTHERS =
+      Map.of(
+          "Seeds", "--cluster HOST:PORT",
+          "Ca", "--ca FILE",
+          "Certificate", "--cert FILE",
+          "Key", "--cert-key FILE");
 
   /** {@code stallTimeoutMillis is 200: at least 1000 is needed}. */
   private static final Pattern BOUND =

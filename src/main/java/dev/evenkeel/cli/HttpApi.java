@@ -233,7 +233,10 @@ public final class HttpApi {
       if (e.getCause() instanceof UnresolvedAddressException) {
         throw unreachable(e);
       }
-      String hint = url.startsWith("http:") ? ". If the node has TLS, write https://" : "";
+      String hint =
+          url.startsWith("http:")
+              ? ". If the node has TLS, write https://, and give --ca FILE"
+              : "";
       throw CommandFailure.failed("talking to " + url + " failed: " + e.getMessage() + hint, e);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();

@@ -1,9 +1,11 @@
 package dev.evenkeel.gateway;
 
 import io.netty.buffer.ByteBufAllocator;
+import io.netty.buffer.Unpooled;
 import io.netty.channel.ChannelHandlerContext;
 import io.netty.handler.ssl.ApplicationProtocolNegotiator;
 import io.netty.handler.ssl.ClientAuth;
+import io.netty.handler.ssl.NotSslRecordException;
 import io.netty.handler.ssl.SslContext;
 import io.netty.handler.ssl.SslHandler;
 import io.vertx.core.net.JdkSSLEngineOptions;
@@ -27,6 +29,9 @@ import javax.net.ssl.TrustManagerFactory;
  * count connections only after that.
  */
 final class NamingTlsEngine extends JdkSSLEngineOptions {
+  /** "Unexpected message", as TLS says it: who speaks no TLS learns what is spoken here. */
+  private static final byte[] ALERT = {21, 3, 3, 0, 2, 2, 10};
+
   private final BiConsumer<String, Throwable> failed;
   private final int beginningMax;
 
@@ -199,6 +204,9 @@ final class NamingTlsEngine extends JdkSSLEngineOptions {
               done -> {
                 beginning.decrementAndGet();
                 if (!done.isSuccess()) {
+                  if (done.cause() instanceof NotSslRecordException) {
+                    context.writeAndFlush(Unpooled.wrappedBuffer(ALERT));
+                  }
                   failed.accept(host(remote), done.cause());
                 }
               });

@@ -79,7 +79,7 @@ class TlsIT {
   }
 
   private void refused(Node node, String url) throws Exception {
-    assertThat(refusal(node, null)).contains("needs 'ca'");
+    assertThat(refusal(node, null)).contains("speaks TLS").contains("ClientOptions.setCa");
     String foreign = TestCertificates.FOREIGN.resolve("clients/ca.crt").toString();
     assertThat(refusal(node, foreign)).contains("a certificate that is not trusted");
     Jar.Result list = Jar.run(directory, "topic", "list", "--http", url, "--ca", foreign);

@@ -76,11 +76,14 @@ class NamingTlsEngineTest {
   }
 
   @Test
-  void whoDoesNotBeginTlsIsNamed() throws Exception {
+  void whoDoesNotBeginTlsIsNamedAndToldThatItIsSpokenHere() throws Exception {
     assertThat(encrypted()).isEqualTo("hello");
     assertThat(failed).isEmpty();
-    plain().getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.UTF_8));
+    Socket plain = plain();
+    plain.getOutputStream().write("GET / HTTP/1.1\r\n\r\n".getBytes(StandardCharsets.UTF_8));
     Awaitility.await().untilAsserted(() -> assertThat(failed).containsExactly("127.0.0.1"));
+    // A fatal alert: unexpected message.
+    assertThat(plain.getInputStream().readAllBytes()).containsExactly(21, 3, 3, 0, 2, 2, 10);
   }
 
   @Test

@@ -27,6 +27,14 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
   /** The first bytes of a web server's answer. */
   private static final int HTTP = 'H' << 24 | 'T' << 16 | 'T' << 8 | 'P';
 
+  /** The first byte of a TLS record says what it is: 20 is the least, and 23 the highest. */
+  private static final int TLS_TYPE_MIN = 20;
+
+  private static final int TLS_TYPE_MAX = 23;
+
+  /** The second byte of a TLS record. */
+  private static final int TLS_VERSION = 3;
+
   private final byte[] head = new byte[SessionFrame.HEAD_BYTES];
   private int headBytes;
   private byte[] body;
@@ -81,6 +89,8 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
       in.readBytes(head, headBytes, more);
       headBytes += more;
       if (headBytes < head.length) {
+        // An alert is shorter than the head of a frame, and nothing comes after it.
+        refuseTls();
         return;
       }
       begin(in.readableBytes());
@@ -107,6 +117,7 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
       throw Refusal.INVALID.error("a frame that is shorter than its head");
     }
     if (length > bodyBytesMax) {
+      refuseTls();
       throw Refusal.TOO_LARGE.error(
           "a frame with a body of %s bytes: at most %s are allowed here", length, bodyBytesMax);
     }
@@ -122,6 +133,16 @@ final class FrameDecoder extends ChannelInboundHandlerAdapter {
     bodyBytes = 0;
     long first = Math.max(FIRST_BYTES_MIN, (long) GROWTH * arrived);
     body = new byte[take((int) Math.min(bodyLength, first))];
+  }
+
+  /** As the length of a frame, the begin of a TLS record would mean 320 MiB and more. */
+  private void refuseTls() {
+    if (headBytes >= 2
+        && head[0] >= TLS_TYPE_MIN
+        && head[0] <= TLS_TYPE_MAX
+        && head[1] == TLS_VERSION) {
+      throw new TlsInstead();
+    }
   }
 
   /** Room for an array of that length, if it is more than each connection has anyway. */

@@ -13,8 +13,12 @@ public final class TlsFailures {
 
   /** The reason, which the JDK puts into the deepest cause. */
   public static String reason(Throwable failure) {
-    String message = String.valueOf(deepest(failure).getMessage());
-    return message.startsWith(NO_RECORD) ? "plain text came" : message;
+    return isPlainText(failure) ? "plain text came" : String.valueOf(deepest(failure).getMessage());
+  }
+
+  /** Whether the other side speaks no TLS. */
+  public static boolean isPlainText(Throwable failure) {
+    return String.valueOf(deepest(failure).getMessage()).startsWith(NO_RECORD);
   }
 
   /** Whether the certificate of the other side is the reason. */

@@ -83,6 +83,19 @@ class FrameDecoderTest {
             new SessionFrame(FrameKind.REQUEST, 7, Buffer.buffer(new byte[] {1, 2, 3})));
   }
 
+  /** An alert is shorter than the head of a frame, so nobody may wait for the rest of one. */
+  @Test
+  void tlsIsCalledTls() {
+    byte[] alert = {21, 3, 3, 0, 2, 2, 10};
+    assertThat(read(alert)).singleElement().isInstanceOf(TlsInstead.class);
+  }
+
+  @Test
+  void aClientThatBeginsTlsIsToldSo() {
+    byte[] hello = {22, 3, 1, 2, 0, 1, 0, 1, (byte) 252, 3, 3};
+    assertThat(read(hello)).singleElement().isInstanceOf(TlsInstead.class);
+  }
+
   @Test
   void aMalformedFrameIsReportedInItsPlaceAndNothingComesAfterIt() {
     Buffer bytes =

@@ -45,10 +45,12 @@ public record Credentials(TlsIdentity tls, Path tokenFile) {
    */
   public static TlsIdentity tls(String ca, String certificate, String key) {
     if ((certificate == null) != (key == null)) {
-      throw Refusal.INVALID.error("a certificate needs its key: give 'certificate' and 'key'");
+      throw Refusal.INVALID.error(
+          "a certificate needs its key: give ClientOptions.setCertificate and ClientOptions.setKey");
     }
     if (ca == null && certificate != null) {
-      throw Refusal.INVALID.error("a certificate is shown with TLS only: give 'ca', too");
+      throw Refusal.INVALID.error(
+          "a certificate is shown with TLS only: give ClientOptions.setCa, too");
     }
     if (ca == null) {
       return null;

@@ -1,12 +1,14 @@
 package dev.evenkeel.client.internal.session;
 
 import dev.evenkeel.bus.frame.SessionFrame;
+import dev.evenkeel.bus.frame.TlsInstead;
 import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.ClusterDefaults;
 import dev.evenkeel.protocol.HostPort;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.tls.TlsFailures;
+import java.io.IOException;
 import java.net.ConnectException;
 import java.net.UnknownHostException;
 import javax.net.ssl.SSLException;
@@ -19,7 +21,8 @@ final class NoSession extends RefusedException {
   static final String RIGHT_PORT =
       "name the base port of a node, by default "
           + ClusterDefaults.PORT
-          + ", and not a port after it or the HTTP port; a node with TLS needs 'ca'";
+          + ", and not a port after it or the HTTP port; if the node has TLS, give the file with the"
+          + " certificate of its authority with ClientOptions.setCa";
 
   /** What is there. */
   enum Found {
@@ -29,6 +32,8 @@ final class NoSession extends RefusedException {
     STRANGE,
     /** A node that knows no user with these credentials. */
     UNAUTHENTICATED,
+    /** TLS begins only if this program is told otherwise: with it, without it, or whom to trust. */
+    TLS,
     /** Something else than the client port of a node. */
     ANOTHER
   }
@@ -44,13 +49,23 @@ final class NoSession extends RefusedException {
     return found;
   }
 
-  /** The connection was not made, or it failed before the node's WELCOME. */
+  /** The connection was not made, or what came is no WELCOME. */
   static NoSession failed(HostPort address, Throwable cause) {
+    if (cause instanceof TlsInstead) {
+      return new NoSession(
+          address,
+          "speaks TLS: give the file with the certificate of its authority with"
+              + " ClientOptions.setCa",
+          Found.TLS);
+    }
     if (cause instanceof RefusedException malformed) {
       return new NoSession(address, "sent " + malformed.getMessage(), Found.ANOTHER);
     }
     if (Causes.include(SSLException.class, cause)) {
-      return new NoSession(address, tls(cause), Found.NO_ANSWER);
+      boolean otherwise =
+          TlsFailures.isPlainText(cause)
+              || TlsFailures.isAboutCertificate(cause) && !TlsFailures.isAboutTime(cause);
+      return new NoSession(address, tls(cause), otherwise ? Found.TLS : Found.NO_ANSWER);
     }
     String what =
         cause instanceof ConnectException
@@ -75,8 +90,10 @@ final class NoSession extends RefusedException {
     return TlsFailures.isAboutCertificate(cause)
         ? "shows a certificate that is not trusted ("
             + reason
-            + "): give the file with the certificate of its authority as 'ca'"
-        : "does not answer with TLS (" + reason + "): leave out 'ca' if the node has no TLS";
+            + "): give the file with the certificate of its authority with ClientOptions.setCa"
+        : "does not answer with TLS ("
+            + reason
+            + "): leave out ClientOptions.setCa if the node has no TLS";
   }
 
   static NoSession refused(HostPort address, SessionFrame goodbye) {
@@ -93,6 +110,16 @@ final class NoSession extends RefusedException {
 
   static NoSession closed(HostPort address) {
     return new NoSession(address, "closed the connection instead of a WELCOME", Found.STRANGE);
+  }
+
+  /** The connection was made, and failed before the node's WELCOME. */
+  static NoSession broken(HostPort address, Throwable cause) {
+    return cause instanceof IOException && !Causes.include(SSLException.class, cause)
+        ? new NoSession(
+            address,
+            "broke the connection instead of a WELCOME (" + cause.getMessage() + ")",
+            Found.STRANGE)
+        : failed(address, cause);
   }
 
   static NoSession silent(HostPort address, long millis) {

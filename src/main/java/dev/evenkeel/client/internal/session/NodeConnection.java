@@ -149,7 +149,7 @@ final class NodeConnection {
   /** The connection failed, or the node sent a frame that makes no sense. */
   private void failed(Throwable cause) {
     if (welcome == null) {
-      notOpened(NoSession.failed(address, cause));
+      notOpened(NoSession.broken(address, cause));
     } else {
       end(String.valueOf(cause.getMessage()));
     }

@@ -103,11 +103,11 @@ final class NodeSearch {
   }
 
   /**
-   * Whether at every address something else than a node answers, or a node that knows no user with
-   * these credentials: trying again makes no sense.
+   * Whether at every address something answers that this program cannot talk to, or a node that
+   * knows no user with these credentials: trying again makes no sense.
    */
   boolean hopeless() {
-    return all(NoSession.Found.ANOTHER) || unauthenticated();
+    return all(NoSession.Found.ANOTHER, NoSession.Found.TLS) || unauthenticated();
   }
 
   /** Whether the nodes at all addresses know no user with these credentials. */
@@ -115,9 +115,9 @@ final class NodeSearch {
     return all(NoSession.Found.UNAUTHENTICATED);
   }
 
-  private boolean all(NoSession.Found found) {
+  private boolean all(NoSession.Found... found) {
     return failures.size() == addresses
-        && failures.values().stream().allMatch(each -> each.found() == found);
+        && failures.values().stream().allMatch(each -> List.of(found).contains(each.found()));
   }
 
   /** Why the last attempts have failed, and what to do about it; empty if none has. */

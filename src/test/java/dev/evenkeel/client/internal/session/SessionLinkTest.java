@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.Evenkeel;
+import dev.evenkeel.TestCertificates;
 import dev.evenkeel.TestPorts;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
@@ -15,10 +16,17 @@ import dev.evenkeel.bus.frame.Welcome;
 import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.tls.TlsException;
+import dev.evenkeel.protocol.tls.TlsFiles;
+import dev.evenkeel.protocol.tls.TlsIdentity;
+import io.netty.channel.ChannelOption;
 import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.internal.net.NetSocketInternal;
+import io.vertx.core.net.KeyCertOptions;
+import io.vertx.core.net.NetServerOptions;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -136,6 +144,77 @@ class SessionLinkTest {
             .listen(n1.port, FakeNode.HOST));
     assertThatThrownBy(() -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(500))))
         .hasMessageContaining("127.0.0.1:" + n1.port + " closed the connection")
+        .hasMessageContaining("name the base port of a node");
+  }
+
+  @Test
+  void aNodeThatSpeaksTlsIsToldFromAWrongPortAtOnce() {
+    byte[] alert = {21, 3, 3, 0, 2, 2, 10};
+    await(
+        vertx
+            .createNetServer()
+            .connectHandler(socket -> socket.handler(hello -> socket.end(Buffer.buffer(alert))))
+            .listen(n1.port, FakeNode.HOST));
+    assertThatThrownBy(() -> await(Evenkeel.connect(patient(n1))))
+        .hasMessageContaining("127.0.0.1:" + n1.port + " speaks TLS")
+        .hasMessageContaining("with ClientOptions.setCa")
+        .hasMessageNotContaining("base port");
+  }
+
+  /** With a connect timeout that no test waits for. */
+  private ClientOptions patient(FakeNode node) {
+    return options(node).setConnectTimeoutMillis(10 * 60_000);
+  }
+
+  @Test
+  void aNodeWithoutTlsIsNamedWhenTheClientSpeaksIt() {
+    // A node says GOODBYE in plain text.
+    await(
+        vertx
+            .createNetServer()
+            .connectHandler(socket -> socket.handler(begin -> socket.end(Buffer.buffer("GOODBYE"))))
+            .listen(n1.port, FakeNode.HOST));
+    String ca = TestCertificates.OURS.resolve("clients/ca.crt").toString();
+    assertThatThrownBy(() -> await(Evenkeel.connect(patient(n1).setCa(ca))))
+        .hasMessageContaining("does not answer with TLS (plain text came)")
+        .hasMessageContaining("leave out ClientOptions.setCa");
+  }
+
+  @Test
+  void anUnknownAuthorityIsNamedWithWhatWouldBeRight() throws TlsException {
+    TlsIdentity identity = TlsIdentity.open(TlsFiles.in(TestCertificates.OURS.resolve("clients")));
+    NetServerOptions options =
+        new NetServerOptions()
+            .setSsl(true)
+            .setKeyCertOptions(KeyCertOptions.wrap(identity.keyManager()));
+    await(
+        vertx.createNetServer(options).connectHandler(socket -> {}).listen(n1.port, FakeNode.HOST));
+    String ca = TestCertificates.FOREIGN.resolve("clients/ca.crt").toString();
+    assertThatThrownBy(() -> await(Evenkeel.connect(patient(n1).setCa(ca))))
+        .hasMessageContaining("a certificate that is not trusted")
+        .hasMessageContaining("of its authority with ClientOptions.setCa");
+  }
+
+  @Test
+  void aConnectionThatBreaksBeforeTheWelcomeMayBeOfAWrongPort() {
+    await(
+        vertx
+            .createNetServer()
+            .connectHandler(
+                socket ->
+                    socket.handler(
+                        hello -> {
+                          // So that closing it is a reset.
+                          ((NetSocketInternal) socket)
+                              .channelHandlerContext()
+                              .channel()
+                              .config()
+                              .setOption(ChannelOption.SO_LINGER, 0);
+                          socket.close();
+                        }))
+            .listen(n1.port, FakeNode.HOST));
+    assertThatThrownBy(() -> await(Evenkeel.connect(options(n1).setConnectTimeoutMillis(1_000))))
+        .hasMessageContaining("broke the connection instead of a WELCOME")
         .hasMessageContaining("name the base port of a node");
   }
 
