@@ -48,7 +48,7 @@ final class DeadLetterChanges {
     }
     boolean dryRun = JsonFields.flag(request, "dryRun");
     return calls
-        .topics()
+        .newestTopics()
         .compose(
             view -> {
               if (all) {

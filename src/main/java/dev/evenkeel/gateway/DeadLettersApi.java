@@ -54,7 +54,7 @@ final class DeadLettersApi {
     String group = JsonFields.neededText(request, "group");
     String name = JsonFields.neededText(request, "deadLetter");
     return calls
-        .topics()
+        .newestTopics()
         .compose(
             view -> {
               FailedMessages.Id id = FailedMessages.id(view, name);

@@ -47,7 +47,7 @@ final class FailedMessages {
     Page page = Page.of(request);
     String after = JsonFields.text(request, "after");
     return calls
-        .topics()
+        .newestTopics()
         .compose(
             view -> {
               Id last = after == null ? null : id(view, after);

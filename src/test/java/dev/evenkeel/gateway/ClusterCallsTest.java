@@ -9,8 +9,11 @@ import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.RecordCodec;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
@@ -128,5 +131,53 @@ class ClusterCallsTest {
               .get(20, TimeUnit.SECONDS);
       assertThat(((JsonObject) shown).getLong("retentionMillis")).isEqualTo(7);
     }
+  }
+
+  /** Nobody may be told of a topic that is no more, or that one that was just made is not there. */
+  @Test
+  void deadLettersAreThoseOfTheTopicsAsTheyAreNow() throws Exception {
+    TopicInfo again = new TopicInfo(2, "t", 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1);
+    serve("n3", again, TOPIC);
+    List<Integer> read = new ArrayList<>();
+    link.serve(
+        Addresses.control("n1"),
+        request -> {
+          ByteReader body = new ByteReader(Frames.body(request));
+          body.text();
+          read.add(RecordCodec.SHARD.read(body).topicId());
+          return Future.succeededFuture(Frames.refusal(Refusal.INVALID.error("read")));
+        });
+    DeadLettersApi letters = new DeadLettersApi(calls, new FailedMessages(calls));
+    for (int i = 0; i < nodes.size(); i++) {
+      JsonObject question = new JsonObject().put("group", "g").put("deadLetter", "t/0/5");
+      assertThat(letters.show(question).toCompletionStage().toCompletableFuture())
+          .failsWithin(20, TimeUnit.SECONDS);
+    }
+    assertThat(read).hasSize(nodes.size()).containsOnly(2);
+  }
+
+  @Test
+  void aDeadLetterOfATopicThatWasJustMadeIsNoUnknownTopic() {
+    serve("n3");
+    link.serve(
+        Addresses.control("n1"),
+        request -> Future.succeededFuture(Frames.refusal(Refusal.INVALID.error("it was asked"))));
+    FailedMessages failed = new FailedMessages(calls);
+    DeadLetterChanges changes =
+        new DeadLetterChanges(calls, failed, new DeadLettersApi(calls, failed));
+    JsonObject one =
+        new JsonObject().put("group", "g").put("deadLetters", new JsonArray().add("t/0/5"));
+    JsonObject list = new JsonObject().put("group", "g").put("after", "t/0/5");
+    for (int i = 0; i < nodes.size(); i++) {
+      wasAsked(failed.list(list, any -> true, null));
+      wasAsked(changes.change(one.put("dryRun", true), true));
+    }
+  }
+
+  private static void wasAsked(Future<Object> answer) {
+    assertThat(answer.toCompletionStage().toCompletableFuture())
+        .failsWithin(20, TimeUnit.SECONDS)
+        .withThrowableThat()
+        .withMessageContaining("it was asked");
   }
 }
