@@ -122,6 +122,11 @@ final class NodeQuotas implements QuotaPort, LocalQuotas {
     return passed.future();
   }
 
+  @Override
+  public void giveBack(Quota.Key key, Object sender, long bytes, long messages) {
+    serve.run(() -> gate.giveBack(key, sender, bytes, messages));
+  }
+
   // ---- For the parts
 
   @Override

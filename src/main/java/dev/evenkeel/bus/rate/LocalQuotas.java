@@ -21,4 +21,7 @@ public interface LocalQuotas {
    *     then nothing was spent
    */
   Future<Void> pass(Quota.Key key, Object sender, long bytes, long messages);
+
+  /** What has passed was not appended: its sender has it for what it sends next. */
+  void giveBack(Quota.Key key, Object sender, long bytes, long messages);
 }

@@ -57,13 +57,16 @@ final class Api {
     } catch (RefusedException e) {
       return Future.failedFuture(e);
     }
-    Future<Void> turn =
+    PrincipalQuota.Turn turn =
         address.equals(Addresses.API_PRODUCE)
             ? PrincipalQuota.turn(vertx, principal, question)
             : null;
     return (turn == null
             ? ask(address, question, poll)
-            : turn.compose(now -> ask(address, question, poll)))
+            : turn.come()
+                .compose(now -> ask(address, question, poll))
+                .onSuccess(turn::answered)
+                .onFailure(turn::failed))
         .map(answer -> ApiRules.visible(principal, address, question, answer))
         .onComplete(done -> callers.acted(context, principal, address, question, done.cause()));
   }

@@ -223,22 +223,25 @@ final class SessionConnection {
       options.setLocalOnly(true);
     }
     int correlation = frame.correlation();
-    Future<Void> turn = PrincipalQuota.turn(port.vertx(), principal, address, body);
+    PrincipalQuota.Turn turn = PrincipalQuota.turn(port.vertx(), principal, address, body);
     if (turn == null) {
       pass(principal, correlation, address, body, bytes, options);
       return;
     }
-    turn.onComplete(
-        done -> {
-          if (done.succeeded() && state == State.OPEN) {
-            pass(principal, correlation, address, body, bytes, options);
-            return;
-          }
-          session.requestDone(bytes);
-          if (state == State.OPEN) {
-            refuse(correlation, RefusedException.of(done.cause()));
-          }
-        });
+    turn.come()
+        .onComplete(
+            done -> {
+              if (done.succeeded() && state == State.OPEN) {
+                pass(principal, correlation, address, body, bytes, options)
+                    .onSuccess(answer -> turn.answered(answer.body()))
+                    .onFailure(turn::failed);
+                return;
+              }
+              session.requestDone(bytes);
+              if (state == State.OPEN) {
+                refuse(correlation, RefusedException.of(done.cause()));
+              }
+            });
   }
 
   private void trace(SessionFrame frame) {
@@ -256,7 +259,7 @@ final class SessionConnection {
   }
 
   /** Passes a request on to whoever answers. */
-  private void pass(
+  private Future<Message<Object>> pass(
       Principal principal,
       int correlation,
       String address,
@@ -267,7 +270,7 @@ final class SessionConnection {
         address.equals(Addresses.VIEW) ? SessionRules.viewQuestion(principal, body) : body;
     Supplier<Future<Message<Object>>> request =
         () -> port.vertx().eventBus().request(address, asked, options);
-    (port.spans() == null ? request.get() : port.spans().of(address, body, options, request))
+    return (port.spans() == null ? request.get() : port.spans().of(address, body, options, request))
         .onComplete(
             done -> {
               session.requestDone(bytes);
