@@ -143,7 +143,8 @@ final class SessionsApi {
         .recover(failure -> Future.failedFuture(elsewhere(session, failure)));
   }
 
-  private static RefusedException elsewhere(String session, Throwable failure) {
+  /** What became of a request that was passed on: it may have had an effect, with no answer. */
+  static RefusedException elsewhere(String session, Throwable failure) {
     RefusedException refused = RefusedException.parse(failure.getMessage());
     boolean gone =
         refused == null
@@ -153,7 +154,9 @@ final class SessionsApi {
         ? refused
         : gone
             ? unknown(session)
-            : Refusal.UNAVAILABLE.error("the node of session %s does not answer", session);
+            : Refusal.INDETERMINATE.error(
+                "the node of session %s does not answer: the request may have had an effect",
+                session);
   }
 
   private static RefusedException unknown(String session) {

@@ -11,6 +11,7 @@ import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.testkit.EmbeddedNode;
 import dev.evenkeel.testkit.EvenkeelExtension;
@@ -18,6 +19,8 @@ import io.vertx.core.Context;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
+import io.vertx.core.eventbus.ReplyException;
+import io.vertx.core.eventbus.ReplyFailure;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
@@ -34,6 +37,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Requests for the messages of a session that wait for long, or whose callers go away. */
@@ -108,6 +112,23 @@ class SessionsApiTest {
           }
         });
     return promise.future();
+  }
+
+  /** The node of a session may have taken an acknowledgement, or closed it, before it went. */
+  @ParameterizedTest
+  @EnumSource(
+      value = ReplyFailure.class,
+      names = {"TIMEOUT", "RECIPIENT_FAILURE", "ERROR"})
+  void whatBecameOfARequestIsUnknownIfTheNodeOfItsSessionDoesNotAnswer(ReplyFailure failure) {
+    assertThat(SessionsApi.elsewhere("s", new ReplyException(failure, -1, "gone")))
+        .extracting(RefusedException::refusal)
+        .isEqualTo(Refusal.INDETERMINATE);
+    assertThat(SessionsApi.elsewhere("s", new ReplyException(ReplyFailure.NO_HANDLERS)))
+        .extracting(RefusedException::refusal)
+        .isEqualTo(Refusal.UNKNOWN_SESSION);
+    assertThat(SessionsApi.elsewhere("s", new ReplyException(failure, 1, "FENCED: too late")))
+        .extracting(RefusedException::refusal)
+        .isEqualTo(Refusal.FENCED);
   }
 
   private void send(int messages) {
