@@ -16,7 +16,7 @@ public final class ApiErrors {
    */
   static void fail(Message<?> message, Throwable failure) {
     RefusedException refused = refused(failure);
-    message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.words());
+    message.fail(1 + refused.refusal().ordinal(), refused.refusal() + ": " + refused.text());
   }
 
   static JsonObject json(Throwable failure) {

@@ -72,11 +72,12 @@ public record Quota(
   public String limits() {
     StringBuilder text = new StringBuilder();
     if (bytesPerSecond > 0) {
-      text.append(bytesPerSecond).append(" bytes/s");
+      text.append(bytesPerSecond).append(bytesPerSecond == 1 ? " byte/s" : " bytes/s");
     }
     if (messages > 0) {
       String period = Durations.format(periodMillis);
-      text.append(text.isEmpty() ? "" : ", ").append(messages).append(" messages/");
+      text.append(text.isEmpty() ? "" : ", ").append(messages);
+      text.append(messages == 1 ? " message/" : " messages/");
       text.append(period.matches("1\\D+") ? period.substring(1) : period);
     }
     return text.toString();

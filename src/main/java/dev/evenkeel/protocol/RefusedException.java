@@ -1,6 +1,7 @@
 package dev.evenkeel.protocol;
 
 import java.util.List;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
@@ -26,10 +27,14 @@ import java.util.regex.Pattern;
 public class RefusedException extends RuntimeException {
   private static final long serialVersionUID = 1L;
   private static final Pattern RANGE = Pattern.compile("(\\d{1,18})\\.\\.(\\d{1,18})");
+
+  /** With {@code ms}, the text that programs of all versions read; with {@code s}, its words. */
   private static final Pattern LATER =
       Pattern.compile(
-          "try again after (\\d{1,15}) ms(?:, with at most (?:(\\d{1,18}) messages)?(?: and )?"
-              + "(?:(\\d{1,18}) bytes)? at once)?$");
+          "try again after (\\d{1,15}) (ms|s)(?:, with at most (?:(\\d{1,18}) messages?)?(?: and )?"
+              + "(?:(\\d{1,18}) bytes?)? at once)?$");
+
+  private static final long MILLIS_PER_SECOND = 1_000;
 
   private final Refusal refusal;
 
@@ -125,20 +130,37 @@ public class RefusedException extends RuntimeException {
     public static QuotaReached of(
         String what, long retryAfterMillis, long messagesMax, long bytesMax) {
       long millis = Math.max(1, retryAfterMillis);
-      StringBuilder text =
-          new StringBuilder(what).append(": try again after ").append(millis).append(" ms");
-      if (messagesMax != Long.MAX_VALUE || bytesMax != Long.MAX_VALUE) {
-        text.append(", with at most ");
-        if (messagesMax != Long.MAX_VALUE) {
-          text.append(messagesMax).append(" messages");
-        }
-        if (bytesMax != Long.MAX_VALUE) {
-          text.append(messagesMax == Long.MAX_VALUE ? "" : " and ").append(bytesMax);
-          text.append(" bytes");
-        }
-        text.append(" at once");
-      }
-      return new QuotaReached(text.toString(), millis, messagesMax, bytesMax);
+      String text = what + ": try again after " + millis + " ms";
+      String messages = messagesMax == Long.MAX_VALUE ? "" : messagesMax + " messages";
+      String bytes = bytesMax == Long.MAX_VALUE ? "" : bytesMax + " bytes";
+      return new QuotaReached(text + atMost(messages, bytes), millis, messagesMax, bytesMax);
+    }
+
+    private static String atMost(String messages, String bytes) {
+      String and = messages.isEmpty() || bytes.isEmpty() ? "" : " and ";
+      String both = messages + and + bytes;
+      return both.isEmpty() ? "" : ", with at most " + both + " at once";
+    }
+
+    /** For a person: in seconds, rounded up, if it takes one or longer. */
+    private static String words(MatchResult later) {
+      long millis = millis(later);
+      String time =
+          millis < MILLIS_PER_SECOND
+              ? millis + " ms"
+              : (millis + MILLIS_PER_SECOND - 1) / MILLIS_PER_SECOND + " s";
+      return "try again after "
+          + time
+          + atMost(counted(later.group(3), "message"), counted(later.group(4), "byte"));
+    }
+
+    private static String counted(String digits, String what) {
+      return digits == null ? "" : digits + " " + what + (digits.equals("1") ? "" : "s");
+    }
+
+    private static long millis(MatchResult later) {
+      long number = Long.parseLong(later.group(1));
+      return later.group(2).equals("s") ? number * MILLIS_PER_SECOND : number;
     }
 
     /** In how many milliseconds to try again, at least 1. */
@@ -262,7 +284,7 @@ public class RefusedException extends RuntimeException {
     Matcher later = LATER.matcher(refusal == Refusal.OVERLOADED ? text : "");
     if (later.find()) {
       return new QuotaReached(
-          text, Long.parseLong(later.group(1)), most(later.group(2)), most(later.group(3)));
+          text, QuotaReached.millis(later), most(later.group(3)), most(later.group(4)));
     }
     Matcher range = RANGE.matcher(refusal == Refusal.OFFSET_OUT_OF_RANGE ? text : "");
     return range.matches()
@@ -312,9 +334,19 @@ public class RefusedException extends RuntimeException {
     if (detail == null || detail.isBlank()) {
       return refusal.usualWords();
     }
+    if (refusal == Refusal.OVERLOADED) {
+      return LATER
+          .matcher(detail)
+          .replaceFirst(later -> Matcher.quoteReplacement(QuotaReached.words(later)));
+    }
     return refusal == Refusal.NOT_LEADER && detail.indexOf(' ') < 0
         ? "node " + detail + " leads the log group now: try again"
         : detail;
+  }
+
+  /** The {@link #words} in the form that programs of every version read, for example in ms. */
+  public String text() {
+    return this instanceof QuotaReached ? getMessage() : words();
   }
 
   @Override

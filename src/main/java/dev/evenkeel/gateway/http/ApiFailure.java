@@ -76,7 +76,7 @@ final class ApiFailure extends RuntimeException {
     RefusedException refused = RefusedException.parse(reply.getMessage());
     return refused == null
         ? new ApiFailure(500, UnexpectedErrors.report(reply))
-        : new ApiFailure(status(refused.refusal()), refused.refusal().name(), refused.getMessage());
+        : new ApiFailure(status(refused.refusal()), refused.refusal().name(), refused.words());
   }
 
   static int status(Refusal refusal) {

@@ -271,7 +271,7 @@ class WebVerticleTest {
     assertThat(
             Api.retryAfterSeconds(
                 new JsonObject()
-                    .put("message", "message 3: the quota of topic 't': try again after 3001 ms")))
+                    .put("message", "message 3: the quota of topic 't': try again after 4 s")))
         .as("the header says what the text says")
         .isEqualTo("4");
     next[0] = Refusal.INDETERMINATE;

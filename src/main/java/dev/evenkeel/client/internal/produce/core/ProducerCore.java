@@ -639,7 +639,7 @@ public final class ProducerCore<T> {
         batch.state == OutBatch.State.WAITING && !batch.mayBeTaken() && batch.refused != null;
     return surelyRefused
         ? RefusedException.received(
-            batch.refused.refusal(), text + ", at last because: " + batch.refused.words())
+            batch.refused.refusal(), text + ", at last because: " + batch.refused.text())
         : new RefusedException(Refusal.INDETERMINATE, text + "; it may be in the log all the same");
   }
 
