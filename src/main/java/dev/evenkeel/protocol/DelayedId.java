@@ -39,7 +39,8 @@ public record DelayedId(int shard, long dueMillis, long serial, int position)
     Matcher parts = TEXT.matcher(text);
     if (!parts.matches()) {
       throw Refusal.INVALID.error(
-          "'%s' is no id of a delayed message: take one from the answer to a send or from a list",
+          "'%s' is no id of a delayed message: an id looks like 1-1795194816800-17-0; the answer to a"
+              + " send has it, and the list of delayed messages",
           text);
     }
     return new DelayedId(

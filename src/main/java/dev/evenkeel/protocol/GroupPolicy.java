@@ -92,21 +92,26 @@ public record GroupPolicy(String mode, int range, String strategy, String dedup)
 
   /**
    * In what {@code other} differs from the group's policy, to follow the group's name: "runs with
-   * range 10, not 20". Null if in nothing.
+   * range 10, not 20: ...", and what to do. Null if in nothing.
    */
   public String differenceTo(GroupPolicy other) {
     if (!mode.equals(other.mode)) {
-      return "runs in mode " + mode + ", not " + other.mode;
+      return difference("in mode", "mode", mode, other.mode);
     }
     if (range != other.range) {
-      return "runs with range " + range + ", not " + other.range;
+      return difference("with range", "range", range, other.range);
     }
     if (!Objects.equals(strategy, other.strategy)) {
-      return "runs with strategy " + strategy + ", not " + other.strategy;
+      return difference("with strategy", "strategy", strategy, other.strategy);
     }
     return Objects.equals(dedup, other.dedup)
         ? null
-        : "runs with dedup " + dedup + ", not " + other.dedup;
+        : difference("with dedup", "dedup", dedup, other.dedup);
+  }
+
+  private static String difference(String how, String option, Object its, Object other) {
+    return "runs %s %s, not %s: give all its members %s %s, or stop the others first"
+        .formatted(how, its, other, option, its);
   }
 
   private static RefusedException unknown(String what, String value, String right) {

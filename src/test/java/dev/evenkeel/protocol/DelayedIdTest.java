@@ -24,7 +24,9 @@ class DelayedIdTest {
   void anythingElseIsRefused(String text) {
     assertThatThrownBy(() -> DelayedId.parse(text))
         .isInstanceOfSatisfying(
-            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID));
+            RefusedException.class, e -> assertThat(e.refusal()).isEqualTo(Refusal.INVALID))
+        .hasMessageContaining("an id looks like 1-1795194816800-17-0")
+        .hasMessageContaining("the list of delayed messages");
   }
 
   @Test

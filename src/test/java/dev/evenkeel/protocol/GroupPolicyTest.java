@@ -64,13 +64,15 @@ class GroupPolicyTest {
     GroupPolicy group = level(10, "pull", "off");
     assertThat(group.differenceTo(level(10, "pull", "off"))).isNull();
     assertThat(group.differenceTo(GroupPolicy.SHARDED))
-        .isEqualTo("runs in mode level, not sharded");
+        .isEqualTo(
+            "runs in mode level, not sharded: give all its members mode level, or stop the others"
+                + " first");
     assertThat(group.differenceTo(level(20, "push", "off")))
-        .isEqualTo("runs with range 10, not 20");
+        .startsWith("runs with range 10, not 20: give all its members range 10");
     assertThat(group.differenceTo(level(10, "push", "off")))
-        .isEqualTo("runs with strategy pull, not push");
+        .startsWith("runs with strategy pull, not push: give all its members strategy pull");
     assertThat(group.differenceTo(level(10, "pull", "key")))
-        .isEqualTo("runs with dedup off, not key");
+        .startsWith("runs with dedup off, not key: give all its members dedup off");
   }
 
   @Test
