@@ -164,7 +164,6 @@ public final class BenchOptions {
     if (nodes() != 1 && nodes() != NODES_MAX) {
       throw CommandFailure.usage("--nodes " + nodes() + ": it must be 1 or 3");
     }
-    flags.check();
     if (sizeBytes.get() > Limits.PAYLOAD_BYTES_MAX) {
       throw CommandFailure.usage(
           "--size %s: it must be at most %s"

@@ -64,6 +64,9 @@ public final class CommandErrors implements IParameterExceptionHandler, IExecuti
       if (failure.getCause() instanceof CommandFailure wrong) {
         return given + wrong.getMessage();
       }
+      if (failure.getCause() instanceof NumberFormatException) {
+        return given + "write a number";
+      }
       if (option.auxiliaryTypes()[0].isEnum()) {
         return given
             + "use "

@@ -17,21 +17,11 @@ public final class CommandOptions {
   private static final String DEFAULT = "${DEFAULT-VALUE}";
 
   private final List<OptionSpec> declared = new ArrayList<>();
-  private final List<Runnable> checks = new ArrayList<>();
 
   /** Adds the options to a command. */
   public CommandLine addTo(CommandLine command) {
     declared.forEach(command.getCommandSpec()::addOption);
     return command;
-  }
-
-  /**
-   * Checks the bounds of all numbers.
-   *
-   * @throws CommandFailure wrong usage
-   */
-  public void check() {
-    checks.forEach(Runnable::run);
   }
 
   /** A switch: true if the user gave it. */
@@ -101,34 +91,23 @@ public final class CommandOptions {
   }
 
   public Supplier<Integer> integer(String name, String unset, long min, long max, String help) {
-    return bounded(name, add(option(name, "N", Integer.class, unset, help)), min, max);
+    return value(
+        name,
+        "N",
+        Integer.class,
+        text -> (int) OptionFormats.wholeNumber(text, min, max),
+        unset,
+        help);
   }
 
   public Supplier<Long> number(String name, String unset, long min, long max, String help) {
-    return bounded(name, add(option(name, "N", Long.class, unset, help)), min, max);
-  }
-
-  private <N extends Number> Supplier<N> bounded(
-      String name, Supplier<N> number, long min, long max) {
-    checks.add(
-        () -> {
-          if (number.get() != null) {
-            OptionFormats.range(name, number.get().longValue(), min, max);
-          }
-        });
-    return number;
+    return value(
+        name, "N", Long.class, text -> OptionFormats.wholeNumber(text, min, max), unset, help);
   }
 
   /** A number of messages a second, above 0. */
   public Supplier<Double> perSecond(String name, String unset, long max, String help) {
-    Supplier<Double> rate = add(option(name, "N", Double.class, unset, help));
-    checks.add(
-        () -> {
-          if (rate.get() != null) {
-            OptionFormats.rate(name, rate.get(), max);
-          }
-        });
-    return rate;
+    return value(name, "N", Double.class, text -> OptionFormats.rate(text, max), unset, help);
   }
 
   public <E extends Enum<E>> Supplier<E> constant(

@@ -145,7 +145,6 @@ final class ConsumeCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    flags.check();
     ConsumeRun.Settings settings = settings();
     ConsumerOptions consumer = options.options(topic, settings);
     SpanExport spans = SpanExport.to("--tracing", tracing.get(), "evenkeel-consume");

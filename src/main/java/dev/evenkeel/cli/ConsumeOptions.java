@@ -13,6 +13,7 @@ import dev.evenkeel.client.ConsumerOptions.Strategy;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.client.internal.member.OptionsCheck;
 import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Names;
@@ -111,7 +112,7 @@ final class ConsumeOptions {
             "--range",
             "N",
             Integer.class,
-            OptionFormats::wholeNumber,
+            text -> (int) OptionFormats.wholeNumber(text, 1, GroupPolicy.RANGE_MAX),
             null,
             "Mode level: the largest difference between two members in finished messages, 1 to"
                 + " 1,000,000; small keeps them closer, large lets more be in flight (default:"

@@ -68,11 +68,9 @@ final class DeadLettersCommand extends CommandGroup {
       @Option(
               names = "--limit",
               paramLabel = "N",
+              converter = OptionFormats.Limit.class,
               description = "How many dead letters to list at most (default: all).")
           Long limit) {
-    if (limit != null && limit < 1) {
-      throw CommandFailure.usage("--limit " + limit + ": it must be at least 1");
-    }
     return options.print(
         all(options, group, limit == null ? Long.MAX_VALUE : limit), DeadLettersCommand::table);
   }

@@ -49,11 +49,9 @@ final class DelayedCommand extends CommandGroup {
       @Option(
               names = "--limit",
               paramLabel = "N",
+              converter = OptionFormats.Limit.class,
               description = "How many messages to list at most (default: all).")
           Long limit) {
-    if (limit != null) {
-      OptionFormats.range("--limit", limit, 1, Long.MAX_VALUE);
-    }
     return options.print(
         all(options.api(), topic, key, limit == null ? Long.MAX_VALUE : limit),
         DelayedCommand::table);

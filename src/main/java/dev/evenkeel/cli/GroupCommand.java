@@ -1,6 +1,5 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.json.JsonArray;
@@ -46,6 +45,7 @@ final class GroupCommand extends CommandGroup {
     @Option(
         names = "--shard",
         paramLabel = "N",
+        converter = OptionFormats.ShardNumber.class,
         description = "Only this shard of the topic (default: all).")
     private Integer shard;
   }
@@ -96,11 +96,9 @@ final class GroupCommand extends CommandGroup {
               names = "--limit",
               paramLabel = "N",
               defaultValue = "50",
+              converter = OptionFormats.MovesLimit.class,
               description = "Most moves, 1 to 2,000 (default: ${DEFAULT-VALUE}).")
           int limit) {
-    if (limit < 1 || limit > Limits.MOVES_KEPT_MAX) {
-      throw CommandFailure.usage("--limit " + limit + ": use 1 to " + Limits.MOVES_KEPT_MAX);
-    }
     String query = "?group=" + HttpApi.segment(name) + "&limit=" + limit;
     return options.get("/api/rebalances" + query, GroupCommand::moves);
   }
@@ -161,9 +159,6 @@ final class GroupCommand extends CommandGroup {
     if (shard != null && topic == null) {
       throw CommandFailure.usage("--shard " + shard + " needs --topic: name the shard's topic");
     }
-    if (shard != null && shard < 0) {
-      throw CommandFailure.usage("--shard " + shard + ": shards count from 0");
-    }
     JsonObject body = new JsonObject().put("topic", topic).put("shard", shard);
     body.getMap().values().removeIf(Objects::isNull);
     String part =
@@ -206,7 +201,11 @@ final class GroupCommand extends CommandGroup {
               paramLabel = "TOPIC",
               description = "Only shards of this topic (default: of all that the group reads).")
           String topic,
-      @Option(names = "--shard", paramLabel = "N", description = "Only this shard (default: all).")
+      @Option(
+              names = "--shard",
+              paramLabel = "N",
+              converter = OptionFormats.ShardNumber.class,
+              description = "Only this shard (default: all).")
           Integer shard,
       @Option(
               names = "--force",
@@ -220,9 +219,6 @@ final class GroupCommand extends CommandGroup {
       StartAt.parse(to);
     } catch (RefusedException e) {
       throw CommandFailure.usage("--to " + e.getMessage());
-    }
-    if (shard != null && shard < 0) {
-      throw CommandFailure.usage("--shard " + shard + ": shards count from 0");
     }
     JsonObject body =
         new JsonObject()

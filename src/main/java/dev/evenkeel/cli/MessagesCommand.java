@@ -39,12 +39,17 @@ final class MessagesCommand implements Callable<Integer> {
   @Parameters(paramLabel = "NAME", description = "Name of the topic.")
   private String topic;
 
-  @Option(names = "--shard", paramLabel = "S", description = "Only this shard (default: all).")
+  @Option(
+      names = "--shard",
+      paramLabel = "S",
+      converter = OptionFormats.ShardNumber.class,
+      description = "Only this shard (default: all).")
   private Integer shard;
 
   @Option(
       names = "--offset",
       paramLabel = "O",
+      converter = OptionFormats.Offset.class,
       description = "Begin at this offset; without --shard, at this offset of each shard.")
   private Long offset;
 
@@ -59,7 +64,11 @@ final class MessagesCommand implements Callable<Integer> {
   @Option(names = "--key", paramLabel = "K", description = "Only messages with this key.")
   private String key;
 
-  @Option(names = "--limit", paramLabel = "N", description = "End after N messages.")
+  @Option(
+      names = "--limit",
+      paramLabel = "N",
+      converter = OptionFormats.Limit.class,
+      description = "End after N messages.")
   private Long limit;
 
   @Option(
@@ -98,15 +107,6 @@ final class MessagesCommand implements Callable<Integer> {
   }
 
   private MessagesRun.Settings settings() {
-    if (shard != null) {
-      OptionFormats.range("--shard", shard, 0, Integer.MAX_VALUE);
-    }
-    if (offset != null) {
-      OptionFormats.range("--offset", offset, 0, Long.MAX_VALUE);
-    }
-    if (limit != null) {
-      OptionFormats.range("--limit", limit, 1, Long.MAX_VALUE);
-    }
     if (offset != null && at != null) {
       throw CommandFailure.usage("--offset and --at both say where to begin: give one of them");
     }

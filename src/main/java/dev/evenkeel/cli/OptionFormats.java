@@ -2,10 +2,10 @@ package dev.evenkeel.cli;
 
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Durations;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import java.util.stream.Stream;
-import picocli.CommandLine;
 import picocli.CommandLine.ITypeConverter;
 
 /**
@@ -79,11 +79,63 @@ public final class OptionFormats {
         .orElseThrow(() -> new IllegalArgumentException(text));
   }
 
-  static Integer wholeNumber(String text) {
+  /**
+   * Parses a whole number.
+   *
+   * @param max {@link Integer#MAX_VALUE} and above: any
+   */
+  static long wholeNumber(String text, long min, long max) {
     try {
-      return Integer.valueOf(text);
+      long number = Long.parseLong(text);
+      if (number >= min && number <= max) {
+        return number;
+      }
     } catch (NumberFormatException e) {
-      throw new CommandLine.TypeConversionException("'" + text + "' is not an int");
+      // As one that is out of bounds.
+    }
+    throw CommandFailure.usage(
+        max < Integer.MAX_VALUE
+            ? "write a whole number from " + min + " to " + max
+            : "write a whole number of at least " + min);
+  }
+
+  /** Parses how many shards a topic has. */
+  public static final class ShardCount implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+      return (int) wholeNumber(text, 1, Limits.SHARDS_MAX);
+    }
+  }
+
+  /** Parses the number of a shard. */
+  public static final class ShardNumber implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+      return (int) wholeNumber(text, 0, Integer.MAX_VALUE);
+    }
+  }
+
+  /** Parses how much to show at most. */
+  public static final class Limit implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      return wholeNumber(text, 1, Long.MAX_VALUE);
+    }
+  }
+
+  /** Parses how many moves of shards to show at most. */
+  public static final class MovesLimit implements ITypeConverter<Integer> {
+    @Override
+    public Integer convert(String text) {
+      return (int) wholeNumber(text, 1, Limits.MOVES_KEPT_MAX);
+    }
+  }
+
+  /** Parses the offset of a message. */
+  public static final class Offset implements ITypeConverter<Long> {
+    @Override
+    public Long convert(String text) {
+      return wholeNumber(text, 0, Long.MAX_VALUE);
     }
   }
 
@@ -113,14 +165,17 @@ public final class OptionFormats {
     }
   }
 
-  /**
-   * @throws CommandFailure wrong usage, if the rate is not above 0, or too high
-   */
-  public static void rate(String option, double perSecond, long max) {
-    if (!(perSecond > 0 && perSecond <= max)) {
-      throw CommandFailure.usage(
-          option + " " + perSecond + ": it must be above 0, and at most " + max);
+  /** Parses a number of messages a second, above 0. */
+  static Double rate(String text, long max) {
+    try {
+      double perSecond = Double.parseDouble(text);
+      if (perSecond > 0 && perSecond <= max) {
+        return perSecond;
+      }
+    } catch (NumberFormatException e) {
+      // As one that is out of bounds.
     }
+    throw CommandFailure.usage("write a number above 0, and at most " + max);
   }
 
   /**

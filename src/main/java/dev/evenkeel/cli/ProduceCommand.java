@@ -131,7 +131,6 @@ final class ProduceCommand implements Callable<Integer> {
 
   @Override
   public Integer call() throws Exception {
-    flags.check();
     OptionFormats.timeRange(
         "--delivery-timeout", deliveryTimeoutMillis.get(), 1, Integer.MAX_VALUE);
     OptionFormats.timeRange(

@@ -1,6 +1,5 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.protocol.Limits;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.time.Instant;
@@ -50,14 +49,12 @@ final class TopicCommand extends CommandGroup {
       @Option(
               names = "--shards",
               paramLabel = "N",
+              converter = OptionFormats.ShardCount.class,
               description =
                   "How many shards the topic has, and so how many consumers of a group can share"
                       + " the work. Required, unless --copy-from names a topic that has as many.")
           Integer shards,
       @Mixin TopicSettings settings) {
-    if (shards != null) {
-      OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
-    }
     HttpApi api = options.api();
     JsonObject original = settings.original(api);
     if (shards == null && original == null) {
@@ -169,10 +166,10 @@ final class TopicCommand extends CommandGroup {
       @Option(
               names = "--shards",
               paramLabel = "N",
+              converter = OptionFormats.ShardCount.class,
               required = true,
               description = "How many shards producers write to from then on.")
           int shards) {
-    OptionFormats.range("--shards", shards, 1, Limits.SHARDS_MAX);
     return options.call(
         "POST",
         "/api/topics/" + HttpApi.segment(name) + "/reshard",
