@@ -30,6 +30,9 @@ public final class HttpApi {
   /** How often it looks whether the files of the credentials were replaced. */
   private static final long LOOK_NANOS = 1_000_000_000;
 
+  /** How an answer begins if the node expects TLS. The client of the JDK shows it. */
+  private static final String TLS_ALERT = "\u0015\u0003\u0003";
+
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(40);
 
@@ -232,6 +235,10 @@ public final class HttpApi {
     } catch (IOException e) {
       if (e.getCause() instanceof UnresolvedAddressException) {
         throw unreachable(e);
+      }
+      if (String.valueOf(e.getMessage()).contains(TLS_ALERT)) {
+        throw CommandFailure.failed(
+            url + " speaks TLS: write https://, and give --ca FILE with the authority", e);
       }
       String hint =
           url.startsWith("http:")

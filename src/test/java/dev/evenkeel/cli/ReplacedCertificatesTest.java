@@ -16,6 +16,7 @@ import dev.evenkeel.protocol.tls.TlsFiles;
 import dev.evenkeel.protocol.tls.TlsIdentity;
 import dev.evenkeel.testkit.EmbeddedNode;
 import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
 import io.vertx.core.http.HttpServer;
 import io.vertx.core.http.HttpServerOptions;
 import io.vertx.core.json.JsonObject;
@@ -138,6 +139,23 @@ class ReplacedCertificatesTest {
   private static String shown(HttpApi api) {
     JsonObject heard = api.get("/");
     return heard.getString("authorization");
+  }
+
+  @Test
+  void anAddressWithoutTlsOfANodeThatSpeaksItIsCalledThat() {
+    byte[] alert = {21, 3, 3, 0, 2, 2, 10};
+    int port =
+        await(
+                vertx
+                    .createNetServer()
+                    .connectHandler(
+                        socket -> socket.handler(request -> socket.end(Buffer.buffer(alert))))
+                    .listen(0, "127.0.0.1"))
+            .actualPort();
+    HttpApi api = new HttpApi("http://127.0.0.1:" + port);
+    assertThatThrownBy(() -> api.get("/"))
+        .isInstanceOf(CommandFailure.class)
+        .hasMessageContaining("speaks TLS: write https://, and give --ca FILE");
   }
 
   @Test

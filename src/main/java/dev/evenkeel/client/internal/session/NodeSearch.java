@@ -110,6 +110,11 @@ final class NodeSearch {
     return all(NoSession.Found.ANOTHER, NoSession.Found.TLS) || unauthenticated();
   }
 
+  /** Whether TLS cannot begin at any address: what is wrong is said of each. */
+  boolean needsOtherTls() {
+    return all(NoSession.Found.TLS);
+  }
+
   /** Whether the nodes at all addresses know no user with these credentials. */
   boolean unauthenticated() {
     return all(NoSession.Found.UNAUTHENTICATED);

@@ -276,10 +276,13 @@ public final class SessionLink implements Link {
     if (search != null && search.unauthenticated()) {
       return Refusal.UNAUTHENTICATED.error(trouble);
     }
+    String advice =
+        search != null && search.needsOtherTls()
+            ? ""
+            : ". Start one there, or name others with ClientOptions.setSeeds";
     return Refusal.UNAVAILABLE.error(
-        "no node of cluster '%s' at %s%s%s. Start one there, or name others with"
-            + " ClientOptions.setSeeds",
-        clusterName, known.seeds(), within, trouble.isEmpty() ? "" : ": " + trouble);
+        "no node of cluster '%s' at %s%s%s%s",
+        clusterName, known.seeds(), within, trouble.isEmpty() ? "" : ": " + trouble, advice);
   }
 
   @Override
