@@ -152,7 +152,7 @@ public final class Addresses {
   }
 
   /** A node passes requests on here to members that listen at it. See {@link Relay}. */
-  static String relay(String node) {
+  public static String relay(String node) {
     return NODE + node + ".relay";
   }
 

@@ -316,6 +316,11 @@ public record Heartbeat(
     return Objects.equals(mayConsume, topics) ? own : JSON.with(own, "mayConsume", topics);
   }
 
+  /** A copy that says at which node its program listens; null: unknown. */
+  public Heartbeat atHome(String node) {
+    return Objects.equals(home, node) ? this : JSON.with(this, "home", node);
+  }
+
   /** A copy with other marks. */
   public Heartbeat withMarks(List<ShardProgress> others) {
     return JSON.with(this, "marks", others);

@@ -327,12 +327,7 @@ public final class DispatcherVerticle extends VerticleBase {
       meters.heartbeats.increment();
       Activation serving = serving();
       Heartbeat beat = own(parse(Bodies.json(message.body())), message.headers());
-      if (beat.policy().isLevel()) {
-        levels.listens(
-            beat.instance(),
-            beat.home() == null ? cluster.nodeOf(beat.clusterMember()) : beat.home());
-      }
-      serving.heartbeat(message, beat);
+      serving.heartbeat(message, beat.policy().isLevel() ? atHome(beat) : beat);
     } catch (RefusedException e) {
       meters.refused(e.refusal());
       message.reply(Frames.refusal(e));
@@ -349,6 +344,11 @@ public final class DispatcherVerticle extends VerticleBase {
     String topics = headers.get(Frames.MAY_CONSUME);
     return beat.ofUser(
         headers.get(Frames.USER), topics == null ? null : List.of(topics.split(",")));
+  }
+
+  /** The heartbeat, with the node at which its program listens if that is known. */
+  private Heartbeat atHome(Heartbeat beat) {
+    return beat.home() == null ? beat.atHome(cluster.nodeOf(beat.clusterMember())) : beat;
   }
 
   private static Heartbeat parse(JsonObject json) {

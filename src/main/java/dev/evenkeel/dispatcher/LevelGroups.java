@@ -43,9 +43,6 @@ final class LevelGroups {
   /** How long a group without members keeps its level dispatcher: perhaps a member comes back. */
   private static final long MEMBERLESS_MILLIS_MAX = 10_000;
 
-  /** The nodes of so many runs are kept, whether or not the runs are still there. */
-  private static final int NODES_MIN = 1_000;
-
   /** Strictest last. */
   private static final List<String> ORDERS = List.of("none", "key", "shard");
 
@@ -77,12 +74,6 @@ final class LevelGroups {
   private final Map<String, LevelDispatcher> byGroup = new ConcurrentHashMap<>();
 
   private final Map<String, Open> open = new HashMap<>();
-
-  /**
-   * The node at which a run of a member listens, as its last heartbeat says. Not of runs in an
-   * application with a Vert.x of its own, and of clients that do not say it. Read from any thread.
-   */
-  private final Map<String, String> nodes = new ConcurrentHashMap<>();
 
   /** Of the activation that these groups are for; null: this node is not the dispatcher. */
   private DispatcherCore core;
@@ -143,19 +134,6 @@ final class LevelGroups {
   }
 
   /**
-   * A run of a member has been heard.
-   *
-   * @param node at which it listens; null: unknown
-   */
-  void listens(String instance, String node) {
-    if (node == null) {
-      nodes.remove(instance);
-    } else {
-      nodes.put(instance, node);
-    }
-  }
-
-  /**
    * Opens and closes level dispatchers as the groups need them now, and gives them their members.
    */
   void sync(long nowMillis) {
@@ -174,18 +152,8 @@ final class LevelGroups {
       List<String> others = new ArrayList<>(open.keySet());
       others.removeAll(seen);
       others.forEach(this::close);
-      forgetNodes();
     } finally {
       syncing = false;
-    }
-  }
-
-  private void forgetNodes() {
-    int runs = open.values().stream().mapToInt(each -> each.members.size()).sum();
-    if (nodes.size() > 2 * runs + NODES_MIN) {
-      Set<String> present = new HashSet<>();
-      open.values().forEach(each -> each.members.forEach(run -> present.add(run.instance())));
-      nodes.keySet().retainAll(present);
     }
   }
 
@@ -246,7 +214,6 @@ final class LevelGroups {
             node,
             now.wanted,
             now.instance,
-            nodes::get,
             which -> {
               byGroup.remove(group, which);
               context.runOnContext(then -> ended(its, group, now));
@@ -315,6 +282,7 @@ final class LevelGroups {
               beat.wishes().crashesMax(),
               beat.closing(),
               beat.user(),
+              beat.home(),
               true));
     }
     for (UnheardMember run : group.members().unheard()) {
@@ -329,6 +297,7 @@ final class LevelGroups {
                 run.wishes().crashesMax(),
                 false,
                 run.user(),
+                null,
                 false));
       }
     }

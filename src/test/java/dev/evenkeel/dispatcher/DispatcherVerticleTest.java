@@ -42,6 +42,7 @@ import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import io.vertx.core.buffer.Buffer;
+import io.vertx.core.eventbus.DeliveryOptions;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
@@ -822,6 +823,85 @@ class DispatcherVerticleTest {
     Assignment after = await(a.beat(false));
     assertThat(after.laterThan(before.term(), before.revision())).isTrue();
     assertThat(after.shards()).isEqualTo(before.shards());
+  }
+
+  private Heartbeat levelBeat(String group, String member, String user, String home) {
+    return new Heartbeat(
+        group,
+        member,
+        "run-of-alice",
+        100,
+        false,
+        false,
+        GroupPolicy.of(GroupPolicy.MODE_LEVEL, 10, null, null),
+        List.of("t"),
+        StartAt.EARLIEST,
+        null,
+        "host",
+        0,
+        60_000,
+        0,
+        new Heartbeat.Wishes(null, null, 0, null, null, null, null),
+        List.of(),
+        null,
+        false,
+        null,
+        null,
+        user,
+        null,
+        false,
+        null,
+        home,
+        List.of());
+  }
+
+  private Future<Assignment> levelBeatOf(String group, String member, String user, String home) {
+    return vertx
+        .eventBus()
+        .<Buffer>request(
+            Addresses.dispatcher("n1"),
+            levelBeat(group, member, user, home).toJson().toBuffer(),
+            new DeliveryOptions().addHeader(Frames.USER, user))
+        .map(
+            answer ->
+                Assignment.fromJson(
+                    new JsonObject(
+                        StandardCharsets.UTF_8
+                            .decode(Frames.answerBody(answer.body()))
+                            .toString())));
+  }
+
+  /**
+   * Whoever knows the instance of another user's member cannot send its messages elsewhere: neither
+   * in that member's name nor as a member of that or another group.
+   */
+  @Test
+  void aHeartbeatOfAnotherUserDoesNotSayWhereALevelMemberListens() throws Exception {
+    List<String> asked = new CopyOnWriteArrayList<>();
+    for (String home : List.of("alices", "bobs")) {
+      vertx
+          .eventBus()
+          .consumer(
+              Addresses.relay(home),
+              question -> {
+                asked.add(home);
+                // It is asked again soon.
+                question.reply(Frames.refusal(Refusal.UNAVAILABLE, "not yet"));
+              });
+    }
+    lead(1);
+    await()
+        .untilAsserted(
+            () -> assertThat(refusal(levelBeatOf("g", "m", "alice", "alices"))).isNull());
+    await().untilAsserted(() -> assertThat(asked).contains("alices"));
+    assertThat(refusal(levelBeatOf("g", "m", "bob", "bobs"))).isEqualTo(Refusal.FORBIDDEN);
+    assertThat(refusal(levelBeatOf("g", "n", "bob", "bobs"))).isEqualTo(Refusal.FORBIDDEN);
+    int before = asked.size();
+    await().untilAsserted(() -> assertThat(asked).hasSizeGreaterThan(before + 2));
+    assertThat(asked).containsOnly("alices");
+    // Her program has come to another node.
+    assertThat(refusal(levelBeatOf("g", "m", "alice", "bobs"))).isNull();
+    await().untilAsserted(() -> assertThat(asked).contains("bobs"));
   }
 
   @Test

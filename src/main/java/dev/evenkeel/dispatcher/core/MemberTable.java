@@ -421,15 +421,30 @@ public final class MemberTable {
 
   /** Whether another user's program has sent the heartbeats of this run so far. */
   boolean ofAnother(Heartbeat beat) {
-    Member member = live.get(beat.member());
-    String user;
-    if (member != null && member.instance().equals(beat.instance())) {
-      user = member.beat().user();
-    } else {
-      UnheardMember run = unheard.getOrDefault(beat.member(), Map.of()).get(beat.instance());
-      user = run == null ? null : run.user();
-    }
+    String user = userOf(beat);
     return user != null && !user.equals(beat.user());
+  }
+
+  /** The user to whom the run belongs, whatever name the heartbeat gives it; null: unknown. */
+  private String userOf(Heartbeat beat) {
+    String instance = beat.instance();
+    Member member = live.get(beat.member());
+    if (member != null && member.instance().equals(instance)) {
+      return member.beat().user();
+    }
+    // Only the first heartbeat of a run comes here.
+    for (Member other : live.values()) {
+      if (other.instance().equals(instance)) {
+        return other.beat().user();
+      }
+    }
+    for (Map<String, UnheardMember> runs : unheard.values()) {
+      UnheardMember run = runs.get(instance);
+      if (run != null) {
+        return run.user();
+      }
+    }
+    return null;
   }
 
   /** Whether shards wait for a later run of any member. */

@@ -47,7 +47,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.function.UnaryOperator;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -104,10 +103,16 @@ public final class LevelDispatcher implements ConsumerHandler {
   private final String group;
   private final ConsumerOptions options;
   private final String instance;
-  private final UnaryOperator<String> nodeOf;
   private final LevelDispatch dispatch;
   private final ContextInternal context;
   private final java.util.function.Consumer<LevelDispatcher> ended;
+
+  /**
+   * The node at which a run of a member listens. Not of runs in an application with a Vert.x of its
+   * own, and of clients that do not say it: these are asked by their own address.
+   */
+  private Map<String, String> nodes = Map.of();
+
   private final Map<String, Integer> topicIds = new HashMap<>();
 
   /** Of the leases: how often the group was reset on a shard. */
@@ -126,8 +131,6 @@ public final class LevelDispatcher implements ConsumerHandler {
    * Holds the group as {@code dispatcher@NODE}.
    *
    * @param instance this run
-   * @param nodeOf the node at which a run of a member listens; null: it is to be asked by its own
-   *     address
    * @param ended called, on any thread, when it has ended, unless it was abandoned
    */
   public LevelDispatcher(
@@ -137,13 +140,11 @@ public final class LevelDispatcher implements ConsumerHandler {
       String node,
       Wanted wanted,
       String instance,
-      UnaryOperator<String> nodeOf,
       java.util.function.Consumer<LevelDispatcher> ended) {
     this.link = link;
     this.directory = directory;
     this.group = group;
     this.instance = instance;
-    this.nodeOf = nodeOf;
     this.ended = ended;
     options =
         new ConsumerOptions()
@@ -215,6 +216,8 @@ public final class LevelDispatcher implements ConsumerHandler {
   public void members(List<LiveMember> members) {
     onContext(
         () -> {
+          nodes = new HashMap<>();
+          members.forEach(each -> nodes.put(each.instance(), each.node()));
           dispatch.members(members, now());
           pump();
         });
@@ -484,7 +487,7 @@ public final class LevelDispatcher implements ConsumerHandler {
     Promise<ByteBuffer> answered = Promise.promise();
     String address = Addresses.level(member);
     Buffer request = Frames.request(op, body);
-    String node = nodeOf.apply(member);
+    String node = nodes.get(member);
     (node == null
             ? link.request(address, request, REQUEST_MILLIS_MAX)
             : Relay.ask(link.vertx(), node, address, request, REQUEST_MILLIS_MAX))

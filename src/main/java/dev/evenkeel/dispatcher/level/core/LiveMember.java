@@ -11,6 +11,7 @@ import dev.evenkeel.protocol.Limits;
  *     letter, if this member is asked; 0: never
  * @param closing it leaves: it is handed nothing more, and what it has in hand may still end
  * @param user whose program it is; null: unknown
+ * @param node at which it listens, as its last heartbeat says that was accepted; null: unknown
  * @param heard it has sent this dispatcher a heartbeat; otherwise only the registry names it, and
  *     it may be gone
  */
@@ -21,9 +22,10 @@ public record LiveMember(
     int crashesMax,
     boolean closing,
     String user,
+    String node,
     boolean heard) {
   /** Of an unknown user, heard, and with the default of {@code crashesMax}. */
   public LiveMember(String name, String instance, long stallTimeoutMillis, boolean closing) {
-    this(name, instance, stallTimeoutMillis, Limits.CRASHES_MAX_DEFAULT, closing, null, true);
+    this(name, instance, stallTimeoutMillis, Limits.CRASHES_MAX_DEFAULT, closing, null, null, true);
   }
 }

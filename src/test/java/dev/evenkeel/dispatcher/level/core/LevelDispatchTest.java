@@ -221,7 +221,8 @@ class LevelDispatchTest {
     List<LevelAction.Deadly> deadly = new ArrayList<>();
     for (int run = 1; run <= runs; run++) {
       List<LiveMember> there = new ArrayList<>(List.of(others));
-      there.add(new LiveMember("a", "a-x" + run, STALL_MILLIS, crashesMax, false, null, true));
+      there.add(
+          new LiveMember("a", "a-x" + run, STALL_MILLIS, crashesMax, false, null, null, true));
       book.members(there, now);
       for (int step = 0; step < 3; step++) {
         List<LevelAction> next = actions();
@@ -238,7 +239,7 @@ class LevelDispatchTest {
   }
 
   private static LiveMember away(int crashesMax) {
-    return new LiveMember("b", "b-1", STALL_MILLIS, crashesMax, false, null, true);
+    return new LiveMember("b", "b-1", STALL_MILLIS, crashesMax, false, null, null, true);
   }
 
   private void oneMessageInHand() {
@@ -333,7 +334,8 @@ class LevelDispatchTest {
   @Test
   void oneThatOnlyTheRegistryNamesIsNotWaitedForAsLongAsOneThatWasHeard() {
     LiveMember unheard =
-        new LiveMember("b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, false);
+        new LiveMember(
+            "b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, null, false);
     book.members(List.of(member("a", false), unheard), now);
     book.begin(1, now);
     deliver(0, 4);
@@ -350,7 +352,8 @@ class LevelDispatchTest {
   @Test
   void oneThatIsHeardWhileItIsAskedIsAskedAgainAtOnceAndGoesOn() {
     LiveMember unheard =
-        new LiveMember("b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, false);
+        new LiveMember(
+            "b", "b-1", STALL_MILLIS, Limits.CRASHES_MAX_DEFAULT, false, null, null, false);
     book.members(List.of(member("a", false), unheard), now);
     book.begin(1, now);
     List<LevelAction.SendStart> first = of(LevelAction.SendStart.class, actions());

@@ -350,6 +350,7 @@ final class LevelDispatchWorld {
                         Limits.CRASHES_MAX_DEFAULT,
                         each.closing,
                         null,
+                        null,
                         now >= each.heardMillis)));
     dealer.book.members(told, now);
     see();
