@@ -19,6 +19,10 @@ package dev.evenkeel.protocol;
  *
  * <p>Care ends when the group has made enough progress.
  *
+ * <p>In mode level, the level dispatcher counts for each message, and says which one the most
+ * members died of. Up to {@link #CAREFUL_FROM} deaths, when members have many messages in hand,
+ * that may be any of those from {@code offset} to {@code until}.
+ *
  * @param offset the message that may be the reason
  * @param count how many owners died
  * @param until care ends when the group has committed this offset
@@ -56,6 +60,23 @@ public record Crashes(long offset, int count, long until, long begun) {
       return committed >= until ? null : begun(-1);
     }
     return committed > offset && begun < 0 ? null : this;
+  }
+
+  /**
+   * A level dispatcher says of which messages its members died.
+   *
+   * @param before null: nothing was suspected
+   * @param end the next offset of the shard
+   */
+  static Crashes said(Crashes before, Outcome.Died by, long committed, long end) {
+    if (before != null && before.offset == by.offset() && before.count > by.deaths()) {
+      // It is repeated late.
+      return before;
+    }
+    // One that waits for another attempt lies below, where progress says nothing of it.
+    long least = by.offset() >= committed ? by.until() : committed + CAREFUL_MESSAGES;
+    long until = Math.max(committed + 1, Math.min(Math.max(by.until(), least), end));
+    return new Crashes(by.offset(), by.deaths(), until, -1);
   }
 
   /**

@@ -155,6 +155,15 @@ public record Lease(
     return with(Crashes.died(crashes, committed, end, retry));
   }
 
+  /**
+   * A level dispatcher says of which messages its members died.
+   *
+   * @param end the next offset of the shard
+   */
+  public Lease died(Outcome.Died by, long end) {
+    return with(Crashes.said(crashes, by, committed, end));
+  }
+
   /** With care: a message has begun; -1: it is over. */
   public Lease begun(long offset) {
     return crashes == null ? this : with(crashes.begun(offset));

@@ -57,6 +57,19 @@ public sealed interface Outcome {
     }
   }
 
+  /**
+   * A level dispatcher says that members died that had this message in hand, or one of those behind
+   * it, so that the dispatchers after it know; see {@link Crashes}. It may be repeated.
+   *
+   * @param deaths how many members died, probably of one of the messages below {@code until}
+   */
+  record Died(long offset, int deaths, long until) implements Outcome {
+    @Override
+    public byte[] copy() {
+      return null;
+    }
+  }
+
   /** A moved message was handled. */
   record Settled(long offset) implements Outcome {
     @Override

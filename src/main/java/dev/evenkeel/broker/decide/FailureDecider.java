@@ -61,6 +61,11 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
         next = next.begun(begun.over() ? -1 : begun.offset());
         continue;
       }
+      if (outcome instanceof Outcome.Died died) {
+        boolean waits = died.until() > lease.committed() || failures.entry(died.offset()) != null;
+        next = waits ? next.died(died, tables.shard(command.shard()).end()) : next;
+        continue;
+      }
       if (next.crashes() != null && next.crashes().begun() == outcome.offset()) {
         next = next.begun(-1);
       }
@@ -91,6 +96,14 @@ public record FailureDecider(DataTables tables, Store store, LogTime time, int r
     for (Outcome outcome : command.outcomes()) {
       if (outcome.offset() < 0 || outcome.offset() >= end) {
         return "offset " + outcome.offset() + " of " + command.shard() + ": use 0 to " + (end - 1);
+      }
+      if (outcome instanceof Outcome.Died died
+          && (died.deaths() < 1 || died.until() <= died.offset() || died.until() > end)) {
+        return died.deaths()
+            + " deaths up to "
+            + died.until()
+            + ": use 1 or more, and at most "
+            + end;
       }
       if (outcome instanceof Outcome.Failed failed) {
         if (failed.attempt() < 1) {

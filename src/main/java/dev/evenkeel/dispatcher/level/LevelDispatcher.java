@@ -4,6 +4,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.LocalObjects;
 import dev.evenkeel.bus.LocalPauses;
@@ -19,6 +20,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.CountsDeaths;
 import dev.evenkeel.client.internal.consume.DeadlyMessageException;
 import dev.evenkeel.client.internal.member.Consumers;
 import dev.evenkeel.dispatcher.level.core.LevelAction;
@@ -26,6 +28,8 @@ import dev.evenkeel.dispatcher.level.core.LevelDispatch;
 import dev.evenkeel.dispatcher.level.core.LevelFigures;
 import dev.evenkeel.dispatcher.level.core.LevelPolicy;
 import dev.evenkeel.dispatcher.level.core.LiveMember;
+import dev.evenkeel.protocol.Crashes;
+import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MessageFilter;
 import dev.evenkeel.protocol.Names;
@@ -35,6 +39,7 @@ import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
 import io.vertx.core.buffer.Buffer;
@@ -55,11 +60,16 @@ import org.slf4j.LoggerFactory;
  * handler hands each message on to a member, as {@link LevelDispatch} decides. All of it happens on
  * one context of its own; methods may be called from any thread.
  */
-public final class LevelDispatcher implements ConsumerHandler {
+public final class LevelDispatcher implements ConsumerHandler, CountsDeaths {
   private static final Logger LOG = LoggerFactory.getLogger(LevelDispatcher.class);
   private static final long TICK_MILLIS = 20;
   private static final long REQUEST_MILLIS_MAX = 2_000;
   private static final long FIGURES_MILLIS = 200;
+
+  /** How long the log is asked to record a death. The next one says the same and more. */
+  private static final long RECORD_MILLIS_MAX = 60_000;
+
+  private static final long RECORD_PAUSE_MILLIS = 500;
 
   /** Most messages of a group that are waiting or in the members' hands. */
   private static final int MESSAGES_MAX = 50_000;
@@ -100,6 +110,7 @@ public final class LevelDispatcher implements ConsumerHandler {
 
   private final Link link;
   private final ClusterDirectory directory;
+  private final LeaderClient leaders;
   private final String group;
   private final ConsumerOptions options;
   private final String instance;
@@ -143,6 +154,7 @@ public final class LevelDispatcher implements ConsumerHandler {
       java.util.function.Consumer<LevelDispatcher> ended) {
     this.link = link;
     this.directory = directory;
+    leaders = new LeaderClient(link, directory);
     this.group = group;
     this.instance = instance;
     this.ended = ended;
@@ -317,9 +329,14 @@ public final class LevelDispatcher implements ConsumerHandler {
   }
 
   @Override
-  public Future<Void> onAssign(ShardContext shard, Buffer state) {
+  public void diedBefore(ShardContext shard, Crashes crashes) {
     // A topic may have been deleted, and made again under its name.
     topicIds.remove(shard.topic());
+    dispatch.assigned(shard(shard.topic(), shard.shard()), crashes);
+  }
+
+  @Override
+  public Future<Void> onAssign(ShardContext shard, Buffer state) {
     generations.put(shard(shard.topic(), shard.shard()), shard.generation());
     return Future.succeededFuture();
   }
@@ -444,6 +461,8 @@ public final class LevelDispatcher implements ConsumerHandler {
       ((Promise<Void>) failed.ticket()).tryFail(new HandlerFailure(failed.error()));
     } else if (action instanceof LevelAction.Deadly deadly) {
       ((Promise<Void>) deadly.ticket()).tryFail(new DeadlyMessageException(deadly.deaths()));
+    } else if (action instanceof LevelAction.RecordDeaths record) {
+      record(record);
     } else if (action instanceof LevelAction.GivenBack back) {
       ((Promise<Void>) back.ticket())
           .tryFail(new GivenBackException("its shard gets another owner"));
@@ -477,6 +496,28 @@ public final class LevelDispatcher implements ConsumerHandler {
     } else {
       throw new AssertionError(action);
     }
+  }
+
+  /** Tells the log of deaths, for the dispatchers after this one, which may be on other nodes. */
+  private void record(LevelAction.RecordDeaths deaths) {
+    ClusterView view = directory.current();
+    if (view == null || view.featureLevel() < FeatureLevel.CRASHES) {
+      return;
+    }
+    Shard shard = deaths.shard();
+    leaders
+        .submit(
+            shard,
+            new DataCommand.RecordOutcomes(group, shard, deaths.epoch(), List.of(deaths.died())),
+            REQUEST_MILLIS_MAX,
+            LeaderClient.Retry.within(RECORD_MILLIS_MAX, RECORD_PAUSE_MILLIS, () -> stopped))
+        .onFailure(
+            failure ->
+                LOG.info(
+                    "group {}: deaths of members on shard {} cannot be recorded: {}",
+                    group,
+                    shard,
+                    failure.toString()));
   }
 
   /**

@@ -51,6 +51,7 @@ public final class CommandCodec {
           .add(2, Outcome.Parked.class)
           .add(3, Outcome.Settled.class)
           .add(6, Outcome.Begun.class)
+          .add(7, Outcome.Died.class)
           .completeFor(Outcome.class);
 
   private static final Codec<List<GroupPattern>> PATTERNS = Codec.list(GROUP_PATTERN);
@@ -247,7 +248,8 @@ public final class CommandCodec {
       return FeatureLevel.CANCELLING;
     }
     if (command instanceof DataCommand.RecordOutcomes record
-        && record.outcomes().stream().anyMatch(Outcome.Begun.class::isInstance)) {
+        && record.outcomes().stream()
+            .anyMatch(each -> each instanceof Outcome.Begun || each instanceof Outcome.Died)) {
       return FeatureLevel.CRASHES;
     }
     if (command instanceof DataCommand.TakeSteps take) {

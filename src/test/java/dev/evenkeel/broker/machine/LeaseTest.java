@@ -97,6 +97,72 @@ class LeaseTest {
     rig.run(new DataCommand.RecordOutcomes("g", SHARD, epoch, List.of(begun)));
   }
 
+  private void saysDied(long epoch, long offset, int deaths, long until) {
+    rig.run(recordDied(epoch, offset, deaths, until));
+  }
+
+  private static DataCommand recordDied(long epoch, long offset, int deaths, long until) {
+    Outcome died = new Outcome.Died(offset, deaths, until);
+    return new DataCommand.RecordOutcomes("g", SHARD, epoch, List.of(died));
+  }
+
+  private void levelGrant(String owner, long expectedEpoch) {
+    rig.run(
+        new DataCommand.Grant(
+            "g",
+            SHARD,
+            owner,
+            owner + "-1",
+            expectedEpoch,
+            StartAt.EARLIEST,
+            expectedEpoch + 1,
+            30_000));
+    assertThat(lease().owner()).isEqualTo(owner);
+  }
+
+  /** Whether it ends in good order, or with its node. */
+  @Test
+  void whatALevelDispatcherSaysOfDeathsIsKnownToThoseAfterIt() {
+    raiseFeatureLevel();
+    rig.fill(SHARD, 20);
+    levelGrant("dispatcher@n1", 0);
+    commit(1, 4);
+    saysDied(1, 6, 2, 9);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(6, 2, 9, -1));
+    rig.run(new DataCommand.Release("g", SHARD, 1, 5, -1, null));
+    levelGrant("dispatcher@n2", 1);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(6, 2, 9, -1));
+    rig.reopen();
+    levelGrant("dispatcher@n3", 2);
+    assertThat(lease().crashes()).as("it handles nothing").isEqualTo(new Crashes(6, 2, 9, -1));
+
+    saysDied(3, 7, 4, 8);
+    saysDied(3, 7, 3, 8);
+    assertThat(lease().crashes()).as("repeated late").isEqualTo(new Crashes(7, 4, 8, -1));
+    assertThat(refusal(recordDied(2, 7, 5, 8))).isEqualTo(Refusal.FENCED);
+    commit(3, 8);
+    assertThat(lease().crashes()).as("it is over").isNull();
+    saysDied(3, 7, 5, 8);
+    assertThat(lease().crashes()).isNull();
+    assertThat(refusal(recordDied(3, 9, 0, 10))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(recordDied(3, 9, 1, 9))).isEqualTo(Refusal.INVALID);
+    assertThat(refusal(recordDied(3, 9, 1, 21))).isEqualTo(Refusal.INVALID);
+  }
+
+  /** Progress of the group says nothing of a message that waits in the log for another attempt. */
+  @Test
+  void deathsOfAMessageThatWaitsForAnotherAttemptAreKeptForAWhile() {
+    raiseFeatureLevel();
+    rig.fill(SHARD, 20);
+    levelGrant("dispatcher@n1", 0);
+    Outcome moved = new Outcome.Failed(2, 1, Outcome.Way.MOVED, 1_000, Outcome.NO_KEY, "e", null);
+    rig.run(new DataCommand.RecordOutcomes("g", SHARD, 1, List.of(moved)));
+    commit(1, 6);
+    saysDied(1, 2, 3, 3);
+    commit(1, 12);
+    assertThat(lease().crashes()).isEqualTo(new Crashes(2, 3, 20, -1));
+  }
+
   /** A message that kills its consumer is found although no message is marked before it begins. */
   @Test
   void deathsWithoutProgressAreCountedAndThenThoseOfTheMessageThatHadBegun() {

@@ -147,6 +147,8 @@ class CodecTest {
                     new DataCommand.OpenShards(5, "t", List.of(1), CONFIG, 0, List.of("g"), 1),
                     new DataCommand.RecordOutcomes(
                         "g", SHARD, 3, List.of(new Outcome.Begun(4, false))),
+                    new DataCommand.RecordOutcomes(
+                        "g", SHARD, 3, List.of(new Outcome.Died(4, 2, 7))),
                     new DataCommand.DropSealed(5, 4, 2))
                 .stream()
                 .map(CommandCodec::level))

@@ -4,6 +4,8 @@ package dev.evenkeel.client.internal.consume;
 public final class DeadlyMessageException extends Exception {
   private static final long serialVersionUID = 1L;
 
+  private final int deaths;
+
   /**
    * @param deaths how many
    */
@@ -15,6 +17,11 @@ public final class DeadlyMessageException extends Exception {
         null,
         false,
         false);
+    this.deaths = deaths;
+  }
+
+  int deaths() {
+    return deaths;
   }
 
   /** What a dead letter says: the class tells nobody anything. */

@@ -163,6 +163,11 @@ public final class OwnedShard {
     return messages.window();
   }
 
+  /** What the log knew of owners that died when the shard was granted; null: nothing. */
+  public Crashes crashes() {
+    return care.crashes();
+  }
+
   /** What callbacks of the handler get. */
   ShardContext context() {
     Assignment.Origin origin = takeover.origin();

@@ -1,6 +1,7 @@
 package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.protocol.Crashes;
+import dev.evenkeel.protocol.Names;
 
 /**
  * Decides which messages of an owned shard begin with care because its owners died before. They are
@@ -14,12 +15,16 @@ final class ShardCare {
   /** Null: no owner died. */
   private final Crashes crashes;
 
+  /** Whether the handler takes care itself; see {@link CountsDeaths}. */
+  private final boolean leftToHandler;
+
   /** Messages below were consumed by former owners, and build up the state again. */
   private long repeatedTo;
 
   ShardCare(Environment environment, Crashes crashes) {
     this.environment = environment;
     this.crashes = environment.atMostOnce ? null : crashes;
+    leftToHandler = environment.options.getMember().startsWith(Names.DISPATCHER_HOLDER);
   }
 
   /** Null: no owner died. */
@@ -38,7 +43,7 @@ final class ShardCare {
 
   /** Whether messages are handed out one by one. */
   boolean applies(long committed) {
-    return crashes != null && crashes.careful() && committed < crashes.until();
+    return crashes != null && !leftToHandler && crashes.careful() && committed < crashes.until();
   }
 
   /**
@@ -48,7 +53,7 @@ final class ShardCare {
    * @param committed how far the shard is
    */
   void mark(Task task, long committed) {
-    if (crashes == null) {
+    if (crashes == null || leftToHandler) {
       return;
     }
     task.claim = null;

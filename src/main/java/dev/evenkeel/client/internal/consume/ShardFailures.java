@@ -251,7 +251,7 @@ final class ShardFailures {
     Outcome.Failed failed =
         new Outcome.Failed(
             task.offset,
-            task.attempt,
+            attempts(task, cause),
             way,
             Math.max(0, delay),
             task.keyHash,
@@ -263,6 +263,17 @@ final class ShardFailures {
     }
     retries.outbox.add(task, failed);
     step(state, now);
+  }
+
+  /**
+   * The attempt that has failed. Each death was one, of which the log counts none. If it has
+   * counted others, it takes only the one after these.
+   */
+  private static int attempts(Task task, Throwable cause) {
+    boolean counted = task.retry || task.attempt > 1;
+    return cause instanceof DeadlyMessageException deadly && !counted
+        ? deadly.deaths()
+        : task.attempt;
   }
 
   // ---- The log answers

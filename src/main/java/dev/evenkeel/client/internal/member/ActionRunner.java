@@ -11,6 +11,7 @@ import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
+import dev.evenkeel.client.internal.consume.CountsDeaths;
 import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.PublishRequest;
@@ -240,10 +241,14 @@ final class ActionRunner implements Performer {
             .map(each -> new ParentState(each.shard(), Buffer.buffer(each.state()), each.heir()))
             .toList();
     call(
-        () ->
-            states.isEmpty()
-                ? handler.onAssign(shard, given)
-                : handler.onAssignFromParents(shard, states),
+        () -> {
+          if (handler instanceof CountsDeaths counting) {
+            counting.diedBefore(shard, owned.crashes());
+          }
+          return states.isEmpty()
+              ? handler.onAssign(shard, given)
+              : handler.onAssignFromParents(shard, states);
+        },
         (ended, now) -> owned.takeover.assignDone(ended.cause(), now));
   }
 

@@ -3,9 +3,12 @@ package dev.evenkeel.dispatcher.level.core;
 import dev.evenkeel.bus.level.HandOut.Entry;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.function.Consumer;
 
@@ -32,6 +35,7 @@ final class Deliveries {
 
   private final MessageMap<Boolean> ended = new MessageMap<>(ENDED_MAX);
   private final CommittedOffsets committed;
+  final Deaths deaths = new Deaths();
 
   /** After so many deaths of members that had it in hand a message becomes a dead letter. */
   private int deathsMax = Limits.CRASHES_MAX_DEFAULT;
@@ -82,25 +86,33 @@ final class Deliveries {
     }
     Item item = awaited.remove(entry.id());
     if (item != null) {
+      item.deaths(Math.max(item.deaths(), deaths.of(entry.id())));
       item.deliver(entry, ticket);
       return;
     }
-    item = new Item(entry.id());
+    item = new Item(entry.id(), deaths.of(entry.id()));
     item.deliver(entry, ticket);
-    fresh.add(item);
+    if (item.isCareful()) {
+      careful.add(item);
+    } else {
+      fresh.add(item);
+    }
   }
 
   /** Sorts the waiting messages again, now that members have reported what they have in hand. */
   void sortAgain() {
+    List<Item> suspects = List.copyOf(careful);
+    careful.clear();
     for (int i = waiting(); i > 0; i--) {
       Item item = poll();
-      add(item.entry, item.ticket);
+      add(item.delivered(), item.ticket);
     }
+    suspects.forEach(item -> add(item.delivered(), item.ticket));
   }
 
   /** A member has it. */
   Item held(MessageId id) {
-    Item item = new Item(id);
+    Item item = new Item(id, deaths.of(id));
     awaited.add(id, item);
     return item;
   }
@@ -115,6 +127,7 @@ final class Deliveries {
   }
 
   void finished(Item item) {
+    deaths.over(item.id);
     if (item.ticket != null) {
       out.accept(new LevelAction.Finished(item.ticket));
       return;
@@ -131,12 +144,50 @@ final class Deliveries {
     awaited.remove(item.id, item);
   }
 
+  /** A member has died that had these in hand. */
+  void died(List<Item> inHand) {
+    Map<Shard, Long> epochs = new LinkedHashMap<>();
+    for (Item item : inHand) {
+      item.deaths(deaths.died(item.id));
+      if (item.entry != null) {
+        epochs.put(item.id.shard(), item.entry.epoch());
+      }
+    }
+    epochs.forEach(
+        (shard, epoch) -> {
+          Outcome.Died died = deaths.toRecord(shard);
+          if (died != null) {
+            out.accept(new LevelAction.RecordDeaths(shard, epoch, died));
+          }
+        });
+  }
+
+  /**
+   * Makes dead letters of waiting messages that too many members have died of, under former
+   * dispatchers.
+   */
+  void dropDeadly() {
+    careful.removeIf(
+        item -> {
+          boolean goes = item.deaths() >= deathsMax;
+          if (goes) {
+            deadly(item);
+          }
+          return goes;
+        });
+  }
+
+  private void deadly(Item item) {
+    deaths.over(item.id);
+    out.accept(new LevelAction.Deadly(item.ticket, item.deaths()));
+  }
+
   /** The member that had it does not take part any more. */
   void handOutAgain(Item item) {
     if (item.ticket == null) {
       awaited.remove(item.id, item);
     } else if (item.deaths() >= deathsMax) {
-      out.accept(new LevelAction.Deadly(item.ticket, item.deaths()));
+      deadly(item);
     } else {
       (item.isCareful() ? careful : again).add(item);
     }
@@ -179,6 +230,7 @@ final class Deliveries {
 
   void committed(Shard shard, long offset) {
     awaited.dropBelow(shard, offset);
+    deaths.committed(shard, offset);
     ended.dropBelow(shard, offset);
   }
 }

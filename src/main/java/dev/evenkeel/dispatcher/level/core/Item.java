@@ -17,20 +17,21 @@ final class Item {
   /** The ticket of its delivery; null if nobody waits for its end. */
   Object ticket;
 
+  /** The message as it was delivered. */
+  private Entry delivered;
+
   /** How many members died that had it in hand. */
   private int deaths;
 
-  Item(MessageId id) {
+  Item(MessageId id, int deaths) {
     this.id = id;
+    this.deaths = deaths;
   }
 
-  /** A member that had it in hand has died. */
-  void died() {
-    deaths++;
-    if (entry != null && isCareful()) {
-      int attempt = entry.attempt() + (deaths == Crashes.CAREFUL_FROM ? deaths : 1);
-      entry = new Entry(id, entry.epoch(), attempt, entry.message());
-    }
+  /** So many members have died that had it in hand. */
+  void deaths(int count) {
+    deaths = count;
+    show();
   }
 
   int deaths() {
@@ -43,8 +44,21 @@ final class Item {
   }
 
   void deliver(Entry as, Object by) {
-    entry = as;
+    delivered = as;
     ticket = by;
+    show();
+  }
+
+  Entry delivered() {
+    return delivered;
+  }
+
+  /** Deaths are attempts, too. */
+  private void show() {
+    entry =
+        delivered == null || !isCareful()
+            ? delivered
+            : new Entry(id, delivered.epoch(), delivered.attempt() + deaths, delivered.message());
   }
 
   static int byPlace(Item a, Item b) {

@@ -2,6 +2,8 @@ package dev.evenkeel.dispatcher.level.core;
 
 import dev.evenkeel.bus.level.HandOut;
 import dev.evenkeel.bus.level.SessionStart;
+import dev.evenkeel.protocol.Outcome;
+import dev.evenkeel.protocol.Shard;
 import java.util.List;
 
 /** Something that a {@link LevelDispatch} wants done. */
@@ -25,6 +27,9 @@ public sealed interface LevelAction {
 
   /** Members died that had the message in hand: it is to become a dead letter. */
   record Deadly(Object ticket, int deaths) implements LevelAction {}
+
+  /** The log is to know of which messages of a shard members died. */
+  record RecordDeaths(Shard shard, long epoch, Outcome.Died died) implements LevelAction {}
 
   /** The message is not handed out, because its shard gets another owner. */
   record GivenBack(Object ticket) implements LevelAction {}

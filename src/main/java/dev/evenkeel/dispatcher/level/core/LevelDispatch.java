@@ -7,6 +7,7 @@ import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionStart;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.level.LevelCounts;
+import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayDeque;
@@ -153,6 +154,15 @@ public final class LevelDispatch {
     deliveries.add(message, ticket);
   }
 
+  /**
+   * The shard is this dispatcher's.
+   *
+   * @param crashes what the log knows of members that died before; null: nothing
+   */
+  public void assigned(Shard shard, Crashes crashes) {
+    deliveries.deaths.assigned(shard, crashes);
+  }
+
   /** The group has committed {@code offset} of the shard. */
   public void committed(Shard shard, long offset) {
     offsets.committed(shard, offset);
@@ -178,6 +188,7 @@ public final class LevelDispatch {
       }
     }
     offsets.forget(shard);
+    deliveries.deaths.forget(shard);
   }
 
   /** All shards have other owners. */
@@ -197,7 +208,7 @@ public final class LevelDispatch {
       if (!slot.instance.equals(instances.get(slot.name))) {
         members.remove(slot);
         if (!slot.closing) {
-          slot.died(any -> true);
+          deliveries.died(slot.inHand(any -> true));
         }
         leave(slot);
       }
@@ -236,7 +247,7 @@ public final class LevelDispatch {
     MemberSlot slot = members.run(instance);
     if (slot != null) {
       slot.closing = true;
-      slot.died(Set.copyOf(diedOf)::contains);
+      deliveries.died(slot.inHand(Set.copyOf(diedOf)::contains));
     }
   }
 
@@ -421,6 +432,9 @@ public final class LevelDispatch {
       return;
     }
     admit(now);
+    if (!members.inTurn().isEmpty()) {
+      deliveries.dropDeadly();
+    }
     if (!joins.pausing() && !paused) {
       List<MemberSlot> unheard = joins.unheard(now);
       if (unheard.isEmpty()) {

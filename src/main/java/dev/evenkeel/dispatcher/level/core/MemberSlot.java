@@ -133,14 +133,16 @@ final class MemberSlot {
     offsetsKnown = 0;
   }
 
-  /** The member has died, perhaps of one of those messages that it has in hand. */
-  void died(Predicate<MessageId> of) {
+  /** Those of the messages that it has in hand. */
+  List<Item> inHand(Predicate<MessageId> which) {
+    List<Item> found = new ArrayList<>();
     for (long each = first; each < next; each++) {
       Item item = at(each);
-      if (item != null && of.test(item.id)) {
-        item.died();
+      if (item != null && which.test(item.id)) {
+        found.add(item);
       }
     }
+    return found;
   }
 
   /** Whether it has a message in hand that it must handle alone. */
@@ -214,13 +216,7 @@ final class MemberSlot {
 
   /** Takes away everything that it has in hand, in order. */
   List<Item> takeAll() {
-    List<Item> taken = new ArrayList<>(items);
-    for (long each = first; each < next; each++) {
-      Item item = at(each);
-      if (item != null) {
-        taken.add(item);
-      }
-    }
+    List<Item> taken = inHand(any -> true);
     begin();
     return taken;
   }

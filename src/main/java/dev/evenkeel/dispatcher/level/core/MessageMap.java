@@ -3,6 +3,7 @@ package dev.evenkeel.dispatcher.level.core;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.Shard;
 import java.util.Comparator;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
@@ -43,6 +44,16 @@ final class MessageMap<T> {
       shard.clear();
     }
     return values.putIfAbsent(id, value) == null;
+  }
+
+  /** The entry, or null. */
+  T get(MessageId id) {
+    return values.isEmpty() ? null : values.get(id);
+  }
+
+  /** The entries of a shard from an offset up to another, which is not among them. */
+  Map<MessageId, T> of(Shard shard, long from, long to) {
+    return values.subMap(new MessageId(shard, from, 0), true, new MessageId(shard, to, 0), false);
   }
 
   /** Takes the entry out, or gives null. */

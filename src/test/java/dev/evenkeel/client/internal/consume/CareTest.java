@@ -78,6 +78,19 @@ class CareTest extends CoreBench {
     assertThat(takeAll(Wanted.RecordOutcomes.class)).as("care is over").isEmpty();
   }
 
+  /** Its members may die of messages, and it is not among them. */
+  @Test
+  void aLevelDispatcherHandsOnWhatMembersDiedOfWithoutCareOfItsOwn() {
+    options.setMember("dispatcher@n1");
+    Crashes crashes = new Crashes(6, 50, 9, -1);
+    OwnedShard shard = runAfter(crashes, 5);
+    for (long offset = 5; offset < 10; offset++) {
+      assertThat(next(offset).delivery("m").attempt()).isEqualTo(1);
+    }
+    assertThat(takeAll(Wanted.RecordOutcomes.class)).isEmpty();
+    assertThat(shard.crashes()).isEqualTo(crashes);
+  }
+
   @Test
   void whatKilledTooManyOwnersBecomesADeadLetter() {
     OwnedShard shard = runAfter(new Crashes(6, 5, 9, -1), 5);
@@ -88,6 +101,7 @@ class CareTest extends CoreBench {
     Outcome.Failed failed = (Outcome.Failed) dead.command().outcomes().get(0);
     assertThat(failed.offset()).isEqualTo(6);
     assertThat(failed.way()).isEqualTo(Outcome.Way.DEAD);
+    assertThat(failed.attempt()).as("each death was one").isEqualTo(5);
     assertThat(failed.error()).startsWith("its consumers died 5 times while it was handled");
     shard.recorded(dead.command(), List.of(), now);
     assertThat(core.next(now)).isNull();

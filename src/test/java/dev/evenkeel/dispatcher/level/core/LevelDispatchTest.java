@@ -7,14 +7,23 @@ import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.level.SessionState;
 import dev.evenkeel.level.Range;
+import dev.evenkeel.protocol.Crashes;
+import dev.evenkeel.protocol.Generation;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Each rule of a {@link LevelDispatch} by itself. */
 class LevelDispatchTest {
@@ -248,6 +257,147 @@ class LevelDispatchTest {
     deliver(0, 1);
     LevelAction.SendHandOut inHand = onlyHandOut(actions());
     book.received(inHand, inHand.end(), now);
+  }
+
+  /** The lease as a dispatcher finds it that gets the shard, and what the log was told since. */
+  private Lease lease = Lease.fresh("g", SHARD, 1, 0, new Generation(0, 0));
+
+  /** Carries out what the log is to record. */
+  private List<LevelAction> recorded(List<LevelAction> actions) {
+    for (LevelAction.RecordDeaths each : of(LevelAction.RecordDeaths.class, actions)) {
+      assertThat(each.epoch()).isEqualTo(1);
+      lease = lease.died(each.died(), 100);
+    }
+    return actions;
+  }
+
+  /** Another dispatcher has the group, and delivers what is not committed, without these. */
+  private void anotherDispatcher(Collection<Long> over) {
+    book = pull(10);
+    book.assigned(SHARD, lease.crashes());
+    book.begin(2, now);
+    for (int offset = (int) lease.committed(); offset < 6; offset++) {
+      if (!over.contains((long) offset)) {
+        deliver(offset, offset + 1);
+      }
+    }
+  }
+
+  /**
+   * A message kills all members, and they are away for so long that no dispatcher sees more than
+   * one death: it becomes a dead letter all the same, and whatever else was in hand is handled.
+   */
+  @ParameterizedTest
+  @ValueSource(longs = {1, 3, 4})
+  void whatMembersDieOfIsFoundAlthoughEachDeathIsSeenByAnotherDispatcher(long deadlyOffset) {
+    Set<Long> handled = new TreeSet<>();
+    List<LevelAction.Deadly> deadly = new ArrayList<>();
+    int deaths = 0;
+    capacity = 4;
+    while (deadly.isEmpty()) {
+      assertThat(deaths).as("deaths").isLessThanOrEqualTo(Limits.CRASHES_MAX_DEFAULT + 2);
+      anotherDispatcher(handled);
+      live("a");
+      boolean lives = true;
+      for (int step = 0; step < 20 && lives && deadly.isEmpty(); step++) {
+        List<LevelAction> next = actions();
+        deadly.addAll(of(LevelAction.Deadly.class, next));
+        of(LevelAction.SendStart.class, next)
+            .forEach(each -> book.started(each, nothing(capacity), now));
+        now += JoinPauses.APART_MILLIS;
+        for (LevelAction.SendHandOut each : of(LevelAction.SendHandOut.class, next)) {
+          book.received(each, each.end(), now);
+          lives = !offsets(each).contains(deadlyOffset);
+          if (lives) {
+            handled.addAll(offsets(each));
+            report(each, each.end());
+          }
+        }
+      }
+      assertThat(lives && deadly.isEmpty()).as("nothing becomes of the message").isFalse();
+      if (!lives) {
+        deaths++;
+        book.members(List.of(), now);
+        recorded(actions());
+      }
+      while (handled.contains(lease.committed())) {
+        lease = lease.committedAt(lease.committed() + 1);
+      }
+    }
+    assertThat(deadly.get(0).ticket()).isEqualTo((int) deadlyOffset);
+    assertThat(deadly.get(0).deaths()).isEqualTo(Limits.CRASHES_MAX_DEFAULT);
+  }
+
+  @Test
+  void theNextDispatcherHandsOutAloneWhatMembersDiedOfAndGoesOnCounting() {
+    oneMessageInHand();
+    recorded(actions());
+    assertThat(lease.crashes()).isNull();
+    for (int run = 1; run <= 2; run++) {
+      recorded(next("a", run + 1)).forEach(this::received);
+    }
+    assertThat(lease.crashes()).isEqualTo(new Crashes(0, 2, 1, -1));
+
+    anotherDispatcher(List.of());
+    live("a");
+    answerCollects(4);
+    LevelAction.SendHandOut alone = onlyHandOut(actions());
+    assertThat(offsets(alone)).containsExactly(0L);
+    assertThat(alone.body().messages().get(0).attempt()).isEqualTo(3);
+    book.received(alone, alone.end(), now);
+    assertThat(runsDie(1, 3)).containsExactly(new LevelAction.Deadly(0, 3));
+  }
+
+  private void received(LevelAction action) {
+    if (action instanceof LevelAction.SendHandOut sent) {
+      book.received(sent, sent.end(), now);
+    }
+  }
+
+  /** A dispatcher ended between the last death and the dead letter. */
+  @Test
+  void whatTooManyMembersDiedOfUnderFormerDispatchersIsNotHandedOutAgain() {
+    lease = lease.died(new Outcome.Died(2, Limits.CRASHES_MAX_DEFAULT, 3), 100);
+    anotherDispatcher(List.of());
+    assertThat(of(LevelAction.Deadly.class, actions())).as("nobody has said a limit").isEmpty();
+    live("a");
+    answerCollects(4);
+    assertThat(of(LevelAction.Deadly.class, actions()))
+        .containsExactly(new LevelAction.Deadly(2, Limits.CRASHES_MAX_DEFAULT));
+  }
+
+  /** Members that die meanwhile with others in hand do not hide it from the next dispatcher. */
+  @Test
+  void theLogKeepsTheMessageOfAShardThatMostMembersDiedOf() {
+    lease = lease.died(new Outcome.Died(0, 4, 1), 100);
+    anotherDispatcher(List.of());
+    live("a", "b");
+    answerCollects(4);
+    recorded(actions()).forEach(this::received);
+    live("a");
+    recorded(actions());
+    assertThat(lease.crashes())
+        .satisfiesAnyOf(
+            known -> assertThat(known).isEqualTo(new Crashes(0, 4, 1, -1)),
+            known -> assertThat(known).isEqualTo(new Crashes(0, 5, 1, -1)));
+  }
+
+  /** It is one message, whatever else happens to it between the deaths. */
+  @Test
+  void aMessageThatFailsBetweenTwoDeathsKeepsItsCount() {
+    oneMessageInHand();
+    actions();
+    next("a", 2).forEach(this::received);
+    LevelAction.SendHandOut alone = onlyHandOut(next("a", 3));
+    book.received(alone, alone.end(), now);
+    report(alone, alone.end(), new Report.Failed(alone.end() - 1, "broken"));
+    assertThat(of(LevelAction.Failed.class, actions())).hasSize(1);
+    MessageId id = new MessageId(SHARD, 0, 0);
+    book.delivery("t", new HandOut.Entry(id, 1, 2, new Message(null, null, 0, new byte[1])), 7);
+    alone = onlyHandOut(actions());
+    assertThat(alone.body().messages().get(0).attempt()).as("a failure, two deaths").isEqualTo(4);
+    book.received(alone, alone.end(), now);
+    assertThat(runsDie(1, 3)).containsExactly(new LevelAction.Deadly(7, 3));
   }
 
   @Test
