@@ -10,7 +10,9 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
@@ -160,6 +162,15 @@ class PinnedBytesTest {
         "DataCommand$DropSealed remembering",
         dropped,
         any -> Entry.of(any.of(DataCommand.DropSealed.class), 123),
+        bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
+    pin(
+        "Outcome$Died",
+        new AnyCommand(new Random(1)),
+        any ->
+            Entry.of(
+                new DataCommand.RecordOutcomes(
+                    "g", new Shard(1, 0), 3, List.of(any.of(Outcome.Died.class))),
+                123),
         bytes -> Entry.of(CommandCodec.data(new ByteReader(body(bytes))), 123));
     String file = System.getProperty("evenkeel.pin");
     if (file != null) {
