@@ -304,12 +304,16 @@ final class ShardRetries {
    * @param committed everything below is done
    */
   RetryRequest ask(String group, int bytesMax, long committed, long now) {
+    if (asked != null) {
+      // Its answer leaves out those that came too early: none of them may be behind others of it.
+      return null;
+    }
     if (early.take(offset -> mayStart(offset, committed))) {
       askAt(now);
     }
     boolean first = !known && mustAskFirst;
     boolean due = known && now >= nextAskMillis && inHand.size() < inHandMax / 2;
-    if (asked != null || now < notBeforeMillis || !first && !due) {
+    if (now < notBeforeMillis || !first && !due) {
       return null;
     }
     failuresWhenAsked = failuresSeen;

@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.wire.MessageCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -17,13 +18,17 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A shard of which so many messages failed that the log takes no more of them. */
 class FullLogTest extends CoreBench {
   private static final long FIRST = 1_000;
   private static final int OF_B = 2 * ShardRetries.IN_HAND_MAX;
+  private static final int BEHIND = 40;
 
   private final List<Long> begun = new ArrayList<>();
+  private int failures = OF_B;
 
   /** What waits in the log, and its key. */
   private final Map<Long, String> waiting = new TreeMap<>();
@@ -66,23 +71,33 @@ class FullLogTest extends CoreBench {
     for (Outcome each : wanted.command().outcomes()) {
       if (each instanceof Outcome.Settled) {
         waiting.remove(each.offset());
+      } else if (each.offset() == FIRST) {
+        noRoom.add(FIRST);
       } else {
-        noRoom.add(each.offset());
+        waiting.put(each.offset(), "B");
       }
     }
     wanted.owned().recorded(wanted.command(), noRoom, now);
   }
 
-  /** Plays the log and the handlers until nothing happens any more. */
-  private void play() {
+  /**
+   * Plays the log and the handlers until nothing happens any more.
+   *
+   * @param rounds how long requests are under way until the log hears of them
+   */
+  private void play(int rounds) {
     int idle = 0;
+    ArrayDeque<List<Wanted.FetchRetries>> underWay = new ArrayDeque<>();
     while (idle < 20) {
       tick(ConsumerCore.TICK_MILLIS);
       idle++;
-      for (Wanted.FetchRetries each : takeAll(Wanted.FetchRetries.class)) {
-        each.owned().retriesFetched(each.request(), answerTo(each.request()), now);
-      }
       takeAll(Wanted.RecordOutcomes.class).forEach(this::recorded);
+      underWay.add(takeAll(Wanted.FetchRetries.class));
+      if (underWay.size() > rounds) {
+        for (Wanted.FetchRetries each : underWay.poll()) {
+          each.owned().retriesFetched(each.request(), answerTo(each.request()), now);
+        }
+      }
       Task task;
       while ((task = core.next(now)) != null) {
         begun.add(task.offset);
@@ -92,34 +107,80 @@ class FullLogTest extends CoreBench {
     }
   }
 
-  /**
-   * The former owner moved many messages that lie behind one for which there was no room. They must
-   * wait for that one, which waits for a message of its key in the log.
-   */
-  @Test
-  void messagesThatMustWaitTakeNoRoomFromThoseForWhichTheyWait() {
+  /** The former owner moved so many messages behind one for which there was no room. */
+  private OwnedShard runBehind(int moved, int messages) {
     waiting.put(5L, "A");
-    LongStream.rangeClosed(FIRST + 1, FIRST + OF_B).forEach(offset -> waiting.put(offset, "B"));
+    LongStream.rangeClosed(FIRST + 1, FIRST + moved).forEach(offset -> waiting.put(offset, "B"));
     options.setOrder(ConsumerOptions.Order.KEY);
     begin(false, false);
     assign(owned(S0, 5, false));
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, FIRST, -1, null), now);
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
-    Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    List<String> keys = new ArrayList<>(Collections.nCopies(OF_B + 1, "B"));
+    List<String> keys = new ArrayList<>(Collections.nCopies(messages, "B"));
     keys.set(0, "A");
-    FetchAnswer.Placed window =
-        new FetchAnswer.Placed(FIRST, batch(keys.toArray(new String[keys.size()])));
-    int failures = waiting.size();
+    return fetched(FIRST, keys);
+  }
+
+  private OwnedShard fetched(long from, List<String> keys) {
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    FetchAnswer.Placed batch =
+        new FetchAnswer.Placed(from, batch(keys.toArray(new String[keys.size()])));
+    long end = from + keys.size();
     fetch
         .owned()
-        .fetched(
-            fetch.request(), new FetchAnswer(0, FIRST + OF_B + 1, failures, List.of(window)), now);
-    play();
+        .fetched(fetch.request(), new FetchAnswer(0, end, ++failures, List.of(batch)), now);
+    return fetch.owned();
+  }
+
+  private void begunInOrder(long end) {
     List<Long> inOrder = new ArrayList<>(List.of(5L));
-    LongStream.rangeClosed(FIRST, FIRST + OF_B).forEach(inOrder::add);
+    LongStream.range(FIRST, end).forEach(inOrder::add);
     assertThat(begun).isEqualTo(inOrder);
     assertThat(waiting).isEmpty();
     assertThat(core.environment.flow.messages).isZero();
+  }
+
+  /** They must wait for that one, which waits for a message of its key in the log. */
+  @ParameterizedTest
+  @ValueSource(ints = {0, 1, 2, 3})
+  void messagesThatMustWaitTakeNoRoomFromThoseForWhichTheyWait(int rounds) {
+    runBehind(OF_B, 1 + OF_B + BEHIND);
+    play(rounds);
+    begunInOrder(FIRST + 1 + OF_B + BEHIND);
+  }
+
+  /** A request under way leaves out those that had to wait when it was sent. */
+  @Test
+  void messagesBehindThoseThatHadToWaitDoNotOvertakeThem() {
+    OwnedShard shard = runBehind(BEHIND, 1 + BEHIND);
+    tick(ConsumerCore.TICK_MILLIS);
+    Wanted.FetchRetries first = take(Wanted.FetchRetries.class);
+    shard.retriesFetched(first.request(), answerTo(first.request()), now);
+    core.finished(begins(5), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    takeAll(Wanted.RecordOutcomes.class).forEach(this::recorded);
+    tick(ConsumerCore.TICK_MILLIS);
+    takeAll(Wanted.RecordOutcomes.class).forEach(this::recorded);
+    Task held = begins(FIRST);
+    // Others have come, and a request for retries goes out.
+    fetched(FIRST + 1 + BEHIND, Collections.nCopies(BEHIND, "B"));
+    tick(2_000);
+    Wanted.FetchRetries underWay = take(Wanted.FetchRetries.class);
+    assertThat(underWay.request().inHand()).hasSize(BEHIND);
+    assertThat(core.next(now)).isNull();
+    core.finished(held, now);
+    tick(ConsumerCore.TICK_MILLIS);
+    takeAll(Wanted.RecordOutcomes.class).forEach(this::recorded);
+    tick(ConsumerCore.TICK_MILLIS);
+    shard.retriesFetched(underWay.request(), answerTo(underWay.request()), now);
+    assertThat(core.next(now)).as("those before it have not come").isNull();
+    play(0);
+    begunInOrder(FIRST + 1 + 2 * BEHIND);
+  }
+
+  private Task begins(long offset) {
+    Task task = next(offset);
+    begun.add(offset);
+    return task;
   }
 }
