@@ -133,7 +133,7 @@ class ClusterCallsTest {
     }
   }
 
-  /** Nobody may be told of a topic that is no more, or that one that was just made is not there. */
+  /** An answer names no deleted topic, and leaves out none that was just created. */
   @Test
   void deadLettersAreThoseOfTheTopicsAsTheyAreNow() throws Exception {
     TopicInfo again = new TopicInfo(2, "t", 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1);

@@ -305,7 +305,8 @@ final class ShardRetries {
    */
   RetryRequest ask(String group, int bytesMax, long committed, long now) {
     if (asked != null) {
-      // Its answer leaves out those that came too early: none of them may be behind others of it.
+      // Its answer leaves out the early retries. If they were let go now, later ones of their keys
+      // would come without them.
       return null;
     }
     if (early.take(offset -> mayStart(offset, committed))) {

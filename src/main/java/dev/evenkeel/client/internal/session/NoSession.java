@@ -32,7 +32,7 @@ final class NoSession extends RefusedException {
     STRANGE,
     /** A node that knows no user with these credentials. */
     UNAUTHENTICATED,
-    /** TLS begins only if this program is told otherwise: with it, without it, or whom to trust. */
+    /** The TLS options of this program do not suit the node. Trying again does not help. */
     TLS,
     /** Something else than the client port of a node. */
     ANOTHER

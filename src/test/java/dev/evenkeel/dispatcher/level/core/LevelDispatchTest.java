@@ -259,7 +259,7 @@ class LevelDispatchTest {
     book.received(inHand, inHand.end(), now);
   }
 
-  /** The lease as a dispatcher finds it that gets the shard, and what the log was told since. */
+  /** The lease of the shard, with the deaths that dispatchers have recorded. */
   private Lease lease = Lease.fresh("g", SHARD, 1, 0, new Generation(0, 0));
 
   /** Carries out what the log is to record. */
@@ -284,8 +284,8 @@ class LevelDispatchTest {
   }
 
   /**
-   * A message kills all members, and they are away for so long that no dispatcher sees more than
-   * one death: it becomes a dead letter all the same, and whatever else was in hand is handled.
+   * A message kills every member, and each death is seen by another dispatcher. The message still
+   * becomes a dead letter, and the others that were in hand are handled.
    */
   @ParameterizedTest
   @ValueSource(longs = {1, 3, 4})
