@@ -1,0 +1,47 @@
+package dev.evenkeel.model;
+
+import dev.evenkeel.model.UserModel.Sent;
+import dev.evenkeel.protocol.Limits;
+import dev.evenkeel.protocol.Message;
+import java.util.Arrays;
+import java.util.Map;
+
+/** What messages consist of: all of it follows from their number. */
+final class Content {
+  /** The header with the number. */
+  static final String ID = "id";
+
+  private static final int USUAL_BYTES_MAX = 700;
+
+  private Content() {}
+
+  static Message of(Sent sent, boolean large) {
+    return Message.builder(payload(sent, large))
+        .key(sent.key)
+        .header(ID, String.valueOf(sent.id))
+        .header(Kind.TAG, sent.tag)
+        .build();
+  }
+
+  /** Mostly short, sometimes empty; a large one is nearly as long as it may be. */
+  static byte[] payload(Sent sent, boolean large) {
+    int length =
+        large ? Limits.PAYLOAD_BYTES_MAX - sent.id % 1_000 : sent.id * 7919 % USUAL_BYTES_MAX;
+    byte[] payload = new byte[length];
+    Arrays.fill(payload, (byte) ('a' + sent.id % 26));
+    return payload;
+  }
+
+  static int id(Message message) {
+    return Integer.parseInt(message.headerText(ID));
+  }
+
+  /** Whether it has the key and the payload with which it was sent, and its tag. */
+  static boolean isIntact(Sent sent, String key, Map<String, String> headers, byte[] payload) {
+    boolean large = payload.length > USUAL_BYTES_MAX;
+    return sent != null
+        && String.valueOf(sent.key).equals(String.valueOf(key))
+        && sent.tag.equals(headers.get(Kind.TAG))
+        && Arrays.equals(payload(sent, large), payload);
+  }
+}

@@ -1,0 +1,231 @@
+package dev.evenkeel.model;
+
+import dev.evenkeel.client.ConsumerHandler;
+import dev.evenkeel.client.ContextHandler;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.LeaderCareer;
+import dev.evenkeel.client.LeaderContext;
+import dev.evenkeel.client.MessageContext;
+import dev.evenkeel.client.ParentState;
+import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.model.UserModel.Group;
+import dev.evenkeel.model.UserModel.Sent;
+import dev.evenkeel.protocol.Message;
+import io.vertx.core.Future;
+import io.vertx.core.buffer.Buffer;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+
+/** The handlers of a group: they tell the model what they get, and fail where they are to. */
+final class Handlers {
+  /** What a message passes through between begin and end. */
+  interface Work {
+    /** Begins; null: nothing can be done with it. */
+    Boolean begins(Group group, Delivery delivery);
+
+    /** Completes when the work is done. */
+    Future<Void> passes(int id);
+  }
+
+  private final UserModel model;
+  private final Group group;
+  private final Work work;
+
+  /** Where handlers publish to. */
+  private final String outputs;
+
+  Handlers(UserModel model, Group group, Work work, String outputs) {
+    this.model = model;
+    this.group = group;
+    this.work = work;
+    this.outputs = outputs;
+  }
+
+  /** A handler for a member. */
+  ConsumerHandler handler() {
+    return switch (group.kind.handling()) {
+      case BATCHES -> new Batches();
+      case STATE -> new Keeper();
+      case EXACT_STATE -> new ExactKeeper();
+      case OUTPUTS, EXACT_OUTPUTS ->
+          (ContextHandler)
+              (delivery, context) -> {
+                Message message = delivery.message();
+                context.publish(outputs, message);
+                return handle(delivery);
+              };
+      default -> new Single();
+    };
+  }
+
+  LeaderCareer career() {
+    return new LeaderCareer() {
+      @Override
+      public Future<Void> inaugurate(LeaderContext context) {
+        return Future.succeededFuture();
+      }
+
+      @Override
+      public Future<Void> execute(Delivery message) {
+        return Handlers.this.handle(message);
+      }
+
+      @Override
+      public Future<Void> handOver(LeaderContext context) {
+        return Future.succeededFuture();
+      }
+    };
+  }
+
+  private Future<Void> handle(Delivery delivery) {
+    int id = Content.id(delivery.message());
+    Boolean well = work.begins(group, delivery);
+    if (well == null) {
+      return Future.succeededFuture();
+    }
+    return work.passes(id)
+        .compose(
+            passed -> {
+              model.ends(group, id, well);
+              return well ? Future.succeededFuture() : Future.failedFuture("meant to fail");
+            });
+  }
+
+  /** Takes one message at a time. */
+  private final class Single implements ConsumerHandler {
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      return Handlers.this.handle(delivery);
+    }
+
+    @Override
+    public void onDeclined(Delivery delivery) {
+      model.declined(group, Content.id(delivery.message()));
+    }
+  }
+
+  /** Takes batches; one that has a message that fails, fails whole. */
+  private final class Batches implements ConsumerHandler {
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      return Handlers.this.handle(delivery);
+    }
+
+    @Override
+    public Future<Void> handleBatch(List<Delivery> batch) {
+      for (Delivery each : batch) {
+        Sent sent = model.sent(Content.id(each.message()));
+        if (sent == null || sent.poison || sent.flaky) {
+          return Future.failedFuture("each alone");
+        }
+      }
+      return Future.all(batch.stream().map(this::handle).toList()).mapEmpty();
+    }
+  }
+
+  /** Keeps the numbers that it has handled as state. */
+  private class Keeper implements ConsumerHandler {
+    final Map<String, Set<Integer>> states = new HashMap<>();
+
+    @Override
+    public Future<Void> onAssign(ShardContext shard, Buffer state) {
+      Set<Integer> ids = new HashSet<>();
+      read(state, ids);
+      put(shard, ids);
+      return Future.succeededFuture();
+    }
+
+    private void put(ShardContext shard, Set<Integer> ids) {
+      states.put(name(shard.topic(), shard.shard()), ids);
+      model.kept(group, name(shard.topic(), shard.shard()), this, ids);
+    }
+
+    @Override
+    public Future<Void> onAssignFromParents(ShardContext shard, List<ParentState> parents) {
+      Set<Integer> ids = new HashSet<>();
+      parents.forEach(parent -> read(parent.state(), ids));
+      put(shard, ids);
+      return Future.succeededFuture();
+    }
+
+    @Override
+    public Future<Buffer> onRelease(ShardContext shard) {
+      return Future.succeededFuture(written(remove(shard)));
+    }
+
+    @Override
+    public void onLost(ShardContext shard) {
+      remove(shard);
+    }
+
+    private Set<Integer> remove(ShardContext shard) {
+      String name = name(shard.topic(), shard.shard());
+      model.releases(group, name, this);
+      return states.remove(name);
+    }
+
+    @Override
+    public Future<Void> handle(Delivery delivery) {
+      return handleWith(states.get(name(delivery.topic(), delivery.shard())), delivery);
+    }
+
+    final Future<Void> handleWith(Set<Integer> ids, Delivery delivery) {
+      int id = Content.id(delivery.message());
+      if (ids == null) {
+        model.fault(Promise.STATE_COMES_ALONG, group + ": before onAssign: " + delivery);
+      } else if (ids.contains(id)) {
+        model.fault(Promise.STATE_IS_EXACT, group + ": in its state already: " + model.sent(id));
+      }
+      return Handlers.this
+          .handle(delivery)
+          .onSuccess(
+              done -> {
+                if (ids != null) {
+                  ids.add(id);
+                  model.kept(group, name(delivery.topic(), delivery.shard()), this, ids);
+                }
+              });
+    }
+  }
+
+  /** Commits the state with each message. */
+  private final class ExactKeeper extends Keeper {
+    @Override
+    public Future<Void> handle(Delivery delivery, MessageContext context) {
+      Set<Integer> ids = states.get(name(delivery.topic(), delivery.shard()));
+      return handleWith(ids, delivery)
+          .onSuccess(
+              done -> {
+                if (ids != null) {
+                  context.commit(written(ids));
+                }
+              });
+    }
+
+    @Override
+    public boolean usesContext() {
+      return true;
+    }
+  }
+
+  static String name(String topic, int shard) {
+    return topic + "/" + shard;
+  }
+
+  private static void read(Buffer state, Set<Integer> ids) {
+    for (int at = 0; state != null && at < state.length(); at += Integer.BYTES) {
+      ids.add(state.getInt(at));
+    }
+  }
+
+  private static Buffer written(Set<Integer> ids) {
+    Buffer state = Buffer.buffer();
+    if (ids != null) {
+      ids.forEach(state::appendInt);
+    }
+    return state;
+  }
+}

@@ -1,0 +1,137 @@
+package dev.evenkeel.model;
+
+import dev.evenkeel.model.UserModel.Group;
+import dev.evenkeel.model.UserModel.Sent;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.util.Base64;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** A member of a group that consumes over HTTP: it opens a session again when one has ended. */
+final class HttpMember {
+  private static final int TRIES = 60;
+
+  private final HttpUser http;
+  private final UserModel model;
+  private final Group group;
+  private final String name;
+  private final List<String> topics;
+  private final io.vertx.core.Promise<Void> left = io.vertx.core.Promise.promise();
+  private volatile boolean leaves;
+  private String session;
+
+  HttpMember(HttpUser http, UserModel model, Group group, String name, List<String> topics) {
+    this.http = http;
+    this.model = model;
+    this.group = group;
+    this.name = name;
+    this.topics = topics;
+  }
+
+  /** Opens a session. Returns false if that was not possible. */
+  boolean open() {
+    String sessions = "/api/groups/" + group.name + "/sessions";
+    for (int tries = TRIES; tries > 0 && !leaves; tries--) {
+      HttpResponse<String> answer = http.send("POST", sessions, group.kind.session(name, topics));
+      if (answer != null && answer.statusCode() == 201) {
+        session = sessions + "/" + new JsonObject(answer.body()).getString("session");
+        return true;
+      }
+      if (answer != null && answer.statusCode() < 500 && answer.statusCode() != 429) {
+        model.fault(Promise.ANSWERS, name + " of " + group + " opens a session: " + answer.body());
+        return false;
+      }
+      HttpUser.pause();
+    }
+    return false;
+  }
+
+  void start() {
+    Thread thread = new Thread(this::consume, name);
+    thread.setDaemon(true);
+    thread.start();
+  }
+
+  private void consume() {
+    try {
+      boolean again = false;
+      while (!leaves) {
+        HttpResponse<String> answer =
+            http.send("GET", session + "/messages?waitMs=300&again=" + again, null);
+        again = answer == null;
+        if (answer != null && answer.statusCode() == 404) {
+          again = false;
+          if (!open()) {
+            break;
+          }
+        } else if (answer == null || answer.statusCode() != 200) {
+          HttpUser.pause();
+        } else {
+          handle(new JsonObject(answer.body()).getJsonArray("messages"), again);
+        }
+      }
+      http.send("DELETE", session, null);
+    } finally {
+      left.complete();
+    }
+  }
+
+  private void handle(JsonArray messages, boolean again) {
+    JsonArray done = new JsonArray();
+    JsonArray failed = new JsonArray();
+    for (Object each : messages) {
+      JsonObject message = (JsonObject) each;
+      int id = Integer.parseInt(message.getJsonObject("headers").getString(Content.ID));
+      Boolean well =
+          model.begins(
+              group,
+              id,
+              isIntact(model.sent(id), message),
+              message.getInteger("shard"),
+              message.getLong("offset"),
+              System.currentTimeMillis());
+      JsonObject result =
+          new JsonObject()
+              .put("topic", message.getString("topic"))
+              .put("shard", message.getInteger("shard"))
+              .put("offset", message.getLong("offset"))
+              .put("epoch", message.getLong("epoch"));
+      (well != null && well ? done : failed).add(result);
+      if (well != null) {
+        model.ends(group, id, well);
+      }
+    }
+    if (!messages.isEmpty()) {
+      JsonObject results = new JsonObject().put("done", done).put("failed", failed);
+      HttpResponse<String> answer = http.send("POST", session + "/results", results);
+      boolean taken = answer != null && answer.statusCode() == 200;
+      if (!taken || !new JsonObject(answer.body()).getJsonArray("refused").isEmpty()) {
+        // Some were not taken, or nobody knows: they may come again.
+        group.shaken = true;
+      }
+    }
+  }
+
+  private static boolean isIntact(Sent sent, JsonObject message) {
+    Map<String, String> headers = new HashMap<>();
+    message
+        .getJsonObject("headers")
+        .forEach(each -> headers.put(each.getKey(), "" + each.getValue()));
+    String text = message.getString("payload");
+    byte[] payload =
+        text != null
+            ? text.getBytes(StandardCharsets.UTF_8)
+            : Base64.getDecoder().decode(message.getString("payloadBase64"));
+    return Content.isIntact(sent, message.getString("key"), headers, payload);
+  }
+
+  Future<Void> leave() {
+    leaves = true;
+    return left.future();
+  }
+}

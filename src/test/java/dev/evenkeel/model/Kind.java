@@ -1,0 +1,297 @@
+package dev.evenkeel.model;
+
+import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.client.ConsumerOptions.Dedup;
+import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.ConsumerOptions.Order;
+import dev.evenkeel.client.ConsumerOptions.Strategy;
+import dev.evenkeel.client.Rate;
+import dev.evenkeel.protocol.MessageFilter;
+import dev.evenkeel.protocol.StartAt;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.SplittableRandom;
+
+/**
+ * How a group consumes, drawn from all that goes together.
+ *
+ * @param tag the group takes messages with this tag only; null: all
+ * @param pattern it reads all topics of the run
+ * @param push mode level, with messages that are dealt out
+ * @param care a member that dies too often during a message makes a dead letter of it
+ */
+public record Kind(
+    Mode mode,
+    Order order,
+    boolean earliest,
+    String tag,
+    boolean pattern,
+    Handling handling,
+    Dedup dedup,
+    Limit limit,
+    boolean push,
+    boolean care) {
+  /** What handlers do. */
+  public enum Handling {
+    SINGLE,
+    /** On worker threads. */
+    WORKER,
+    BATCHES,
+    /** They keep what they have handled as state. */
+    STATE,
+    /** The same, and effectively once. */
+    EXACT_STATE,
+    /** They publish a message for each. */
+    OUTPUTS,
+    EXACT_OUTPUTS,
+    AT_MOST_ONCE
+  }
+
+  /** What limits how fast handlers begin. */
+  public enum Limit {
+    NONE,
+    RATE,
+    KEY_RATE,
+    GROUP_RATE
+  }
+
+  /** Each key in its order, from the beginning, and nothing else. */
+  public static final Kind PLAIN =
+      new Kind(
+          Mode.SHARDED,
+          Order.KEY,
+          true,
+          null,
+          false,
+          Handling.SINGLE,
+          Dedup.OFF,
+          Limit.NONE,
+          false,
+          false);
+
+  /** The header that filters look at. */
+  public static final String TAG = "tag";
+
+  public static final Rate RATE = new Rate(100, 1_000);
+  private static final Rate KEY_RATE = new Rate(20, 1_000);
+  private static final List<Long> RETRY_DELAYS_MILLIS = List.of(50L, 150L);
+
+  /** The kind that the seed draws. */
+  public static Kind of(long seed) {
+    SplittableRandom random = new SplittableRandom(seed);
+    boolean earliest = random.nextInt(3) > 0;
+    String tag = random.nextInt(4) == 0 ? "a" : null;
+    boolean pattern = random.nextInt(4) == 0;
+    int mode = random.nextInt(20);
+    Limit limit = random.nextInt(4) == 0 ? Limit.values()[1 + random.nextInt(3)] : Limit.NONE;
+    if (mode < 4) {
+      return new Kind(
+          Mode.LEVEL,
+          Order.NONE,
+          earliest,
+          tag,
+          pattern,
+          random.nextInt(3) == 0 ? Handling.WORKER : Handling.SINGLE,
+          Dedup.OFF,
+          Limit.NONE,
+          random.nextBoolean(),
+          random.nextInt(3) == 0);
+    }
+    if (mode < 6) {
+      return new Kind(
+          Mode.SINGLETON,
+          Order.SHARD,
+          earliest,
+          tag,
+          pattern,
+          Handling.SINGLE,
+          Dedup.OFF,
+          limit,
+          false,
+          false);
+    }
+    Order order = Order.values()[random.nextInt(3)];
+    if (mode < 9) {
+      return new Kind(
+          Mode.BROADCAST,
+          order,
+          earliest,
+          tag,
+          pattern,
+          random.nextInt(3) == 0 ? Handling.WORKER : Handling.SINGLE,
+          Dedup.OFF,
+          limit,
+          false,
+          false);
+    }
+    return sharded(random, earliest, tag, pattern, order, limit);
+  }
+
+  private static Kind sharded(
+      SplittableRandom random,
+      boolean earliest,
+      String tag,
+      boolean pattern,
+      Order drawn,
+      Limit limit) {
+    Handling handling = Handling.values()[random.nextInt(Handling.values().length)];
+    boolean batches = handling == Handling.BATCHES;
+    Order order =
+        batches && drawn == Order.KEY
+            ? Order.NONE
+            : handling == Handling.EXACT_STATE ? Order.SHARD : drawn;
+    boolean alone = handling == Handling.SINGLE || handling == Handling.WORKER;
+    Dedup dedup = alone && random.nextInt(2) == 0 ? Dedup.KEY : Dedup.OFF;
+    boolean care = handling != Handling.AT_MOST_ONCE && random.nextInt(4) == 0;
+    Limit goes = batches && limit == Limit.KEY_RATE ? Limit.NONE : limit;
+    return new Kind(
+        Mode.SHARDED, order, earliest, tag, pattern, handling, dedup, goes, false, care);
+  }
+
+  public boolean keepsOrder() {
+    return mode == Mode.SHARDED && order != Order.NONE && dedup == Dedup.OFF;
+  }
+
+  public boolean keepsState() {
+    return handling == Handling.STATE || handling == Handling.EXACT_STATE;
+  }
+
+  public boolean publishes() {
+    return handling == Handling.OUTPUTS || handling == Handling.EXACT_OUTPUTS;
+  }
+
+  public boolean atMostOnce() {
+    return handling == Handling.AT_MOST_ONCE;
+  }
+
+  /** Whether a message that fails is tried again. */
+  public boolean triesAgain() {
+    return mode != Mode.BROADCAST && !atMostOnce();
+  }
+
+  /** How often a message is tried that fails always. */
+  public int attempts() {
+    return 1 + RETRY_DELAYS_MILLIS.size();
+  }
+
+  public boolean takes(String messageTag) {
+    return tag == null || tag.equals(messageTag);
+  }
+
+  /** Whether members may consume over HTTP. */
+  public boolean goesOverHttp() {
+    return (mode == Mode.SHARDED || mode == Mode.LEVEL)
+        && handling == Handling.SINGLE
+        && dedup == Dedup.OFF
+        && limit == Limit.NONE
+        && !push
+        && !care;
+  }
+
+  /** What a session over HTTP is opened with. */
+  JsonObject session(String member, List<String> topics) {
+    JsonObject json =
+        new JsonObject()
+            .put("topics", new JsonArray(topics))
+            .put("member", member)
+            .put("mode", word(mode))
+            .put("from", earliest ? "earliest" : "latest")
+            .put("retryDelaysMillis", new JsonArray(RETRY_DELAYS_MILLIS))
+            .put("expiresMs", 5_000);
+    if (mode == Mode.SHARDED) {
+      json.put("order", word(order));
+    }
+    return tag == null ? json : json.put("filter", new JsonArray().add(filter()));
+  }
+
+  private String filter() {
+    return "header:" + TAG + "=" + tag;
+  }
+
+  private static String word(Enum<?> constant) {
+    return constant.name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  }
+
+  /** The settings that are in effect with it, for the matrix. */
+  public List<String> settings() {
+    List<String> settings = new ArrayList<>();
+    settings.add("mode " + word(mode));
+    if (mode == Mode.SHARDED) {
+      settings.add("order " + word(order));
+    }
+    settings.add(earliest ? "start earliest" : "start latest");
+    settings.add("handler " + word(handling));
+    if (tag != null) {
+      settings.add("filter");
+    }
+    if (pattern) {
+      settings.add("pattern");
+    }
+    if (dedup != Dedup.OFF) {
+      settings.add("dedup");
+    }
+    if (limit != Limit.NONE) {
+      settings.add("limit " + word(limit));
+    }
+    if (push) {
+      settings.add("push");
+    }
+    if (care) {
+      settings.add("care");
+    }
+    return settings;
+  }
+
+  ConsumerOptions options(String group, String member, List<String> topics) {
+    ConsumerOptions options =
+        new ConsumerOptions()
+            .setGroup(group)
+            .setMember(member)
+            .setTopics(topics)
+            .setMode(mode)
+            .setStart(earliest ? StartAt.EARLIEST : StartAt.LATEST)
+            .setHeartbeatMillis(250)
+            .setMemberTimeoutMillis(3_000);
+    if (mode == Mode.SHARDED || mode == Mode.BROADCAST) {
+      options.setOrder(order);
+    }
+    if (triesAgain()) {
+      options.setRetryDelaysMillis(RETRY_DELAYS_MILLIS);
+    }
+    if (tag != null) {
+      options.setFilter(MessageFilter.of(filter()));
+    }
+    if (dedup != Dedup.OFF) {
+      options.setDedup(dedup);
+    }
+    if (push) {
+      options.setStrategy(Strategy.PUSH);
+    }
+    if (care) {
+      options.setCrashesMax(3);
+    }
+    switch (handling) {
+      case BATCHES -> options.setBatchMessages(8);
+      case WORKER -> options.setWorker(true);
+      case AT_MOST_ONCE -> options.setDelivery(DeliveryPolicy.AT_MOST_ONCE);
+      case EXACT_STATE, EXACT_OUTPUTS -> options.setDelivery(DeliveryPolicy.EFFECTIVELY_ONCE);
+      default -> {}
+    }
+    switch (limit) {
+      case RATE -> options.setRate(RATE);
+      case KEY_RATE -> options.setKeyRate(KEY_RATE);
+      case GROUP_RATE -> options.setGroupRate(RATE);
+      default -> {}
+    }
+    return options;
+  }
+
+  @Override
+  public String toString() {
+    return String.join(", ", settings());
+  }
+}

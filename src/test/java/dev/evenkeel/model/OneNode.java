@@ -1,0 +1,83 @@
+package dev.evenkeel.model;
+
+import dev.evenkeel.Evenkeel;
+import dev.evenkeel.Futures;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.testkit.EmbeddedNode;
+import io.vertx.core.Vertx;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.awaitility.Awaitility;
+
+/** A node in this JVM. */
+final class OneNode implements Place {
+  private final EmbeddedNode node = EmbeddedNode.start();
+  private final Vertx vertx = Vertx.vertx();
+  private final AtomicInteger shocks = new AtomicInteger();
+  private final EvenkeelClient second;
+
+  OneNode() {
+    second = Futures.await(Evenkeel.connect(node.clientOptions()));
+  }
+
+  @Override
+  public EvenkeelClient client(int which) {
+    return which % 2 == 0 ? node.client() : second;
+  }
+
+  @Override
+  public String http(int which) {
+    return node.http();
+  }
+
+  @Override
+  public Vertx vertx() {
+    return vertx;
+  }
+
+  @Override
+  public Set<Step> faults() {
+    return EnumSet.of(Step.EXPIRE, Step.RESTART_NODE);
+  }
+
+  @Override
+  public boolean expire(String group, String member) {
+    try {
+      node.expireMember(group, member);
+      return true;
+    } catch (RefusedException notThere) {
+      return false;
+    }
+  }
+
+  @Override
+  public void awaitReady() {
+    for (EvenkeelClient each : List.of(client(0), client(1))) {
+      Awaitility.await("a client is connected again")
+          .ignoreExceptions()
+          .until(() -> Futures.await(each.admin().topics()) != null);
+    }
+  }
+
+  @Override
+  public void fault(Step step, int a, int b) {
+    shocks.incrementAndGet();
+    node.restart();
+    awaitReady();
+  }
+
+  @Override
+  public int shocks() {
+    return shocks.get();
+  }
+
+  @Override
+  public void close() {
+    Futures.await(second.close());
+    node.close();
+    Futures.await(vertx.close());
+  }
+}

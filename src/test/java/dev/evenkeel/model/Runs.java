@@ -1,0 +1,162 @@
+package dev.evenkeel.model;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongPredicate;
+
+/**
+ * Plays sequences at a place, several at a time, and makes a run that fails as short as it gets.
+ */
+final class Runs {
+  private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration SHRINK_PATIENCE = Duration.ofSeconds(20);
+  private static final long SHRINK_NANOS_MAX = TimeUnit.MINUTES.toNanos(5);
+
+  private final Place place;
+  private final Path directory;
+  private final Matrix matrix;
+  private final Set<Step> possible;
+  private final AtomicLong names = new AtomicLong();
+  private volatile boolean stopped;
+
+  Runs(Place place, Path directory) {
+    this.place = place;
+    this.directory = directory;
+    possible = EnumSet.allOf(Step.class);
+    possible.removeIf(step -> faulty(step) && !place.faults().contains(step));
+    matrix = new Matrix(names());
+  }
+
+  private static boolean faulty(Step step) {
+    return step == Step.EXPIRE || step.ofMachines();
+  }
+
+  /** All operations and settings. */
+  static Set<String> names() {
+    Set<String> all = new TreeSet<>(List.of("retention", "age limit", "bytes limit"));
+    for (Step step : Step.values()) {
+      all.add(step.toString());
+    }
+    for (int seed = 0; seed < 10_000; seed++) {
+      all.addAll(Kind.of(seed).settings());
+    }
+    return all;
+  }
+
+  Matrix matrix() {
+    return matrix;
+  }
+
+  /**
+   * Plays seeds from {@code first} on.
+   *
+   * @param lanes how many at a time
+   * @param goesOn whether a seed is to be played
+   * @return how many were played
+   * @throws AssertionError if a run fails: with its seed, what was wrong, and its steps
+   */
+  long play(long first, int lanes, LongPredicate goesOn) throws InterruptedException {
+    AtomicLong next = new AtomicLong(first);
+    ExecutorService executor = Executors.newFixedThreadPool(lanes);
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < lanes; i++) {
+      all.add(
+          executor.submit(
+              () -> {
+                long seed;
+                while (!stopped && goesOn.test(seed = next.getAndIncrement())) {
+                  play(seed);
+                }
+                return null;
+              }));
+    }
+    try {
+      for (Future<?> each : all) {
+        each.get();
+      }
+      return next.get() - first - lanes;
+    } catch (ExecutionException e) {
+      if (e.getCause() instanceof AssertionError failed) {
+        throw failed;
+      }
+      throw new IllegalStateException(e.getCause());
+    } finally {
+      stopped = true;
+      executor.shutdown();
+      executor.awaitTermination(1, TimeUnit.MINUTES);
+    }
+  }
+
+  private void play(long seed) {
+    Sequence sequence = Sequence.of(seed, possible);
+    long began = System.nanoTime();
+    Users run = play(sequence, PATIENCE);
+    matrix.add(run.happened);
+    System.out.printf(
+        "seed %d: %d steps, %.1f s%n",
+        seed, sequence.ops().size(), (System.nanoTime() - began) / 1e9);
+    if (Boolean.getBoolean("evenkeel.model.trace")) {
+      System.out.println(run.log);
+    }
+    if (!run.model.faults().isEmpty()) {
+      stopped = true;
+      throw new AssertionError(describe(seed, run) + shorter(seed, sequence, kind(run)));
+    }
+  }
+
+  private static String describe(long seed, Users run) {
+    return "seed %d: %s%n%s%n".formatted(seed, run.model.faults(), run.log);
+  }
+
+  /** The promise that was broken first, or an empty text. */
+  private static String kind(Users run) {
+    List<String> faults = run.model.faults();
+    return faults.isEmpty() ? "" : faults.get(0).substring(0, faults.get(0).indexOf(':'));
+  }
+
+  private String shorter(long seed, Sequence sequence, String kind) {
+    long until = System.nanoTime() + SHRINK_NANOS_MAX;
+    Users[] shortest = new Users[1];
+    sequence.shrunk(
+        fewer -> {
+          Users run = play(fewer, SHRINK_PATIENCE);
+          boolean same = kind(run).equals(kind);
+          if (same) {
+            shortest[0] = run;
+          }
+          return same;
+        },
+        any -> System.nanoTime() < until);
+    return shortest[0] == null
+        ? "no shorter sequence fails"
+        : "as short as it gets: " + describe(seed, shortest[0]);
+  }
+
+  private Users play(Sequence sequence, Duration patience) {
+    String name = "r" + names.incrementAndGet();
+    place.awaitReady();
+    Users users = new Users(place, name, directory.resolve(name));
+    for (Sequence.Op op : sequence.ops()) {
+      if (!users.model.faults().isEmpty()) {
+        break;
+      }
+      users.play(op);
+    }
+    if (users.model.faults().isEmpty()) {
+      users.settle(patience);
+    }
+    users.clear();
+    return users;
+  }
+}

@@ -1,0 +1,184 @@
+package dev.evenkeel.model;
+
+import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.Producer;
+import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.model.UserModel.Sent;
+import dev.evenkeel.model.UserModel.Topic;
+import dev.evenkeel.protocol.Compression;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.TimeUnit;
+
+/** Those who send messages, in each way that there is. */
+final class Sender {
+  /** How messages are sent. */
+  enum Way {
+    PLAIN,
+    COMPRESSED,
+    SPOOLED,
+    OVER_HTTP,
+    TO_ALL_REPLICAS,
+    WITHOUT_WAITING,
+    LARGE
+  }
+
+  private static final long DELIVERY_MILLIS = 20_000;
+  private static final int KEYS = 7;
+
+  private final UserModel model;
+  private final RunLog log;
+  private final Place place;
+  private final Path directory;
+  private final HttpUser http;
+
+  /** By topic and way. */
+  private final Map<String, Future<Producer>> producers = new HashMap<>();
+
+  private final List<Future<?>> underWay = new ArrayList<>();
+  private int made;
+
+  Sender(UserModel model, RunLog log, Place place, Path directory) {
+    this.model = model;
+    this.log = log;
+    this.place = place;
+    this.directory = directory;
+    http = new HttpUser(() -> place.http(0), model);
+  }
+
+  private Future<Producer> producer(Topic topic, Way way) {
+    return producers.computeIfAbsent(
+        topic + " " + way,
+        any -> {
+          ProducerOptions options = new ProducerOptions().setTopic(topic.name).setLingerMillis(2);
+          if (way == Way.SPOOLED) {
+            options.setSpool(directory.resolve("spool" + made++).toString());
+            return place.client(made).spoolingProducer(options, null).map(spooling -> spooling);
+          }
+          options.setDeliveryTimeoutMillis(DELIVERY_MILLIS);
+          switch (way) {
+            case COMPRESSED -> options.setCompression(Compression.ZSTD);
+            case TO_ALL_REPLICAS -> options.setAcks(Acks.ALL);
+            case WITHOUT_WAITING -> options.setAcks(Acks.NONE);
+            default -> {}
+          }
+          return place.client(made).producer(options);
+        });
+  }
+
+  boolean send(Topic topic, int count, int keys, Way way, long delayMillis) {
+    String when = delayMillis > 0 ? " in " + delayMillis + " ms" : "";
+    log.add("send " + count + " to " + topic + " " + way + when);
+    Instant due = delayMillis > 0 ? Instant.now().plusMillis(delayMillis) : null;
+    List<Sent> all = new ArrayList<>();
+    for (int i = 0; i < count; i++) {
+      int key = (keys + i) % KEYS;
+      all.add(
+          model.sending(
+              topic,
+              key == KEYS - 1 ? null : "k" + key,
+              i % 2 == 0 ? "a" : "b",
+              way.name(),
+              due == null ? 0 : due.toEpochMilli()));
+    }
+    if (way == Way.OVER_HTTP) {
+      overHttp(topic, all);
+      return true;
+    }
+    Future<Producer> producer = producer(topic, way);
+    for (Sent sent : all) {
+      Message message = Content.of(sent, way == Way.LARGE);
+      underWay.add(
+          producer
+              .compose(by -> due == null ? by.send(message) : by.sendAt(message, due))
+              .onSuccess(at -> model.stored(sent, at.shard(), at.offset(), at.delayedId()))
+              .onFailure(why -> notSent(sent, RefusedException.of(why)))
+              .otherwiseEmpty());
+    }
+    return true;
+  }
+
+  private void notSent(Sent sent, RefusedException why) {
+    Refusal refusal = why.refusal();
+    boolean perhaps =
+        refusal.retriable()
+            || refusal == Refusal.INDETERMINATE
+            || refusal == Refusal.REPLICAS_MISSING;
+    model.notStored(sent, perhaps || sent.topic.deleted);
+    if (!perhaps && !sent.topic.deleted) {
+      model.fault(Promise.ANSWERS, "send of " + sent + ": " + why);
+    }
+  }
+
+  private void overHttp(Topic topic, List<Sent> all) {
+    JsonArray body = new JsonArray();
+    for (Sent sent : all) {
+      byte[] payload = Content.payload(sent, false);
+      JsonObject headers = new JsonObject().put(Content.ID, "" + sent.id).put(Kind.TAG, sent.tag);
+      JsonObject json = new JsonObject().put("headers", headers);
+      json.put("payload", new String(payload, StandardCharsets.UTF_8));
+      body.add(sent.key == null ? json : json.put("key", sent.key));
+    }
+    HttpResponse<String> answer =
+        http.send(
+            "POST", "/api/topics/" + topic + "/messages", new JsonObject().put("messages", body));
+    if (answer != null && answer.statusCode() == 200) {
+      JsonArray results = new JsonArray(answer.body());
+      for (int i = 0; i < all.size(); i++) {
+        JsonObject at = results.getJsonObject(i);
+        model.stored(all.get(i), at.getInteger("shard"), at.getLong("offset"), null);
+      }
+      return;
+    }
+    boolean perhaps = answer == null || answer.statusCode() >= 500 || answer.statusCode() == 429;
+    all.forEach(sent -> model.notStored(sent, perhaps || sent.topic.deleted));
+    if (!perhaps && !topic.deleted) {
+      model.fault(Promise.ANSWERS, "send over HTTP to " + topic + ": " + answer.body());
+    }
+  }
+
+  /** The topic is about to go. */
+  void forget(Topic topic) {
+    for (Way way : Way.values()) {
+      Future<Producer> producer = producers.remove(topic + " " + way);
+      if (producer != null) {
+        underWay.add(producer.compose(Producer::close).otherwiseEmpty());
+      }
+    }
+  }
+
+  /** Waits until everything has been answered. */
+  void await() {
+    try {
+      Future.join(underWay)
+          .otherwiseEmpty()
+          .toCompletionStage()
+          .toCompletableFuture()
+          .orTimeout(2 * DELIVERY_MILLIS, TimeUnit.MILLISECONDS)
+          .join();
+    } catch (CompletionException late) {
+      model.fault(Promise.ANSWERS, "not everything that was sent has an answer");
+    }
+  }
+
+  Future<Void> close() {
+    List<Future<?>> closing = new ArrayList<>(underWay);
+    producers
+        .values()
+        .forEach(producer -> closing.add(producer.compose(Producer::close).otherwiseEmpty()));
+    return Future.join(closing).mapEmpty();
+  }
+}

@@ -1,0 +1,67 @@
+package dev.evenkeel.model;
+
+import java.util.Locale;
+
+/** What users do, and what happens to the machines. Two numbers say with what. */
+public enum Step {
+  CREATE_TOPIC(3),
+  CONFIGURE_TOPIC(2),
+  DELETE_TOPIC(1),
+  DELETE_AND_CREATE(2),
+  RESHARD(3),
+  SEND(8),
+  SEND_COMPRESSED(2),
+  SEND_SPOOLED(2),
+  SEND_OVER_HTTP(2),
+  SEND_TO_ALL_REPLICAS(2),
+  SEND_WITHOUT_WAITING(1),
+  SEND_MANY(1),
+  SEND_LARGE(1),
+  SEND_LATER(3),
+  CANCEL_DELAYED(2),
+  JOIN(8),
+  JOIN_OVER_HTTP(2),
+  SUBSCRIBE(2),
+  UNSUBSCRIBE(1),
+  LEAVE(3),
+  EXPIRE(2),
+  HANG(1),
+  PAUSE(2),
+  PAUSE_ONE_TOPIC(2),
+  RESUME(1),
+  RESET_TO_EARLIEST(2),
+  RESET_TO_LATEST(2),
+  REPLAY(2),
+  DROP_DEAD_LETTERS(2),
+  DELETE_GROUP(2),
+  SET_QUOTA(2),
+  CLEAR_QUOTA(1),
+  MANY_NAMES(1),
+  LOOK(2),
+
+  RESTART_NODE(2),
+  KILL_NODE(2),
+  HANG_NODE(2),
+  CUT_NODE(2),
+  SET_CLOCK(2),
+  FILL_DISK(2),
+  DRAIN_NODE(2),
+  REMOVE_AND_JOIN(2);
+
+  /** How often it comes, beside the others. */
+  final int weight;
+
+  Step(int weight) {
+    this.weight = weight;
+  }
+
+  /** Whether it is about machines: each {@link Place} has some of these. */
+  boolean ofMachines() {
+    return ordinal() >= RESTART_NODE.ordinal();
+  }
+
+  @Override
+  public String toString() {
+    return name().toLowerCase(Locale.ROOT).replace('_', ' ');
+  }
+}

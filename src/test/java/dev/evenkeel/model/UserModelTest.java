@@ -1,0 +1,39 @@
+package dev.evenkeel.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/**
+ * Users who do everything at once, on a real node: what they get is compared with the {@link
+ * UserModel}. {@code -Devenkeel.model.seconds=N} begins runs for that long, {@code
+ * -Devenkeel.model.seed=N} begins with that seed, {@code -Devenkeel.model.lanes=1} plays one at a
+ * time.
+ */
+class UserModelTest {
+  @TempDir Path directory;
+
+  @Test
+  @Timeout(100_000)
+  void everythingThatUsersDoTogetherHolds() throws IOException, InterruptedException {
+    long first = Long.getLong("evenkeel.model.seed", 1);
+    long end = first + Long.getLong("evenkeel.model.runs", Long.MAX_VALUE - first);
+    int lanes = Integer.getInteger("evenkeel.model.lanes", 4);
+    long until =
+        System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("evenkeel.model.seconds", 35));
+    try (Place place = new OneNode()) {
+      Runs runs = new Runs(place, directory);
+      try {
+        long played = runs.play(first, lanes, seed -> seed < end && System.nanoTime() < until);
+        assertThat(played).isPositive();
+      } finally {
+        runs.matrix().write(Path.of("target", "model", "matrix.csv"));
+      }
+    }
+  }
+}

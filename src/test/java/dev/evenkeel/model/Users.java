@@ -1,0 +1,848 @@
+package dev.evenkeel.model;
+
+import dev.evenkeel.client.Admin;
+import dev.evenkeel.client.Admin.OffsetReset;
+import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.Delivery;
+import dev.evenkeel.client.EvenkeelClient;
+import dev.evenkeel.client.TopicSettings;
+import dev.evenkeel.model.UserModel.Group;
+import dev.evenkeel.model.UserModel.Sent;
+import dev.evenkeel.model.UserModel.Topic;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.QuotaKind;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
+
+/**
+ * One run of everything on real nodes: the topics, groups, members and messages of this run, and
+ * what users do with them. What is answered and handled goes to the {@link UserModel}.
+ */
+final class Users {
+  /** Every answer comes within this time. */
+  private static final Duration ANSWER_MAX = Duration.ofSeconds(25);
+
+  /** What may be answered at any time: try again. */
+  private static final Set<Refusal> PASSING =
+      EnumSet.of(
+          Refusal.UNAVAILABLE, Refusal.NOT_LEADER, Refusal.INDETERMINATE, Refusal.OVERLOADED);
+
+  private static final int TOPICS_MAX = 3;
+  private static final int GROUPS_MAX = 4;
+  private static final int MEMBERS_MAX = 3;
+  private static final int MANY = 200;
+  private static final long HANG_MILLIS = 1_500;
+  private static final int TRIES = 40;
+  private static final long TRY_MILLIS = 250;
+
+  /**
+   * A consumer, a leader, or who consumes over HTTP.
+   *
+   * @param consumer null: over HTTP
+   */
+  private record Member(
+      String name, Group group, Consumer consumer, Supplier<Future<Void>> leave) {}
+
+  final UserModel model = new UserModel();
+
+  /** The operations that were done, and the settings that were in effect. */
+  final Set<String> happened = new LinkedHashSet<>();
+
+  final RunLog log = new RunLog();
+  private final Place place;
+  private final String run;
+  private final Sender sender;
+  private final Map<String, Topic> topics = new LinkedHashMap<>();
+
+  /** In mode broadcast, of each member. */
+  private final Map<String, Group> groups = new LinkedHashMap<>();
+
+  /** Topics that handlers publish to, by group. */
+  private final Map<String, String> outputs = new HashMap<>();
+
+  private final Path directory;
+  private final List<Member> members = new ArrayList<>();
+  private final List<Future<?>> closing = new ArrayList<>();
+  private int made;
+  private int shocks;
+
+  /** Handlers that begin before then take long. */
+  private volatile long hangUntilMillis;
+
+  Users(Place place, String run, Path directory) {
+    this.place = place;
+    this.run = run;
+    this.directory = directory;
+    shocks = place.shocks();
+    sender = new Sender(model, log, place, directory);
+  }
+
+  void play(Sequence.Op op) {
+    int a = op.a();
+    int b = op.b();
+    boolean done =
+        switch (op.step()) {
+          case CREATE_TOPIC -> createTopic(a, b);
+          case CONFIGURE_TOPIC -> configure(a, b);
+          case DELETE_TOPIC -> deleteTopic(a, false);
+          case DELETE_AND_CREATE -> deleteTopic(a, true);
+          case RESHARD -> reshard(a, b);
+          case SEND -> send(a, b, Sender.Way.PLAIN, 1 + b % 40);
+          case SEND_COMPRESSED -> send(a, b, Sender.Way.COMPRESSED, 1 + b % 40);
+          case SEND_SPOOLED -> send(a, b, Sender.Way.SPOOLED, 1 + b % 40);
+          case SEND_OVER_HTTP -> send(a, b, Sender.Way.OVER_HTTP, 1 + b % 20);
+          case SEND_TO_ALL_REPLICAS -> send(a, b, Sender.Way.TO_ALL_REPLICAS, 1 + b % 40);
+          case SEND_WITHOUT_WAITING -> send(a, b, Sender.Way.WITHOUT_WAITING, 1 + b % 40);
+          case SEND_MANY -> send(a, b, Sender.Way.PLAIN, 400 + b % 100);
+          case SEND_LARGE -> send(a, b, Sender.Way.LARGE, 1 + b % 3);
+          case SEND_LATER -> sendLater(a, b);
+          case CANCEL_DELAYED -> cancelDelayed(a);
+          case JOIN -> join(a, b);
+          case JOIN_OVER_HTTP -> joinHttp(a, b);
+          case SUBSCRIBE -> subscribe(a, b);
+          case UNSUBSCRIBE -> unsubscribe(a, b);
+          case LEAVE -> leave(a);
+          case EXPIRE -> expire(a);
+          case HANG -> hang();
+          case PAUSE -> pause(a, null);
+          case PAUSE_ONE_TOPIC -> pause(a, topic(b));
+          case RESUME -> resume(group(a), null);
+          case RESET_TO_EARLIEST -> reset(a, true);
+          case RESET_TO_LATEST -> reset(a, false);
+          case REPLAY -> deadLetters(a, true);
+          case DROP_DEAD_LETTERS -> deadLetters(a, false);
+          case DELETE_GROUP -> deleteGroup(a);
+          case SET_QUOTA -> quota(topic(a), 150L + b % 100);
+          case CLEAR_QUOTA -> quota(topic(a), null);
+          case MANY_NAMES -> manyNames();
+          case LOOK -> look(a);
+          default -> fault(op.step(), a, b);
+        };
+    if (done) {
+      happened.add(op.step().toString());
+    }
+  }
+
+  // ---- Asking
+
+  private Admin admin() {
+    return place.client(0).admin();
+  }
+
+  private EvenkeelClient client(int which) {
+    return place.client(which);
+  }
+
+  /**
+   * Waits for the answer; null if it was refused for one of these reasons, or for a passing one.
+   * Every other refusal is a fault.
+   */
+  private <T> T ask(String what, Future<T> asked, Refusal... expected) {
+    log.add(what);
+    try {
+      return asked
+          .toCompletionStage()
+          .toCompletableFuture()
+          .get(ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS);
+    } catch (ExecutionException e) {
+      RefusedException refused = RefusedException.of(e.getCause());
+      log.add("  refused: " + refused);
+      if (!PASSING.contains(refused.refusal()) && !List.of(expected).contains(refused.refusal())) {
+        model.fault(Promise.ANSWERS, what + ": " + refused);
+      }
+      return null;
+    } catch (TimeoutException e) {
+      model.fault(Promise.ANSWERS, what + ": no answer within " + ANSWER_MAX);
+      return null;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IllegalStateException(e);
+    }
+  }
+
+  /** As {@link #ask}, for what has no result: whether it was done. */
+  private boolean done(String what, Future<?> asked, Refusal... expected) {
+    return ask(what, asked.map(nothing -> true), expected) != null;
+  }
+
+  private static <T> T any(List<T> some, int which) {
+    return some.isEmpty() ? null : some.get(Math.floorMod(which, some.size()));
+  }
+
+  private Topic topic(int which) {
+    return any(List.copyOf(topics.values()), which);
+  }
+
+  private Group group(int which) {
+    return any(List.copyOf(groups.values()), which);
+  }
+
+  /** A group that is more than one member of mode broadcast, or null. */
+  private Group leased(int which) {
+    return any(
+        groups.values().stream().filter(group -> group.kind.mode() != Mode.BROADCAST).toList(),
+        which);
+  }
+
+  private static String realName(Group group) {
+    return group.name.contains("/") ? group.name.substring(0, group.name.indexOf('/')) : group.name;
+  }
+
+  // ---- Topics
+
+  private boolean createTopic(int shards, int settings) {
+    return topics.size() < TOPICS_MAX && createTopic(run + "-t" + made++, shards, settings) != null;
+  }
+
+  private Topic createTopic(String name, int shards, int which) {
+    TopicSettings settings = new TopicSettings();
+    Topic topic = new Topic(name);
+    set(topic, settings, which % 6);
+    int count = 1 + shards % 4;
+    long asked = model.moment();
+    if (ask(
+            "create " + name + " " + count + " " + settings.toJson(),
+            admin().createTopic(name, count, settings))
+        == null) {
+      return null;
+    }
+    topics.put(name, topic);
+    for (Group group : groups.values()) {
+      if (group.kind.pattern() && hasMembers(group)) {
+        // From its creation on, since the group was there before.
+        model.reads(group, topic, asked);
+      }
+    }
+    return topic;
+  }
+
+  /** What is kept: half of all topics keep everything. */
+  private void set(Topic topic, TopicSettings settings, int which) {
+    switch (which) {
+      case 0, 1 -> {
+        settings.setRetention(Duration.ofMillis(500));
+        topic.drops = true;
+        happened.add("retention");
+      }
+      case 2 -> {
+        settings.setAgeMillisMax(2_000L);
+        topic.limited = true;
+        happened.add("age limit");
+      }
+      case 3 -> {
+        settings.setShardBytesMax(1L << 20);
+        topic.limited = true;
+        happened.add("bytes limit");
+      }
+      default -> {}
+    }
+  }
+
+  private boolean configure(int which, int settings) {
+    Topic topic = topic(which);
+    if (topic == null) {
+      return false;
+    }
+    TopicSettings changes = new TopicSettings();
+    // What counts until the answer is open: the weaker promise.
+    set(topic, changes, settings % 4);
+    return ask("change " + topic + " " + changes.toJson(), admin().changeTopic(topic.name, changes))
+        != null;
+  }
+
+  private boolean hasMembers(Group group) {
+    return members.stream().anyMatch(member -> member.group == group);
+  }
+
+  private boolean deleteTopic(int which, boolean again) {
+    Topic topic = topic(which);
+    if (topic == null || topics.size() < 2 && !again) {
+      return false;
+    }
+    topic.deleted = true;
+    topics.remove(topic.name);
+    sender.forget(topic);
+    boolean deleted =
+        done("delete " + topic, admin().deleteTopic(topic.name), Refusal.UNKNOWN_TOPIC);
+    if (deleted && again) {
+      Topic next = createTopic(topic.name, which, which / 8);
+      for (Group group : groups.values()) {
+        boolean reads = group.topics().contains(topic) && hasMembers(group);
+        if (next != null && reads) {
+          model.reads(group, next, model.moment());
+        }
+      }
+    }
+    return deleted;
+  }
+
+  private boolean reshard(int which, int shards) {
+    Topic topic = topic(which);
+    return topic != null
+        && ask(
+                "reshard " + topic + " to " + (1 + shards % 5),
+                admin().reshard(topic.name, 1 + shards % 5),
+                Refusal.INVALID)
+            != null;
+  }
+
+  // ---- Messages
+
+  private boolean send(int which, int keys, Sender.Way way, int count) {
+    Topic topic = topic(which);
+    return topic != null && sender.send(topic, count, keys, way, 0);
+  }
+
+  private boolean sendLater(int which, int b) {
+    Topic topic = topic(which);
+    return topic != null && sender.send(topic, 1 + b % 20, b, Sender.Way.PLAIN, 1 + b % 1_500);
+  }
+
+  private boolean cancelDelayed(int which) {
+    List<Sent> delayed = new ArrayList<>();
+    for (Topic topic : topics.values()) {
+      topic.messages.stream()
+          .filter(sent -> sent.delayedId != null && !sent.cancelAsked)
+          .forEach(delayed::add);
+    }
+    Sent sent = any(delayed, which);
+    if (sent == null) {
+      return false;
+    }
+    sent.cancelAsked = true;
+    boolean cancelled =
+        done(
+            "cancel " + sent,
+            admin().cancelDelayed(sent.topic.name, sent.delayedId),
+            Refusal.UNKNOWN_MESSAGE);
+    model.cancelled(sent, cancelled);
+    return true;
+  }
+
+  // ---- Groups
+
+  private Group groupToJoin(int which, Kind drawn) {
+    Group group = group(which / 2);
+    boolean another = group == null || which % 2 == 0 && groups.size() < GROUPS_MAX;
+    return another ? new Group(run + "-g" + made++, drawn) : group;
+  }
+
+  private boolean join(int which, int kind) {
+    return join(groupToJoin(which, Kind.of(kind)), which);
+  }
+
+  private boolean join(Group group, int which) {
+    long there = members.stream().filter(member -> member.group == group).count();
+    List<String> names = names(group, which);
+    boolean broadcast = group.kind.mode() == Mode.BROADCAST;
+    if (there >= MEMBERS_MAX || names.isEmpty() || broadcast && there > 0) {
+      return false;
+    }
+    String name = "m" + made++;
+    Group joined = group;
+    if (broadcast && !group.name.contains("/")) {
+      joined = new Group(group.name + "/" + name, group.kind);
+    } else if (broadcast) {
+      name = group.name.substring(group.name.indexOf('/') + 1);
+    }
+    return join(joined, name, names);
+  }
+
+  private boolean join(Group group, String name, List<String> names) {
+    var options = group.kind.options(realName(group), name, names);
+    if (group.kind.mode() == Mode.BROADCAST) {
+      options.setOffsetsDirectory(directory.resolve(name).toString());
+    }
+    if (group.kind.publishes() && outputs(group) == null) {
+      return false;
+    }
+    long asked = model.moment();
+    Handlers handlers = new Handlers(model, group, new Worker(), outputs.get(group.name));
+    EvenkeelClient client = client(made);
+    Future<Consumer> joining =
+        group.kind.mode() == Mode.SINGLETON
+            ? client.leader(options, handlers.career())
+            : client.consumer(options, handlers.handler());
+    // Handlers may begin before the answer is here.
+    Consumer consumer = ask("join " + group + " as " + name + " " + names, joining);
+    if (consumer == null) {
+      return false;
+    }
+    consumer.onEnd(why -> model.fault(Promise.ANSWERS, name + " of " + group + " ended: " + why));
+    joined(new Member(name, group, consumer, consumer::close), names, asked);
+    return true;
+  }
+
+  private void joined(Member member, List<String> names, long asked) {
+    groups.put(member.group.name, member.group);
+    members.add(member);
+    happened.addAll(member.group.kind.settings());
+    for (Topic topic : topics.values()) {
+      if (member.group.kind.pattern() || names.contains(topic.name)) {
+        model.reads(member.group, topic, asked);
+      }
+    }
+  }
+
+  /** The topic that handlers of the group publish to, with somebody who looks at it; or null. */
+  private String outputs(Group group) {
+    String known = outputs.get(group.name);
+    if (known != null) {
+      return known;
+    }
+    String name = run + "o" + made++;
+    if (ask("create " + name, admin().createTopic(name, 2)) == null) {
+      return null;
+    }
+    Kind plain = Kind.PLAIN;
+    Consumer collector =
+        ask(
+            "collect " + name,
+            client(made)
+                .consumer(
+                    plain.options(name, "collector", List.of(name)),
+                    delivery -> {
+                      String at = UserModel.place(name, delivery.shard(), delivery.offset());
+                      model.published(group, Content.id(delivery.message()), at);
+                      return Future.succeededFuture();
+                    }));
+    if (collector == null) {
+      return null;
+    }
+    collectors.add(collector);
+    outputs.put(group.name, name);
+    return name;
+  }
+
+  private final List<Consumer> collectors = new ArrayList<>();
+
+  private boolean joinHttp(int which, int drawn) {
+    int seed = drawn;
+    while (!Kind.of(seed).goesOverHttp()) {
+      seed++;
+    }
+    Group group = groupToJoin(which, Kind.of(seed));
+    List<String> names = names(group, which);
+    long there = members.stream().filter(member -> member.group == group).count();
+    if (there >= MEMBERS_MAX || names.isEmpty() || !group.kind.goesOverHttp()) {
+      return false;
+    }
+    String name = "h" + made++;
+    int node = made;
+    long asked = model.moment();
+    log.add("join " + group + " over HTTP as " + name + " " + names);
+    HttpUser http = new HttpUser(() -> place.http(node), model);
+    HttpMember member = new HttpMember(http, model, group, name, names);
+    if (!member.open()) {
+      return false;
+    }
+    group.overHttp = true;
+    member.start();
+    joined(new Member(name, group, null, member::leave), names, asked);
+    return true;
+  }
+
+  /** What a member of the group reads: the same as its other members. */
+  private List<String> names(Group group, int which) {
+    if (group.kind.pattern()) {
+      return List.of(run + "-*");
+    }
+    List<String> known =
+        group.topics().stream()
+            .map(topic -> topic.name)
+            .distinct()
+            .filter(topics::containsKey)
+            .toList();
+    if (!group.topics().isEmpty()) {
+      return known;
+    }
+    Topic one = topic(which);
+    Topic two = topic(which + which % 3);
+    return one == null ? List.of() : one == two ? List.of(one.name) : List.of(one.name, two.name);
+  }
+
+  private boolean subscribe(int which, int other) {
+    Group group = subscriber(which);
+    Topic topic = topic(other);
+    if (group == null || topic == null || group.topics().contains(topic)) {
+      return false;
+    }
+    boolean all = true;
+    for (Member member : of(group)) {
+      long asked = model.moment();
+      boolean done =
+          done(
+              "subscribe " + member.name + " of " + group + " to " + topic,
+              member.consumer.subscribe(topic.name));
+      if (done) {
+        model.reads(group, topic, asked);
+      }
+      all &= done;
+    }
+    return all;
+  }
+
+  private boolean unsubscribe(int which, int other) {
+    Group group = subscriber(which);
+    Topic topic = group == null ? null : any(List.copyOf(group.topics()), other);
+    if (topic == null || group.topics().size() < 2 || topic.deleted) {
+      return false;
+    }
+    model.forgets(group, topic);
+    boolean all = true;
+    for (Member member : of(group)) {
+      all &=
+          done(
+              "unsubscribe " + member.name + " of " + group + " from " + topic,
+              member.consumer.unsubscribe(topic.name));
+    }
+    return all;
+  }
+
+  /** A group with members that may change what they read; null: there is none. */
+  private Group subscriber(int which) {
+    Group group = leased(which);
+    return group == null
+            || group.kind.pattern()
+            || group.overHttp
+            || group.kind.mode() != Mode.SHARDED
+            || !hasMembers(group)
+        ? null
+        : group;
+  }
+
+  private List<Member> of(Group group) {
+    return members.stream().filter(member -> member.group == group).toList();
+  }
+
+  /** What handlers do between begin and end. */
+  private final class Worker implements Handlers.Work {
+    @Override
+    public Boolean begins(Group group, Delivery delivery) {
+      look(group);
+      Message message = delivery.message();
+      int id = Content.id(message);
+      Map<String, String> headers = new HashMap<>();
+      message
+          .headers()
+          .forEach((name, value) -> headers.put(name, new String(value, StandardCharsets.UTF_8)));
+      return model.begins(
+          group,
+          id,
+          Content.isIntact(model.sent(id), message.keyText(), headers, message.payload()),
+          delivery.shard(),
+          delivery.offset(),
+          System.currentTimeMillis());
+    }
+
+    @Override
+    public Future<Void> passes(int id) {
+      boolean hangs = System.currentTimeMillis() < hangUntilMillis;
+      long millis = hangs ? HANG_MILLIS : id * 31 % 5;
+      return millis < 3
+          ? Future.succeededFuture()
+          : place.vertx().timer(millis, TimeUnit.MILLISECONDS).mapEmpty();
+    }
+  }
+
+  /** After a fault, members may have been given up while they ran. */
+  private void look(Group group) {
+    if (place.shocks() != shocks) {
+      group.shaken = true;
+    }
+  }
+
+  private boolean leave(int which) {
+    Member member = any(members, which);
+    if (member == null) {
+      return false;
+    }
+    members.remove(member);
+    return done("leave " + member.name + " of " + member.group, member.leave.get());
+  }
+
+  private boolean expire(int which) {
+    Member member = any(members, which);
+    if (member == null || member.group.kind.mode() == Mode.BROADCAST) {
+      return false;
+    }
+    member.group.shaken = true;
+    log.add("expire " + member.name + " of " + member.group);
+    return place.expire(realName(member.group), member.name);
+  }
+
+  private boolean hang() {
+    log.add("handlers hang");
+    hangUntilMillis = System.currentTimeMillis() + HANG_MILLIS;
+    return true;
+  }
+
+  private boolean pause(int which, Topic topic) {
+    Group group = leased(which);
+    if (group == null || topic != null && !group.topics().contains(topic)) {
+      return false;
+    }
+    String name = realName(group);
+    Future<Void> pausing = topic == null ? admin().pause(name) : admin().pause(name, topic.name);
+    boolean done =
+        done(
+            "pause " + group + (topic == null ? "" : " on " + topic),
+            pausing,
+            Refusal.UNKNOWN_TOPIC);
+    if (done) {
+      model.paused(group, topic, System.currentTimeMillis());
+    }
+    return done;
+  }
+
+  private boolean resume(Group group, Topic topic) {
+    if (group == null || group.kind.mode() == Mode.BROADCAST) {
+      return false;
+    }
+    model.resumed(group, topic);
+    return done("resume " + group, admin().resume(realName(group)));
+  }
+
+  private boolean reset(int which, boolean earliest) {
+    Group group = leased(which);
+    if (group == null || group.topics().stream().anyMatch(topic -> topic.deleted)) {
+      return false;
+    }
+    List<Topic> read = List.copyOf(group.topics());
+    long asked = model.moment();
+    // Until it is answered, nobody knows.
+    read.forEach(topic -> model.unsure(group, topic));
+    OffsetReset reset = OffsetReset.to(earliest ? "earliest" : "latest").forced();
+    boolean done =
+        done(
+            "reset " + group + " to " + (earliest ? "earliest" : "latest"),
+            admin().resetOffsets(realName(group), reset),
+            Refusal.UNKNOWN_SHARD);
+    if (done && !group.overHttp) {
+      read.forEach(topic -> model.reset(group, topic, earliest, asked));
+    }
+    return done;
+  }
+
+  private boolean deadLetters(int which, boolean replay) {
+    Group group = leased(which);
+    if (group == null) {
+      return false;
+    }
+    model.lettersTouched(group);
+    String name = realName(group);
+    return done(
+        (replay ? "replay " : "drop ") + group,
+        replay ? admin().replayAll(name) : admin().dropAll(name));
+  }
+
+  /** All members leave, the group is deleted, and another of its name may come. */
+  private boolean deleteGroup(int which) {
+    Group group = leased(which);
+    if (group == null) {
+      return false;
+    }
+    for (Member member : of(group)) {
+      members.remove(member);
+      done("leave " + member.name + " of " + group, member.leave.get());
+    }
+    boolean deleted =
+        done(
+            "delete " + group,
+            admin().deleteGroup(group.name, false),
+            Refusal.UNKNOWN_GROUP,
+            Refusal.GROUP_ACTIVE);
+    groups.remove(group.name);
+    if (deleted && which % 2 == 0) {
+      outputs.remove(group.name);
+      join(new Group(group.name, group.kind), which);
+    }
+    return deleted;
+  }
+
+  private boolean quota(Topic topic, Long perSecond) {
+    return topic != null
+        && (perSecond != null
+            ? done("quota " + topic, admin().setQuota(QuotaKind.TOPIC, topic.name, null, perSecond))
+            : done("no quota " + topic, admin().clearQuota(QuotaKind.TOPIC, topic.name)));
+  }
+
+  /** Names that come and go. */
+  private boolean manyNames() {
+    List<Future<?>> made = new ArrayList<>();
+    for (int i = 0; i < MANY; i++) {
+      made.add(admin().setQuota(QuotaKind.TOPIC, run + "q" + i, null, 10L));
+    }
+    boolean all = done("set " + MANY + " quotas", Future.all(made));
+    List<Future<?>> gone = new ArrayList<>();
+    for (int i = 0; i < MANY; i++) {
+      gone.add(admin().clearQuota(QuotaKind.TOPIC, run + "q" + i));
+    }
+    return done("clear " + MANY + " quotas", Future.all(gone)) && all;
+  }
+
+  /** Somebody looks at everything that is there. */
+  private boolean look(int which) {
+    Group group = leased(which);
+    boolean all = done("list topics", admin().topics());
+    all &= done("list groups", admin().groups());
+    if (group != null) {
+      all &= done("show " + group, admin().group(group.name), Refusal.UNKNOWN_GROUP);
+    }
+    return all;
+  }
+
+  private boolean fault(Step step, int a, int b) {
+    if (!place.faults().contains(step)) {
+      return false;
+    }
+    log.add(step + " " + a + " " + b);
+    place.fault(step, a, b);
+    return true;
+  }
+
+  // ---- The end
+
+  /** Lets everything come to rest, and sees whether all is as it must be. */
+  void settle(Duration patience) {
+    List<Supplier<Boolean>> steps = new ArrayList<>();
+    topics.values().forEach(topic -> steps.add(() -> quota(topic, null)));
+    for (Group group : List.copyOf(groups.values())) {
+      if (group.kind.mode() != Mode.BROADCAST) {
+        steps.add(() -> resume(group, null));
+      }
+      if (!hasMembers(group) && !names(group, 1).isEmpty()) {
+        steps.add(() -> join(group, 1));
+      }
+    }
+    steps.forEach(Users::insist);
+    sender.await();
+    long until = System.nanoTime() + patience.toNanos();
+    List<String> missing;
+    do {
+      missing = missing();
+    } while (!missing.isEmpty()
+        && model.faults().isEmpty()
+        && System.nanoTime() < until
+        && pause(100));
+    missing.forEach(each -> model.fault(Promise.NOTHING_IS_LOST, each));
+  }
+
+  /** Tries until it is done, since the node may just have started. */
+  private static void insist(Supplier<Boolean> step) {
+    for (int tries = 0; !step.get() && tries < TRIES && pause(TRY_MILLIS); tries++) {}
+  }
+
+  private static boolean pause(long millis) {
+    try {
+      Thread.sleep(millis);
+      return true;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      return false;
+    }
+  }
+
+  private List<String> missing() {
+    List<String> missing = new ArrayList<>();
+    for (Group group : groups.values()) {
+      if (!hasMembers(group)) {
+        continue;
+      }
+      look(group);
+      Set<String> letters = letters(group);
+      first(missing, group + " never finished", model.missing(group, letters));
+      first(
+          missing,
+          group + " has dead letters of nothing that fails:",
+          List.copyOf(model.unexplained(group, letters)));
+      if (group.kind.publishes()) {
+        first(missing, group + " published nothing for", model.unpublished(group));
+      }
+      if (group.kind.keepsState()) {
+        first(missing, group + " lost states:", model.notKept(group));
+      }
+      if (missing.isEmpty()) {
+        lag(missing, group);
+      }
+    }
+    return missing;
+  }
+
+  private static void first(List<String> missing, String what, List<String> which) {
+    if (!which.isEmpty()) {
+      missing.add(what + " " + which.size() + ", the first: " + which.get(0));
+    }
+  }
+
+  /** When there is nothing left to do, its lag is 0. */
+  private void lag(List<String> missing, Group group) {
+    if (group.kind.mode() == Mode.BROADCAST
+        || group.topics().stream().anyMatch(topic -> topic.deleted)) {
+      return;
+    }
+    Admin.Group shown = quietly("show", admin().group(group.name));
+    if (shown != null && !Long.valueOf(0).equals(shown.lag())) {
+      missing.add(group + " has a lag of " + shown.lag());
+    }
+  }
+
+  private <T> T quietly(String what, Future<T> asked) {
+    T answer = ask(what, asked);
+    if (answer != null) {
+      log.forgetLast();
+    }
+    return answer;
+  }
+
+  private Set<String> letters(Group group) {
+    Set<String> places = new HashSet<>();
+    if (group.kind.mode() == Mode.BROADCAST) {
+      return places;
+    }
+    var letters = quietly("letters", admin().deadLetters(group.name, null, 1_000));
+    if (letters != null) {
+      letters.forEach(
+          each -> places.add(UserModel.place(each.topic(), each.shard(), each.offset())));
+    }
+    return places;
+  }
+
+  /** Takes away what the run has made. */
+  void clear() {
+    members.forEach(member -> closing.add(member.leave.get()));
+    collectors.forEach(collector -> closing.add(collector.close()));
+    closing.add(sender.close());
+    ask("all closed", Future.join(closing).otherwiseEmpty());
+    Set<String> names = new LinkedHashSet<>(outputs.values());
+    groups.values().forEach(group -> names.add(realName(group)));
+    for (String name : names) {
+      ask(
+          "delete group " + name,
+          admin().deleteGroup(name, false),
+          Refusal.UNKNOWN_GROUP,
+          Refusal.GROUP_ACTIVE);
+    }
+    Set<String> all = new LinkedHashSet<>(topics.keySet());
+    all.addAll(outputs.values());
+    all.forEach(name -> ask("delete " + name, admin().deleteTopic(name)));
+  }
+}
