@@ -34,7 +34,7 @@ final class Brokers {
 
   private final Timeline time;
   private final SplittableRandom random;
-  private final Ledger ledger;
+  private final ShardLogs logs;
   private final DataGroup.Surroundings around;
   private final Runnable topicsChanged;
   private final MetaState meta;
@@ -44,22 +44,15 @@ final class Brokers {
 
   /**
    * @param dataGroups how many
+   * @param config of topics
    */
-  Brokers(
-      int dataGroups,
-      Timeline time,
-      SplittableRandom random,
-      Ledger ledger,
-      Bug bug,
-      DataGroup.Surroundings around,
-      Runnable topicsChanged) {
-    this.time = time;
-    this.random = random;
-    this.ledger = ledger;
-    this.around = around;
-    this.topicsChanged = topicsChanged;
-    long retention = around.drops() ? 1 : TopicConfig.DEFAULT.retentionMillis();
-    config = new TopicConfig(retention, DataGroup.AGE_MILLIS_MAX, -1);
+  Brokers(int dataGroups, Cluster cluster, TopicConfig config) {
+    time = cluster.time;
+    random = cluster.random;
+    logs = cluster.logs;
+    around = cluster;
+    topicsChanged = cluster::topicsChanged;
+    this.config = config;
     MemoryStore.Disk disk = new MemoryStore.Disk();
     meta = States.meta(Path.of("target", "sim", "meta"), disk::open);
     try {
@@ -68,7 +61,7 @@ final class Brokers {
       throw new UncheckedIOException(e);
     }
     for (int i = 0; i < dataGroups; i++) {
-      groups.add(new DataGroup(i, time, random, ledger, bug, around));
+      groups.add(new DataGroup(i, time, random, logs, cluster.bug, around));
     }
   }
 
@@ -95,7 +88,7 @@ final class Brokers {
                 metaIndex++,
                 ByteBuffer.wrap(Entry.of(command, around.nodes().any().clock.millis()))));
     time.note(() -> command + " -> " + reply);
-    ledger.decided(reply, meta.tables().group(World.GROUP));
+    around.ledgers().forEach((group, judge) -> judge.decided(reply, meta.tables().group(group)));
     return reply;
   }
 
@@ -148,7 +141,7 @@ final class Brokers {
   /** At once, everywhere: for the beginning. */
   void create(String name, int shards) {
     if (submit(new MetaCommand.CreateTopic(name, shards, config)) instanceof Reply.OfTopic of) {
-      ledger.named(of.topic().id(), name);
+      logs.named(of.topic().id(), name);
       for (int i = 0; i < groups.size(); i++) {
         DataCommand.OpenShards open = open(of.topic(), i, readers(of.topic()));
         if (open != null) {
@@ -163,7 +156,7 @@ final class Brokers {
   /** Step by step; others may look in between. */
   void createSlowly(String name, int shards) {
     if (submit(new MetaCommand.CreateTopic(name, shards, config)) instanceof Reply.OfTopic of) {
-      ledger.named(of.topic().id(), name);
+      logs.named(of.topic().id(), name);
       topicsChanged.run();
       openSlowly(of.topic());
     }
@@ -240,7 +233,7 @@ final class Brokers {
                   topic
                       .open()
                       .numbers()
-                      .forEach(number -> ledger.sealed(new Shard(topic.id(), number)));
+                      .forEach(number -> logs.sealed(new Shard(topic.id(), number)));
                   if (hasNewReader(submit(new MetaCommand.OpenLayout(topic.id(), readers)))) {
                     reshardSlowly(topic);
                   }
@@ -250,7 +243,7 @@ final class Brokers {
   void deleteSlowly(String name) {
     if (submit(new MetaCommand.DeleteTopic(name)) instanceof Reply.OfTopic of) {
       int id = of.topic().id();
-      ledger.dropped(id);
+      logs.dropped(id);
       topicsChanged.run();
       eachSlowly(
           (group, done) -> group.manage(new DataCommand.DropShards(id), done),

@@ -32,7 +32,6 @@ import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.protocol.wire.Entry;
-import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
 import dev.evenkeel.protocol.wire.RetryRequest;
@@ -66,11 +65,20 @@ final class DataGroup {
 
     boolean faulty();
 
-    /** Delayed messages; null: there are none. */
-    Delays delays();
+    /** What is judged of each group that is judged, by its name. */
+    Map<String, Ledger> ledgers();
+
+    /** Hears what the log takes of messages. */
+    Arrivals arrivals();
+
+    /** Whether there are delayed messages. */
+    boolean delays();
 
     /** Whether what all groups have consumed is dropped at once. */
     boolean drops();
+
+    /** Whether retention may drop anything of a shard, whatever groups have consumed. */
+    boolean mayDrop(Shard shard);
 
     /** Most messages of a group and shard that wait for another attempt. */
     int retriesMax();
@@ -80,8 +88,8 @@ final class DataGroup {
 
     SimNodes nodes();
 
-    /** Whether the log counts what owners die of. */
-    boolean deadly();
+    /** The feature level to which log groups are raised at the beginning; 0: they are not. */
+    int level();
 
     /** Whether owners die of a message. */
     boolean deadly(Shard shard, long offset);
@@ -99,7 +107,7 @@ final class DataGroup {
 
   private final Timeline time;
   private final SplittableRandom random;
-  private final Ledger ledger;
+  private final ShardLogs logs;
   private final Bug bug;
   private final Surroundings around;
   private final SimLog log;
@@ -116,23 +124,22 @@ final class DataGroup {
       int number,
       Timeline time,
       SplittableRandom random,
-      Ledger ledger,
+      ShardLogs logs,
       Bug bug,
       Surroundings around) {
     this.time = time;
     this.random = random;
-    this.ledger = ledger;
+    this.logs = logs;
     this.bug = bug;
     this.around = around;
     Consumer<Replica> opened = replica -> replica.state().listen(new Told(replica));
     log = new SimLog(time, random, around, bug, "d" + number, opened, this::elected);
     fetches = new LongPolls(time, random, this::state);
-    timer =
-        around.delays() == null ? null : new SimDueTimer(time, random, around.delays(), this, bug);
+    timer = around.delays() ? new SimDueTimer(time, random, around.arrivals(), this, bug) : null;
     retainedMillis = clockMillis();
     time.in(retainMillis(), null, null, this::retain);
-    if (around.deadly()) {
-      begin(new DataCommand.RaiseFeatureLevel(FeatureLevel.CRASHES));
+    if (around.level() > 0) {
+      begin(new DataCommand.RaiseFeatureLevel(around.level()));
     }
   }
 
@@ -263,10 +270,10 @@ final class DataGroup {
         .forEach(
             each -> {
               long start = each.getValue().start();
-              if (start > 0 && (!around.drops() || around.reads(World.STOPPED, each.getKey()))) {
+              if (start > 0 && !around.mayDrop(each.getKey())) {
                 throw new SimulationFailure("dropped before its time: the start of " + each);
               }
-              ledger.keptFrom(each.getKey(), start);
+              around.ledgers().values().forEach(ledger -> ledger.keptFrom(each.getKey(), start));
             });
   }
 
@@ -330,29 +337,31 @@ final class DataGroup {
     log.append(
         Entry.of(bug.managed(command), clockMillis()),
         new SimLog.Writer() {
-          private final Set<Shard> without = new HashSet<>();
+          private final Set<LeaseKey> without = new HashSet<>();
           private final Set<Shard> missing = new HashSet<>();
 
           @Override
           public void before(DataState state) {
             if (command instanceof DataCommand.OpenShards open) {
-              open.shards().stream()
-                  .map(number -> new Shard(open.topicId(), number))
-                  .filter(shard -> state.tables().lease(World.GROUP, shard) == null)
-                  .forEach(without::add);
-              without.stream()
-                  .filter(shard -> state.tables().shard(shard) == null)
-                  .forEach(missing::add);
+              for (int number : open.shards()) {
+                Shard shard = new Shard(open.topicId(), number);
+                around.ledgers().keySet().stream()
+                    .filter(group -> state.tables().lease(group, shard) == null)
+                    .forEach(group -> without.add(new LeaseKey(shard, group)));
+                if (state.tables().shard(shard) == null) {
+                  missing.add(shard);
+                }
+              }
             }
           }
 
           @Override
           public void applied(DataState state, ByteBuffer reply) {
-            missing.forEach(ledger::made);
-            for (Shard shard : without) {
-              Lease lease = state.tables().lease(World.GROUP, shard);
+            missing.forEach(logs::made);
+            for (LeaseKey key : without) {
+              Lease lease = state.tables().lease(key.group(), key.shard());
               if (lease != null) {
-                ledger.opened(shard, null, lease);
+                around.ledgers().get(key.group()).opened(key.shard(), null, lease);
               }
             }
             if (!over[0]) {
@@ -484,7 +493,10 @@ final class DataGroup {
     public void applied(DataState state, ByteBuffer bytes) {
       Reply reply = ReplyCodec.decode(bytes);
       time.note(() -> command + " of " + sender + " -> " + reply);
-      if (command instanceof DataCommand.RecordOutcomes c && reply instanceof Reply.OfOffsets no) {
+      Ledger ledger = around.ledgers().get(group);
+      if (ledger != null
+          && command instanceof DataCommand.RecordOutcomes c
+          && reply instanceof Reply.OfOffsets no) {
         ledger.recorded(
             shard,
             c,
@@ -492,7 +504,7 @@ final class DataGroup {
             failures(state, group, shard).deadLetters(0, 1_000, 1 << 20).letters(),
             offset -> around.deadly(shard, offset));
       }
-      if (group.equals(World.GROUP)) {
+      if (ledger != null) {
         ledger.applied(shard, command, sender, before, whole(state, group, shard), reply);
         taken(command, before, reply);
       }
@@ -534,7 +546,8 @@ final class DataGroup {
       time.note(() -> steps + " -> " + replies);
       for (int i = 0; i < steps.size(); i++) {
         DataCommand.Step each = steps.get(i);
-        if (!each.group().equals(World.GROUP)) {
+        Ledger ledger = around.ledgers().get(each.group());
+        if (ledger == null) {
           continue;
         }
         Lease after = whole(state, each.group(), each.shard());
@@ -578,6 +591,7 @@ final class DataGroup {
           .forEach(each -> refused.put(each.index(), Reply.refused(each.refusal(), each.detail())));
       for (int i = 0; i < positions.size(); i++) {
         CommitMany.Position each = positions.get(i);
+        Ledger ledger = around.ledgers().get(each.group());
         ledger.applied(
             each.shard(),
             each.command(),
@@ -618,8 +632,8 @@ final class DataGroup {
       Reply reply = ReplyCodec.decode(bytes);
       time.note(() -> command + " -> " + reply);
       for (Lease lease : before) {
-        if (lease.group().equals(World.GROUP)
-            && state.tables().lease(lease.group(), lease.shard()) == null) {
+        Ledger ledger = around.ledgers().get(lease.group());
+        if (ledger != null && state.tables().lease(lease.group(), lease.shard()) == null) {
           ledger.forgotten(lease.shard(), command, lease);
         }
       }
@@ -654,7 +668,8 @@ final class DataGroup {
       AppendResults.Result result = AppendResults.decode(reply).results().get(0);
       time.note(() -> "batch for " + item.shard() + " -> " + result);
       if (result.ok()) {
-        ledger.sent.taken(item, end, state.tables().shard(item.shard()).end(), result.value());
+        long now = state.tables().shard(item.shard()).end();
+        around.arrivals().taken(item, end, now, result.value());
       }
       answer.give(result);
       wake();
@@ -695,7 +710,7 @@ final class DataGroup {
                     + " -> "
                     + result);
         if (result.ok() && result.value() != AppendResults.Result.OFFSET_FORGOTTEN) {
-          ledger.published(shard, batch);
+          around.arrivals().published(shard, batch, result.value());
         }
       }
       answer.give(reply);

@@ -85,7 +85,7 @@ final class DelayingProducer extends Actor {
   private void answered(AppendBody.Item item, AppendResults.Result result) {
     if (result.ok()) {
       busy.remove(item.shard());
-    } else if (!world.ledger.isDropped(item.shard())) {
+    } else if (!world.logs.isDropped(item.shard())) {
       throw new SimulationFailure("a delayed batch is refused: " + item.shard() + " " + result);
     }
   }

@@ -35,13 +35,13 @@ final class Delays {
     }
   }
 
-  private final Ledger ledger;
+  private final ShardLogs logs;
 
   /** In the order in which they were sent. */
   private final List<Delayed> all = new ArrayList<>();
 
-  Delays(Ledger ledger) {
-    this.ledger = ledger;
+  Delays(ShardLogs logs) {
+    this.logs = logs;
   }
 
   private static SimulationFailure failure(String what, long id, Delayed delayed) {
@@ -102,7 +102,7 @@ final class Delays {
       if (delayed.offset >= 0) {
         throw failure("delivered twice", id, delayed);
       }
-      if (!delayed.taken || !delayed.shard.equals(shard) || offset != ledger.end(shard)) {
+      if (!delayed.taken || !delayed.shard.equals(shard) || offset != logs.end(shard)) {
         throw failure("delivered where it does not belong, " + offset, id, delayed);
       }
       if (delayed.dueMillis > clockMillis) {
@@ -110,7 +110,7 @@ final class Delays {
       }
       checkTurn(id, delayed);
       delayed.offset = offset;
-      ledger.appended(shard, message.keyText(), message.timestampMillis());
+      logs.appended(shard, message.keyText(), message.timestampMillis());
     }
   }
 

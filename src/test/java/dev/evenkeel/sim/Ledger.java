@@ -19,22 +19,15 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.function.LongPredicate;
-import java.util.function.LongSupplier;
 
 /**
- * Knows what really happened: each message, who handled it, and who was granted each epoch. Every
- * entry of the log, and whatever a consumer is told or begins, is checked against it.
+ * Knows what really happened in a group: who handled each message, and who was granted each epoch.
+ * Every entry of the log, and whatever a consumer is told or begins, is checked against it.
  */
 final class Ledger {
 
   private final Map<Shard, Track> tracks = new TreeMap<>();
-  private final Set<Integer> droppedTopics = new HashSet<>();
-  private final Set<Shard> sealed = new HashSet<>();
-
-  /** Messages that are not delayed. */
-  final Sent sent = new Sent(this);
-
-  private final Map<Integer, String> names = new HashMap<>();
+  private final ShardLogs logs;
 
   /** The highest epoch of each shard of a topic of that name, also before it was made again. */
   private final Map<String, Long> highest = new HashMap<>();
@@ -45,17 +38,21 @@ final class Ledger {
   /** Who held the group at each term. */
   private final TreeMap<Long, String> holders = new TreeMap<>();
 
-  private final LongSupplier clock;
+  /** Whether it judges what becomes of messages, too; if not, it judges leases alone. */
+  private final boolean ofMessages;
+
   private long moves;
 
   /** What handlers publish; null: nothing. */
   private Outputs outputs;
 
   /**
-   * @param clock virtual time
+   * @param ofMessages whether it judges what becomes of messages, too: it does not know filters,
+   *     limits of topics, or dead letters that somebody touches
    */
-  Ledger(LongSupplier clock) {
-    this.clock = clock;
+  Ledger(ShardLogs logs, boolean ofMessages) {
+    this.logs = logs;
+    this.ofMessages = ofMessages;
   }
 
   void expect(Outputs expected) {
@@ -67,42 +64,20 @@ final class Ledger {
   }
 
   private Track track(Shard shard) {
-    return tracks.computeIfAbsent(shard, each -> new Track(droppedTopics.contains(each.topicId())));
+    return tracks.computeIfAbsent(shard, each -> new Track(logs.of(each)));
   }
 
   // ---- Messages
-
-  /** The shard is sealed everywhere: nothing may be added any more. */
-  void sealed(Shard shard) {
-    sealed.add(shard);
-  }
-
-  void appended(Shard shard, String key, long timestampMillis) {
-    if (sealed.contains(shard)) {
-      throw failure("a message comes into a sealed shard", shard, String.valueOf(key));
-    }
-    Track track = track(shard);
-    long offset = track.keys.size();
-    track.appended(key, Tally.weight(shard.topicId(), shard.shard(), offset), timestampMillis);
-  }
-
-  long end(Shard shard) {
-    return track(shard).keys.size();
-  }
 
   /** Where the group began, or was reset to. */
   long begin(Shard shard) {
     return track(shard).base;
   }
 
-  String key(Shard shard, long offset) {
-    return track(shard).keys.get((int) offset);
-  }
-
   /** What the messages from where the generation began up to {@code offset} add to a state. */
   long sum(Shard shard, long offset) {
     Track track = track(shard);
-    long sum = track.sums.get((int) offset) - track.sums.get((int) track.base);
+    long sum = track.log.sums.get((int) offset) - track.log.sums.get((int) track.base);
     for (int dead = track.dead.nextSetBit((int) track.base);
         dead >= 0 && dead < offset;
         dead = track.dead.nextSetBit(dead + 1)) {
@@ -118,6 +93,9 @@ final class Ledger {
       List<Long> noRoom,
       List<DeadLetter> deadLetters,
       LongPredicate deadly) {
+    if (!ofMessages) {
+      return;
+    }
     Track track = track(shard);
     for (Outcome outcome : command.outcomes()) {
       boolean leaves =
@@ -201,7 +179,7 @@ final class Ledger {
     for (Shard parent : parents) {
       Track of = track(parent);
       boolean sameTime = of.generation() == track(shard).generation();
-      if (sameTime && of.done().nextClearBit(0) < of.keys.size()) {
+      if (sameTime && of.done().nextClearBit(0) < of.log.keys.size()) {
         throw failure("begun before a shard from which its keys come is over", shard, parent);
       }
     }
@@ -210,27 +188,13 @@ final class Ledger {
   /** A state that the first owner of a shard is given of another one. */
   void checkParent(Shard parent, byte[] state) {
     Tally tally = Tally.decode(state);
-    long end = track(parent).keys.size();
+    long end = logs.end(parent);
     if (tally.offset() != end || tally.sum() != sum(parent, end)) {
       throw failure("a state of a former shard that is not that of its end", parent, tally, end);
     }
   }
 
   // ---- The log
-
-  void dropped(int topicId) {
-    droppedTopics.add(topicId);
-    tracks.forEach((shard, track) -> track.dropped |= shard.topicId() == topicId);
-  }
-
-  /** A topic is made, perhaps again. */
-  void named(int topicId, String name) {
-    names.put(topicId, name);
-  }
-
-  boolean isDropped(Shard shard) {
-    return track(shard).dropped;
-  }
 
   /** Grants so far. */
   long moves() {
@@ -262,7 +226,7 @@ final class Ledger {
       reset(track, reset, before, after);
       return;
     }
-    if (track.dropped) {
+    if (track.log.dropped) {
       return;
     }
     long epoch = before == null ? 0 : before.epoch();
@@ -294,12 +258,19 @@ final class Ledger {
       throw failure("the committed offset goes back", track.committed, after);
     }
     track.committed = after.committed();
+    if (ofMessages) {
+      checkMessages(shard, track, sender, after, command);
+    }
+  }
+
+  private void checkMessages(
+      Shard shard, Track track, String sender, Lease after, DataCommand command) {
     BitSet gone = track.done();
     gone.or(track.left);
     if (gone.nextClearBit(0) < after.committed()) {
       throw failure("committed, but not handled", gone.nextClearBit(0), after, command, sender);
     }
-    if (after.passed() && track.done().nextClearBit(0) < track.keys.size()) {
+    if (after.passed() && track.done().nextClearBit(0) < track.log.keys.size()) {
       throw failure("passed, but not all is handled", after, command);
     }
     if (outputs != null) {
@@ -342,7 +313,7 @@ final class Ledger {
   /** Somebody is told that the shard was reset. */
   void told(Shard shard, StartAt to, Lease lease) {
     Track track = track(shard);
-    if (!track.dropped && !to.equals(track.resets.get(lease.epoch()))) {
+    if (!track.log.dropped && !to.equals(track.resets.get(lease.epoch()))) {
       throw failure("told of a reset that was not", to, lease, track.resets);
     }
   }
@@ -356,7 +327,7 @@ final class Ledger {
       throw failure("reset to where nobody asked for", command, track.asked);
     }
     long asked = track.position(command.to());
-    if (after.committed() != asked) {
+    if (ofMessages && after.committed() != asked) {
       throw failure("reset to another place", command, asked, after);
     }
     if (after.owned() || after.drain() != null || after.state() != null) {
@@ -367,7 +338,7 @@ final class Ledger {
       throw failure("no new generation after a reset", after.generation(), track.number);
     }
     if (before == null) {
-      track.madeMillis = clock.getAsLong();
+      track.madeMillis = logs.now();
     }
     track.number = number;
     track.reset(command.to(), asked, after.epoch());
@@ -425,26 +396,21 @@ final class Ledger {
     begins(track, after);
   }
 
-  /** A shard is there from now on. */
-  void made(Shard shard) {
-    track(shard).shardMillis = clock.getAsLong();
-  }
-
   /** Retention has dropped what lies before. */
   void keptFrom(Shard shard, long start) {
     Track track = track(shard);
-    if (!track.dropped && track.committed >= 0 && start > track.committed) {
+    if (!track.log.dropped && track.committed >= 0 && start > track.committed) {
       throw failure("dropped before the group has consumed it", shard, start, track.committed);
     }
   }
 
   /** The group begins here: what lies before does not concern it. */
   private void begins(Track track, Lease lease) {
-    Long since = readSince.get(names.get(lease.shard().topicId()));
-    if (since != null && since < track.shardMillis && lease.committed() > 0) {
+    Long since = readSince.get(logs.name(lease.shard()));
+    if (since != null && since < track.log.madeMillis && lease.committed() > 0) {
       throw failure("dropped what came since the group has subscribed", lease);
     }
-    track.madeMillis = clock.getAsLong();
+    track.madeMillis = logs.now();
     track.handled.set(0, (int) lease.committed());
     track.published = (int) lease.committed();
     track.base = lease.committed();
@@ -492,8 +458,11 @@ final class Ledger {
   void decided(Reply reply, GroupInfo group) {
     Set<String> topics = group == null ? Set.of() : group.subscriptions().keySet();
     readSince.keySet().retainAll(topics);
-    topics.forEach(topic -> readSince.putIfAbsent(topic, clock.getAsLong()));
-    if (reply instanceof Reply.OfGroupLease of && of.lease().held()) {
+    topics.forEach(topic -> readSince.putIfAbsent(topic, logs.now()));
+    if (group != null
+        && reply instanceof Reply.OfGroupLease of
+        && of.lease().group().equals(group.name())
+        && of.lease().held()) {
       GroupLease lease = of.lease();
       String former = holders.putIfAbsent(lease.term(), lease.instance());
       if (former == null ? lease.term() != holders.lastKey() : !former.equals(lease.instance())) {
@@ -505,9 +474,9 @@ final class Ledger {
   /** Somebody has the lease of the group dropped. */
   void forgotten(Shard shard, DataCommand.ForgetLeases command, Lease lease) {
     Track track = track(shard);
-    Long since = readSince.get(names.get(shard.topicId()));
+    Long since = readSince.get(logs.name(shard));
     boolean present = since != null && track.madeMillis > since;
-    if (!track.dropped && (present || lease.epoch() > command.epochMax())) {
+    if (!track.log.dropped && (present || lease.epoch() > command.epochMax())) {
       throw failure("a lease is dropped of what was not forgotten", command, lease);
     }
     track.forgotten(lease.epoch());
@@ -516,7 +485,7 @@ final class Ledger {
 
   /** Who fences by epochs knows the shard by its topic's name. */
   private void checkHighest(Shard shard, Lease after) {
-    String name = names.get(shard.topicId()) + "/" + shard.shard();
+    String name = logs.name(shard) + "/" + shard.shard();
     Long former = highest.put(name, after.epoch());
     if (former != null && former >= after.epoch()) {
       throw failure("an epoch comes again", name, former, after);
@@ -548,7 +517,7 @@ final class Ledger {
   /** A consumer is told that it owns a shard, or acts as if. */
   void mustBeGranted(Shard shard, long epoch, String instance) {
     Track track = track(shard);
-    if (!track.dropped && !instance.equals(track.owners.get(epoch))) {
+    if (!track.log.dropped && !instance.equals(track.owners.get(epoch))) {
       throw failure(
           "one acts at an epoch that it was never granted",
           shard,

@@ -223,7 +223,7 @@ final class Mischief {
           world.nodes.setAnyClock();
         } else if (world.newest() != null && !world.newest().gone) {
           world.absence.deleted();
-          world.newest().forget();
+          world.newest().forget(World.GROUP, null, null, Network.nobody());
         }
       }
       default -> {}

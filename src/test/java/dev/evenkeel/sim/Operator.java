@@ -50,7 +50,7 @@ final class Operator extends Actor {
   }
 
   private StartAt place(Shard shard) {
-    long end = world.ledger.end(shard);
+    long end = world.logs.end(shard);
     return switch (random.nextInt(6)) {
       case 0, 1 -> StartAt.EARLIEST;
       case 2 -> StartAt.LATEST;
@@ -69,7 +69,7 @@ final class Operator extends Actor {
         dispatcher,
         what,
         TIMEOUT_MILLIS,
-        answer -> dispatcher.reset(shards, to, force, answer),
+        answer -> dispatcher.reset(World.GROUP, shards, to, force, answer),
         done -> told(done, to),
         no -> refused(no, what));
   }

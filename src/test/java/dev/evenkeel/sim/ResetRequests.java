@@ -1,5 +1,6 @@
 package dev.evenkeel.sim;
 
+import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.dispatcher.core.DispatcherAction;
 import dev.evenkeel.protocol.DataCommand;
@@ -23,11 +24,11 @@ final class ResetRequests {
   /** A heartbeat and when it came. */
   private record Beat(Heartbeat beat, long millis) {}
 
-  private final World world;
+  private final Cluster world;
   private final Map<Long, Network.Answer<Map<Shard, Lease>>> answers = new HashMap<>();
 
   /** Shards of requests without force that are under way. */
-  private final Map<Long, List<Shard>> unforced = new HashMap<>();
+  private final Map<Long, List<LeaseKey>> unforced = new HashMap<>();
 
   private final Map<Long, Beat> beats = new HashMap<>();
 
@@ -37,15 +38,19 @@ final class ResetRequests {
   /** Instances of each name. */
   private final Map<String, Set<String>> runs = new HashMap<>();
 
-  ResetRequests(World world) {
+  ResetRequests(Cluster world) {
     this.world = world;
   }
 
   void begun(
-      long request, List<Shard> shards, boolean force, Network.Answer<Map<Shard, Lease>> answer) {
+      long request,
+      String group,
+      List<Shard> shards,
+      boolean force,
+      Network.Answer<Map<Shard, Lease>> answer) {
     answers.put(request, answer);
     if (!force) {
-      unforced.put(request, shards);
+      unforced.put(request, shards.stream().map(shard -> new LeaseKey(shard, group)).toList());
     }
   }
 
@@ -75,7 +80,7 @@ final class ResetRequests {
 
   void heard(long request, Heartbeat beat) {
     beats.put(request, new Beat(beat, world.time.now()));
-    runs.computeIfAbsent(beat.member(), any -> new HashSet<>()).add(beat.instance());
+    runs.computeIfAbsent(beat.group() + "/" + beat.member(), any -> new HashSet<>()).add(beat.instance());
     if (beat.leaving()) {
       heard.remove(beat.instance());
     }
@@ -92,9 +97,9 @@ final class ResetRequests {
 
   /** The dispatcher sends a command to the log. */
   void check(DataCommand command) {
-    if (command instanceof DataCommand.SetDrain c && c.drain() != null && isUnforced(c.shard())) {
+    if (command instanceof DataCommand.SetDrain c && c.drain() != null && isUnforced(c)) {
       throw new SimulationFailure("a reset without force takes a shard: " + c);
-    } else if (command instanceof DataCommand.ResetLease c && isUnforced(c.shard())) {
+    } else if (command instanceof DataCommand.ResetLease c && isUnforced(c)) {
       checkOwner(c);
     }
   }
@@ -103,21 +108,24 @@ final class ResetRequests {
   void taken(DataCommand command) {
     if (command instanceof DataCommand.ResetLease reset) {
       unforced.replaceAll(
-          (request, shards) ->
-              shards.stream().filter(shard -> !shard.equals(reset.shard())).toList());
+          (request, keys) -> keys.stream().filter(each -> !each.equals(key(reset))).toList());
     }
   }
 
-  private boolean isUnforced(Shard shard) {
-    return unforced.values().stream().anyMatch(shards -> shards.contains(shard));
+  private static LeaseKey key(DataCommand.OfLease command) {
+    return new LeaseKey(command.shard(), command.group());
+  }
+
+  private boolean isUnforced(DataCommand.OfLease command) {
+    return unforced.values().stream().anyMatch(keys -> keys.contains(key(command)));
   }
 
   private void checkOwner(DataCommand.ResetLease reset) {
-    Lease lease = world.brokers.of(reset.shard()).lease(World.GROUP, reset.shard());
+    Lease lease = world.brokers.of(reset.shard()).lease(reset.group(), reset.shard());
     if (lease == null || !lease.ownedAt(reset.expectedEpoch())) {
       return;
     }
-    boolean alone = runs.getOrDefault(lease.owner(), Set.of()).equals(Set.of(lease.instance()));
+    boolean alone = runs.getOrDefault(lease.group() + "/" + lease.owner(), Set.of()).equals(Set.of(lease.instance()));
     Beat last = heard.get(lease.instance());
     boolean there = last != null && world.places().contains(last.beat().clusterMember());
     if (alone && there && world.time.now() - last.millis() < SURELY_ALIVE_MILLIS) {

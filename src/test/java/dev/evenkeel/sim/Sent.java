@@ -17,15 +17,15 @@ import java.util.Map;
 final class Sent {
   private static final int PAYLOAD_BYTES = 16;
 
-  private final Ledger ledger;
+  private final ShardLogs logs;
 
   /** Offsets by id, in the order of sending; -1: not in the log. */
   private final List<Long> offsets = new ArrayList<>();
 
   private final Map<Shard, Integer> last = new HashMap<>();
 
-  Sent(Ledger ledger) {
-    this.ledger = ledger;
+  Sent(ShardLogs logs) {
+    this.logs = logs;
   }
 
   private static int id(Message message) {
@@ -74,11 +74,11 @@ final class Sent {
             "twice in the log: at " + offsets.get(id) + " and " + offset + " of " + shard);
       }
       Integer former = last.put(shard, id);
-      if (former != null && former > id || offset != ledger.end(shard)) {
+      if (former != null && former > id || offset != logs.end(shard)) {
         throw new SimulationFailure("out of its order in the log: at " + offset + " of " + shard);
       }
       offsets.set(id, offset);
-      ledger.appended(shard, message.keyText(), message.timestampMillis());
+      logs.appended(shard, message.keyText(), message.timestampMillis());
     }
   }
 

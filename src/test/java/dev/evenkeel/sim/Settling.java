@@ -101,7 +101,7 @@ final class Settling {
     if (world.delays != null && world.delays.missing(shard) > 0) {
       return shard + " still waits for delayed messages: " + world.delays.missing(shard);
     }
-    long end = world.ledger.end(shard);
+    long end = world.logs.end(shard);
     if (world.ledger.doneUpTo(shard) < end) {
       return shard + " is handled up to " + world.ledger.doneUpTo(shard) + " of " + end;
     }

@@ -33,15 +33,19 @@ final class SimCalls implements PublishBench.Cluster {
   private static final long APPEND_TIMEOUT_MILLIS = 5_000;
   private static final long FETCH_GRACE_MILLIS = 2_000;
 
-  private final World world;
+  private final Cluster world;
   private final SimConsumer consumer;
   private final PublishBench publishing;
   private final Map<Shard, Long> begun = new HashMap<>();
 
-  SimCalls(World world, SimConsumer consumer) {
+  SimCalls(Cluster world, SimConsumer consumer) {
     this.world = world;
     this.consumer = consumer;
-    publishing = new PublishBench(this, World.GROUP);
+    publishing = new PublishBench(this, consumer.group.name());
+  }
+
+  private String group() {
+    return consumer.group.name();
   }
 
   private long clock() {
@@ -71,7 +75,7 @@ final class SimCalls implements PublishBench.Cluster {
     this.<Lease>request(
         text(() -> "read of the lease of " + owned),
         CONTROL_TIMEOUT_MILLIS,
-        answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
+        answer -> world.brokers.of(shard).readLease(group(), shard, answer),
         lease ->
             owned.takeover.leaseRead(
                 world.bug.leaseRead(lease, begun.getOrDefault(shard, 0L)), clock()),
@@ -87,7 +91,7 @@ final class SimCalls implements PublishBench.Cluster {
       this.<Lease>request(
           text(() -> "read of the lease on " + shard),
           CONTROL_TIMEOUT_MILLIS,
-          answer -> world.brokers.of(shard).readLease(World.GROUP, shard, answer),
+          answer -> world.brokers.of(shard).readLease(group(), shard, answer),
           lease -> {
             read.put(parent, world.bug.parent(lease));
             if (read.size() == parents.size()) {
@@ -168,7 +172,7 @@ final class SimCalls implements PublishBench.Cluster {
         what,
         CONTROL_TIMEOUT_MILLIS,
         answer ->
-            world.brokers.of(shard).submit(World.GROUP, shard, command, consumer.instance, answer),
+            world.brokers.of(shard).submit(group(), shard, command, consumer.instance, answer),
         reply -> {
           if (reply instanceof Reply.Refused refused) {
             failed.accept(refused.exception());
@@ -182,7 +186,7 @@ final class SimCalls implements PublishBench.Cluster {
   // ---- What handlers publish
 
   void open(OwnedShard owned, long producerId) {
-    long id = world.bug.publisher(producerId, world.outputs.publisher(owned.shard()));
+    long id = world.bug.publisher(producerId, consumer.group.publisher(owned.shard()));
     publishing
         .open(owned.shard(), owned.ownership().epoch(), id)
         .onComplete(

@@ -21,7 +21,6 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.ShardGroups;
-import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.wire.RetryRequest;
 import java.util.HashSet;
 import java.util.List;
@@ -40,8 +39,9 @@ final class SimConsumer extends Actor {
   final String member;
   final String instance;
   final ConsumerCore core;
-  final SimHandler handler;
-  private final World world;
+  final SimHandling handler;
+  final SimGroup group;
+  private final Cluster world;
   private final ConsumerOptions options;
   private final HeartbeatPlan plan;
   private final SplittableRandom random;
@@ -70,23 +70,25 @@ final class SimConsumer extends Actor {
   /** The same in virtual time, which no machine misses. */
   private long lastAnsweredSentTruly;
 
-  SimConsumer(World world, String member, String instance, List<String> topics) {
+  SimConsumer(
+      Cluster world, SimGroup group, String member, String instance, List<String> topics) {
     super(member + "(" + instance + ")");
     this.world = world;
+    this.group = group;
     this.member = member;
     this.instance = instance;
     this.topics = topics;
     random = new SplittableRandom(world.random.nextLong());
-    options = world.consumerOptions().setMember(member).setTopics(topics);
+    options = group.options().setMember(member).setTopics(topics);
     machine = world.machine(member);
     elapsed = new ElapsedTime(nanos(machine.monotonicMillis()), machine.wallMillis());
     pausedUntil = machine.suspendedUntil();
     bornMillis = machine.wallMillis();
-    boolean keepsState = world.keepsState();
-    boolean publishes = world.features.publishes();
+    boolean keepsState = group.keepsState();
+    boolean publishes = group.publishes();
     core = new ConsumerCore(options, instance, keepsState, keepsState, publishes, random);
     core.shardGroups(ShardGroups.formed(world.brokers.groups().size()));
-    handler = new SimHandler(world, this, keepsState);
+    handler = group.handling(this, keepsState);
     calls = new SimCalls(world, this);
     plan = new HeartbeatPlan(options.getHeartbeatMillis(), clock());
     place = world.newPlace(instance);
@@ -180,13 +182,13 @@ final class SimConsumer extends Actor {
   private Heartbeat heartbeat(boolean leave) {
     Heartbeat beat =
         new Heartbeat(
-            World.GROUP,
+            group.name(),
             member,
             instance,
             bornMillis,
-            world.policy,
+            group.policy(),
             topics,
-            StartAt.EARLIEST,
+            group.start(),
             place,
             "host",
             options.getMemberTimeoutMillis(),
@@ -226,7 +228,7 @@ final class SimConsumer extends Actor {
   /** An assignment came, as an answer or pushed. */
   void told(Assignment assignment) {
     for (Assignment.Owned owned : assignment.shards()) {
-      world.ledger.mustBeGranted(owned.shard(), owned.epoch(), instance);
+      group.ledger().mustBeGranted(owned.shard(), owned.epoch(), instance);
     }
     if (told == null || assignment.laterThan(told.term(), told.revision())) {
       told = assignment;
@@ -352,6 +354,7 @@ final class SimConsumer extends Actor {
     @Override
     public void callLost(ShardContext shard) {
       world.time.note(() -> name + " lost " + shard);
+      handler.lost(shard);
     }
 
     @Override

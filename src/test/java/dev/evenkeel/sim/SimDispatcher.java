@@ -29,6 +29,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * One activation of a dispatcher: the production core, with the simulation around it where the
@@ -41,7 +42,7 @@ final class SimDispatcher extends Actor {
   private static final long PATIENCE_MILLIS = 3_000;
 
   final DispatcherCore core;
-  private final World world;
+  private final Cluster world;
   private final boolean first;
   private final SimNode node;
   private final long wallAheadMillis;
@@ -53,8 +54,8 @@ final class SimDispatcher extends Actor {
   private final ResetRequests resets;
   private final Set<String> closed = new HashSet<>();
 
-  /** Requests to forget the group. */
-  private final Set<Long> deletions = new HashSet<>();
+  /** Requests to forget groups and subscriptions. */
+  private final Map<Long, Network.Answer<Reply>> deletions = new HashMap<>();
 
   private final List<LeaseChange> early = new ArrayList<>();
   private List<TopicInfo> topicsWhenDeposed;
@@ -65,7 +66,7 @@ final class SimDispatcher extends Actor {
   private boolean ready;
   private boolean pushSet;
 
-  SimDispatcher(World world, long term, long revision, boolean first) {
+  SimDispatcher(Cluster world, long term, long revision, boolean first) {
     super("dispatcher-" + term);
     this.world = world;
     this.first = first;
@@ -109,8 +110,9 @@ final class SimDispatcher extends Actor {
       List<GroupLease> leases,
       List<ShardStatus> statuses) {
     List<UnheardMember> ghosts = new ArrayList<>();
-    if (groups.stream().anyMatch(group -> group.name().equals(World.GROUP))) {
-      for (UnheardMember entry : world.registry()) {
+    Set<String> names = groups.stream().map(GroupInfo::name).collect(Collectors.toSet());
+    for (UnheardMember entry : world.registry()) {
+      if (names.contains(entry.group())) {
         ghosts.add(
             new UnheardMember(
                 entry.group(),
@@ -210,7 +212,7 @@ final class SimDispatcher extends Actor {
         lease.stateOffset(),
         lease.state(),
         lease.drain(),
-        termSeen(lease.groupTerm()),
+        termSeen(lease.group(), lease.groupTerm()),
         lease.generation(),
         lease.ownerTimeoutMillis(),
         lease.stage(),
@@ -218,8 +220,8 @@ final class SimDispatcher extends Actor {
         lease.skipped());
   }
 
-  private long termSeen(long term) {
-    GroupState group = core.find(World.GROUP);
+  private long termSeen(String of, long term) {
+    GroupState group = core.find(of);
     return world.bug.termSeen(term, group == null ? 0 : group.term());
   }
 
@@ -248,7 +250,7 @@ final class SimDispatcher extends Actor {
             told.instance(),
             told.committed(),
             told.stateOffset(),
-            termSeen(told.groupTerm()),
+            termSeen(told.group(), told.groupTerm()),
             told.ownerTimeoutMillis(),
             told.stage(),
             told.crashes(),
@@ -278,16 +280,20 @@ final class SimDispatcher extends Actor {
     }
   }
 
-  /** Somebody wants the group to be reset on some shards. */
+  /** Somebody wants a group to be reset on some shards. */
   void reset(
-      List<Shard> shards, StartAt to, boolean force, Network.Answer<Map<Shard, Lease>> answer) {
+      String group,
+      List<Shard> shards,
+      StartAt to,
+      boolean force,
+      Network.Answer<Map<Shard, Lease>> answer) {
     if (!ready) {
       throw new RefusedException(Refusal.UNAVAILABLE, "the dispatcher is starting");
     }
     long request = nextRequest++;
     boolean forced = world.bug.resetsByForce(force);
-    resets.begun(request, shards, force, answer);
-    run(core.reset(request, World.GROUP, shards, to, forced, clock()));
+    resets.begun(request, group, shards, force, answer);
+    run(core.reset(request, group, shards, to, forced, clock()));
   }
 
   // ---- Actions
@@ -396,14 +402,17 @@ final class SimDispatcher extends Actor {
       if (closings.containsKey(a.request())) {
         closed.add(closings.remove(a.request()));
       }
-      world.absence.heard(resets.answered(a.request()));
+      world.heard(resets.answered(a.request()));
       requests.remove(a.request()).give(a.assignment());
     } else if (action instanceof DispatcherAction.ResetDone a) {
       resets.done(a);
     } else if (action instanceof DispatcherAction.Refuse a && resets.refused(a)) {
       world.time.note(() -> name + " refuses a reset: " + a.detail());
-    } else if (action instanceof DispatcherAction.Refuse a && deletions.remove(a.request())) {
+    } else if (action instanceof DispatcherAction.Forgotten a) {
+      deletions.remove(a.request()).give(Reply.DONE);
+    } else if (action instanceof DispatcherAction.Refuse a && deletions.containsKey(a.request())) {
       world.time.note(() -> name + " refuses a deletion: " + a.detail());
+      deletions.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
     } else if (action instanceof DispatcherAction.Refuse a) {
       requests.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
     } else if (action instanceof DispatcherAction.Push a) {
@@ -418,7 +427,7 @@ final class SimDispatcher extends Actor {
             if (deposed()) {
               throw new RefusedException(Refusal.NOT_LEADER, "");
             }
-            answer.give(world.brokers.submit(world.absence.asked(a.command(), node.machine)));
+            answer.give(world.brokers.submit(world.asked(a.command(), node.machine)));
           },
           reply -> run(core.answered(a, reply, clock())),
           no -> run(core.answered(a, refused(no), clock())));
@@ -452,7 +461,7 @@ final class SimDispatcher extends Actor {
     } else if (action instanceof DispatcherAction.Register a) {
       world.register(this, a.member());
     } else if (action instanceof DispatcherAction.Unregister a) {
-      world.unregister(this, a.member());
+      world.unregister(this, a.group(), a.member());
     } else if (action instanceof DispatcherAction.ForgetLeases a) {
       forgetLeases(a);
     } else if (action instanceof DispatcherAction.ReadGroupLeases) {
@@ -502,12 +511,25 @@ final class SimDispatcher extends Actor {
     return new Reply.OfNumber(highest);
   }
 
-  /** Somebody has the group deleted. */
-  void forget() {
+  /**
+   * Somebody has a group deleted, or its subscription to a topic.
+   *
+   * @param topic null: the whole group
+   * @param leaver a member that has said that it unsubscribes, or null
+   */
+  void forget(String group, String topic, String leaver, Network.Answer<Reply> answer) {
+    if (!ready) {
+      throw new RefusedException(Refusal.UNAVAILABLE, "the dispatcher is starting");
+    }
+    long request = nextRequest++;
+    deletions.put(request, answer);
+    run(core.forget(request, group, topic, leaver, clock()));
+  }
+
+  /** A member counts as dead, though it runs. */
+  void expire(String group, String member) {
     if (ready) {
-      long request = nextRequest++;
-      deletions.add(request);
-      run(core.forget(request, World.GROUP, null, null, clock()));
+      run(core.expire(group, member, clock()));
     }
   }
 

@@ -27,7 +27,7 @@ import java.util.TreeMap;
 final class SimDueTimer {
   private final Timeline time;
   private final SplittableRandom random;
-  private final Delays delays;
+  private final Arrivals arrivals;
   private final DataGroup group;
   private final Bug bug;
   private long lastMillis;
@@ -37,10 +37,11 @@ final class SimDueTimer {
   /** What was delivered last. */
   private AppendBody.Item delivered;
 
-  SimDueTimer(Timeline time, SplittableRandom random, Delays delays, DataGroup group, Bug bug) {
+  SimDueTimer(
+      Timeline time, SplittableRandom random, Arrivals arrivals, DataGroup group, Bug bug) {
     this.time = time;
     this.random = random;
-    this.delays = delays;
+    this.arrivals = arrivals;
     this.group = group;
     this.bug = bug;
   }
@@ -65,7 +66,7 @@ final class SimDueTimer {
         String end = taken ? " waits" : " -> " + result;
         time.note(() -> "delayed batch of " + shard + ", due " + item.dueMillis() + end);
         if (taken) {
-          delays.taken(item.batch());
+          arrivals.delayed(item.batch());
           tell();
         }
         answer.give(result);
@@ -145,7 +146,7 @@ final class SimDueTimer {
     for (IndexEntry entry : entries(state, shard, from)) {
       Batch batch = Batch.next(ByteBuffer.wrap(state.bytes(entry)));
       delivered = new AppendBody.Item(shard, batch);
-      delays.delivered(shard, batch, entry.base(), clock);
+      arrivals.delivered(shard, batch, entry.base(), clock);
     }
   }
 
@@ -182,7 +183,7 @@ final class SimDueTimer {
         Rig.appendEntry(group.clockMillis(), item),
         (state, reply) -> {
           long end = state.tables().shard(item.shard()).end() - item.batch().count();
-          delays.delivered(item.shard(), item.batch(), end, Long.MAX_VALUE);
+          arrivals.delivered(item.shard(), item.batch(), end, Long.MAX_VALUE);
         });
   }
 }

@@ -20,7 +20,7 @@ import java.util.function.Supplier;
  * A user's handler: it keeps a state a shard, is slow at times, fails and hangs. It checks the
  * order in which messages come, and that nothing is begun again that it has done.
  */
-final class SimHandler {
+final class SimHandler implements SimHandling {
   /** What the handler knows of one shard under one epoch. */
   private static final class Work {
     final long begin;
@@ -82,19 +82,24 @@ final class SimHandler {
     }
   }
 
-  /** What hangs goes on. */
-  void wake() {
+  @Override
+  public void wake() {
     hanging.forEach(Runnable::run);
     hanging.clear();
   }
 
-  void stopped() {
+  @Override
+  public void lost(ShardContext context) {}
+
+  @Override
+  public void stopped() {
     hanging.clear();
   }
 
   // ---- Messages
 
-  void start(Task task) {
+  @Override
+  public void start(Task task) {
     Delivery delivery = task.delivery(consumer.member);
     ByteBuffer payload = ByteBuffer.wrap(delivery.message().payload());
     Shard shard = new Shard(payload.getInt(), payload.getInt());
@@ -102,7 +107,7 @@ final class SimHandler {
     offset =
         offset < 0
             ? world.delays.offset(-1 - offset, world.knownMillis())
-            : world.ledger.sent.offset(offset);
+            : world.sent.offset(offset);
     if (offset != delivery.offset() || shard.shard() != delivery.shard()) {
       throw new SimulationFailure("another message than was asked for: " + delivery);
     }
@@ -167,7 +172,7 @@ final class SimHandler {
     boolean ordered = !former && (order == ConsumerOptions.Order.SHARD || key != null);
     for (int before = 0; before < at && ordered && order != ConsumerOptions.Order.NONE; before++) {
       boolean concerned =
-          order == ConsumerOptions.Order.SHARD || key.equals(world.ledger.key(shard, before));
+          order == ConsumerOptions.Order.SHARD || key.equals(world.logs.key(shard, before));
       // What was moved, or put aside, is not of this owner's window.
       boolean elsewhere = before < work.begin || world.ledger.hasLeft(shard, before);
       if (concerned
@@ -182,7 +187,7 @@ final class SimHandler {
   }
 
   private String key(Shard shard, long offset) {
-    return String.valueOf(world.ledger.key(shard, offset));
+    return String.valueOf(world.logs.key(shard, offset));
   }
 
   // ---- Shards
@@ -195,7 +200,7 @@ final class SimHandler {
     }
     // Of one without messages for the group nothing need be known.
     parents =
-        parents.stream().filter(each -> world.ledger.end(each) > world.ledger.begin(each)).toList();
+        parents.stream().filter(each -> world.logs.end(each) > world.ledger.begin(each)).toList();
     List<Integer> known = given.stream().map(ConsumerAction.Parent::shard).toList();
     if (!parents.stream().allMatch(each -> known.contains(each.shard()))) {
       throw new SimulationFailure(
@@ -213,7 +218,8 @@ final class SimHandler {
     }
   }
 
-  void assign(
+  @Override
+  public void assign(
       OwnedShard owned, ShardContext context, byte[] state, List<ConsumerAction.Parent> parents) {
     Shard shard = owned.shard();
     if (world.statesAreAllThere()) {
@@ -248,7 +254,8 @@ final class SimHandler {
         });
   }
 
-  void release(OwnedShard owned, ShardContext context) {
+  @Override
+  public void release(OwnedShard owned, ShardContext context) {
     Shard shard = owned.shard();
     Work work = works.remove(new Key(shard, context.epoch()));
     if (work == null || !work.running.isEmpty()) {

@@ -19,7 +19,7 @@ final class SimNodes {
 
   private static final long DAY_MILLIS = 24 * 3_600_000L;
 
-  private final World world;
+  private final Cluster world;
   private final SplittableRandom random;
   private final List<SimNode> all = new ArrayList<>();
 
@@ -29,7 +29,7 @@ final class SimNodes {
   /** Of each node: since when its clock has been about right. */
   private final long[] rightSince = new long[COUNT];
 
-  SimNodes(World world, boolean anyNumber) {
+  SimNodes(Cluster world, boolean anyNumber) {
     this.world = world;
     this.anyNumber = anyNumber;
     random = world.random;

@@ -69,7 +69,7 @@ final class SimProducer extends Actor {
       if (world.features.focus().reshards() && !isThere(topic, key, shard)) {
         key = null;
       }
-      builder.add(world.ledger.sent.message(shard, key, machine.wallMillis()));
+      builder.add(world.sent.message(shard, key, machine.wallMillis()));
     }
     long sequence = sequences.getOrDefault(shard, 0L);
     sequences.put(shard, sequence + count);
@@ -106,7 +106,7 @@ final class SimProducer extends Actor {
         running = true;
         world.time.in(100, null, null, this::again);
       }
-    } else if (!world.ledger.isDropped(item.shard())) {
+    } else if (!world.logs.isDropped(item.shard())) {
       throw new SimulationFailure("a batch is refused: " + item.shard() + " " + result);
     }
   }

@@ -10,11 +10,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/** What happened to one shard. What became of its messages counts from the last reset. */
+/**
+ * What a group did with one shard. What became of its messages counts from the last reset.
+ */
 final class Track {
-  final List<String> keys = new ArrayList<>();
-  final List<Long> sums = new ArrayList<>(List.of(0L));
-  private final List<Long> timestamps = new ArrayList<>();
+  final ShardLogs.ShardLog log;
 
   /** By an owner of this generation, or before it began. */
   final BitSet handled = new BitSet();
@@ -33,7 +33,6 @@ final class Track {
   final Map<Long, String> owners = new HashMap<>();
   long epoch;
   long committed = -1;
-  boolean dropped;
 
   /** What was asked for of resets, and where those that were taken led, by their epochs. */
   final Set<StartAt> asked = new HashSet<>();
@@ -50,23 +49,14 @@ final class Track {
   /** The number of this generation in the lease. */
   long number;
 
-  /** When the shard was made, if that was not at the beginning; virtual time. */
-  long shardMillis;
-
   /** When the lease was made; virtual time. */
   long madeMillis;
 
   /** Up to here it was seen that the log has what was published. */
   int published;
 
-  Track(boolean dropped) {
-    this.dropped = dropped;
-  }
-
-  void appended(String key, long weight, long timestampMillis) {
-    keys.add(key);
-    sums.add(sums.get(sums.size() - 1) + weight);
-    timestamps.add(timestampMillis);
+  Track(ShardLogs.ShardLog log) {
+    this.log = log;
   }
 
   /** Handled, or a dead letter. */
@@ -117,11 +107,11 @@ final class Track {
   long position(StartAt to) {
     return switch (to.kind()) {
       case EARLIEST -> 0;
-      case LATEST -> keys.size();
+      case LATEST -> log.keys.size();
       case OFFSET -> to.value();
       case TIMESTAMP -> {
         int offset = 0;
-        while (offset < timestamps.size() && timestamps.get(offset) < to.value()) {
+        while (offset < log.timestamps.size() && log.timestamps.get(offset) < to.value()) {
           offset++;
         }
         yield offset;
@@ -136,9 +126,9 @@ final class Track {
       handled.set(skipped);
       skipped = left.nextClearBit(skipped + 1);
     }
-    handled.clear(from, keys.size());
-    left.clear(from, keys.size());
-    dead.clear(from, keys.size());
+    handled.clear(from, log.keys.size());
+    left.clear(from, log.keys.size());
+    dead.clear(from, log.keys.size());
     base = offset;
     published = from;
     committed = offset;
