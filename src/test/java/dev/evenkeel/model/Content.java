@@ -7,7 +7,7 @@ import java.util.Arrays;
 import java.util.Map;
 
 /** What messages consist of: all of it follows from their number. */
-final class Content {
+public final class Content {
   /** The header with the number. */
   static final String ID = "id";
 
@@ -15,7 +15,7 @@ final class Content {
 
   private Content() {}
 
-  static Message of(Sent sent, boolean large) {
+  public static Message of(Sent sent, boolean large) {
     return Message.builder(payload(sent, large))
         .key(sent.key)
         .header(ID, String.valueOf(sent.id))
@@ -32,12 +32,13 @@ final class Content {
     return payload;
   }
 
-  static int id(Message message) {
+  public static int id(Message message) {
     return Integer.parseInt(message.headerText(ID));
   }
 
   /** Whether it has the key and the payload with which it was sent, and its tag. */
-  static boolean isIntact(Sent sent, String key, Map<String, String> headers, byte[] payload) {
+  public static boolean isIntact(
+      Sent sent, String key, Map<String, String> headers, byte[] payload) {
     boolean large = payload.length > USUAL_BYTES_MAX;
     return sent != null
         && String.valueOf(sent.key).equals(String.valueOf(key))

@@ -246,7 +246,7 @@ public record Kind(
     return settings;
   }
 
-  ConsumerOptions options(String group, String member, List<String> topics) {
+  public ConsumerOptions options(String group, String member, List<String> topics) {
     ConsumerOptions options =
         new ConsumerOptions()
             .setGroup(group)

@@ -11,18 +11,18 @@ import java.util.Map;
 import java.util.TreeSet;
 
 /** In how many runs which two operations or settings have occurred together. */
-final class Matrix {
+public final class Matrix {
   private final TreeSet<String> names = new TreeSet<>();
   private final Map<String, Integer> counts = new HashMap<>();
 
   /**
    * @param known the names that have a row even if they never occur
    */
-  Matrix(Collection<String> known) {
+  public Matrix(Collection<String> known) {
     names.addAll(known);
   }
 
-  synchronized void add(Collection<String> happened) {
+  public synchronized void add(Collection<String> happened) {
     TreeSet<String> sorted = new TreeSet<>(happened);
     names.addAll(sorted);
     for (String one : sorted) {
@@ -44,7 +44,7 @@ final class Matrix {
     return lines;
   }
 
-  void write(Path file) throws IOException {
+  public void write(Path file) throws IOException {
     Files.createDirectories(file.getParent());
     Files.write(file, lines());
   }

@@ -34,7 +34,8 @@ final class Runs {
     this.place = place;
     this.directory = directory;
     possible = EnumSet.allOf(Step.class);
-    possible.removeIf(step -> faulty(step) && !place.faults().contains(step));
+    possible.removeIf(
+        step -> step.ofSimulation() || faulty(step) && !place.faults().contains(step));
     matrix = new Matrix(names());
   }
 
@@ -46,7 +47,9 @@ final class Runs {
   static Set<String> names() {
     Set<String> all = new TreeSet<>(List.of("retention", "age limit", "bytes limit"));
     for (Step step : Step.values()) {
-      all.add(step.toString());
+      if (!step.ofSimulation()) {
+        all.add(step.toString());
+      }
     }
     for (int seed = 0; seed < 10_000; seed++) {
       all.addAll(Kind.of(seed).settings());

@@ -46,7 +46,14 @@ public enum Step {
   SET_CLOCK(2),
   FILL_DISK(2),
   DRAIN_NODE(2),
-  REMOVE_AND_JOIN(2);
+  REMOVE_AND_JOIN(2),
+
+  LET_TIME_PASS(3),
+  KILL_MEMBER(2),
+  CUT_MEMBER(2),
+  SUSPEND_MEMBER(2),
+  REPLACE_DISPATCHER(2),
+  CLEAR_MAPS(1);
 
   /** How often it comes, beside the others. */
   final int weight;
@@ -57,7 +64,12 @@ public enum Step {
 
   /** Whether it is about machines: each {@link Place} has some of these. */
   boolean ofMachines() {
-    return ordinal() >= RESTART_NODE.ordinal();
+    return ordinal() >= RESTART_NODE.ordinal() && !ofSimulation();
+  }
+
+  /** Whether only the simulation can do it. */
+  boolean ofSimulation() {
+    return ordinal() >= LET_TIME_PASS.ordinal();
   }
 
   @Override

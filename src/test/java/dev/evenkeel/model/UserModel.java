@@ -39,16 +39,16 @@ public final class UserModel {
 
   /** A topic, from its creation to its deletion. A topic of the same name later is another one. */
   public static final class Topic {
-    final String name;
-    final List<Sent> messages = new ArrayList<>();
+    public final String name;
+    public final List<Sent> messages = new ArrayList<>();
 
     /** What all groups have consumed may be dropped. */
-    boolean drops;
+    public boolean drops;
 
     /** What no group has consumed may be dropped. */
-    boolean limited;
+    public boolean limited;
 
-    boolean deleted;
+    public boolean deleted;
 
     public Topic(String name) {
       this.name = name;
@@ -63,8 +63,8 @@ public final class UserModel {
   /** A message. */
   public static final class Sent {
     final int id;
-    final Topic topic;
-    final String key;
+    public final Topic topic;
+    public final String key;
     final String tag;
 
     /** Which of several producers sent it: there is no order between them. */
@@ -81,7 +81,7 @@ public final class UserModel {
 
     private final long askedAt;
     private long storedAt = Long.MAX_VALUE;
-    Fate fate = Fate.SENDING;
+    public Fate fate = Fate.SENDING;
 
     /** Its place once it is in a shard, or -1. */
     private int shard = -1;
@@ -89,10 +89,10 @@ public final class UserModel {
     private long offset = -1;
 
     /** The id under which it waits for its time, or null. */
-    String delayedId;
+    public String delayedId;
 
     /** Somebody asked to cancel it. */
-    boolean cancelAsked;
+    public boolean cancelAsked;
 
     /** It was cancelled: nobody gets it. */
     private boolean cancelled;
@@ -161,8 +161,8 @@ public final class UserModel {
 
   /** A group of consumers; in mode broadcast one member of it. */
   public static final class Group {
-    final String name;
-    final Kind kind;
+    public final String name;
+    public final Kind kind;
     private final Map<Topic, Floor> floors = new LinkedHashMap<>();
     private final Map<Sent, Work> works = new HashMap<>();
 
@@ -177,7 +177,7 @@ public final class UserModel {
     /**
      * Members were given up while they ran: messages may come again, and to two members at once.
      */
-    boolean shaken;
+    public boolean shaken;
 
     /** Offsets were reset: what was done may come again. */
     private boolean reset;
@@ -190,7 +190,7 @@ public final class UserModel {
       this.kind = kind;
     }
 
-    Set<Topic> topics() {
+    public Set<Topic> topics() {
       return floors.keySet();
     }
 

@@ -80,7 +80,8 @@ final class ResetRequests {
 
   void heard(long request, Heartbeat beat) {
     beats.put(request, new Beat(beat, world.time.now()));
-    runs.computeIfAbsent(beat.group() + "/" + beat.member(), any -> new HashSet<>()).add(beat.instance());
+    runs.computeIfAbsent(beat.group() + "/" + beat.member(), any -> new HashSet<>())
+        .add(beat.instance());
     if (beat.leaving()) {
       heard.remove(beat.instance());
     }
@@ -125,7 +126,9 @@ final class ResetRequests {
     if (lease == null || !lease.ownedAt(reset.expectedEpoch())) {
       return;
     }
-    boolean alone = runs.getOrDefault(lease.group() + "/" + lease.owner(), Set.of()).equals(Set.of(lease.instance()));
+    boolean alone =
+        runs.getOrDefault(lease.group() + "/" + lease.owner(), Set.of())
+            .equals(Set.of(lease.instance()));
     Beat last = heard.get(lease.instance());
     boolean there = last != null && world.places().contains(last.beat().clusterMember());
     if (alone && there && world.time.now() - last.millis() < SURELY_ALIVE_MILLIS) {

@@ -70,8 +70,7 @@ final class SimConsumer extends Actor {
   /** The same in virtual time, which no machine misses. */
   private long lastAnsweredSentTruly;
 
-  SimConsumer(
-      Cluster world, SimGroup group, String member, String instance, List<String> topics) {
+  SimConsumer(Cluster world, SimGroup group, String member, String instance, List<String> topics) {
     super(member + "(" + instance + ")");
     this.world = world;
     this.group = group;

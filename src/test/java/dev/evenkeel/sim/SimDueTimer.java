@@ -37,8 +37,7 @@ final class SimDueTimer {
   /** What was delivered last. */
   private AppendBody.Item delivered;
 
-  SimDueTimer(
-      Timeline time, SplittableRandom random, Arrivals arrivals, DataGroup group, Bug bug) {
+  SimDueTimer(Timeline time, SplittableRandom random, Arrivals arrivals, DataGroup group, Bug bug) {
     this.time = time;
     this.random = random;
     this.arrivals = arrivals;

@@ -10,9 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 
-/**
- * What a group did with one shard. What became of its messages counts from the last reset.
- */
+/** What a group did with one shard. What became of its messages counts from the last reset. */
 final class Track {
   final ShardLogs.ShardLog log;
 

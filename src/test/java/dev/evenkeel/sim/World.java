@@ -95,7 +95,6 @@ final class World extends Cluster implements SimGroup, Arrivals {
   /** The machine that messages come from. */
   final Machine producer;
 
-
   World(long seed, Setup setup, boolean tracing) {
     this(Features.of(seed, setup), setup, tracing, new SplittableRandom(seed));
   }
