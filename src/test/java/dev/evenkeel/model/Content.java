@@ -20,7 +20,12 @@ public final class Content {
         .key(sent.key)
         .header(ID, String.valueOf(sent.id))
         .header(Kind.TAG, sent.tag)
+        .timestampMillis(timestampMillis(sent))
         .build();
+  }
+
+  static long timestampMillis(Sent sent) {
+    return 1_700_000_000_000L + sent.id;
   }
 
   /** Mostly short, sometimes empty; a large one is nearly as long as it may be. */
@@ -36,12 +41,13 @@ public final class Content {
     return Integer.parseInt(message.headerText(ID));
   }
 
-  /** Whether it has the key and the payload with which it was sent, and its tag. */
+  /** Whether it has the key, the time and the payload with which it was sent, and its tag. */
   public static boolean isIntact(
-      Sent sent, String key, Map<String, String> headers, byte[] payload) {
+      Sent sent, String key, long timestampMillis, Map<String, String> headers, byte[] payload) {
     boolean large = payload.length > USUAL_BYTES_MAX;
     return sent != null
         && String.valueOf(sent.key).equals(String.valueOf(key))
+        && timestampMillis == timestampMillis(sent)
         && sent.tag.equals(headers.get(Kind.TAG))
         && Arrays.equals(payload(sent, large), payload);
   }

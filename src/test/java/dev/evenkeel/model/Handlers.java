@@ -1,7 +1,6 @@
 package dev.evenkeel.model;
 
 import dev.evenkeel.client.ConsumerHandler;
-import dev.evenkeel.client.ContextHandler;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.LeaderCareer;
 import dev.evenkeel.client.LeaderContext;
@@ -10,7 +9,6 @@ import dev.evenkeel.client.ParentState;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.model.UserModel.Group;
 import dev.evenkeel.model.UserModel.Sent;
-import dev.evenkeel.protocol.Message;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
 import java.util.HashMap;
@@ -18,9 +16,16 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** The handlers of a group: they tell the model what they get, and fail where they are to. */
 final class Handlers {
+  /** What the error of a message says that is to fail. */
+  static final String MEANT = "meant to fail";
+
+  /** How many handlers of a member run at most, as the options say if they say nothing. */
+  private static final int PARALLEL = 16;
+
   /** What a message passes through between begin and end. */
   interface Work {
     /** Begins; null: nothing can be done with it. */
@@ -37,6 +42,12 @@ final class Handlers {
   /** Where handlers publish to. */
   private final String outputs;
 
+  /** How many handlers run, and how many have ended well. */
+  private final AtomicInteger running = new AtomicInteger();
+
+  private final AtomicInteger well = new AtomicInteger();
+  private volatile boolean closed;
+
   Handlers(UserModel model, Group group, Work work, String outputs) {
     this.model = model;
     this.group = group;
@@ -50,13 +61,7 @@ final class Handlers {
       case BATCHES -> new Batches();
       case STATE -> new Keeper();
       case EXACT_STATE -> new ExactKeeper();
-      case OUTPUTS, EXACT_OUTPUTS ->
-          (ContextHandler)
-              (delivery, context) -> {
-                Message message = delivery.message();
-                context.publish(outputs, message);
-                return handle(delivery);
-              };
+      case OUTPUTS, EXACT_OUTPUTS -> new Publisher();
       default -> new Single();
     };
   }
@@ -65,16 +70,24 @@ final class Handlers {
     return new LeaderCareer() {
       @Override
       public Future<Void> inaugurate(LeaderContext context) {
+        model.leads(group, context.member(), context.term());
         return Future.succeededFuture();
       }
 
       @Override
       public Future<Void> execute(Delivery message) {
+        model.executes(group, message.member());
         return Handlers.this.handle(message);
       }
 
       @Override
+      public void lost(LeaderContext context) {
+        model.hasLed(group, context.member());
+      }
+
+      @Override
       public Future<Void> handOver(LeaderContext context) {
+        model.hasLed(group, context.member());
         return Future.succeededFuture();
       }
     };
@@ -82,20 +95,43 @@ final class Handlers {
 
   private Future<Void> handle(Delivery delivery) {
     int id = Content.id(delivery.message());
-    Boolean well = work.begins(group, delivery);
-    if (well == null) {
-      return Future.succeededFuture();
+    if (closed) {
+      model.fault(Promise.CLOSED, group + " got " + model.sent(id) + " after it was closed");
     }
+    // A batch counts as one.
+    boolean batches = group.kind.handling() == Kind.Handling.BATCHES;
+    if (running.incrementAndGet() > PARALLEL && !batches) {
+      model.fault(Promise.PARALLEL, group + " runs " + running + " handlers in one member");
+    }
+    Boolean goesWell = work.begins(group, delivery);
     return work.passes(id)
         .compose(
             passed -> {
-              model.ends(group, id, well);
-              return well ? Future.succeededFuture() : Future.failedFuture("meant to fail");
+              running.decrementAndGet();
+              if (goesWell == null) {
+                return Future.succeededFuture();
+              }
+              model.ends(group, delivery.member(), id, goesWell);
+              well.addAndGet(goesWell ? 1 : 0);
+              return goesWell ? Future.succeededFuture() : Future.failedFuture(MEANT);
             });
   }
 
+  /** The member has left. */
+  void closed() {
+    closed = true;
+    if (running.get() > 0 && !group.shaken) {
+      model.fault(Promise.CLOSED, group + ": a member has left while " + running + " run");
+    }
+  }
+
+  /** How many messages the member has finished. */
+  int well() {
+    return well.get();
+  }
+
   /** Takes one message at a time. */
-  private final class Single implements ConsumerHandler {
+  private class Single implements ConsumerHandler {
     @Override
     public Future<Void> handle(Delivery delivery) {
       return Handlers.this.handle(delivery);
@@ -105,17 +141,20 @@ final class Handlers {
     public void onDeclined(Delivery delivery) {
       model.declined(group, Content.id(delivery.message()));
     }
+
+    @Override
+    public void onDropped(Delivery delivery) {
+      model.declined(group, Content.id(delivery.message()));
+    }
   }
 
   /** Takes batches; one that has a message that fails, fails whole. */
-  private final class Batches implements ConsumerHandler {
-    @Override
-    public Future<Void> handle(Delivery delivery) {
-      return Handlers.this.handle(delivery);
-    }
-
+  private final class Batches extends Single {
     @Override
     public Future<Void> handleBatch(List<Delivery> batch) {
+      if (batch.isEmpty() || batch.size() > Kind.BATCH_MESSAGES) {
+        model.fault(Promise.BATCH, group + " got a batch of " + batch.size());
+      }
       for (Delivery each : batch) {
         Sent sent = model.sent(Content.id(each.message()));
         if (sent == null || sent.poison || sent.flaky) {
@@ -126,8 +165,22 @@ final class Handlers {
     }
   }
 
+  /** Publishes what it gets. */
+  private final class Publisher extends Single {
+    @Override
+    public Future<Void> handle(Delivery delivery, MessageContext context) {
+      context.publish(outputs, delivery.message());
+      return handle(delivery);
+    }
+
+    @Override
+    public boolean usesContext() {
+      return true;
+    }
+  }
+
   /** Keeps the numbers that it has handled as state. */
-  private class Keeper implements ConsumerHandler {
+  private class Keeper extends Single {
     final Map<String, Set<Integer>> states = new HashMap<>();
 
     @Override
@@ -175,7 +228,7 @@ final class Handlers {
     final Future<Void> handleWith(Set<Integer> ids, Delivery delivery) {
       int id = Content.id(delivery.message());
       if (ids == null) {
-        model.fault(Promise.STATE_COMES_ALONG, group + ": before onAssign: " + delivery);
+        model.fault(Promise.ASSIGNED_FIRST, group + ": before onAssign: " + delivery);
       } else if (ids.contains(id)) {
         model.fault(Promise.STATE_IS_EXACT, group + ": in its state already: " + model.sent(id));
       }

@@ -1,5 +1,6 @@
 package dev.evenkeel.model;
 
+import dev.evenkeel.model.UserModel.Got;
 import dev.evenkeel.model.UserModel.Group;
 import dev.evenkeel.model.UserModel.Sent;
 import io.vertx.core.Future;
@@ -9,12 +10,17 @@ import java.net.http.HttpResponse;
 import java.nio.charset.StandardCharsets;
 import java.util.Base64;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 
 /** A member of a group that consumes over HTTP: it opens a session again when one has ended. */
 final class HttpMember {
   private static final int TRIES = 60;
+
+  /** In an answer, if the request says nothing. */
+  private static final int MESSAGES_MAX = 32;
 
   private final HttpUser http;
   private final UserModel model;
@@ -24,6 +30,9 @@ final class HttpMember {
   private final io.vertx.core.Promise<Void> left = io.vertx.core.Promise.promise();
   private volatile boolean leaves;
   private String session;
+
+  /** What the session has got. */
+  private final Set<String> got = new HashSet<>();
 
   HttpMember(HttpUser http, UserModel model, Group group, String name, List<String> topics) {
     this.http = http;
@@ -39,6 +48,7 @@ final class HttpMember {
     for (int tries = TRIES; tries > 0 && !leaves; tries--) {
       HttpResponse<String> answer = http.send("POST", sessions, group.kind.session(name, topics));
       if (answer != null && answer.statusCode() == 201) {
+        got.clear();
         session = sessions + "/" + new JsonObject(answer.body()).getString("session");
         return true;
       }
@@ -63,6 +73,7 @@ final class HttpMember {
       while (!leaves) {
         HttpResponse<String> answer =
             http.send("GET", session + "/messages?waitMs=300&again=" + again, null);
+        boolean repeats = again;
         again = answer == null;
         if (answer != null && answer.statusCode() == 404) {
           again = false;
@@ -72,7 +83,7 @@ final class HttpMember {
         } else if (answer == null || answer.statusCode() != 200) {
           HttpUser.pause();
         } else {
-          handle(new JsonObject(answer.body()).getJsonArray("messages"), again);
+          handle(new JsonObject(answer.body()).getJsonArray("messages"), repeats);
         }
       }
       http.send("DELETE", session, null);
@@ -81,19 +92,36 @@ final class HttpMember {
     }
   }
 
-  private void handle(JsonArray messages, boolean again) {
+  private void handle(JsonArray messages, boolean repeats) {
+    if (messages.size() > MESSAGES_MAX) {
+      model.fault(Promise.HTTP_AGAIN, name + " got " + messages.size() + " messages");
+    }
     JsonArray done = new JsonArray();
     JsonArray failed = new JsonArray();
     for (Object each : messages) {
       JsonObject message = (JsonObject) each;
+      String place =
+          message.getString("topic")
+              + message.getInteger("shard")
+              + "/"
+              + message.getLong("offset");
+      boolean first =
+          got.add(place + message.getLong("epoch") + " " + message.getInteger("attempt"));
+      if (!first && !repeats && !group.shaken && !group.replayed) {
+        model.fault(Promise.HTTP_AGAIN, name + " of " + group + " got again " + each);
+      }
       int id = Integer.parseInt(message.getJsonObject("headers").getString(Content.ID));
       Boolean well =
           model.begins(
               group,
               id,
               isIntact(model.sent(id), message),
-              message.getInteger("shard"),
-              message.getLong("offset"),
+              new Got(
+                  name,
+                  message.getInteger("shard"),
+                  message.getLong("offset"),
+                  message.getLong("epoch"),
+                  message.getInteger("attempt")),
               System.currentTimeMillis());
       JsonObject result =
           new JsonObject()
@@ -101,9 +129,10 @@ final class HttpMember {
               .put("shard", message.getInteger("shard"))
               .put("offset", message.getLong("offset"))
               .put("epoch", message.getLong("epoch"));
-      (well != null && well ? done : failed).add(result);
+      boolean goesWell = well != null && well;
+      (goesWell ? done : failed).add(goesWell ? result : result.put("error", Handlers.MEANT));
       if (well != null) {
-        model.ends(group, id, well);
+        model.ends(group, name, id, well);
       }
     }
     if (!messages.isEmpty()) {
@@ -127,7 +156,8 @@ final class HttpMember {
         text != null
             ? text.getBytes(StandardCharsets.UTF_8)
             : Base64.getDecoder().decode(message.getString("payloadBase64"));
-    return Content.isIntact(sent, message.getString("key"), headers, payload);
+    return Content.isIntact(
+        sent, message.getString("key"), message.getLong("timestamp"), headers, payload);
   }
 
   Future<Void> leave() {

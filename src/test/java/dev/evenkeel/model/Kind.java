@@ -5,6 +5,7 @@ import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.Order;
+import dev.evenkeel.client.ConsumerOptions.OverRate;
 import dev.evenkeel.client.ConsumerOptions.Strategy;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.MessageFilter;
@@ -56,7 +57,23 @@ public record Kind(
     NONE,
     RATE,
     KEY_RATE,
-    GROUP_RATE
+    /** What is over the rate of its key is dropped. */
+    DROP_NEWEST,
+    DROP_OLDEST,
+    GROUP_RATE;
+
+    boolean ofKeys() {
+      return this == KEY_RATE || drops();
+    }
+
+    boolean drops() {
+      return this == DROP_NEWEST || this == DROP_OLDEST;
+    }
+
+    /** What there is with this order: where nothing passes what waits, nothing is dropped. */
+    Limit with(Order order) {
+      return drops() && order == Order.SHARD ? KEY_RATE : this;
+    }
   }
 
   /** Each key in its order, from the beginning, and nothing else. */
@@ -76,6 +93,11 @@ public record Kind(
   /** The header that filters look at. */
   public static final String TAG = "tag";
 
+  static final int BATCH_MESSAGES = 8;
+
+  /** In mode level. */
+  static final int RANGE = 10;
+
   public static final Rate RATE = new Rate(100, 1_000);
   private static final Rate KEY_RATE = new Rate(20, 1_000);
   private static final List<Long> RETRY_DELAYS_MILLIS = List.of(50L, 150L);
@@ -87,7 +109,7 @@ public record Kind(
     String tag = random.nextInt(4) == 0 ? "a" : null;
     boolean pattern = random.nextInt(4) == 0;
     int mode = random.nextInt(20);
-    Limit limit = random.nextInt(4) == 0 ? Limit.values()[1 + random.nextInt(3)] : Limit.NONE;
+    Limit limit = random.nextInt(4) == 0 ? Limit.values()[1 + random.nextInt(5)] : Limit.NONE;
     if (mode < 4) {
       return new Kind(
           Mode.LEVEL,
@@ -110,7 +132,7 @@ public record Kind(
           pattern,
           Handling.SINGLE,
           Dedup.OFF,
-          limit,
+          limit.with(Order.SHARD),
           false,
           false);
     }
@@ -124,7 +146,7 @@ public record Kind(
           pattern,
           random.nextInt(3) == 0 ? Handling.WORKER : Handling.SINGLE,
           Dedup.OFF,
-          limit,
+          limit.with(order),
           false,
           false);
     }
@@ -147,13 +169,32 @@ public record Kind(
     boolean alone = handling == Handling.SINGLE || handling == Handling.WORKER;
     Dedup dedup = alone && random.nextInt(2) == 0 ? Dedup.KEY : Dedup.OFF;
     boolean care = handling != Handling.AT_MOST_ONCE && random.nextInt(4) == 0;
-    Limit goes = batches && limit == Limit.KEY_RATE ? Limit.NONE : limit;
+    Limit goes =
+        batches && limit.ofKeys()
+            ? Limit.NONE
+            : limit.with(dedup == Dedup.OFF ? order : Order.SHARD);
     return new Kind(
         Mode.SHARDED, order, earliest, tag, pattern, handling, dedup, goes, false, care);
   }
 
   public boolean keepsOrder() {
-    return mode == Mode.SHARDED && order != Order.NONE && dedup == Dedup.OFF;
+    boolean leavesOut = dedup != Dedup.OFF || limit.drops();
+    return mode != Mode.LEVEL && order != Order.NONE && !leavesOut;
+  }
+
+  /** Whether what was finished comes again only after a crash or at somebody's request. */
+  boolean repeatsNothing() {
+    return limit == Limit.NONE && (mode != Mode.BROADCAST || order == Order.SHARD);
+  }
+
+  /** Whether what has not begun is not committed. */
+  boolean commitsInOrder() {
+    boolean keepsPlaces = mode == Mode.LEVEL || mode != Mode.BROADCAST && order == Order.SHARD;
+    return keepsPlaces && !atMostOnce();
+  }
+
+  Rate rate() {
+    return limit.ofKeys() ? KEY_RATE : RATE;
   }
 
   public boolean keepsState() {
@@ -204,6 +245,9 @@ public record Kind(
             .put("expiresMs", 5_000);
     if (mode == Mode.SHARDED) {
       json.put("order", word(order));
+    }
+    if (mode == Mode.LEVEL) {
+      json.put("range", RANGE);
     }
     return tag == null ? json : json.put("filter", new JsonArray().add(filter()));
   }
@@ -259,7 +303,10 @@ public record Kind(
     if (mode == Mode.SHARDED || mode == Mode.BROADCAST) {
       options.setOrder(order);
     }
-    if (triesAgain()) {
+    if (mode == Mode.LEVEL) {
+      options.setRange(RANGE);
+    }
+    if (!atMostOnce()) {
       options.setRetryDelaysMillis(RETRY_DELAYS_MILLIS);
     }
     if (tag != null) {
@@ -275,7 +322,7 @@ public record Kind(
       options.setCrashesMax(3);
     }
     switch (handling) {
-      case BATCHES -> options.setBatchMessages(8);
+      case BATCHES -> options.setBatchMessages(BATCH_MESSAGES);
       case WORKER -> options.setWorker(true);
       case AT_MOST_ONCE -> options.setDelivery(DeliveryPolicy.AT_MOST_ONCE);
       case EXACT_STATE, EXACT_OUTPUTS -> options.setDelivery(DeliveryPolicy.EFFECTIVELY_ONCE);
@@ -284,6 +331,8 @@ public record Kind(
     switch (limit) {
       case RATE -> options.setRate(RATE);
       case KEY_RATE -> options.setKeyRate(KEY_RATE);
+      case DROP_NEWEST -> options.setKeyRate(KEY_RATE).setOverRate(OverRate.DROP_NEWEST);
+      case DROP_OLDEST -> options.setKeyRate(KEY_RATE).setOverRate(OverRate.DROP_OLDEST);
       case GROUP_RATE -> options.setGroupRate(RATE);
       default -> {}
     }

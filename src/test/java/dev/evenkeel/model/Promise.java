@@ -10,26 +10,20 @@ public enum Promise {
 
   STORED_ONCE("applications/produce.md", "Repeats do not duplicate or reorder messages"),
   REFUSED("applications/produce.md", "`TOO_LARGE`, `INVALID`, `UNKNOWN_TOPIC` | no"),
-  SENT_IN_ORDER("applications/produce.md", "in the order in which they were sent", Promise.NOBODY),
-  ONE_SHARD_A_KEY(
-      "applications/produce.md", "Messages of one key stay in one shard", Promise.NOBODY),
-  CONTENT("index.md", "send and consume my first messages"),
-  QUOTA("operate/quotas.md", "Over any 30 s, a quota holds within 5 %", Promise.NOBODY),
+  SENT_IN_ORDER("applications/produce.md", "in the order in which they were sent"),
+  ONE_SHARD_A_KEY("applications/produce.md", "Messages of one key stay in one shard"),
+  CONTENT("applications/consume.md", "has the `key()`, the `headers()`, the `timestampMillis()`"),
 
   IN_TIME("delay.md", "Not before its time,"),
-  DELAYED_ORDER("delay.md", "the one that is due first is delivered first", Promise.NOBODY),
-  TIMESTAMP("delay.md", "The message keeps the timestamp of its sending.", Promise.NOBODY),
+  DELAYED_ORDER("delay.md", "the one that is due first is delivered first"),
   CANCELLED("delay.md", "After the answer, no consumer gets the message."),
-  CANCELLED_OR_DELIVERED(
-      "delay.md", "either the message is delivered, or it is cancelled", Promise.NOBODY),
-  DELAYED_LIST(
-      "delay.md", "A list has the messages of all shards, the first due first.", Promise.NOBODY),
+  CANCELLED_OR_DELIVERED("delay.md", "either the message is delivered, or it is cancelled"),
+  DELAYED_LIST("delay.md", "A list has the messages of all shards, the first due first."),
 
   NOTHING_IS_LOST("at-least-once.md", "No message is ever missing, but a message may come twice."),
   NOT_AGAIN(
       "at-least-once.md",
-      "a shard moves, or the consumer is closed | nothing comes again, with two",
-      Promise.NOBODY),
+      "a shard moves, or the consumer is closed | nothing comes again, with two"),
   AT_MOST_ONCE("at-most-once.md", "A message may be missing, but it never comes twice."),
   FROM_LATEST("applications/consume.md", "where a new group begins"),
   FILTERED("applications/consume.md", "Nodes leave out the other messages"),
@@ -37,74 +31,44 @@ public enum Promise {
   ORDER_OF_SHARDS(
       "applications/consume.md", "`shard` | it handles one message of a shard after another"),
   ORDER_OF_KEYS("applications/consume.md", "`key` | it handles one message of a key after another"),
-  PARALLEL(
-      "applications/consume.md",
-      "how many handlers run at once at most, over all shards",
-      Promise.NOBODY),
-  BATCH("applications/consume.md", "at least one, and at most `batchMessages`", Promise.NOBODY),
-  EPOCHS_GROW(
-      "applications/consume.md",
-      "`delivery.epoch()` grows with each owner of a shard.",
-      Promise.NOBODY),
-  CLOSED(
-      "applications/consume.md",
-      "waits for the handlers that run, commits, releases",
-      Promise.NOBODY),
+  PARALLEL("applications/consume.md", "how many handlers run at once at most, over all shards"),
+  BATCH("applications/consume.md", "at least one, and at most `batchMessages`"),
+  EPOCHS_GROW("applications/consume.md", "`delivery.epoch()` grows with each owner of a shard."),
+  CLOSED("applications/consume.md", "waits for the handlers that run, commits, releases"),
   PAUSED("command-line/groups.md", "From then on, no handler starts."),
 
   ATTEMPTS("command-line/failures.md", "With n pauses, a message is tried n + 1 times."),
-  ATTEMPT_NUMBERS(
-      "applications/consume.md",
-      "`delivery.attempt()` counts the attempts, from 1.",
-      Promise.NOBODY),
-  DEAD_LETTERS(
-      "command-line/dead-letters.md", "because every attempt to handle it failed", Promise.NOBODY),
-  LETTER_FACTS("http/dead-letters.md", "How often the group tried the message.", Promise.NOBODY),
+  ATTEMPT_NUMBERS("applications/consume.md", "`delivery.attempt()` counts the attempts, from 1."),
+  DEAD_LETTERS("command-line/dead-letters.md", "because every attempt to handle it failed"),
+  LETTER_FACTS("http/dead-letters.md", "How often the group tried the message."),
   SKIPPED_IS_SAID(
-      "operate/retention.md",
-      "the topic counts them in `messagesDropped`, and each such group",
-      Promise.NOBODY),
+      "operate/retention.md", "the topic counts them in `messagesDropped`, and each such group"),
 
   STATE_COMES_ALONG(
       "applications/state.md", "What `onRelease` returns on one member is what `onAssign` gets"),
-  ASSIGNED_FIRST(
-      "applications/state.md",
-      "`onAssign` is called before the first message of a",
-      Promise.NOBODY),
+  ASSIGNED_FIRST("applications/state.md", "`onAssign` is called before the first message of a"),
   STATE_IS_EXACT("effectively-once.md", "is as if the message came once"),
   OUTPUTS("applications/state.md", "sent when its future has succeeded"),
   OUTPUTS_ONCE("applications/state.md", "An input that comes again publishes nothing twice"),
-  OUTPUTS_IN_ORDER(
-      "at-least-once.md", "in the log only once, and in the order of the inputs", Promise.NOBODY),
-  NO_OUTPUTS("applications/state.md", "If the future fails, nothing is published.", Promise.NOBODY),
+  OUTPUTS_IN_ORDER("at-least-once.md", "in the log only once, and in the order of the inputs"),
+  NO_OUTPUTS("applications/state.md", "If the future fails, nothing is published."),
 
   DEDUP_ONE("dedup.md", "For each key, at most one message works and one waits."),
-  DEDUP_LATER(
-      "dedup.md", "The waiting message of its key starts after it was declined.", Promise.NOBODY),
-  DEDUP_EMPTY(
-      "dedup.md", "A key costs nothing while no message works or waits for it.", Promise.NOBODY),
+  DEDUP_LATER("dedup.md", "The waiting message of its key starts after it was declined."),
+  DEDUP_EMPTY("dedup.md", "A key costs nothing while no message works or waits for it."),
   RATE("rates.md", "In any time t, at most `number × (1 + t / period)` messages begin."),
-  LEVEL(
-      "level.md",
-      "any two live members differ by at most `range` finished messages",
-      Promise.NOBODY),
-  TERMS_GROW("singleton.md", "Each leader has a higher term than the one before", Promise.NOBODY),
-  ENDS_FIRST("singleton.md", "The former leader ends first.", Promise.NOBODY),
-  EPOCH_OF_BROADCAST("broadcast.md", "The `epoch` of every message is 1", Promise.NOBODY),
+  RATE_DROPS("rates.md", "so a message runs after the last one of a flood"),
+  LEVEL("level.md", "any two live members differ by at most `range` finished messages"),
+  TERMS_GROW("singleton.md", "Each leader has a higher term than the one before"),
+  ENDS_FIRST("singleton.md", "The former leader ends first."),
+  EPOCH_OF_BROADCAST("broadcast.md", "The `epoch` of every message is 1"),
 
-  HTTP_AGAIN(
-      "http/consume.md",
-      "gives again what the session has got and has no result for",
-      Promise.NOBODY),
+  HTTP_AGAIN("http/consume.md", "gives again what the session has got and has no result for"),
   ANSWERS("applications/administer.md", "a request takes up to about 30 s"),
-  TOPICS_AGREE(
-      "applications/administer.md", "creates, lists, describes and deletes topics", Promise.NOBODY),
-  COMMITTED("command-line/groups.md", "the offset where the next owner begins", Promise.NOBODY),
-  CONSUMED(
-      "command-line/groups.md",
-      "the messages that the member has finished since it joined",
-      Promise.NOBODY),
-  LAG("command-line/groups.md", "`LAG` | the messages that are not finished", Promise.NOBODY),
+  TOPICS_AGREE("applications/administer.md", "creates, lists, describes and deletes topics"),
+  COMMITTED("command-line/groups.md", "the offset where the next owner begins"),
+  CONSUMED("command-line/groups.md", "the messages that the member has finished since it joined"),
+  LAG("command-line/groups.md", "`LAG` | the messages that are not finished"),
 
   // ---- Other pages say the same in other words.
 
@@ -116,6 +80,7 @@ public enum Promise {
   LEADER_RATES("singleton.md", "Rates work in this mode.", RATE),
   LEVEL_LEAVES("level.md", "gives the rest back; no message comes twice", NOT_AGAIN),
   LEVEL_COMMANDS("command-line/consume-modes.md", "two members never differ by more", LEVEL),
+  TIMESTAMP("delay.md", "The message keeps the timestamp of its sending.", CONTENT),
   DELAYED_ONCE("delay.md", "A delayed message enters its shard once", STORED_ONCE),
   DELAYED_SHARD("delay.md", "The shard is chosen when the message is sent.", ONE_SHARD_A_KEY),
   AT_LEAST_ONCE_COMMANDS(
@@ -361,13 +326,13 @@ public enum Promise {
       "rates.md",
       "A declined message takes no token",
       "client.internal.admission.RatesWithDedupTest"),
-  RATE_DROPS("rates.md", "one message always waits", "client.internal.admission.RateGateTest"),
   RATE_WAITERS(
       "rates.md",
       "at most 1,000 messages wait for their rate",
       "client.internal.admission.RateGateTest"),
   NO_KEY_STARVES("rates.md", "no key starves", "client.internal.admission.RateGateTest"),
   GROUP_RATE("rates.md", "over 30 s it holds within 5 %", "functional.QuotasIT"),
+  QUOTA("operate/quotas.md", "Over any 30 s, a quota holds within 5 %", "functional.QuotasIT"),
   QUOTA_COSTS("operate/quotas.md", "What is refused costs nothing.", "broker.quota.QuotaGateTest"),
   QUOTA_SENDERS("operate/quotas.md", "Senders share a quota.", "broker.QuotaSendersTest"),
 

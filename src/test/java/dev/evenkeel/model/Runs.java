@@ -21,7 +21,8 @@ import java.util.function.LongPredicate;
 final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final Duration SHRINK_PATIENCE = Duration.ofSeconds(20);
-  private static final long SHRINK_NANOS_MAX = TimeUnit.MINUTES.toNanos(5);
+  private static final long SHRINK_NANOS_MAX =
+      TimeUnit.SECONDS.toNanos(Long.getLong("evenkeel.model.shrinkSeconds", 300));
 
   private final Place place;
   private final Path directory;

@@ -104,11 +104,15 @@ final class Sender {
       underWay.add(
           producer
               .compose(by -> due == null ? by.send(message) : by.sendAt(message, due))
-              .onSuccess(at -> model.stored(sent, at.shard(), at.offset(), at.delayedId()))
+              .onSuccess(at -> stored(sent, at.shard(), at.offset(), at.delayedId()))
               .onFailure(why -> notSent(sent, RefusedException.of(why)))
               .otherwiseEmpty());
     }
     return true;
+  }
+
+  private void stored(Sent sent, int shard, long offset, String delayedId) {
+    model.stored(sent, shard, offset, delayedId, System.currentTimeMillis());
   }
 
   private void notSent(Sent sent, RefusedException why) {
@@ -129,6 +133,7 @@ final class Sender {
       byte[] payload = Content.payload(sent, false);
       JsonObject headers = new JsonObject().put(Content.ID, "" + sent.id).put(Kind.TAG, sent.tag);
       JsonObject json = new JsonObject().put("headers", headers);
+      json.put("timestamp", Content.timestampMillis(sent));
       json.put("payload", new String(payload, StandardCharsets.UTF_8));
       body.add(sent.key == null ? json : json.put("key", sent.key));
     }
@@ -139,7 +144,7 @@ final class Sender {
       JsonArray results = new JsonArray(answer.body());
       for (int i = 0; i < all.size(); i++) {
         JsonObject at = results.getJsonObject(i);
-        model.stored(all.get(i), at.getInteger("shard"), at.getLong("offset"), null);
+        stored(all.get(i), at.getInteger("shard"), at.getLong("offset"), null);
       }
       return;
     }

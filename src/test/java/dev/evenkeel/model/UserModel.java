@@ -3,15 +3,15 @@ package dev.evenkeel.model;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.Order;
-import java.util.ArrayDeque;
+import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
-import java.util.Deque;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
 /**
  * What a user may expect of the product: a topic is a list of messages, a group is what it has
@@ -23,11 +23,8 @@ public final class UserModel {
   /** How long after the answer to a pause handlers may still begin, in milliseconds. */
   private static final long PAUSE_MILLIS_MAX = 3_000;
 
-  /** Over so many milliseconds rates are looked at. */
-  private static final long RATE_MILLIS = 3_000;
-
-  /** Tokens that members keep for a moment, and clocks, allow so much more. */
-  private static final double RATE_SLACK = 1.25;
+  /** Due times are rounded up to steps of so many milliseconds. */
+  private static final long DUE_STEP_MILLIS = 10;
 
   /** What is known of a message that was sent. */
   public enum Fate {
@@ -49,6 +46,15 @@ public final class UserModel {
     public boolean limited;
 
     public boolean deleted;
+
+    /** How many shards take messages; null: it is not known. */
+    public Integer shardsNow;
+
+    /** How often it got other shards, at most, and once more. */
+    public int layouts = 1;
+
+    /** The shards of each key. */
+    private final Map<String, Set<Integer>> shards = new HashMap<>();
 
     public Topic(String name) {
       this.name = name;
@@ -81,6 +87,7 @@ public final class UserModel {
 
     private final long askedAt;
     private long storedAt = Long.MAX_VALUE;
+    private long storedMillis = Long.MAX_VALUE;
     public Fate fate = Fate.SENDING;
 
     /** Its place once it is in a shard, or -1. */
@@ -93,6 +100,9 @@ public final class UserModel {
 
     /** Somebody asked to cancel it. */
     public boolean cancelAsked;
+
+    /** Nobody knows whether that was done. */
+    private boolean cancelUnsure;
 
     /** It was cancelled: nobody gets it. */
     private boolean cancelled;
@@ -129,6 +139,18 @@ public final class UserModel {
     }
   }
 
+  /** How a handler got a message. */
+  public record Got(String member, int shard, long offset, long epoch, int attempt) {}
+
+  /** A shard that a group reads. */
+  private record Shard(Topic topic, int number) {}
+
+  /** From a shard of inputs to one of outputs. */
+  private record Way(Shard from, int to) {}
+
+  /** Who got a shard last, and under which epoch; or who led, and at which term. */
+  private record Owner(String member, long epoch) {}
+
   /** From where a group reads a topic. */
   private record Floor(boolean earliest, long askedAt, long doneAt) {}
 
@@ -141,6 +163,9 @@ public final class UserModel {
 
     /** When it was finished last, or -1. */
     private long doneAt = -1;
+
+    /** A handler ended well. */
+    private boolean well;
 
     private long declinedAt = -1;
 
@@ -169,7 +194,18 @@ public final class UserModel {
     /** When pauses were answered, in milliseconds of the wall clock, by topic; null: of all. */
     private final Map<Topic, Long> paused = new HashMap<>();
 
-    private final Deque<Long> begunMillis = new ArrayDeque<>();
+    private final Map<String, Bucket> buckets = new HashMap<>();
+    private final Map<Shard, Owner> owners = new HashMap<>();
+    private final Map<Shard, Long> committed = new HashMap<>();
+    private final Levels levels = new Levels();
+
+    /** Where what was published is, by the offset of its input. */
+    private final Map<Way, TreeMap<Long, Long>> published = new HashMap<>();
+
+    /** In mode singleton: who leads, or led last. */
+    private Owner leader;
+
+    private boolean leads;
 
     /** The states of shards that members own. */
     private final Map<String, Kept> kept = new HashMap<>();
@@ -182,12 +218,23 @@ public final class UserModel {
     /** Offsets were reset: what was done may come again. */
     private boolean reset;
 
+    /** Dead letters were put back, and begin anew. */
+    public boolean replayed;
+
     /** Members consume over HTTP: between an answer and its reader there is time. */
     boolean overHttp;
 
     public Group(String name, Kind kind) {
       this.name = name;
       this.kind = kind;
+    }
+
+    /** The group of this name and kind that comes after it is deleted. */
+    public Group next() {
+      Group next = new Group(name, kind);
+      next.leader = leader;
+      next.owners.putAll(owners);
+      return next;
     }
 
     public Set<Topic> topics() {
@@ -231,9 +278,11 @@ public final class UserModel {
    * @param offset -1: it is not known
    * @param delayedId null: it has its place
    */
-  public synchronized void stored(Sent sent, int shard, long offset, String delayedId) {
+  public synchronized void stored(
+      Sent sent, int shard, long offset, String delayedId, long nowMillis) {
     sent.fate = Fate.STORED;
     sent.storedAt = moment();
+    sent.storedMillis = nowMillis;
     sent.delayedId = delayedId;
     if (delayedId == null && offset >= 0) {
       at(sent, shard, offset);
@@ -244,16 +293,66 @@ public final class UserModel {
     if (sent.offset >= 0 && (sent.shard != shard || sent.offset != offset)) {
       fault(Promise.STORED_ONCE, sent + " is also at " + shard + "/" + offset);
     }
+    boolean first = sent.offset < 0;
     sent.shard = shard;
     sent.offset = offset;
+    if (first) {
+      checkPlace(sent);
+    }
+  }
+
+  private void checkPlace(Sent sent) {
+    Topic topic = sent.topic;
+    if (sent.key != null) {
+      Set<Integer> shards = topic.shards.computeIfAbsent(sent.key, any -> new HashSet<>());
+      shards.add(sent.shard);
+      if (shards.size() > topic.layouts) {
+        fault(Promise.ONE_SHARD_A_KEY, sent + ": its key is in " + shards);
+      }
+    }
+    for (Sent other : topic.messages) {
+      if (other.shard == sent.shard && other.offset >= 0 && other != sent) {
+        Sent before = other.offset < sent.offset ? other : sent;
+        Sent after = before == sent ? other : sent;
+        if (wereSentOneAfterTheOther(after, before)) {
+          fault(Promise.SENT_IN_ORDER, before + " is before " + after);
+        } else if (isDueFirst(after, before)) {
+          fault(Promise.DELAYED_ORDER, before + " is before " + after);
+        }
+      }
+    }
+  }
+
+  /** Whether one producer sent both. */
+  private static boolean wereSentOneAfterTheOther(Sent one, Sent other) {
+    boolean sameTime = one.dueMillis == other.dueMillis;
+    boolean sameWay = one.way.equals(other.way) && one.fate == other.fate;
+    return one.id < other.id && sameTime && sameWay && one.key != null && one.key.equals(other.key);
+  }
+
+  /** Whether one was due before the other, and waited with it. */
+  private static boolean isDueFirst(Sent one, Sent other) {
+    return one.topic.layouts == 1
+        && one.delayedId != null
+        && other.delayedId != null
+        && one.dueMillis + DUE_STEP_MILLIS <= other.dueMillis
+        && one.storedMillis < other.dueMillis;
   }
 
   public synchronized void notStored(Sent sent, boolean perhaps) {
     sent.fate = perhaps ? Fate.UNKNOWN : Fate.REFUSED;
   }
 
-  public synchronized void cancelled(Sent sent, boolean done) {
-    sent.cancelled |= done;
+  /**
+   * @param done null: it is not known
+   */
+  public synchronized void cancelled(Sent sent, Boolean done) {
+    sent.cancelled |= done != null && done;
+    sent.cancelUnsure |= done == null;
+  }
+
+  public synchronized boolean isCancelled(Sent sent) {
+    return sent.cancelled;
   }
 
   /** A message, or null. */
@@ -276,6 +375,7 @@ public final class UserModel {
   /** A reset may have been done or not: any message may come again, and none must. */
   public synchronized void unsure(Group group, Topic topic) {
     group.floors.put(topic, new Floor(false, 0, Long.MAX_VALUE));
+    group.committed.clear();
     group.reset = true;
   }
 
@@ -283,6 +383,7 @@ public final class UserModel {
   public synchronized void forgets(Group group, Topic topic) {
     group.floors.remove(topic);
     group.works.keySet().removeIf(sent -> sent.topic == topic);
+    group.committed.keySet().removeIf(shard -> shard.topic == topic);
     group.shaken = true;
   }
 
@@ -302,6 +403,7 @@ public final class UserModel {
   }
 
   public synchronized void lettersTouched(Group group) {
+    group.replayed = true;
     for (Map.Entry<Sent, Work> each : group.works.entrySet()) {
       each.getValue().letterTouched |= each.getKey().poison || group.kind.care();
     }
@@ -315,23 +417,24 @@ public final class UserModel {
    * @param intact key and payload are those that were sent
    * @return whether it is to end well; null: the message is not known
    */
-  public synchronized Boolean begins(
-      Group group, int id, boolean intact, int shard, long offset, long nowMillis) {
+  public synchronized Boolean begins(Group group, int id, boolean intact, Got got, long nowMillis) {
     Sent sent = byId.get(id);
     if (sent == null) {
       fault(Promise.CONTENT, group + " got a message that nobody sent: " + id);
       return null;
     }
-    at(sent, shard, offset);
+    at(sent, got.shard, got.offset);
     Work work = group.works.computeIfAbsent(sent, any -> new Work());
     if (!intact) {
       fault(Promise.CONTENT, group + " got " + sent + " with another key or payload");
     }
     check(group, sent, work, nowMillis);
+    checkGot(group, sent, work, got);
+    checkRate(group, sent, got, nowMillis);
+    group.levels.begins(got.member);
     work.begun++;
     work.lastBegunAt = moment();
     work.running++;
-    checkRate(group, nowMillis);
     return !(sent.poison || sent.flaky && work.failures == 0);
   }
 
@@ -362,8 +465,11 @@ public final class UserModel {
     if (kind.atMostOnce() && work.begun > 0 && !group.reset) {
       fault(Promise.AT_MOST_ONCE, who + " again");
     }
+    boolean plain = isPlain(group, work);
+    if (work.well && plain && kind.repeatsNothing()) {
+      fault(Promise.NOT_AGAIN, who + ", which it had finished");
+    }
     int attempts = kind.attempts() + (kind.mode() == Mode.LEVEL ? 1 : 0);
-    boolean plain = !group.shaken && !group.reset && !work.letterTouched;
     if (kind.triesAgain() && plain && work.failures >= attempts) {
       fault(Promise.ATTEMPTS, who + " after " + work.failures + " attempts have failed");
     }
@@ -411,33 +517,135 @@ public final class UserModel {
         });
   }
 
-  private void checkRate(Group group, long nowMillis) {
-    if (group.kind.limit() != Kind.Limit.GROUP_RATE) {
+  /** Its epoch and its attempt are as they must be. */
+  private void checkGot(Group group, Sent sent, Work work, Got got) {
+    String who = group + " got " + sent + " as " + got;
+    if (group.kind.mode() == Mode.BROADCAST) {
+      if (got.epoch != 1) {
+        fault(Promise.EPOCH_OF_BROADCAST, who);
+      }
       return;
     }
-    Deque<Long> begun = group.begunMillis;
-    begun.addLast(nowMillis);
-    while (begun.getFirst() < nowMillis - RATE_MILLIS) {
-      begun.removeFirst();
+    Owner former =
+        group.owners.put(new Shard(sent.topic, got.shard), new Owner(got.member, got.epoch));
+    if (former != null && !isAfter(group, former, got)) {
+      fault(Promise.EPOCHS_GROW, who + " after " + former);
     }
-    double most = Kind.RATE.permits() * (RATE_MILLIS / 1_000.0 + 1) * RATE_SLACK;
-    if (begun.size() > most) {
-      fault(Promise.RATE, group + " began " + begun.size() + " messages in " + RATE_MILLIS + " ms");
-      begun.clear();
+    int expected = group.kind.triesAgain() ? work.failures + 1 : 1;
+    boolean lower = got.attempt < expected && group.kind.mode() != Mode.LEVEL;
+    if (isPlain(group, work) && (got.attempt > expected || lower)) {
+      fault(Promise.ATTEMPT_NUMBERS, who + " instead of " + expected);
     }
   }
 
-  public synchronized void ends(Group group, int id, boolean well) {
+  /** Whether its epoch is that of the same owner, or a higher one. */
+  private static boolean isAfter(Group group, Owner former, Got got) {
+    boolean sameOwner = former.member.equals(got.member) || group.kind.mode() == Mode.LEVEL;
+    return got.epoch > former.epoch || got.epoch == former.epoch && sameOwner || group.shaken;
+  }
+
+  /** Nothing has happened by which messages may come again. */
+  private static boolean isPlain(Group group, Work work) {
+    return !group.shaken && !group.reset && !work.letterTouched;
+  }
+
+  private void checkRate(Group group, Sent sent, Got got, long nowMillis) {
+    // Buckets are of a member, or of a key as long as a member has its shard.
+    String whose =
+        switch (group.kind.limit()) {
+          case NONE -> null;
+          case GROUP_RATE -> "";
+          case RATE -> got.member;
+          case KEY_RATE, DROP_NEWEST, DROP_OLDEST ->
+              sent.key == null ? null : got.epoch + got.member + sent.topic + " " + sent.key;
+        };
+    if (whose != null
+        && !group
+            .buckets
+            .computeIfAbsent(whose, any -> new Bucket())
+            .begins(group.kind.rate(), nowMillis)) {
+      fault(Promise.RATE, group + " begins more than it may: " + sent);
+    }
+  }
+
+  public synchronized void ends(Group group, String member, int id, boolean well) {
     Work work = group.works.get(byId.get(id));
     if (work == null) {
       return;
     }
     work.running--;
+    work.well |= well;
     if (!well) {
       work.failures++;
     }
+    if (well && group.kind.mode() == Mode.LEVEL && !group.overHttp) {
+      long ahead = group.levels.finishes(member);
+      if (ahead > Kind.RANGE && !group.shaken) {
+        fault(Promise.LEVEL, member + " of " + group + " is ahead by " + ahead);
+      }
+    }
     if (well || !group.kind.triesAgain()) {
       work.doneAt = moment();
+    }
+  }
+
+  /** A member asks to join. */
+  public synchronized void joins(Group group, String member) {
+    group.levels.joins(member);
+  }
+
+  /** A member asks to leave. */
+  public synchronized void leaves(Group group, String member) {
+    group.levels.leaves(member);
+  }
+
+  /** A member begins to lead. */
+  public synchronized void leads(Group group, String member, long term) {
+    Owner next = new Owner(member, term);
+    Owner former = group.leader;
+    if (former != null && term <= former.epoch && !next.equals(former)) {
+      fault(Promise.TERMS_GROW, group + " is led by " + next + " after " + former);
+    }
+    if (group.leads && !next.equals(former) && !group.shaken) {
+      fault(Promise.ENDS_FIRST, group + " is led by " + next + " while it is by " + former);
+    }
+    group.leader = next;
+    group.leads = true;
+  }
+
+  /** A member leads no longer. */
+  public synchronized void hasLed(Group group, String member) {
+    group.leads &= !group.leader.member.equals(member);
+  }
+
+  /** A member that is to lead gets a message. */
+  public synchronized void executes(Group group, String member) {
+    boolean leads = group.leads && group.leader.member.equals(member);
+    if (!leads && !group.shaken) {
+      fault(Promise.ENDS_FIRST, member + " works for " + group + ", which it does not lead");
+    }
+  }
+
+  /** Somebody was told how far the group has come in a shard. */
+  public synchronized void committed(Group group, Topic topic, int number, long offset) {
+    Long before = group.committed.put(new Shard(topic, number), offset);
+    if (before != null && before > offset) {
+      fault(
+          Promise.COMMITTED,
+          group + " was at " + place(topic.name, number, before) + ", and now at " + offset);
+    }
+    if (!group.kind.commitsInOrder()) {
+      return;
+    }
+    for (Sent sent : topic.messages) {
+      if (sent.shard == number
+          && sent.offset >= 0
+          && sent.offset < offset
+          && isWanted(group, sent)
+          && !group.works.containsKey(sent)) {
+        fault(Promise.COMMITTED, group + " is at " + offset + ", and never got " + sent);
+        return;
+      }
     }
   }
 
@@ -454,23 +662,48 @@ public final class UserModel {
     }
   }
 
-  /** Dedup has finished a message without its handler. */
+  /** A message is finished without its handler: by dedup, or since its rate drops it. */
   public synchronized void declined(Group group, int id) {
     group.works.computeIfAbsent(byId.get(id), any -> new Work()).declinedAt = moment();
   }
 
   /** Somebody has seen what a handler published for a message. */
-  public synchronized void published(Group group, int id, String place) {
+  public synchronized void published(Group group, int id, String topic, int shard, long offset) {
     Sent sent = byId.get(id);
     Work work = group.works.get(sent);
     if (work == null) {
       fault(Promise.OUTPUTS, group + " published for " + sent + ", which it has not begun");
       return;
     }
-    work.outputs.add(place);
-    boolean once = group.kind.handling() == Kind.Handling.EXACT_OUTPUTS;
-    if (once && work.outputs.size() > 1 && !group.reset && !work.letterTouched) {
+    work.outputs.add(topic + "/" + shard + "/" + offset);
+    if (sent.poison) {
+      fault(Promise.NO_OUTPUTS, group + " published for " + sent + ", which fails");
+    }
+    if (group.reset || work.letterTouched) {
+      return;
+    }
+    if (work.outputs.size() > 1) {
       fault(Promise.OUTPUTS_ONCE, group + " published for " + sent + " at " + work.outputs);
+    }
+    TreeMap<Long, Long> places =
+        group.published.computeIfAbsent(
+            new Way(new Shard(sent.topic, sent.shard), shard), any -> new TreeMap<>());
+    places.put(sent.offset, offset);
+    Map.Entry<Long, Long> before = places.lowerEntry(sent.offset);
+    Map.Entry<Long, Long> after = places.higherEntry(sent.offset);
+    if (before != null && before.getValue() > offset
+        || after != null && after.getValue() < offset) {
+      fault(
+          Promise.OUTPUTS_IN_ORDER,
+          group
+              + " published for "
+              + sent
+              + " at "
+              + offset
+              + " between "
+              + before
+              + " and "
+              + after);
     }
   }
 
@@ -483,7 +716,8 @@ public final class UserModel {
         || sent.topic.deleted
         || sent.topic.limited
         || sent.fate != Fate.STORED
-        || sent.cancelAsked
+        || sent.cancelled
+        || sent.cancelUnsure
         || !group.kind.takes(sent.tag)) {
       return false;
     }
@@ -494,13 +728,12 @@ public final class UserModel {
 
   /** Whether a later handler of its key has begun after it was declined. */
   private static boolean isSeen(Group group, Sent sent, Work work) {
-    return work.declinedAt >= 0
-        && group.works.entrySet().stream()
-            .anyMatch(
-                other ->
-                    other.getValue().lastBegunAt > work.declinedAt
-                        && other.getKey().topic == sent.topic
-                        && sent.key.equals(other.getKey().key));
+    return group.works.entrySet().stream()
+        .anyMatch(
+            other ->
+                other.getValue().lastBegunAt > work.declinedAt
+                    && other.getKey().topic == sent.topic
+                    && sent.key.equals(other.getKey().key));
   }
 
   /**
@@ -532,12 +765,52 @@ public final class UserModel {
     }
     boolean letter = letters.contains(place(sent.topic.name, sent.shard, sent.offset));
     boolean dead = (sent.poison || group.kind.care()) && (work.letterTouched || letter);
-    return dead || work.doneAt > floor.askedAt || isSeen(group, sent, work);
+    return dead || work.doneAt > floor.askedAt || work.declinedAt >= 0;
+  }
+
+  /** What was declined or dropped, and no handler of its key has begun since, in words. */
+  public synchronized List<String> unseen(Group group) {
+    List<String> unseen = new ArrayList<>();
+    group.works.forEach(
+        (sent, work) -> {
+          boolean wanted = work.declinedAt >= 0 && isWanted(group, sent);
+          if (wanted && work.doneAt < 0 && !isSeen(group, sent, work)) {
+            unseen.add(sent + " was declined");
+          }
+        });
+    return unseen;
+  }
+
+  /**
+   * What the group never got, and was not said to be dropped, in words.
+   *
+   * @param skips the {@code first} and {@code last} that were dropped, by topic and shard
+   */
+  public synchronized List<String> skipped(Group group, Map<String, JsonObject> skips) {
+    List<String> unsaid = new ArrayList<>();
+    for (Map.Entry<Topic, Floor> each : group.floors.entrySet()) {
+      for (Sent sent : each.getKey().messages) {
+        JsonObject said = skips.get(Handlers.name(sent.topic.name, sent.shard));
+        boolean due = sent.fate == Fate.STORED && sent.offset >= 0 && said != null;
+        if (due
+            && sent.topic.limited
+            && sent.askedAt > each.getValue().doneAt
+            && group.kind.takes(sent.tag)
+            && !group.works.containsKey(sent)
+            && !(said.getLong("first") <= sent.offset && sent.offset <= said.getLong("last"))) {
+          unsaid.add(sent + " was dropped, and is not in " + said);
+        }
+      }
+    }
+    return unsaid;
   }
 
   /** What the group has finished and not published for, in words. */
   public synchronized List<String> unpublished(Group group) {
     List<String> missing = new ArrayList<>();
+    if (!group.kind.publishes()) {
+      return missing;
+    }
     group.works.forEach(
         (sent, work) -> {
           if (isDone(group, sent, work) && work.outputs.isEmpty()) {
@@ -555,6 +828,9 @@ public final class UserModel {
   /** What the group has finished and that is in no state of its owners, in words. */
   public synchronized List<String> notKept(Group group) {
     List<String> missing = new ArrayList<>();
+    if (!group.kind.keepsState()) {
+      return missing;
+    }
     Set<Integer> state = new HashSet<>();
     group.kept.values().forEach(kept -> state.addAll(kept.ids));
     group.works.forEach(
@@ -575,7 +851,8 @@ public final class UserModel {
     Set<String> left = new HashSet<>(letters);
     for (Topic topic : group.floors.keySet()) {
       for (Sent sent : topic.messages) {
-        if (sent.poison || sent.fate == Fate.UNKNOWN || group.kind.care() && group.shaken) {
+        boolean fails = sent.poison && group.kind.triesAgain();
+        if (fails || sent.fate == Fate.UNKNOWN || group.kind.care() && group.shaken) {
           left.remove(place(topic.name, sent.shard, sent.offset));
         }
       }

@@ -3,6 +3,7 @@ package dev.evenkeel.model;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Admin.OffsetReset;
 import dev.evenkeel.client.Consumer;
+import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.EvenkeelClient;
@@ -15,10 +16,13 @@ import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonObject;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.EnumMap;
 import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -57,9 +61,14 @@ final class Users {
    * A consumer, a leader, or who consumes over HTTP.
    *
    * @param consumer null: over HTTP
+   * @param handlers null: over HTTP
    */
   private record Member(
-      String name, Group group, Consumer consumer, Supplier<Future<Void>> leave) {}
+      String name,
+      Group group,
+      Consumer consumer,
+      Handlers handlers,
+      Supplier<Future<Void>> leave) {}
 
   final UserModel model = new UserModel();
 
@@ -71,6 +80,9 @@ final class Users {
   private final String run;
   private final Sender sender;
   private final Map<String, Topic> topics = new LinkedHashMap<>();
+
+  /** Names of topics that are gone. */
+  private final Set<String> deleted = new HashSet<>();
 
   /** In mode broadcast, of each member. */
   private final Map<String, Group> groups = new LinkedHashMap<>();
@@ -224,7 +236,9 @@ final class Users {
         == null) {
       return null;
     }
+    topic.shardsNow = count;
     topics.put(name, topic);
+    deleted.remove(name);
     for (Group group : groups.values()) {
       if (group.kind.pattern() && hasMembers(group)) {
         // From its creation on, since the group was there before.
@@ -282,6 +296,9 @@ final class Users {
     sender.forget(topic);
     boolean deleted =
         done("delete " + topic, admin().deleteTopic(topic.name), Refusal.UNKNOWN_TOPIC);
+    if (deleted) {
+      this.deleted.add(topic.name);
+    }
     if (deleted && again) {
       Topic next = createTopic(topic.name, which, which / 8);
       for (Group group : groups.values()) {
@@ -296,12 +313,19 @@ final class Users {
 
   private boolean reshard(int which, int shards) {
     Topic topic = topic(which);
-    return topic != null
-        && ask(
-                "reshard " + topic + " to " + (1 + shards % 5),
-                admin().reshard(topic.name, 1 + shards % 5),
-                Refusal.INVALID)
-            != null;
+    if (topic == null) {
+      return false;
+    }
+    int count = 1 + shards % 5;
+    topic.layouts++;
+    topic.shardsNow = null;
+    boolean done =
+        done(
+            "reshard " + topic + " to " + count,
+            admin().reshard(topic.name, count),
+            Refusal.INVALID);
+    topic.shardsNow = done ? count : null;
+    return done;
   }
 
   // ---- Messages
@@ -328,13 +352,30 @@ final class Users {
       return false;
     }
     sent.cancelAsked = true;
-    boolean cancelled =
-        done(
-            "cancel " + sent,
-            admin().cancelDelayed(sent.topic.name, sent.delayedId),
-            Refusal.UNKNOWN_MESSAGE);
-    model.cancelled(sent, cancelled);
+    log.add("cancel " + sent);
+    int before = place.shocks();
+    Refusal refusal = refusal(admin().cancelDelayed(sent.topic.name, sent.delayedId));
+    boolean gone = refusal == Refusal.UNKNOWN_MESSAGE && place.shocks() == before;
+    model.cancelled(sent, refusal == null ? Boolean.TRUE : gone ? Boolean.FALSE : null);
+    if (gone && System.currentTimeMillis() < sent.dueMillis) {
+      model.fault(Promise.CANCELLED_OR_DELIVERED, sent + " waits, but cannot be cancelled");
+    }
     return true;
+  }
+
+  /** Why something was refused; null: it was not. */
+  private Refusal refusal(Future<?> asked) {
+    Refusal[] refusal = new Refusal[1];
+    ask(
+        "",
+        asked
+            .map(nothing -> true)
+            .otherwise(
+                why -> {
+                  refusal[0] = RefusedException.of(why).refusal();
+                  return true;
+                }));
+    return refusal[0];
   }
 
   // ---- Groups
@@ -375,6 +416,7 @@ final class Users {
       return false;
     }
     long asked = model.moment();
+    model.joins(group, name);
     Handlers handlers = new Handlers(model, group, new Worker(), outputs.get(group.name));
     EvenkeelClient client = client(made);
     Future<Consumer> joining =
@@ -384,10 +426,19 @@ final class Users {
     // Handlers may begin before the answer is here.
     Consumer consumer = ask("join " + group + " as " + name + " " + names, joining);
     if (consumer == null) {
+      model.leaves(group, name);
       return false;
     }
     consumer.onEnd(why -> model.fault(Promise.ANSWERS, name + " of " + group + " ended: " + why));
-    joined(new Member(name, group, consumer, consumer::close), names, asked);
+    joined(
+        new Member(
+            name,
+            group,
+            consumer,
+            handlers,
+            () -> consumer.close().onSuccess(none -> handlers.closed())),
+        names,
+        asked);
     return true;
   }
 
@@ -420,8 +471,8 @@ final class Users {
                 .consumer(
                     plain.options(name, "collector", List.of(name)),
                     delivery -> {
-                      String at = UserModel.place(name, delivery.shard(), delivery.offset());
-                      model.published(group, Content.id(delivery.message()), at);
+                      int id = Content.id(delivery.message());
+                      model.published(group, id, name, delivery.shard(), delivery.offset());
                       return Future.succeededFuture();
                     }));
     if (collector == null) {
@@ -456,7 +507,7 @@ final class Users {
     }
     group.overHttp = true;
     member.start();
-    joined(new Member(name, group, null, member::leave), names, asked);
+    joined(new Member(name, group, null, null, member::leave), names, asked);
     return true;
   }
 
@@ -547,9 +598,18 @@ final class Users {
       return model.begins(
           group,
           id,
-          Content.isIntact(model.sent(id), message.keyText(), headers, message.payload()),
-          delivery.shard(),
-          delivery.offset(),
+          Content.isIntact(
+              model.sent(id),
+              message.keyText(),
+              message.timestampMillis(),
+              headers,
+              message.payload()),
+          new UserModel.Got(
+              delivery.member(),
+              delivery.shard(),
+              delivery.offset(),
+              delivery.epoch(),
+              delivery.attempt()),
           System.currentTimeMillis());
     }
 
@@ -575,7 +635,12 @@ final class Users {
     if (member == null) {
       return false;
     }
+    return leave(member);
+  }
+
+  private boolean leave(Member member) {
     members.remove(member);
+    model.leaves(member.group, member.name);
     return done("leave " + member.name + " of " + member.group, member.leave.get());
   }
 
@@ -660,10 +725,7 @@ final class Users {
     if (group == null) {
       return false;
     }
-    for (Member member : of(group)) {
-      members.remove(member);
-      done("leave " + member.name + " of " + group, member.leave.get());
-    }
+    of(group).forEach(this::leave);
     boolean deleted =
         done(
             "delete " + group,
@@ -673,7 +735,7 @@ final class Users {
     groups.remove(group.name);
     if (deleted && which % 2 == 0) {
       outputs.remove(group.name);
-      join(new Group(group.name, group.kind), which);
+      join(group.next(), which);
     }
     return deleted;
   }
@@ -702,12 +764,85 @@ final class Users {
   /** Somebody looks at everything that is there. */
   private boolean look(int which) {
     Group group = leased(which);
-    boolean all = done("list topics", admin().topics());
-    all &= done("list groups", admin().groups());
-    if (group != null) {
-      all &= done("show " + group, admin().group(group.name), Refusal.UNKNOWN_GROUP);
+    List<Admin.Topic> listed = ask("list topics", admin().topics());
+    if (listed != null) {
+      compare(listed);
     }
-    return all;
+    boolean all = done("list groups", admin().groups());
+    if (group != null) {
+      all &= show(group, Refusal.UNKNOWN_GROUP) != null;
+    }
+    return listed != null && lookAtDelayed(topic(which)) && all;
+  }
+
+  /** The list says what was done. */
+  private void compare(List<Admin.Topic> listed) {
+    Map<String, Admin.Topic> byName = new HashMap<>();
+    listed.forEach(each -> byName.put(each.name(), each));
+    for (Topic topic : topics.values()) {
+      Admin.Topic shown = byName.get(topic.name);
+      boolean asItIs =
+          shown != null && (topic.shardsNow == null || topic.shardsNow == shown.shards());
+      if (!asItIs) {
+        model.fault(
+            Promise.TOPICS_AGREE, topic + " of " + topic.shardsNow + " is listed as " + shown);
+      }
+    }
+    deleted.stream()
+        .filter(byName::containsKey)
+        .forEach(name -> model.fault(Promise.TOPICS_AGREE, name + " is listed, but deleted"));
+  }
+
+  /** The group as it is shown; null: it is not known. */
+  private Admin.Group show(Group group, Refusal... expected) {
+    Admin.Group shown = ask("show " + group, admin().group(realName(group)), expected);
+    if (shown != null) {
+      for (Admin.Shard shard : shown.shards()) {
+        Topic topic = topics.get(shard.topic());
+        if (topic != null && group.topics().contains(topic) && shard.committed() != null) {
+          model.committed(group, topic, shard.shard(), shard.committed());
+        }
+      }
+    }
+    return shown;
+  }
+
+  /** What waits is listed by the time when it is due, and nothing else. */
+  private boolean lookAtDelayed(Topic topic) {
+    if (topic == null) {
+      return true;
+    }
+    List<Sent> waiting =
+        topic.messages.stream()
+            .filter(sent -> sent.delayedId != null && !sent.cancelAsked)
+            .toList();
+    Set<Integer> listed = new HashSet<>();
+    long dueMillis = 0;
+    String from = null;
+    do {
+      Admin.DelayedPage page =
+          ask("list delayed of " + topic, admin().delayedMessages(topic.name, null, from, 100));
+      if (page == null) {
+        return false;
+      }
+      for (Admin.DelayedMessage each : page.messages()) {
+        JsonObject headers = each.json().getJsonObject("headers");
+        Sent sent = model.sent(Integer.parseInt(headers.getString(Content.ID)));
+        listed.add(sent.id);
+        if (each.due().toEpochMilli() < dueMillis || model.isCancelled(sent)) {
+          model.fault(Promise.DELAYED_LIST, topic + " has " + sent + " in its list: " + each);
+        }
+        dueMillis = each.due().toEpochMilli();
+      }
+      from = page.next();
+    } while (from != null);
+    // While it moves to another shard, a message may be missing for a moment.
+    long nowMillis = System.currentTimeMillis();
+    waiting.stream()
+        .filter(sent -> topic.layouts == 1 && sent.dueMillis > nowMillis)
+        .filter(sent -> !listed.contains(sent.id))
+        .forEach(sent -> model.fault(Promise.DELAYED_LIST, topic + " does not list " + sent));
+    return true;
   }
 
   private boolean fault(Step step, int a, int b) {
@@ -736,14 +871,14 @@ final class Users {
     steps.forEach(Users::insist);
     sender.await();
     long until = System.nanoTime() + patience.toNanos();
-    List<String> missing;
+    Map<Promise, String> missing;
     do {
       missing = missing();
     } while (!missing.isEmpty()
         && model.faults().isEmpty()
         && System.nanoTime() < until
         && pause(100));
-    missing.forEach(each -> model.fault(Promise.NOTHING_IS_LOST, each));
+    missing.forEach(model::fault);
   }
 
   /** Tries until it is done, since the node may just have started. */
@@ -761,48 +896,77 @@ final class Users {
     }
   }
 
-  private List<String> missing() {
-    List<String> missing = new ArrayList<>();
+  /** What is not yet as it must be in the end. */
+  private Map<Promise, String> missing() {
+    Map<Promise, String> missing = new EnumMap<>(Promise.class);
     for (Group group : groups.values()) {
       if (!hasMembers(group)) {
         continue;
       }
       look(group);
       Set<String> letters = letters(group);
-      first(missing, group + " never finished", model.missing(group, letters));
-      first(
-          missing,
-          group + " has dead letters of nothing that fails:",
-          List.copyOf(model.unexplained(group, letters)));
-      if (group.kind.publishes()) {
-        first(missing, group + " published nothing for", model.unpublished(group));
-      }
-      if (group.kind.keepsState()) {
-        first(missing, group + " lost states:", model.notKept(group));
-      }
-      if (missing.isEmpty()) {
-        lag(missing, group);
+      first(missing, Promise.NOTHING_IS_LOST, group, model.missing(group, letters));
+      boolean drops = group.kind.limit().drops();
+      first(missing, drops ? Promise.RATE_DROPS : Promise.DEDUP_LATER, group, model.unseen(group));
+      first(missing, Promise.DEAD_LETTERS, group, model.unexplained(group, letters));
+      first(missing, Promise.OUTPUTS, group, model.unpublished(group));
+      first(missing, Promise.STATE_COMES_ALONG, group, model.notKept(group));
+      if (missing.isEmpty() && group.kind.mode() != Mode.BROADCAST) {
+        atRest(missing, group);
       }
     }
     return missing;
   }
 
-  private static void first(List<String> missing, String what, List<String> which) {
+  private static void first(
+      Map<Promise, String> missing, Promise broken, Group group, Collection<String> which) {
     if (!which.isEmpty()) {
-      missing.add(what + " " + which.size() + ", the first: " + which.get(0));
+      missing.putIfAbsent(
+          broken, group + ": " + which.size() + ", the first: " + which.iterator().next());
     }
   }
 
-  /** When there is nothing left to do, its lag is 0. */
-  private void lag(List<String> missing, Group group) {
-    if (group.kind.mode() == Mode.BROADCAST
-        || group.topics().stream().anyMatch(topic -> topic.deleted)) {
+  /** When there is nothing left to do, this is what is shown of the group. */
+  private void atRest(Map<Promise, String> missing, Group group) {
+    if (group.topics().stream().anyMatch(topic -> topic.deleted)) {
       return;
     }
-    Admin.Group shown = quietly("show", admin().group(group.name));
-    if (shown != null && !Long.valueOf(0).equals(shown.lag())) {
-      missing.add(group + " has a lag of " + shown.lag());
+    Admin.Group shown = show(group);
+    if (shown == null || !Long.valueOf(0).equals(shown.lag())) {
+      missing.put(Promise.LAG, group + " has a lag: " + shown);
+      return;
     }
+    JsonObject dedup = shown.json().getJsonObject("dedup");
+    if (group.kind.dedup() != Dedup.OFF
+        && (dedup.getLong("processing") != 0 || dedup.getLong("waiting") != 0)) {
+      missing.put(Promise.DEDUP_EMPTY, group + " has nothing to do: " + dedup);
+    }
+    first(missing, Promise.SKIPPED_IS_SAID, group, model.skipped(group, skips(shown)));
+    for (Member member : of(group)) {
+      boolean says = member.consumer != null && !group.shaken;
+      if (says && member.consumer.consumed() < member.handlers.well()) {
+        missing.put(
+            Promise.CONSUMED,
+            member.name
+                + " of "
+                + group
+                + " has finished "
+                + member.handlers.well()
+                + " and says "
+                + member.consumer.consumed());
+      }
+    }
+  }
+
+  /** Which messages of shards were dropped before the group had them, as it says. */
+  private Map<String, JsonObject> skips(Admin.Group shown) {
+    Map<String, JsonObject> skips = new HashMap<>();
+    for (Admin.Shard shard : shown.shards()) {
+      JsonObject none = new JsonObject().put("first", 0).put("last", -1);
+      skips.put(
+          Handlers.name(shard.topic(), shard.shard()), shard.json().getJsonObject("skipped", none));
+    }
+    return skips;
   }
 
   private <T> T quietly(String what, Future<T> asked) {
@@ -818,10 +982,17 @@ final class Users {
     if (group.kind.mode() == Mode.BROADCAST) {
       return places;
     }
-    var letters = quietly("letters", admin().deadLetters(group.name, null, 1_000));
+    List<Admin.DeadLetter> letters =
+        quietly("letters", admin().deadLetters(group.name, null, 1_000));
     if (letters != null) {
-      letters.forEach(
-          each -> places.add(UserModel.place(each.topic(), each.shard(), each.offset())));
+      for (Admin.DeadLetter each : letters) {
+        places.add(UserModel.place(each.topic(), each.shard(), each.offset()));
+        boolean attempts =
+            group.shaken || group.replayed || each.attempts() == group.kind.attempts();
+        if (!attempts || !group.kind.care() && !each.error().contains(Handlers.MEANT)) {
+          model.fault(Promise.LETTER_FACTS, group + " has the dead letter " + each);
+        }
+      }
     }
     return places;
   }
