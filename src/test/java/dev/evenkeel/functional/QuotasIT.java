@@ -21,10 +21,10 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.IntStream;
@@ -333,7 +333,7 @@ class QuotasIT {
             return Future.succeededFuture();
           };
       await(client.consumer(options("work", "in"), handler));
-      List<String> got = Collections.synchronizedList(new ArrayList<>());
+      List<String> got = new CopyOnWriteArrayList<>();
       await(
           client.consumer(
               options("check", "out"),

@@ -11,11 +11,10 @@ import dev.evenkeel.model.UserModel.Group;
 import dev.evenkeel.model.UserModel.Sent;
 import io.vertx.core.Future;
 import io.vertx.core.buffer.Buffer;
-import java.util.HashMap;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /** The handlers of a group: they tell the model what they get, and fail where they are to. */
@@ -181,11 +180,11 @@ final class Handlers {
 
   /** Keeps the numbers that it has handled as state. */
   private class Keeper extends Single {
-    final Map<String, Set<Integer>> states = new HashMap<>();
+    final Map<String, Set<Integer>> states = new ConcurrentHashMap<>();
 
     @Override
     public Future<Void> onAssign(ShardContext shard, Buffer state) {
-      Set<Integer> ids = new HashSet<>();
+      Set<Integer> ids = ConcurrentHashMap.newKeySet();
       read(state, ids);
       put(shard, ids);
       return Future.succeededFuture();
@@ -198,7 +197,7 @@ final class Handlers {
 
     @Override
     public Future<Void> onAssignFromParents(ShardContext shard, List<ParentState> parents) {
-      Set<Integer> ids = new HashSet<>();
+      Set<Integer> ids = ConcurrentHashMap.newKeySet();
       parents.forEach(parent -> read(parent.state(), ids));
       put(shard, ids);
       return Future.succeededFuture();

@@ -483,7 +483,9 @@ public final class UserModel {
   }
 
   private void checkFloor(Group group, Sent sent, Floor floor, String who) {
-    if (!floor.earliest && sent.storedAt < floor.askedAt && sent.dueMillis == 0) {
+    // What has failed before is still tried after a reset to a later position.
+    boolean tried = group.works.get(sent).failures > 0;
+    if (!floor.earliest && sent.storedAt < floor.askedAt && sent.dueMillis == 0 && !tried) {
       fault(Promise.FROM_LATEST, who + ", which was there before");
     }
     boolean byKey = group.kind.order() == Order.KEY;

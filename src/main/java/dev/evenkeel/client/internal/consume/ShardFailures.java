@@ -165,11 +165,6 @@ final class ShardFailures {
       tryAgain(task, breaker.waitMillis(now) + OTHERS_FIRST_MILLIS, now);
       return;
     }
-    if (draining && !moves && !task.retry) {
-      report(task, "it is tried again in 1 s, because the shard is being handed over", cause);
-      tryAgain(task, DRAINING_PAUSE_MILLIS, now);
-      return;
-    }
     List<Long> delays = environment.options.getRetryDelaysMillis();
     if (task.attempt > delays.size()) {
       lost(task, cause, state, now);
@@ -177,6 +172,12 @@ final class ShardFailures {
     }
     double factor = 1 - JITTER + 2 * JITTER * environment.random.nextDouble();
     long delay = Math.round(delays.get(task.attempt - 1) * factor);
+    if (draining && !moves && !task.retry && delay > DRAINING_PAUSE_MILLIS) {
+      // The handover waits for it. An attempt before its time does not count.
+      report(task, "it is tried again in 1 s, because the shard is being handed over", cause);
+      tryAgain(task, DRAINING_PAUSE_MILLIS, now);
+      return;
+    }
     String text = delay < 1_000 ? delay + " ms" : (delay + 500) / 1_000 + " s";
     report(task, "it is tried again in " + text, cause);
     record(task, delay, cause, state, now);

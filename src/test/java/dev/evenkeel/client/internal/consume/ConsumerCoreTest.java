@@ -891,6 +891,30 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(core.environment.flow.messages).isZero();
   }
 
+  /** Its attempts come at their times and count, and the last one ends the wait. */
+  @Test
+  void aHandoverWaitsForTheLastAttemptOfAMessageWhoseRetriesAreQuick() {
+    options.setRetryDelaysMillis(List.of(50L));
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    OwnedShard owned = run(S0, "a", "b");
+    Task zero = next(0);
+    core.finished(next(1), now);
+    assign(owned(S0, 1, true));
+    fail(zero);
+    tick(100);
+    Task again = next(0);
+    assertThat(again.attempt).isEqualTo(2);
+    core.failed(again, new IllegalStateException("broken"), now);
+    Wanted.RecordOutcomes last = take(Wanted.RecordOutcomes.class);
+    assertThat(((Outcome.Failed) last.command().outcomes().get(0)).way())
+        .isEqualTo(Outcome.Way.DEAD);
+    owned.recorded(last.command(), List.of(), now);
+    tick(1);
+    take(Wanted.CallRelease.class).owned().release.stateGiven(null, null, now);
+    assertThat(take(Wanted.Release.class).command().offset()).isEqualTo(2);
+  }
+
   /** As in mode level, where messages end in any order, and what is in hand is given back. */
   @Test
   void aMessageThatIsGivenBackInAHandoverIsNoTroubleForWhoKeepsNoState() {
