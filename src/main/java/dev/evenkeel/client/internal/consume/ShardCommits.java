@@ -194,6 +194,8 @@ final class ShardCommits {
    * repeats an earlier commit whose answer was lost.
    */
   private void claim(boolean draining, long now) {
+    // A message that waits for this commit would pass over it only once it starts.
+    messages.passAbsent();
     if (draining) {
       if (askedTo > messages.startable()) {
         commit(askedTo, -1, null, now);

@@ -225,6 +225,11 @@ final class ShardMessages {
     passSkipped();
   }
 
+  /** Passes over what lies before the next message of the backlog, and is not there. */
+  void passAbsent() {
+    window.skipTo(backlog.nextOffset());
+  }
+
   /** So that what was skipped is committed even if no message comes behind it. */
   private void passSkipped() {
     if (skippedTo > 0 && backlog.nextOffset() < 0) {

@@ -85,18 +85,17 @@ class DeliveryPolicyTest {
   private OwnedShard fetched(int count) {
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch(count));
+    fetch.owned().fetched(fetch.request(), new FetchAnswer(0, count, 0, List.of(batch)), now);
+    return fetch.owned();
+  }
+
+  private static Batch batch(int count) {
     BatchBuilder builder = new BatchBuilder(256);
     for (int i = 0; i < count; i++) {
       builder.add(new Message(null, Map.of(), 0, new byte[10]));
     }
-    Batch batch = builder.build(1, 0, 0);
-    fetch
-        .owned()
-        .fetched(
-            fetch.request(),
-            new FetchAnswer(0, count, 0, List.of(new FetchAnswer.Placed(0, batch))),
-            now);
-    return fetch.owned();
+    return builder.build(1, 0, 0);
   }
 
   private void tick(long millis) {
@@ -149,6 +148,27 @@ class DeliveryPolicyTest {
     owned.committed(4);
     assertThat(owned.window().committed()).isEqualTo(4);
     assertThat(core.next(now)).isNull();
+  }
+
+  /** A filter leaves out messages, and retention drops some. */
+  @Test
+  void atMostOnceACommitThatEndsBetweenMessagesIsFollowedByAnother() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    OwnedShard owned = fetch.owned();
+    FetchAnswer.Placed first = new FetchAnswer.Placed(0, batch(2));
+    FetchAnswer.Placed last = new FetchAnswer.Placed(4, batch(1));
+    owned.fetched(fetch.request(), new FetchAnswer(0, 5, 0, List.of(first, last)), now);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(4);
+    owned.committed(4);
+    core.finished(next(0), now);
+    core.finished(next(1), now);
+    assertThat(core.next(now)).isNull();
+    tick(100);
+    assertThat(take(Wanted.Commit.class).command().offset()).isEqualTo(5);
+    owned.committed(5);
+    next(4);
   }
 
   @Test
