@@ -72,13 +72,21 @@ final class SubscribedTopics {
     consumer
         .directory
         .view()
+        // The topic may have been created since the view came.
+        .compose(
+            view ->
+                isThere(topic, view) ? Future.succeededFuture(view) : consumer.directory.refresh())
         .onSuccess(view -> consumer.context.run(() -> add(topic, view).onComplete(done)))
         .onFailure(done::fail);
     return done.future();
   }
 
+  private static boolean isThere(String topic, ClusterView view) {
+    return TopicPattern.is(topic) || view.topic(topic) != null;
+  }
+
   private Future<Void> add(String topic, ClusterView view) {
-    if (!TopicPattern.is(topic) && view.topic(topic) == null) {
+    if (!isThere(topic, view)) {
       return Future.failedFuture(view.missing(topic));
     }
     try {

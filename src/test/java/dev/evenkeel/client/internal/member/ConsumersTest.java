@@ -122,6 +122,22 @@ class ConsumersTest {
   }
 
   @Test
+  void subscribesToATopicThatWasCreatedAMomentAgo() {
+    Consumer consumer = await(Consumers.start(cluster, directory, options(), new Held()));
+    await(directory.view());
+    cluster.createTopic(2, "new");
+    Future<Void> subscribed = consumer.subscribe("new");
+    Awaitility.await()
+        .until(
+            () ->
+                subscribed.failed()
+                    || cluster.heartbeats().stream()
+                        .anyMatch(each -> each.topics().contains("new")));
+    assertThat(subscribed.failed()).as("" + subscribed.cause()).isFalse();
+    await(consumer.close());
+  }
+
+  @Test
   void readsFromNodesOfAFormerVersion() {
     cluster.formerVersion();
     List<Integer> seen = new CopyOnWriteArrayList<>();

@@ -74,6 +74,7 @@ public final class FakeCluster implements Link {
   private final List<AppendBody.Item> published = new ArrayList<>();
   private State state = State.CONNECTED;
   private Heartbeat member;
+  private final List<TopicInfo> topics = new ArrayList<>();
   private long revision;
   private RefusedException heartbeatRefusal;
   private int submitsToLose;
@@ -88,7 +89,14 @@ public final class FakeCluster implements Link {
     for (int i = 0; i < shards; i++) {
       logs.put(new Shard(1, i), new Log());
     }
+    createTopic(1, "t");
     registered.complete();
+  }
+
+  /** A topic of which clients hear with their next view. */
+  synchronized void createTopic(int id, String name) {
+    TopicConfig config = new TopicConfig(0, 0, 0);
+    topics.add(new TopicInfo(id, name, shards, config, TopicInfo.State.ACTIVE, 0));
   }
 
   static Shard shard(int index) {
@@ -540,7 +548,7 @@ public final class FakeCluster implements Link {
         leaderInView,
         List.of(leaderInView, leaderInView),
         List.of("n1"),
-        List.of(new TopicInfo(1, "t", shards, new TopicConfig(0, 0, 0), TopicInfo.State.ACTIVE, 0)),
+        List.copyOf(topics),
         0,
         List.of(),
         true,
