@@ -111,6 +111,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   private final ArrayDeque<Held> held = new ArrayDeque<>();
 
   private boolean moving;
+  private boolean looksAgain;
 
   /** The run in whose epoch nobody but this program has sent anything. */
   private int unsentRun;
@@ -233,7 +234,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
         (open ? ofOpen : ofFormer).add(new Left(sent, item.batch(), item.dueMillis(), untaken));
       }
     }
-    if (ofFormer.isEmpty() && !reroutes()) {
+    if (ofFormer.isEmpty() && !reroutes() && core.hasTopic()) {
       ofOpen.forEach(this::send);
     } else {
       // What a former shard did not take must be at its place before later messages are sent.
@@ -260,7 +261,15 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   /** Moves the next frame, once nothing is on its way any more. */
   private void rerouteNext() {
-    if (moving || ended || !core.isIdle() || core.state() != ProducerCore.State.RUNNING) {
+    if (moving || ended) {
+      return;
+    }
+    if (!core.hasTopic()) {
+      // It was deleted while this began, or the node that was asked does not know it yet.
+      lookAgain();
+      return;
+    }
+    if (!core.isIdle() || core.state() != ProducerCore.State.RUNNING) {
       return;
     }
     if (!refused.isEmpty()) {
@@ -331,6 +340,15 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
       end(why);
       return;
     }
+    lookAgain();
+  }
+
+  /** Ends if there is no such topic any more; else goes on after a moment. */
+  private void lookAgain() {
+    if (looksAgain) {
+      return;
+    }
+    looksAgain = true;
     directory
         .refresh()
         .onSuccess(
@@ -339,7 +357,16 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
                 context.runOnContext(none -> end(deleted("")));
               }
             });
-    context.owner().setTimer(AGAIN_MILLIS, id -> poll());
+    context
+        .owner()
+        .setTimer(
+            AGAIN_MILLIS,
+            id ->
+                context.runOnContext(
+                    none -> {
+                      looksAgain = false;
+                      poll();
+                    }));
   }
 
   private static RefusedException deleted(String more) {

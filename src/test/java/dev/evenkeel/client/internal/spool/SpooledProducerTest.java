@@ -14,6 +14,7 @@ import dev.evenkeel.client.Source;
 import dev.evenkeel.client.SourcePosition;
 import dev.evenkeel.client.SpoolingProducer;
 import dev.evenkeel.client.internal.Producers;
+import dev.evenkeel.client.internal.produce.EpochOpener;
 import dev.evenkeel.client.internal.produce.FakeBroker;
 import dev.evenkeel.client.internal.produce.core.SimLog;
 import dev.evenkeel.client.internal.spool.log.SpoolLog;
@@ -22,6 +23,7 @@ import dev.evenkeel.protocol.Compression;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.TopicInfo;
 import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import java.io.IOException;
@@ -358,6 +360,20 @@ class SpooledProducerTest {
     assertThatThrownBy(() -> start(options().setName("p")))
         .hasMessageContaining("a producer without a name");
     start(options().setTopic("u").setSpoolRestart(true));
+  }
+
+  @Test
+  void aTopicThatIsDeletedWhileItsSpoolStartsEndsIt() {
+    TopicInfo topic = await(cluster.view()).topic("t");
+    broker.topics = List.of();
+    await().until(() -> await(cluster.refresh()).topic("t") == null);
+    EpochOpener opener = new EpochOpener(link, cluster, "");
+    SpoolStart start = new SpoolStart(link, cluster, options(), null, null, opener);
+    SpoolingProducer producer = await(start.start(topic, 10_000));
+    started.add(producer);
+    Future<Position> sent = producer.send(message(1));
+    await().until(sent::isComplete);
+    assertThat(sent.cause()).hasMessageContaining("deleted");
   }
 
   private ProducerOptions options() {
