@@ -23,7 +23,8 @@ import javax.management.ObjectName;
  * @param threads name without its numbers → number of threads
  * @param files open files; 0 where the system does not say
  */
-record LiveObjects(Map<String, Long> counts, long bytes, Map<String, Long> threads, int files) {
+public record LiveObjects(
+    Map<String, Long> counts, long bytes, Map<String, Long> threads, int files) {
   private static final Pattern ROW = Pattern.compile("\\s*\\d+:\\s+(\\d+)\\s+(\\d+)\\s+(\\S+).*");
 
   /** The number that tells classes of lambdas apart. */
@@ -31,7 +32,7 @@ record LiveObjects(Map<String, Long> counts, long bytes, Map<String, Long> threa
 
   private static final Map<String, String> NAMES = new HashMap<>();
 
-  static synchronized LiveObjects now() {
+  public static synchronized LiveObjects now() {
     Map<String, Long> counts = new TreeMap<>();
     long bytes = 0;
     for (String line : histogram().split("\n")) {

@@ -30,7 +30,7 @@ final class Handlers {
     /** Begins; null: nothing can be done with it. */
     Boolean begins(Group group, Delivery delivery);
 
-    /** Completes when the work is done. */
+    /** Completes when the work is done; fails if the member dies of it. */
     Future<Void> passes(int id);
   }
 
@@ -104,6 +104,11 @@ final class Handlers {
     }
     Boolean goesWell = work.begins(group, delivery);
     return work.passes(id)
+        .onFailure(
+            died -> {
+              running.decrementAndGet();
+              model.ends(group, delivery.member(), id, false);
+            })
         .compose(
             passed -> {
               running.decrementAndGet();
@@ -160,7 +165,12 @@ final class Handlers {
           return Future.failedFuture("each alone");
         }
       }
-      return Future.all(batch.stream().map(this::handle).toList()).mapEmpty();
+      // One after another: what follows begins when what is before it has ended.
+      Future<Void> done = Future.succeededFuture();
+      for (Delivery each : batch) {
+        done = done.compose(before -> handle(each));
+      }
+      return done;
     }
   }
 

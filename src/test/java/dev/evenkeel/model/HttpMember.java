@@ -92,6 +92,17 @@ final class HttpMember {
     }
   }
 
+  /** What a message ends with that was got under another epoch does not count. */
+  private void tryOldEpoch(JsonObject result) {
+    JsonObject old = result.copy().put("epoch", result.getLong("epoch") - 1);
+    JsonObject results = new JsonObject().put("done", new JsonArray().add(old));
+    HttpResponse<String> answer = http.send("POST", session + "/results", results);
+    boolean taken = answer != null && answer.statusCode() == 200;
+    if (taken && new JsonObject(answer.body()).getJsonArray("refused").isEmpty()) {
+      model.fault(Promise.OLD_EPOCHS, name + " of " + group + ": the node has taken " + old);
+    }
+  }
+
   private void handle(JsonArray messages, boolean repeats) {
     if (messages.size() > MESSAGES_MAX) {
       model.fault(Promise.HTTP_AGAIN, name + " got " + messages.size() + " messages");
@@ -129,6 +140,9 @@ final class HttpMember {
               .put("shard", message.getInteger("shard"))
               .put("offset", message.getLong("offset"))
               .put("epoch", message.getLong("epoch"));
+      if (id % 7 == 0 && message.getLong("epoch") > 0) {
+        tryOldEpoch(result);
+      }
       boolean goesWell = well != null && well;
       (goesWell ? done : failed).add(goesWell ? result : result.put("error", Handlers.MEANT));
       if (well != null) {

@@ -26,11 +26,14 @@ final class HttpUser {
     this.model = model;
   }
 
-  static void pause() {
+  /** Returns false if the thread is to end. */
+  static boolean pause() {
     try {
       Thread.sleep(PAUSE_MILLIS);
+      return true;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
+      return false;
     }
   }
 

@@ -95,6 +95,9 @@ public record Kind(
 
   static final int BATCH_MESSAGES = 8;
 
+  /** How many members may die of a message, where care is taken. */
+  static final int CRASHES_MAX = 3;
+
   /** In mode level. */
   static final int RANGE = 10;
 
@@ -319,7 +322,7 @@ public record Kind(
       options.setStrategy(Strategy.PUSH);
     }
     if (care) {
-      options.setCrashesMax(3);
+      options.setCrashesMax(CRASHES_MAX);
     }
     switch (handling) {
       case BATCHES -> options.setBatchMessages(BATCH_MESSAGES);

@@ -14,6 +14,7 @@ import java.util.TreeSet;
 public final class Matrix {
   private final TreeSet<String> names = new TreeSet<>();
   private final Map<String, Integer> counts = new HashMap<>();
+  private int runs;
 
   /**
    * @param known the names that have a row even if they never occur
@@ -22,7 +23,12 @@ public final class Matrix {
     names.addAll(known);
   }
 
+  synchronized int runs() {
+    return runs;
+  }
+
   public synchronized void add(Collection<String> happened) {
+    runs++;
     TreeSet<String> sorted = new TreeSet<>(happened);
     names.addAll(sorted);
     for (String one : sorted) {

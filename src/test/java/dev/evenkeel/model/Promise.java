@@ -38,6 +38,7 @@ public enum Promise {
   PAUSED("command-line/groups.md", "From then on, no handler starts."),
 
   ATTEMPTS("command-line/failures.md", "With n pauses, a message is tried n + 1 times."),
+  DEADLY("command-line/failures.md", "no handler gets it any more"),
   ATTEMPT_NUMBERS("applications/consume.md", "`delivery.attempt()` counts the attempts, from 1."),
   DEAD_LETTERS("command-line/dead-letters.md", "because every attempt to handle it failed"),
   LETTER_FACTS("http/dead-letters.md", "How often the group tried the message."),
@@ -63,6 +64,10 @@ public enum Promise {
   ENDS_FIRST("singleton.md", "The former leader ends first."),
   EPOCH_OF_BROADCAST("broadcast.md", "The `epoch` of every message is 1"),
 
+  OLD_EPOCHS(
+      "http/consume.md",
+      "the message has a result already, or its shard has gone to another member"),
+  QUOTA_WAITS("operate/quotas.md", "A quota is no reason to give up."),
   HTTP_AGAIN("http/consume.md", "gives again what the session has got and has no result for"),
   ANSWERS("applications/administer.md", "a request takes up to about 30 s"),
   TOPICS_AGREE("applications/administer.md", "creates, lists, describes and deletes topics"),
@@ -212,7 +217,6 @@ public enum Promise {
       "the number of attempts survives a `kill -9` of consumers and nodes",
       "functional.DeadLettersIT"),
   BREAKER("command-line/failures.md", "failures do not count as attempts", "functional.BreakerIT"),
-  DEADLY("command-line/failures.md", "no handler gets it any more", "functional.PoisonIT"),
   UNREADABLE(
       "command-line/failures.md",
       "becomes a dead letter at once",

@@ -20,6 +20,7 @@ import java.util.function.LongPredicate;
  */
 final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
+  private static final Duration FOCUS_PATIENCE = Duration.ofSeconds(40);
   private static final Duration SHRINK_PATIENCE = Duration.ofSeconds(20);
   private static final long SHRINK_NANOS_MAX =
       TimeUnit.SECONDS.toNanos(Long.getLong("evenkeel.model.shrinkSeconds", 300));
@@ -30,6 +31,9 @@ final class Runs {
   private final Set<Step> possible;
   private final AtomicLong names = new AtomicLong();
   private volatile boolean stopped;
+  private boolean shrinks = true;
+  private Focus focus = Focus.NONE;
+  private Duration patience = PATIENCE;
 
   Runs(Place place, Path directory) {
     this.place = place;
@@ -38,6 +42,15 @@ final class Runs {
     possible.removeIf(
         step -> step.ofSimulation() || faulty(step) && !place.faults().contains(step));
     matrix = new Matrix(names());
+  }
+
+  /** The first run that fails is enough, and what is missing is not waited for as long. */
+  Runs looksFor(Focus what) {
+    focus = what;
+    shrinks = false;
+    patience = FOCUS_PATIENCE;
+    possible.removeIf(step -> faulty(step) && !what.has(step));
+    return this;
   }
 
   private static boolean faulty(Step step) {
@@ -89,6 +102,10 @@ final class Runs {
       for (Future<?> each : all) {
         each.get();
       }
+      List<String> left = Leftovers.await();
+      if (!left.isEmpty()) {
+        throw new AssertionError(Promise.NOTHING_IS_LEFT + ": " + left);
+      }
       return next.get() - first - lanes;
     } catch (ExecutionException e) {
       if (e.getCause() instanceof AssertionError failed) {
@@ -103,9 +120,12 @@ final class Runs {
   }
 
   private void play(long seed) {
-    Sequence sequence = Sequence.of(seed, possible);
+    Sequence sequence =
+        focus == Focus.NONE
+            ? Sequence.of(seed, possible)
+            : Sequence.of(seed, possible, focus.steps());
     long began = System.nanoTime();
-    Users run = play(sequence, PATIENCE);
+    Users run = play(sequence, patience);
     matrix.add(run.happened);
     System.out.printf(
         "seed %d: %d steps, %.1f s%n",
@@ -115,7 +135,8 @@ final class Runs {
     }
     if (!run.model.faults().isEmpty()) {
       stopped = true;
-      throw new AssertionError(describe(seed, run) + shorter(seed, sequence, kind(run)));
+      throw new AssertionError(
+          describe(seed, run) + (shrinks ? shorter(seed, sequence, kind(run)) : ""));
     }
   }
 
@@ -150,7 +171,7 @@ final class Runs {
   private Users play(Sequence sequence, Duration patience) {
     String name = "r" + names.incrementAndGet();
     place.awaitReady();
-    Users users = new Users(place, name, directory.resolve(name));
+    Users users = new Users(place, name, directory.resolve(name), focus);
     for (Sequence.Op op : sequence.ops()) {
       if (!users.model.faults().isEmpty()) {
         break;

@@ -37,6 +37,10 @@ final class Sender {
   }
 
   private static final long DELIVERY_MILLIS = 20_000;
+
+  /** What passes slower than a quota, because the machine is busy. */
+  private static final long QUOTA_SLACK_MILLIS = 8_000;
+
   private static final int KEYS = 7;
 
   private final UserModel model;
@@ -48,8 +52,9 @@ final class Sender {
   /** By topic and way. */
   private final Map<String, Future<Producer>> producers = new HashMap<>();
 
-  private final List<Future<?>> underWay = new ArrayList<>();
+  private final Map<Topic, List<Future<?>>> underWay = new HashMap<>();
   private int made;
+  private volatile boolean closed;
 
   Sender(UserModel model, RunLog log, Place place, Path directory) {
     this.model = model;
@@ -98,15 +103,17 @@ final class Sender {
       overHttp(topic, all);
       return true;
     }
+    int faults = place.shocks();
     Future<Producer> producer = producer(topic, way);
     for (Sent sent : all) {
       Message message = Content.of(sent, way == Way.LARGE);
-      underWay.add(
-          producer
-              .compose(by -> due == null ? by.send(message) : by.sendAt(message, due))
-              .onSuccess(at -> stored(sent, at.shard(), at.offset(), at.delayedId()))
-              .onFailure(why -> notSent(sent, RefusedException.of(why)))
-              .otherwiseEmpty());
+      underWay(topic)
+          .add(
+              producer
+                  .compose(by -> due == null ? by.send(message) : by.sendAt(message, due))
+                  .onSuccess(at -> stored(sent, at.shard(), at.offset(), at.delayedId()))
+                  .onFailure(why -> notSent(sent, RefusedException.of(why), faults))
+                  .otherwiseEmpty());
     }
     return true;
   }
@@ -115,14 +122,28 @@ final class Sender {
     model.stored(sent, shard, offset, delayedId, System.currentTimeMillis());
   }
 
-  private void notSent(Sent sent, RefusedException why) {
+  private List<Future<?>> underWay(Topic topic) {
+    return underWay.computeIfAbsent(topic, any -> new ArrayList<>());
+  }
+
+  private List<Future<?>> all() {
+    List<Future<?>> all = new ArrayList<>();
+    underWay.values().forEach(all::addAll);
+    return all;
+  }
+
+  /**
+   * @param faults how many there had been when it was sent: without one, it is stored in time
+   */
+  private void notSent(Sent sent, RefusedException why, int faults) {
     Refusal refusal = why.refusal();
     boolean perhaps =
         refusal.retriable()
             || refusal == Refusal.INDETERMINATE
             || refusal == Refusal.REPLICAS_MISSING;
     model.notStored(sent, perhaps || sent.topic.deleted);
-    if (!perhaps && !sent.topic.deleted) {
+    boolean calm = place.shocks() == faults || sent.way.equals(Way.SPOOLED.name());
+    if ((!perhaps || calm) && !sent.topic.deleted && !closed) {
       model.fault(Promise.ANSWERS, "send of " + sent + ": " + why);
     }
   }
@@ -160,15 +181,37 @@ final class Sender {
     for (Way way : Way.values()) {
       Future<Producer> producer = producers.remove(topic + " " + way);
       if (producer != null) {
-        underWay.add(producer.compose(Producer::close).otherwiseEmpty());
+        underWay(topic).add(producer.compose(Producer::close).otherwiseEmpty());
       }
+    }
+  }
+
+  /**
+   * Waits until what was sent to a topic has been answered.
+   *
+   * @param perSecond so many messages pass
+   * @return false if that takes much longer than it may
+   */
+  boolean passes(Topic topic, long perSecond) {
+    List<Future<?>> left = new ArrayList<>(underWay.getOrDefault(topic, List.of()));
+    left.removeIf(Future::isComplete);
+    try {
+      Future.join(left)
+          .otherwiseEmpty()
+          .toCompletionStage()
+          .toCompletableFuture()
+          .orTimeout(QUOTA_SLACK_MILLIS + 2_000L * left.size() / perSecond, TimeUnit.MILLISECONDS)
+          .join();
+      return true;
+    } catch (CompletionException late) {
+      return false;
     }
   }
 
   /** Waits until everything has been answered. */
   void await() {
     try {
-      Future.join(underWay)
+      Future.join(all())
           .otherwiseEmpty()
           .toCompletionStage()
           .toCompletableFuture()
@@ -180,7 +223,8 @@ final class Sender {
   }
 
   Future<Void> close() {
-    List<Future<?>> closing = new ArrayList<>(underWay);
+    closed = true;
+    List<Future<?>> closing = all();
     producers
         .values()
         .forEach(producer -> closing.add(producer.compose(Producer::close).otherwiseEmpty()));

@@ -14,6 +14,8 @@ public record Sequence(List<Op> ops) {
   /** A third of all steps is left out of each sequence, so that those that are left meet often. */
   private static final int LEFT_OUT_OF = 3;
 
+  private static final int FAVOURED_WEIGHT = 8;
+
   /**
    * The sequence that a seed draws.
    *
@@ -28,10 +30,31 @@ public record Sequence(List<Op> ops) {
         bag.add(step);
       }
     }
+    return drawn(bag, 12 + random.nextInt(40), random);
+  }
+
+  /**
+   * A short sequence in which some steps come more often.
+   *
+   * @param favoured all of them are in it, and a third of the others
+   */
+  static Sequence of(long seed, Set<Step> possible, Set<Step> favoured) {
+    SplittableRandom random = new SplittableRandom(seed);
+    List<Step> bag = new ArrayList<>();
+    for (Step step : Step.values()) {
+      boolean in = random.nextInt(LEFT_OUT_OF) == 0 || step == Step.SEND || step == Step.JOIN;
+      int weight = favoured.contains(step) ? FAVOURED_WEIGHT : in ? step.weight : 0;
+      for (int i = 0; possible.contains(step) && i < weight; i++) {
+        bag.add(step);
+      }
+    }
+    return drawn(bag, 8 + random.nextInt(10), random);
+  }
+
+  private static Sequence drawn(List<Step> bag, int count, SplittableRandom random) {
     List<Op> ops = new ArrayList<>();
     ops.add(op(Step.CREATE_TOPIC, random));
     ops.add(op(Step.JOIN, random));
-    int count = 12 + random.nextInt(40);
     while (ops.size() < count) {
       ops.add(op(bag.get(random.nextInt(bag.size())), random));
     }

@@ -26,6 +26,9 @@ public final class UserModel {
   /** Due times are rounded up to steps of so many milliseconds. */
   private static final long DUE_STEP_MILLIS = 10;
 
+  /** A message that kills members is not given to more of them. */
+  private static final int DEATHS_MAX = Kind.CRASHES_MAX + 4;
+
   /** What is known of a message that was sent. */
   public enum Fate {
     SENDING,
@@ -82,6 +85,9 @@ public final class UserModel {
     /** Its first handler of each group fails. */
     final boolean flaky;
 
+    /** It kills members of groups that take care of such messages. */
+    final boolean deadly;
+
     /** Not delivered before; 0: at once. In milliseconds of the wall clock. */
     final long dueMillis;
 
@@ -116,6 +122,7 @@ public final class UserModel {
       this.way = way;
       poison = id % 17 == 11;
       flaky = id % 13 == 5;
+      deadly = id % 151 == 23;
       this.dueMillis = dueMillis;
       this.askedAt = askedAt;
     }
@@ -173,6 +180,9 @@ public final class UserModel {
     private int running;
 
     private int failures;
+
+    /** How many members it has killed. */
+    private int deaths;
 
     /** Somebody put it back, or dropped it, as a dead letter. */
     private boolean letterTouched;
@@ -440,6 +450,22 @@ public final class UserModel {
     work.lastBegunAt = moment();
     work.running++;
     return !(sent.poison || sent.flaky && work.failures == 0);
+  }
+
+  /** Whether the message kills the member that has just begun it. */
+  public synchronized boolean kills(Group group, int id) {
+    Sent sent = byId.get(id);
+    if (sent == null || !sent.deadly || !group.kind.care()) {
+      return false;
+    }
+    Work work = group.works.get(sent);
+    if (work.deaths >= DEATHS_MAX) {
+      fault(Promise.DEADLY, group + " got " + sent + " after " + work.deaths + " deaths");
+      return false;
+    }
+    work.deaths++;
+    group.shaken = true;
+    return true;
   }
 
   private void check(Group group, Sent sent, Work work, long nowMillis) {

@@ -31,6 +31,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -54,6 +56,7 @@ final class Users {
   private static final int MEMBERS_MAX = 3;
   private static final int MANY = 200;
   private static final long HANG_MILLIS = 1_500;
+  private static final long DIES_MILLIS = 1_000;
   private static final int TRIES = 40;
   private static final long TRY_MILLIS = 250;
 
@@ -77,6 +80,7 @@ final class Users {
 
   final RunLog log = new RunLog();
   private final Place place;
+  private final Focus focus;
   private final String run;
   private final Sender sender;
   private final Map<String, Topic> topics = new LinkedHashMap<>();
@@ -91,7 +95,11 @@ final class Users {
   private final Map<String, String> outputs = new HashMap<>();
 
   private final Path directory;
-  private final List<Member> members = new ArrayList<>();
+  private final List<Member> members = new CopyOnWriteArrayList<>();
+
+  /** Messages per second, by topic. */
+  private final Map<Topic, Long> quotas = new HashMap<>();
+
   private final List<Future<?>> closing = new ArrayList<>();
   private int made;
   private int shocks;
@@ -99,8 +107,9 @@ final class Users {
   /** Handlers that begin before then take long. */
   private volatile long hangUntilMillis;
 
-  Users(Place place, String run, Path directory) {
+  Users(Place place, String run, Path directory, Focus focus) {
     this.place = place;
+    this.focus = focus;
     this.run = run;
     this.directory = directory;
     shocks = place.shocks();
@@ -293,6 +302,7 @@ final class Users {
     }
     topic.deleted = true;
     topics.remove(topic.name);
+    quotas.remove(topic);
     sender.forget(topic);
     boolean deleted =
         done("delete " + topic, admin().deleteTopic(topic.name), Refusal.UNKNOWN_TOPIC);
@@ -347,7 +357,9 @@ final class Users {
           .filter(sent -> sent.delayedId != null && !sent.cancelAsked)
           .forEach(delayed::add);
     }
-    Sent sent = any(delayed, which);
+    List<Sent> waiting =
+        delayed.stream().filter(each -> each.dueMillis > System.currentTimeMillis()).toList();
+    Sent sent = any(waiting.isEmpty() ? delayed : waiting, which);
     if (sent == null) {
       return false;
     }
@@ -387,7 +399,7 @@ final class Users {
   }
 
   private boolean join(int which, int kind) {
-    return join(groupToJoin(which, Kind.of(kind)), which);
+    return join(groupToJoin(which, focus.kind(kind)), which);
   }
 
   private boolean join(Group group, int which) {
@@ -586,6 +598,9 @@ final class Users {
 
   /** What handlers do between begin and end. */
   private final class Worker implements Handlers.Work {
+    /** Messages of which the member dies while it has them in hand. */
+    private final Set<Integer> deadly = ConcurrentHashMap.newKeySet();
+
     @Override
     public Boolean begins(Group group, Delivery delivery) {
       look(group);
@@ -595,26 +610,43 @@ final class Users {
       message
           .headers()
           .forEach((name, value) -> headers.put(name, new String(value, StandardCharsets.UTF_8)));
-      return model.begins(
-          group,
-          id,
-          Content.isIntact(
-              model.sent(id),
-              message.keyText(),
-              message.timestampMillis(),
-              headers,
-              message.payload()),
-          new UserModel.Got(
-              delivery.member(),
-              delivery.shard(),
-              delivery.offset(),
-              delivery.epoch(),
-              delivery.attempt()),
-          System.currentTimeMillis());
+      Boolean well =
+          model.begins(
+              group,
+              id,
+              Content.isIntact(
+                  model.sent(id),
+                  message.keyText(),
+                  message.timestampMillis(),
+                  headers,
+                  message.payload()),
+              new UserModel.Got(
+                  delivery.member(),
+                  delivery.shard(),
+                  delivery.offset(),
+                  delivery.epoch(),
+                  delivery.attempt()),
+              System.currentTimeMillis());
+      // The death of a lone member looks as if it had been away: its shards stay its own.
+      if (well != null
+          && focus.has(Step.EXPIRE)
+          && of(group).size() > 1
+          && model.kills(group, id)) {
+        deadly.add(id);
+        log.add(delivery.member() + " of " + group + " dies of " + model.sent(id));
+        place.vertx().executeBlocking(() -> place.expire(realName(group), delivery.member()));
+      }
+      return well;
     }
 
     @Override
     public Future<Void> passes(int id) {
+      if (deadly.remove(id)) {
+        return place
+            .vertx()
+            .timer(DIES_MILLIS, TimeUnit.MILLISECONDS)
+            .compose(late -> Future.failedFuture("died"));
+      }
       boolean hangs = System.currentTimeMillis() < hangUntilMillis;
       long millis = hangs ? HANG_MILLIS : id * 31 % 5;
       return millis < 3
@@ -741,10 +773,20 @@ final class Users {
   }
 
   private boolean quota(Topic topic, Long perSecond) {
-    return topic != null
-        && (perSecond != null
-            ? done("quota " + topic, admin().setQuota(QuotaKind.TOPIC, topic.name, null, perSecond))
-            : done("no quota " + topic, admin().clearQuota(QuotaKind.TOPIC, topic.name)));
+    if (topic == null) {
+      return false;
+    }
+    Long before = quotas.remove(topic);
+    int faults = place.shocks();
+    if (before != null && !sender.passes(topic, before) && place.shocks() == faults) {
+      model.fault(
+          Promise.QUOTA_WAITS, "messages wait for " + topic + " too long at " + before + "/s");
+    }
+    if (perSecond == null) {
+      return done("no quota " + topic, admin().clearQuota(QuotaKind.TOPIC, topic.name));
+    }
+    quotas.put(topic, perSecond);
+    return done("quota " + topic, admin().setQuota(QuotaKind.TOPIC, topic.name, null, perSecond));
   }
 
   /** Names that come and go. */

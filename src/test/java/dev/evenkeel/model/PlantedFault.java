@@ -1,0 +1,403 @@
+package dev.evenkeel.model;
+
+import dev.evenkeel.client.ConsumerOptions.Dedup;
+import dev.evenkeel.client.ConsumerOptions.Mode;
+import dev.evenkeel.client.ConsumerOptions.Order;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * Faults that the model must find. Each is a small change of the text of one source of the product,
+ * so the product has no hooks for them. Many take away what once mended such a fault.
+ */
+enum PlantedFault {
+  // ---- Retention, reshard and where a group begins
+
+  /** Retention does not wait for groups that are paused or have no members. */
+  RETENTION_FORGETS_GROUPS_WITHOUT_MEMBERS(
+      "broker/decide/RetainDecider.java",
+      new Focus(
+          Set.of(Step.CONFIGURE_TOPIC, Step.LEAVE, Step.SEND),
+          kind -> kind.earliest() && kind.mode() != Mode.BROADCAST),
+      "leases.stream().mapToLong(Lease::floor)",
+      "leases.stream().filter(Lease::owned).mapToLong(Lease::floor)",
+      Promise.NOTHING_IS_LOST),
+
+  /** A group begins with its first owner, some time after its members have joined. */
+  LATEST_BEGINS_WITH_THE_FIRST_OWNER(
+      "dispatcher/core/Subscriptions.java",
+      new Focus(
+          Set.of(Step.JOIN, Step.SEND), kind -> !kind.earliest() && kind.mode() != Mode.BROADCAST),
+      "return state.level >= FeatureLevel.SUBSCRIPTIONS\n",
+      "return state.level > FeatureLevel.SUBSCRIPTIONS\n",
+      Promise.NOTHING_IS_LOST),
+
+  /** A group that subscribes to a topic that was resharded reads it from the beginning. */
+  LATEST_OF_A_RESHARDED_TOPIC_IS_EARLIEST(
+      "dispatcher/core/Subscriptions.java",
+      new Focus(Set.of(Step.RESHARD), kind -> !kind.earliest() && kind.mode() != Mode.BROADCAST),
+      "boolean reads = false;",
+      "boolean reads = topic.layouts().size() > 1;",
+      Promise.FROM_LATEST),
+
+  /** New shards begin before their keys are consumed in the former ones. */
+  NEW_SHARDS_DO_NOT_WAIT_FOR_THEIR_PARENTS(
+      "dispatcher/core/GroupState.java",
+      new Focus(
+          Set.of(Step.RESHARD, Step.SEND_MANY),
+          kind -> kind.keepsOrder() && kind.order() == Order.KEY && kind.tag() == null),
+      ".allMatch(lease -> lease != null && lease.passed());",
+      ".allMatch(lease -> lease != null);",
+      Promise.ORDER_OF_KEYS),
+
+  /** Nobody moves delayed messages out of sealed shards. */
+  DELAYED_MESSAGES_STAY_IN_SEALED_SHARDS(
+      "broker/serve/DelayedMoves.java",
+      new Focus(Set.of(Step.SEND_LATER, Step.RESHARD), any -> true),
+      "if (topic != null && topic.isSealed(shard.shard())) {",
+      "if (topic != null && !topic.isSealed(shard.shard())) {",
+      Promise.NOTHING_IS_LOST),
+
+  /** A new shard whose first messages are gone begins without the states of its parents. */
+  STATES_OF_PARENTS_ARE_LOST(
+      "client/internal/consume/ShardTakeover.java",
+      new Focus(Set.of(Step.RESHARD), Kind::keepsState),
+      "boolean begins = lease.state() == null || empty && lease.stateOffset() == 0;",
+      "boolean begins = false;",
+      Promise.NOTHING_IS_LOST,
+      Promise.STATE_COMES_ALONG),
+
+  /** A spool takes what a former shard has refused for stored. */
+  SPOOLS_ARE_DROPPED_AFTER_A_RESHARD(
+      "client/internal/spool/SpoolReroute.java",
+      new Focus(Set.of(Step.SEND_SPOOLED, Step.RESHARD), any -> true),
+      "byGroup.forEach((group, batches) -> sent.add(append(group, batches).map(this::allTaken)));",
+      "",
+      Promise.NOTHING_IS_LOST),
+
+  // ---- Order, retries and dead letters
+
+  /** Messages pass those of their key that wait for another attempt. */
+  RETRIES_LOSE_THE_ORDER_OF_THEIR_KEY(
+      "client/internal/consume/ShardRetries.java",
+      new Focus(Set.of(), PlantedFault::movesFailed),
+      "return known != null && task.offset > known.firstOffset || stuck.has(task.keyHash);",
+      "return stuck.has(task.keyHash);",
+      Promise.ORDER_OF_KEYS),
+
+  /** A message that failed leaves its place, though the whole shard is to keep its order. */
+  RETRIES_LOSE_THE_ORDER_OF_THEIR_SHARD(
+      "client/internal/consume/ShardFailures.java",
+      new Focus(Set.of(), kind -> kind.keepsOrder() && kind.order() == Order.SHARD),
+      "return !state && !options.isHoldFailed() && options.getOrder() != Order.SHARD;",
+      "return !state && !options.isHoldFailed();",
+      Promise.ORDER_OF_SHARDS),
+
+  /** Another attempt counts as the one before it. */
+  ATTEMPTS_ARE_NOT_COUNTED(
+      "client/internal/consume/ShardRetries.java",
+      new Focus(Set.of(), PlantedFault::movesFailed),
+      "task.attempt = retry.attempts() + 1;",
+      "task.attempt = Math.max(1, retry.attempts());",
+      Promise.ATTEMPTS),
+
+  /** A message that keeps its place is tried for ever. */
+  ATTEMPTS_IN_PLACE_ARE_NOT_COUNTED(
+      "client/internal/consume/ShardFailures.java",
+      new Focus(Set.of(), kind -> kind.triesAgain() && kind.order() == Order.SHARD),
+      "          task.attempt++;\n",
+      "",
+      Promise.ATTEMPTS),
+
+  /** A message becomes a dead letter after its first failure. */
+  ONE_FAILURE_MAKES_A_DEAD_LETTER(
+      "client/internal/consume/ShardFailures.java",
+      new Focus(Set.of(), Kind::triesAgain),
+      "if (task.attempt > delays.size()) {",
+      "if (task.attempt >= delays.size()) {",
+      Promise.NOTHING_IS_LOST),
+
+  /** A message that kills its consumers goes on killing them. */
+  DEADLY_MESSAGES_ARE_NO_DEAD_LETTERS(
+      "client/internal/consume/ShardCare.java",
+      new Focus(
+          Set.of(Step.SEND_MANY, Step.JOIN, Step.EXPIRE),
+          kind -> kind.care() && kind.mode() == Mode.SHARDED),
+      "if (max > 0 && crashes.careful() && crashes.count() >= max && task.hopeless == null) {",
+      "if (max > 0 && crashes.count() > 1_000 && task.hopeless == null) {",
+      Promise.DEADLY,
+      Promise.NOTHING_IS_LOST),
+
+  /** A message that has failed after a reset waits for its former attempt, too. */
+  RESET_KEEPS_RETRIES(
+      "broker/decide/LeaseDecider.java",
+      new Focus(
+          Set.of(Step.RESET_TO_EARLIEST, Step.RESET_TO_LATEST),
+          kind -> kind.triesAgain() && kind.mode() == Mode.SHARDED),
+      "changes.addAll(new FailureDecider(tables, store).reset(next));",
+      "",
+      Promise.NOTHING_IS_LOST,
+      Promise.ONE_AT_A_TIME,
+      Promise.ORDER_OF_KEYS),
+
+  /** The leases of a deleted group are not removed. */
+  DELETED_GROUPS_KEEP_THEIR_OFFSETS(
+      "broker/decide/LeaseDecider.java",
+      new Focus(
+          Set.of(Step.DELETE_GROUP), kind -> kind.earliest() && kind.mode() != Mode.BROADCAST),
+      "keys.forEach(key -> changes.add(new Change.RemoveLease(key)));",
+      "",
+      Promise.NOTHING_IS_LOST,
+      Promise.ANSWERS),
+
+  // ---- Delayed messages
+
+  /** A message that was cancelled is delivered all the same. */
+  CANCELLED_MESSAGES_ARE_DELIVERED(
+      "broker/decide/CancelDecider.java",
+      new Focus(Set.of(Step.SEND_LATER, Step.CANCEL_DELAYED), any -> true),
+      "return List.of(new Change.DropDelayed(key), without(key, batch.batch(), before));",
+      "return List.of();",
+      Promise.CANCELLED),
+
+  /** What is due soon is delivered with what is due now. */
+  DELAYED_MESSAGES_COME_EARLY(
+      "broker/decide/DueDecider.java",
+      new Focus(Set.of(Step.SEND_LATER), any -> true),
+      "if (key.dueMillis() > nowMillis || batchesLeft",
+      "if (key.dueMillis() > nowMillis + 400 || batchesLeft",
+      Promise.IN_TIME),
+
+  // ---- Pauses, filters and rates
+
+  /** What members have fetched is handled in a pause. */
+  A_PAUSE_DOES_NOT_STOP_WHAT_IS_FETCHED(
+      "client/internal/consume/OwnedShard.java",
+      new Focus(
+          Set.of(Step.PAUSE, Step.SEND_MANY),
+          kind ->
+              kind.limit() != Kind.Limit.NONE && kind.mode() == Mode.SHARDED && !kind.atMostOnce()),
+      "    boolean was = paused;\n    paused = environment.isPaused(shard());",
+      "    boolean was = paused;\n    paused = false;",
+      Promise.PAUSED),
+
+  /** Members take all of a batch that the node has left whole. */
+  FILTERS_TAKE_WHOLE_BATCHES(
+      "client/internal/consume/Environment.java",
+      new Focus(Set.of(), kind -> kind.tag() != null),
+      "return filter == null || task.hopeless != null || filter.matches(task.message);",
+      "return true;",
+      Promise.FILTERED),
+
+  /** A filter passes over batches that are compressed. */
+  FILTERS_PASS_OVER_COMPRESSED_BATCHES(
+      "broker/serve/FilteredBatches.java",
+      new Focus(Set.of(Step.SEND_COMPRESSED), kind -> kind.tag() != null),
+      "    if (from.baseOffset() + position < request.offset()) {",
+      "    if (from.batch().isCompressed() || from.baseOffset() + position < request.offset()) {",
+      Promise.NOTHING_IS_LOST),
+
+  /** A message that starts takes no token of its group. */
+  THE_RATE_OF_A_GROUP_IS_NOT_KEPT(
+      "client/internal/admission/SharedTokens.java",
+      new Focus(Set.of(Step.SEND_MANY), kind -> kind.limit() == Kind.Limit.GROUP_RATE),
+      "      tokens--;\n",
+      "",
+      Promise.RATE),
+
+  // ---- Dedup and delivery
+
+  /** A message is declined in favour of the one at work, which began before it was there. */
+  DEDUP_DECLINES_WHILE_NOBODY_WAITS(
+      "dedup/Automaton.java",
+      new Focus(Set.of(), kind -> kind.dedup() == Dedup.KEY),
+      "        claim.sinceMillis = nowMillis;\n        tail = claim;\n        return Answer.BLOCK;\n      default:",
+      "        return Answer.DECLINE;\n      default:",
+      Promise.NOTHING_IS_LOST),
+
+  /** A message begins while another one of its key is at work. */
+  DEDUP_LETS_TWO_WORK(
+      "client/internal/admission/DedupGate.java",
+      new Focus(Set.of(Step.SEND_MANY), kind -> kind.dedup() == Dedup.KEY),
+      "      case BLOCK -> {\n        asked--;",
+      "      case BLOCK -> {\n        if (pass.task.shard() == 0) {\n          turned(pass);\n          return;\n        }\n        asked--;",
+      Promise.DEDUP_ONE),
+
+  /** With at most once, messages begin before they are committed. */
+  AT_MOST_ONCE_IS_COMMITTED_LATE(
+      "client/internal/consume/ShardMessages.java",
+      new Focus(Set.of(Step.EXPIRE, Step.SEND_MANY), Kind::atMostOnce),
+      "    if (environment.atMostOnce) {\n      startable = offset;\n    }",
+      "",
+      Promise.AT_MOST_ONCE),
+
+  /** A batch that is sent again is stored again. */
+  BATCHES_ARE_STORED_TWICE(
+      "broker/decide/AppendDecider.java",
+      new Focus(Set.of(Step.RESTART_NODE, Step.SEND_MANY), any -> true),
+      "if (first == next) {",
+      "if (first <= next) {",
+      Promise.STORED_ONCE),
+
+  /** A state is taken for that of all that was consumed. */
+  STATES_ARE_OLDER_THAN_THEIR_OFFSET(
+      "client/internal/consume/ShardTakeover.java",
+      new Focus(Set.of(Step.EXPIRE, Step.SEND), Kind::keepsState),
+      "beginOffset = given ? lease.stateOffset() : lease.committed();",
+      "beginOffset = lease.committed();",
+      Promise.NOTHING_IS_LOST,
+      Promise.STATE_COMES_ALONG,
+      Promise.STATE_IS_EXACT),
+
+  /** What handlers publish again is stored again. */
+  OUTPUTS_ARE_PUBLISHED_TWICE(
+      "broker/decide/AppendDecider.java",
+      new Focus(
+          Set.of(Step.EXPIRE, Step.SEND_MANY),
+          kind -> kind.handling() == Kind.Handling.EXACT_OUTPUTS),
+      "return above ? TAKE : new Result(null, Result.OFFSET_FORGOTTEN);",
+      "return TAKE;",
+      Promise.OUTPUTS_ONCE),
+
+  /** What an attempt published that has failed is published with the next attempt. */
+  OUTPUTS_OF_FAILED_ATTEMPTS_ARE_PUBLISHED(
+      "client/internal/consume/Task.java",
+      new Focus(Set.of(), kind -> kind.handling() == Kind.Handling.EXACT_OUTPUTS),
+      "    effects = new Effects();\n",
+      "    effects = effects == null ? new Effects() : effects;\n",
+      Promise.OUTPUTS_ONCE,
+      Promise.OUTPUTS),
+
+  /** A message is done though the log has refused what its handler published. */
+  OUTPUTS_THAT_FAIL_ARE_LOST(
+      "client/internal/consume/ShardOutputs.java",
+      new Focus(Set.of(Step.RESTART_NODE, Step.SEND_MANY), Kind::publishes),
+      "      queue.again(request, now + shard.log.pause(\"its outputs cannot be published\", refused));",
+      "      queue.taken(request).forEach(task -> shard.handling.done(task, now));",
+      Promise.NOTHING_IS_LOST),
+
+  // ---- Quotas and sessions
+
+  /** What a sender may spend passes when it has waited for that many times over. */
+  QUOTAS_LEAVE_DEBTS(
+      "broker/quota/QuotaGate.java",
+      new Focus(Set.of(Step.SET_QUOTA, Step.SEND_MANY), any -> true),
+      "                  releaseAfter(given.delayNanos(), parts);",
+      "                  releaseAfter(given.delayNanos() + 2_000_000_000L, parts);",
+      Promise.QUOTA_WAITS,
+      Promise.ANSWERS),
+
+  /** A node believes results whatever their epoch. */
+  RESULTS_OF_AN_OLD_EPOCH_COUNT(
+      "client/internal/member/HandlerStream.java",
+      new Focus(Set.of(Step.JOIN_OVER_HTTP), any -> true),
+      "    return waiting == null ? null : waiting.delivery();",
+      "    if (waiting == null) {\n      return unfinished().stream()\n          .filter(each -> each.offset() == offset && each.shard() == shard)\n          .findFirst()\n          .orElse(null);\n    }\n    return waiting.delivery();",
+      Promise.OLD_EPOCHS),
+
+  /** The id from the sending of a delayed message is not known after a reshard. */
+  MOVED_MESSAGES_CANNOT_BE_CANCELLED(
+      "broker/serve/DelayedMoves.java",
+      new Focus(Set.of(Step.SEND_LATER, Step.RESHARD, Step.CANCEL_DELAYED), any -> true),
+      "return serve.node().meta().tables().featureLevel() >= FeatureLevel.MOVED_IDS;",
+      "return false;",
+      Promise.CANCELLED_OR_DELIVERED),
+
+  /** A node keeps the sessions that have ended. */
+  SESSIONS_LEAK(
+      "gateway/SessionsApi.java",
+      new Focus(Set.of(Step.JOIN_OVER_HTTP), any -> true),
+      "() -> sessions.remove(id));",
+      "() -> {});",
+      Promise.NOTHING_IS_LEFT),
+
+  /** A client keeps the producers and consumers that it has closed. */
+  CLIENTS_KEEP_WHAT_IS_CLOSED(
+      "client/internal/EvenkeelClientImpl.java",
+      Focus.CALM,
+      "    ((Ending) one).over().onComplete(ended -> started.remove(one));\n",
+      "",
+      Promise.NOTHING_IS_LEFT),
+
+  // ---- Modes
+
+  /** A member in mode broadcast does not store what it has handled. */
+  BROADCAST_FORGETS_ITS_OFFSETS(
+      "client/internal/broadcast/BroadcastPositions.java",
+      new Focus(
+          Set.of(Step.LEAVE, Step.JOIN),
+          kind -> kind.mode() == Mode.BROADCAST && kind.order() == Order.SHARD),
+      "nextOf(shard).computeIfPresent(shard.shard(), (any, before) -> Math.max(before, next));",
+      "nextOf(shard).computeIfPresent(shard.shard(), (any, before) -> before);",
+      Promise.NOT_AGAIN),
+
+  /** A shard is given away without what was consumed since its last commit. */
+  A_RELEASE_FORGETS_WHAT_IS_FINISHED(
+      "broker/decide/LeaseDecider.java",
+      new Focus(Set.of(Step.LEAVE, Step.JOIN, Step.SEND_MANY), Kind::repeatsNothing),
+      "long committed = Math.max(lease.committed(), command.offset());\n    byte[] state = command.state();",
+      "long committed = lease.committed();\n    byte[] state = command.state();",
+      Promise.NOT_AGAIN,
+      Promise.NOTHING_IS_LOST),
+
+  /** A member in mode broadcast begins at the end of shards that are new to it. */
+  BROADCAST_BEGINS_LATE_IN_NEW_SHARDS(
+      "client/internal/broadcast/BroadcastPositions.java",
+      new Focus(Set.of(Step.RESHARD), kind -> kind.mode() == Mode.BROADCAST && !kind.earliest()),
+      "StartAt at = entry == null ? start : StartAt.EARLIEST;",
+      "StartAt at = start;",
+      Promise.NOTHING_IS_LOST),
+
+  /** A message that a member had in hand when it died goes to nobody. */
+  LEVEL_FORGETS_MESSAGES_OF_THE_DEAD(
+      "dispatcher/level/core/Deliveries.java",
+      new Focus(Set.of(Step.EXPIRE, Step.SEND_MANY), kind -> kind.mode() == Mode.LEVEL),
+      "      (item.isCareful() ? careful : again).add(item);\n    }\n  }\n\n  void giveBackWaiting",
+      "      out.accept(new LevelAction.Finished(item.ticket));\n    }\n  }\n\n  void giveBackWaiting",
+      Promise.NOTHING_IS_LOST),
+
+  /** What a group has not consumed is counted from its last owner's beginning. */
+  LAG_IS_THAT_OF_FETCHING(
+      "dispatcher/GroupReport.java",
+      Focus.CALM,
+      "long next = position == null ? committed() : position;",
+      "long next = position == null ? committed() : position - 1;",
+      Promise.NOTHING_IS_LOST,
+      Promise.LAG);
+
+  /** The source below {@code src/main/java/dev/evenkeel}. */
+  final String file;
+
+  /** Runs that look at this find it sooner. */
+  final Focus focus;
+
+  /** What is there, once. */
+  final String product;
+
+  /** What is there instead. */
+  final String planted;
+
+  /** What it breaks: a run must end with one of them. */
+  final Set<Promise> breaks;
+
+  /** Whether messages that fail leave their place, and others of their key wait for them. */
+  private static boolean movesFailed(Kind kind) {
+    boolean single =
+        kind.handling() == Kind.Handling.SINGLE || kind.handling() == Kind.Handling.WORKER;
+    return single && kind.mode() == Mode.SHARDED && kind.keepsOrder() && kind.order() == Order.KEY;
+  }
+
+  PlantedFault(String file, Focus focus, String product, String planted, Promise... breaks) {
+    this.file = file;
+    this.focus = focus;
+    this.product = product;
+    this.planted = planted;
+    Set<Promise> all = EnumSet.copyOf(List.of(breaks));
+    if (all.contains(Promise.NOTHING_IS_LOST)) {
+      // Such a message is missed first where a later one begins, or is committed.
+      all.addAll(Set.of(Promise.ORDER_OF_KEYS, Promise.ORDER_OF_SHARDS, Promise.COMMITTED));
+    }
+    this.breaks = all;
+  }
+}
