@@ -630,6 +630,7 @@ final class ShardMessages {
   /** Drops a failed message. Those behind it in its queue are dropped already. */
   private boolean dropFailed(Task task) {
     queues.finished(task);
+    retries.remember(task);
     retries.stuck.ended(task);
     return true;
   }

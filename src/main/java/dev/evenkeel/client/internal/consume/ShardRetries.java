@@ -148,6 +148,13 @@ final class ShardRetries {
     return !failed.isEmpty() && failed.containsKey(offset);
   }
 
+  /** A message of the window is fetched again later: its attempts go on then. */
+  void remember(Task task) {
+    if (task.attempt > 1) {
+      failed.put(task.offset, new Failed(task.attempt - 1, task.dueMillis));
+    }
+  }
+
   /**
    * Sets the attempts of a message that the log has counted. Returns whether its next attempt is
    * not due yet.

@@ -980,6 +980,25 @@ class ConsumerCoreTest extends CoreBench {
   private static final Assignment.Paused ALL =
       new Assignment.Paused(Pause.ALL_TOPICS, Pause.ALL_SHARDS);
 
+  /** A pause drops what has not begun, and the attempts that were made go on after it. */
+  @Test
+  void aMessageThatFailsInItsPlaceKeepsItsAttemptsInAPause() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b");
+    fail(next(0));
+    takeAll(Wanted.Fetch.class);
+    pause(ALL);
+    pause();
+    tick(ConsumerCore.TICK_MILLIS);
+    Wanted.Fetch again = take(Wanted.Fetch.class);
+    assertThat(again.request().offset()).isZero();
+    again.owned().fetched(again.request(), answer(0, batch("a", "b")), now);
+    assertThat(core.next(now)).as("it waits for its next attempt").isNull();
+    tick(1_300);
+    assertThat(next(0).attempt()).isEqualTo(2);
+  }
+
   /** What handlers need is under repair: not even what is here already begins. */
   @Test
   void whileTheGroupIsPausedNothingBeginsAndNothingIsLost() {
