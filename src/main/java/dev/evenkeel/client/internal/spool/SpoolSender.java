@@ -99,7 +99,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   /** The epoch in whose opening the program before ended, or null. */
   private final SpoolRecord.Opening interrupted;
 
-  /** As it is now; null before it is known. */
+  /** As it is now. It may be gone by the time that sending starts. */
   private TopicInfo topic;
 
   private final SpoolReroute reroute;
@@ -111,7 +111,6 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   private final ArrayDeque<Held> held = new ArrayDeque<>();
 
   private boolean moving;
-  private boolean looksAgain;
 
   /** The run in whose epoch nobody but this program has sent anything. */
   private int unsentRun;
@@ -132,6 +131,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
       EpochOpener opener,
       SpoolDisk disk,
       ProducerOptions options,
+      TopicInfo topic,
       SpoolStart.Begun begun,
       SpooledProducer producer) {
     super(
@@ -154,6 +154,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;
     this.producer = producer;
+    this.topic = topic;
     window = begun.window();
     behind = begun.behind();
     identity = state.identity();
@@ -166,6 +167,9 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   /** Starts sending. On the context. */
   void start() {
+    synchronized (this) {
+      topicSeen(topic);
+    }
     begin();
     if (interrupted != null) {
       // The epoch before it may be fenced.
@@ -229,12 +233,12 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
         acked(sent, item.batch().count(), item.batch().length(), Result.OFFSET_FORGOTTEN);
       } else {
         epochs.sending(item.shard(), first);
-        boolean open = topic == null || item.shard() >= topic.open().first();
+        boolean open = item.shard() >= topic.open().first();
         boolean untaken = !open && unsentRun == window.run();
         (open ? ofOpen : ofFormer).add(new Left(sent, item.batch(), item.dueMillis(), untaken));
       }
     }
-    if (ofFormer.isEmpty() && !reroutes() && core.hasTopic()) {
+    if (ofFormer.isEmpty() && !reroutes()) {
       ofOpen.forEach(this::send);
     } else {
       // What a former shard did not take must be at its place before later messages are sent.
@@ -261,15 +265,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   /** Moves the next frame, once nothing is on its way any more. */
   private void rerouteNext() {
-    if (moving || ended) {
-      return;
-    }
-    if (!core.hasTopic()) {
-      // It was deleted while this began, or the node that was asked does not know it yet.
-      lookAgain();
-      return;
-    }
-    if (!core.isIdle() || core.state() != ProducerCore.State.RUNNING) {
+    if (moving || ended || !core.isIdle() || core.state() != ProducerCore.State.RUNNING) {
       return;
     }
     if (!refused.isEmpty()) {
@@ -340,15 +336,6 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
       end(why);
       return;
     }
-    lookAgain();
-  }
-
-  /** Ends if there is no such topic any more; else goes on after a moment. */
-  private void lookAgain() {
-    if (looksAgain) {
-      return;
-    }
-    looksAgain = true;
     directory
         .refresh()
         .onSuccess(
@@ -357,16 +344,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
                 context.runOnContext(none -> end(deleted("")));
               }
             });
-    context
-        .owner()
-        .setTimer(
-            AGAIN_MILLIS,
-            id ->
-                context.runOnContext(
-                    none -> {
-                      looksAgain = false;
-                      poll();
-                    }));
+    context.owner().setTimer(AGAIN_MILLIS, id -> poll());
   }
 
   private static RefusedException deleted(String more) {
@@ -439,7 +417,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   @Override
   protected void topicSeen(TopicInfo info) {
     if (info.id() == identity.topicId()) {
-      boolean others = topic != null && topic.open().first() < info.open().first();
+      boolean others = topic.open().first() < info.open().first();
       topic = info;
       super.topicSeen(info);
       if (others) {

@@ -174,6 +174,7 @@ public final class SpoolStart {
             ThreadLocalRandom.current().nextDouble());
     SpooledProducer producer =
         new SpooledProducer(context, disk, options, begun, intake, directory.dueClock());
-    return producer.start(new SpoolSender(link, directory, opener, disk, options, begun, producer));
+    return producer.start(
+        new SpoolSender(link, directory, opener, disk, options, topic, begun, producer));
   }
 }
