@@ -16,6 +16,7 @@ import dev.evenkeel.client.plain.PlainClient;
 import dev.evenkeel.dispatcher.MemberExpiry;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.Future;
 import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
@@ -259,10 +260,19 @@ public final class EmbeddedNode implements AutoCloseable {
    * @throws RefusedException INVALID if the group has no such member
    */
   public void expireMember(String group, String member) {
-    MemberExpiry expiry = LocalObjects.get(vertx, MemberExpiry.class);
+    // The dispatcher starts a little later than the HTTP API.
+    Waits.until(
+        () -> Future.succeededFuture(expiry() == null ? "its dispatcher has not started" : null),
+        "no member can be expired",
+        PATIENCE);
+    MemberExpiry expiry = expiry();
     if (!Waits.get(expiry.expire(group, member), PATIENCE)) {
       throw Refusal.INVALID.error("group '%s' has no member '%s'", group, member);
     }
+  }
+
+  private MemberExpiry expiry() {
+    return LocalObjects.get(vertx, MemberExpiry.class);
   }
 
   /** What the node says of itself, as {@code GET /api/cluster} does. */
