@@ -1041,7 +1041,9 @@ final class Users {
 
   /** Takes away what the run has made. */
   void clear() {
-    members.forEach(member -> closing.add(member.leave.get()));
+    Map<String, Future<Void>> leaving = new LinkedHashMap<>();
+    members.forEach(member -> leaving.put(member.name, member.leave.get()));
+    leaving.forEach((name, left) -> done("leave " + name, left));
     collectors.forEach(collector -> closing.add(collector.close()));
     closing.add(sender.close());
     ask("all closed", Future.join(closing).otherwiseEmpty());

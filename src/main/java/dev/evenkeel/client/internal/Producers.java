@@ -68,7 +68,7 @@ public final class Producers {
                           none ->
                               made.complete(
                                   new BatchingProducer(
-                                      link, directory, own, router, opener, identity)));
+                                      link, directory, own, router, opener, identity, info)));
                       return made.future();
                     }));
   }

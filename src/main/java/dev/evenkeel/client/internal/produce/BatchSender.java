@@ -101,9 +101,14 @@ public abstract class BatchSender<T> {
     leaders = new LeaderClient(link, directory);
   }
 
-  /** Begins to look after the topic, leaders and timers. */
-  protected final void begin() {
+  /**
+   * Begins to look after the topic, leaders and timers.
+   *
+   * @param known the topic as it was found: a node that has just started may not know it now
+   */
+  protected final void begin(TopicInfo known) {
     synchronized (this) {
+      topicSeen(known);
       seeTopic();
     }
     directory.onLeader(onLeader);

@@ -19,6 +19,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.BatchBuilder;
 import io.vertx.core.Future;
 import io.vertx.core.Handler;
@@ -70,7 +71,8 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
       ProducerOptions options,
       Router router,
       EpochOpener opener,
-      EpochOpener.Opened identity) {
+      EpochOpener.Opened identity,
+      TopicInfo known) {
     super(
         link,
         directory,
@@ -91,7 +93,7 @@ public final class BatchingProducer extends BatchSender<Promise<Producer.Positio
     buffer = new SendBuffer<>(options.getBufferBytes());
     acks = new AckGate(options, link, directory, this::schedule);
     spans = SendSpans.of(link.vertx(), options);
-    begin();
+    begin(known);
   }
 
   @Override

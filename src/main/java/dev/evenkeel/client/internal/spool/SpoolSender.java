@@ -167,10 +167,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
 
   /** Starts sending. On the context. */
   void start() {
-    synchronized (this) {
-      topicSeen(topic);
-    }
-    begin();
+    begin(topic);
     if (interrupted != null) {
       // The epoch before it may be fenced.
       open(interrupted.run(), epochs.resume(window.run(), interrupted));
