@@ -383,14 +383,16 @@ final class GroupPlan {
         return new ShardStep.Wait(untilMillis);
       }
     }
-    if (owner == ShardStep.Owner.DEAD
-        && lease.drain() != null
-        && state.endings.of(lease.instance()) == Cause.EXPIRED) {
-      // To the log, an owner that was asked for the shard has not died of a message.
-      return new ShardStep.DrainTo(null);
-    }
     String target = group.target(shard.shard);
     Member next = target == null ? null : group.live(target);
+    // To the log, an owner that was asked for the shard has not died of a message.
+    Cause ending = owner == ShardStep.Owner.DEAD ? state.endings.of(lease.instance()) : null;
+    if (ending == Cause.EXPIRED && lease.drain() != null) {
+      return new ShardStep.DrainTo(null);
+    }
+    if (ending == Cause.LEAVE && lease.drain() == null && next != null) {
+      return new ShardStep.DrainTo(new Drain(target, nowMillis));
+    }
     return ShardStep.next(
         lease,
         owner,

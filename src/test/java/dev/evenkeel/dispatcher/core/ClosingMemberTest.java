@@ -93,6 +93,18 @@ class ClosingMemberTest {
     assertThat(bench.owners()).isEqualTo("bbbb");
   }
 
+  /** Only an owner that was not asked for its shard counts as one that died. */
+  @Test
+  void whoLeavesBeforeItHearsOfItsShardsIsAskedForThem() {
+    bench.send(a);
+    bench.send(Bench.leaving(a));
+    bench.clear();
+    bench.send(b);
+    assertThat(bench.owners()).isEqualTo("bbbb");
+    assertThat(bench.lease(0).epoch()).isEqualTo(2);
+    assertThat(bench.writes()).contains("SetDrain 0", "SetDrain 3");
+  }
+
   @Test
   void neitherIsOneThatOnlyLetsGo() {
     bench.send(a);
@@ -192,7 +204,9 @@ class ClosingMemberTest {
     bench.send(b);
     bench.clear();
     bench.send(Bench.leaving(a));
-    assertThat(bench.writes()).containsExactly("Grant 0", "Grant 1", "Grant 2", "Grant 3");
+    assertThat(bench.writes())
+        .as("what it was not asked for, it is asked for now")
+        .containsExactly("Grant 0", "Grant 1", "Grant 2", "Grant 3", "SetDrain 0", "SetDrain 1");
   }
 
   @Test
