@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Consumer;
 
 /** A member of a group that consumes over HTTP: it opens a session again when one has ended. */
 final class HttpMember {
@@ -25,6 +26,10 @@ final class HttpMember {
   private final HttpUser http;
   private final UserModel model;
   private final Group group;
+
+  /** Called before what was got is judged. */
+  private final Consumer<Group> look;
+
   private final String name;
   private final List<String> topics;
   private final io.vertx.core.Promise<Void> left = io.vertx.core.Promise.promise();
@@ -34,7 +39,14 @@ final class HttpMember {
   /** What the session has got. */
   private final Set<String> got = new HashSet<>();
 
-  HttpMember(HttpUser http, UserModel model, Group group, String name, List<String> topics) {
+  HttpMember(
+      HttpUser http,
+      UserModel model,
+      Group group,
+      Consumer<Group> look,
+      String name,
+      List<String> topics) {
+    this.look = look;
     this.http = http;
     this.model = model;
     this.group = group;
@@ -52,7 +64,8 @@ final class HttpMember {
         session = sessions + "/" + new JsonObject(answer.body()).getString("session");
         return true;
       }
-      if (answer != null && answer.statusCode() < 500 && answer.statusCode() != 429) {
+      boolean refused = answer != null && answer.statusCode() < 500 && answer.statusCode() != 429;
+      if (refused && !model.readsWhatIsGone(group)) {
         model.fault(Promise.ANSWERS, name + " of " + group + " opens a session: " + answer.body());
         return false;
       }
@@ -104,6 +117,7 @@ final class HttpMember {
   }
 
   private void handle(JsonArray messages, boolean repeats) {
+    look.accept(group);
     if (messages.size() > MESSAGES_MAX) {
       model.fault(Promise.HTTP_AGAIN, name + " got " + messages.size() + " messages");
     }

@@ -98,6 +98,9 @@ public record Kind(
   /** How many members may die of a message, where care is taken. */
   static final int CRASHES_MAX = 3;
 
+  /** Where messages that fail hold up a release. */
+  private static final long LOCK_MILLIS = 8_000;
+
   /** In mode level. */
   static final int RANGE = 10;
 
@@ -187,7 +190,12 @@ public record Kind(
 
   /** Whether what was finished comes again only after a crash or at somebody's request. */
   boolean repeatsNothing() {
-    return limit == Limit.NONE && (mode != Mode.BROADCAST || order == Order.SHARD);
+    return limit == Limit.NONE && !isHeldUp();
+  }
+
+  /** Whether what keeps failing holds up a release, below what is finished already. */
+  private boolean isHeldUp() {
+    return order != Order.SHARD && (mode == Mode.BROADCAST || keepsState() || publishes());
   }
 
   /** Whether what has not begun is not committed. */
@@ -323,6 +331,9 @@ public record Kind(
     }
     if (care) {
       options.setCrashesMax(CRASHES_MAX);
+    }
+    if (isHeldUp()) {
+      options.setLockTimeMillis(LOCK_MILLIS);
     }
     switch (handling) {
       case BATCHES -> options.setBatchMessages(BATCH_MESSAGES);

@@ -381,6 +381,11 @@ public final class UserModel {
     group.floors.putIfAbsent(topic, new Floor(group.kind.earliest(), askedAt, moment()));
   }
 
+  /** Whether a topic of the group was deleted. */
+  public synchronized boolean readsWhatIsGone(Group group) {
+    return group.floors.keySet().stream().anyMatch(topic -> topic.deleted);
+  }
+
   public synchronized void reset(Group group, Topic topic, boolean earliest, long askedAt) {
     group.floors.put(topic, new Floor(earliest, askedAt, moment()));
     group.reset = true;
@@ -505,17 +510,17 @@ public final class UserModel {
     }
     Floor floor = group.floors.get(sent.topic);
     if (floor != null && floor.doneAt < moment) {
-      checkFloor(group, sent, floor, who);
+      checkFloor(group, sent, work, floor, who);
     }
     if (kind.dedup() == Dedup.KEY && sent.key != null && !group.shaken && !group.reset) {
       checkAlone(group, sent, who);
     }
   }
 
-  private void checkFloor(Group group, Sent sent, Floor floor, String who) {
-    // What has failed before is still tried after a reset to a later position.
-    boolean tried = group.works.get(sent).failures > 0;
-    if (!floor.earliest && sent.storedAt < floor.askedAt && sent.dueMillis == 0 && !tried) {
+  private void checkFloor(Group group, Sent sent, Work work, Floor floor, String who) {
+    // What failed before, and what waited behind it, is still tried.
+    boolean retried = work.failures > 0 || group.reset && group.kind.order() == Order.KEY;
+    if (!floor.earliest && !retried && sent.storedAt < floor.askedAt && sent.dueMillis == 0) {
       fault(Promise.FROM_LATEST, who + ", which was there before");
     }
     boolean byKey = group.kind.order() == Order.KEY;
@@ -527,12 +532,12 @@ public final class UserModel {
           byKey
               ? sent.key.equals(before.key) && before.isBefore(sent)
               : before.shard == sent.shard && before.offset < sent.offset && before.offset >= 0;
-      Work work = group.works.get(before);
+      Work former = group.works.get(before);
       if (goesBefore
           && before != sent
           && !before.poison
           && isWanted(group, before)
-          && (work == null || work.doneAt < floor.askedAt)) {
+          && (former == null || former.doneAt < floor.askedAt)) {
         fault(byKey ? Promise.ORDER_OF_KEYS : Promise.ORDER_OF_SHARDS, who + " before " + before);
         return;
       }

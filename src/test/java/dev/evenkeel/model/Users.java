@@ -249,8 +249,8 @@ final class Users {
     topics.put(name, topic);
     deleted.remove(name);
     for (Group group : groups.values()) {
-      if (group.kind.pattern() && hasMembers(group)) {
-        // From its creation on, since the group was there before.
+      if (group.kind.pattern()) {
+        // From its creation on, since the group was there before, perhaps without members.
         model.reads(group, topic, asked);
       }
     }
@@ -312,7 +312,7 @@ final class Users {
     if (deleted && again) {
       Topic next = createTopic(topic.name, which, which / 8);
       for (Group group : groups.values()) {
-        boolean reads = group.topics().contains(topic) && hasMembers(group);
+        boolean reads = group.topics().contains(topic);
         if (next != null && reads) {
           model.reads(group, next, model.moment());
         }
@@ -513,7 +513,7 @@ final class Users {
     long asked = model.moment();
     log.add("join " + group + " over HTTP as " + name + " " + names);
     HttpUser http = new HttpUser(() -> place.http(node), model);
-    HttpMember member = new HttpMember(http, model, group, name, names);
+    HttpMember member = new HttpMember(http, model, group, this::look, name, names);
     if (!member.open()) {
       return false;
     }
