@@ -115,18 +115,6 @@ class BatchingProducerTest {
     assertThat(await(producer.send("key", payload(0))).offset()).isZero();
   }
 
-  /** Its node starts anew while it starts, and does not know the topics for a moment. */
-  @Test
-  void theTopicThatWasFoundIsThere() {
-    broker.registering =
-        () -> {
-          broker.behind = true;
-          return directory.refresh();
-        };
-    Producer producer = start(options());
-    assertThat(await(producer.send("key", payload(0))).offset()).isZero();
-  }
-
   @ParameterizedTest
   @EnumSource(Compression.class)
   void batchesAreCompressedAsTheOptionsSay(Compression compression) {
