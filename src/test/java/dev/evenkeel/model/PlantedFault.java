@@ -100,7 +100,8 @@ enum PlantedFault {
       new Focus(Set.of(), PlantedFault::movesFailed),
       "task.attempt = retry.attempts() + 1;",
       "task.attempt = Math.max(1, retry.attempts());",
-      Promise.ATTEMPTS),
+      Promise.ATTEMPTS,
+      Promise.ATTEMPT_NUMBERS),
 
   /** A message that keeps its place is tried for ever. */
   ATTEMPTS_IN_PLACE_ARE_NOT_COUNTED(
@@ -108,14 +109,16 @@ enum PlantedFault {
       new Focus(Set.of(), kind -> kind.triesAgain() && kind.order() == Order.SHARD),
       "          task.attempt++;\n",
       "",
-      Promise.ATTEMPTS),
+      Promise.ATTEMPTS,
+      Promise.ATTEMPT_NUMBERS),
 
-  /** A message becomes a dead letter after its first failure. */
-  ONE_FAILURE_MAKES_A_DEAD_LETTER(
+  /** A message becomes a dead letter before its last attempt. */
+  THE_LAST_ATTEMPT_IS_LEFT_OUT(
       "client/internal/consume/ShardFailures.java",
       new Focus(Set.of(), Kind::triesAgain),
       "if (task.attempt > delays.size()) {",
       "if (task.attempt >= delays.size()) {",
+      Promise.LETTER_FACTS,
       Promise.NOTHING_IS_LOST),
 
   /** A message that kills its consumers goes on killing them. */
@@ -129,7 +132,7 @@ enum PlantedFault {
       Promise.DEADLY,
       Promise.NOTHING_IS_LOST),
 
-  /** A message that has failed after a reset waits for its former attempt, too. */
+  /** What waits for another attempt stays, and so does the mark that it has left the window. */
   RESET_KEEPS_RETRIES(
       "broker/decide/LeaseDecider.java",
       new Focus(
@@ -137,6 +140,7 @@ enum PlantedFault {
           kind -> kind.triesAgain() && kind.mode() == Mode.SHARDED),
       "changes.addAll(new FailureDecider(tables, store).reset(next));",
       "",
+      Promise.FROM_LATEST,
       Promise.NOTHING_IS_LOST,
       Promise.ONE_AT_A_TIME,
       Promise.ORDER_OF_KEYS),
@@ -148,6 +152,7 @@ enum PlantedFault {
           Set.of(Step.DELETE_GROUP), kind -> kind.earliest() && kind.mode() != Mode.BROADCAST),
       "keys.forEach(key -> changes.add(new Change.RemoveLease(key)));",
       "",
+      Promise.FROM_LATEST,
       Promise.NOTHING_IS_LOST,
       Promise.ANSWERS),
 
@@ -214,6 +219,7 @@ enum PlantedFault {
       new Focus(Set.of(), kind -> kind.dedup() == Dedup.KEY),
       "        claim.sinceMillis = nowMillis;\n        tail = claim;\n        return Answer.BLOCK;\n      default:",
       "        return Answer.DECLINE;\n      default:",
+      Promise.DEDUP_LATER,
       Promise.NOTHING_IS_LOST),
 
   /** A message begins while another one of its key is at work. */
@@ -279,7 +285,7 @@ enum PlantedFault {
 
   // ---- Quotas and sessions
 
-  /** What a sender may spend passes when it has waited for that many times over. */
+  /** A sender that waits for a quota pays again and again. */
   QUOTAS_LEAVE_DEBTS(
       "broker/quota/QuotaGate.java",
       new Focus(Set.of(Step.SET_QUOTA, Step.SEND_MANY), any -> true),
@@ -357,8 +363,8 @@ enum PlantedFault {
       "      out.accept(new LevelAction.Finished(item.ticket));\n    }\n  }\n\n  void giveBackWaiting",
       Promise.NOTHING_IS_LOST),
 
-  /** What a group has not consumed is counted from its last owner's beginning. */
-  LAG_IS_THAT_OF_FETCHING(
+  /** What is consumed in the memory of a member counts as not consumed. */
+  THE_LAG_IS_TOO_HIGH(
       "dispatcher/GroupReport.java",
       Focus.CALM,
       "long next = position == null ? committed() : position;",
