@@ -47,7 +47,10 @@ final class OwnedShards {
     OwnedShard lingering;
   }
 
-  /** Messages of one shard that start before the next shard gets its turn. */
+  /**
+   * Messages of one shard that start before the next shard gets its turn. While the breaker is
+   * open, it is one: a shard with several messages that fail would keep its turn for minutes.
+   */
   private static final int TURN_MESSAGES = 32;
 
   private final Environment environment;
@@ -110,7 +113,7 @@ final class OwnedShards {
         turn = 0;
         continue;
       }
-      if (++turn >= TURN_MESSAGES) {
+      if (++turn >= (environment.breaker.open() ? 1 : TURN_MESSAGES)) {
         ready.add(ready.poll());
         turn = 0;
       }

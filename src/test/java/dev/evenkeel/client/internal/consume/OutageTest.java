@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
+import dev.evenkeel.protocol.Generation;
+import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
@@ -31,7 +34,7 @@ class OutageTest {
           .setMember("m")
           .setTopics(List.of("t"))
           .setOrder(ConsumerOptions.Order.SHARD);
-  private final ConsumerCore core =
+  private ConsumerCore core =
       new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
   private final Map<Integer, Wanted.Fetch> fetches = new HashMap<>();
   private final TreeSet<String> done = new TreeSet<>();
@@ -55,6 +58,14 @@ class OutageTest {
     while ((action = Wanted.poll(core)) != null) {
       if (action instanceof Wanted.CallAssign assign) {
         assign.owned().takeover.assignDone(null, now);
+      } else if (action instanceof Wanted.ReadLease read) {
+        Shard shard = read.owned().shard();
+        read.owned()
+            .takeover
+            .leaseRead(
+                Lease.fresh("g", shard, 0, 0, Generation.FIRST)
+                    .granted("m", "i", 0, Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT),
+                now);
       } else if (action instanceof Wanted.Fetch fetch) {
         fetches.put(fetch.owned().shard().shard(), fetch);
       } else if (action instanceof Wanted.RecordOutcomes record) {
@@ -155,6 +166,21 @@ class OutageTest {
     assertThat(core.breakerOpen()).isTrue();
     pass(26 * MINUTE, name -> !name.startsWith("3"));
     assertThat(dead).containsExactly("0/0", "1/0", "2/0");
+  }
+
+  /** A shard with several messages that fail always has one to try. */
+  @Test
+  void poisonOfOneShardDoesNotHoldUpAnother() {
+    options.setOrder(ConsumerOptions.Order.NONE).setHoldFailed(true);
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+    start(2);
+    arrive(0, 3);
+    pass(4 * MINUTE, name -> true);
+    assertThat(core.breakerOpen()).isTrue();
+    arrive(1, 1);
+    pass(MINUTE, name -> name.startsWith("0"));
+    assertThat(done).containsExactly("1/0");
+    assertThat(core.breakerOpen()).isFalse();
   }
 
   @Test
