@@ -48,9 +48,12 @@ final class PauseGate {
     return holds;
   }
 
-  /** Whether a group gets nothing from a shard because it is paused, or because it may be. */
+  /**
+   * Whether a group gets nothing from a shard because it is paused, or because it may be, or
+   * because the topic is being deleted.
+   */
   boolean holds(String group, Shard shard) {
-    return !knowsPauses() || serve.node().meta().tables().isPaused(group, shard);
+    return !knowsPauses() || serve.node().meta().tables().isHeld(group, shard);
   }
 
   /**

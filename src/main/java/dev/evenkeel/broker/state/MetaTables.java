@@ -364,7 +364,18 @@ public final class MetaTables {
     return pausesOf(group).contains(Pause.of(group));
   }
 
-  /** Whether a group gets no messages from a shard. From any thread. */
+  /**
+   * Whether a group gets no messages from a shard: it is paused there, or the topic is being
+   * deleted. The pauses of a topic go as soon as its deletion begins, and log groups drop its
+   * shards later: what was paused must not run meanwhile. From any thread.
+   */
+  public boolean isHeld(String group, Shard shard) {
+    TopicInfo topic = topics.get(shard.topicId());
+    boolean goes = topic != null && topic.state() == TopicInfo.State.DELETING;
+    return goes || isPaused(group, shard);
+  }
+
+  /** Whether a group is paused on a shard. From any thread. */
   public boolean isPaused(String group, Shard shard) {
     Set<Pause> its = pausesOf(group);
     return !its.isEmpty()

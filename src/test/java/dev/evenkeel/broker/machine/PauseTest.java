@@ -134,6 +134,18 @@ class PauseTest {
     assertThat(rig.meta.tables().pauses()).isEmpty();
   }
 
+  /** The pause goes with the deletion, but the shards are there a while longer. */
+  @Test
+  void nothingComesOfATopicThatIsBeingDeleted() {
+    pause("g", "a", Pause.ALL_SHARDS);
+    Shard shard = new Shard(id("a"), 0);
+    rig.run(new MetaCommand.DeleteTopic("a"));
+    assertThat(rig.meta.tables().isPaused("g", shard)).isFalse();
+    assertThat(rig.meta.tables().isHeld("g", shard)).isTrue();
+    rig.run(new MetaCommand.RemoveTopic(shard.topicId(), 0));
+    assertThat(rig.meta.tables().isHeld("g", shard)).isFalse();
+  }
+
   @Test
   void pausesOfShardsGoWithTheirLayout() {
     pause("g", "a", 1);
