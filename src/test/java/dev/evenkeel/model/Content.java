@@ -3,7 +3,9 @@ package dev.evenkeel.model;
 import dev.evenkeel.model.UserModel.Sent;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
+import java.nio.charset.StandardCharsets;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.Map;
 
 /** What messages consist of: all of it follows from their number. */
@@ -41,8 +43,17 @@ public final class Content {
     return Integer.parseInt(message.headerText(ID));
   }
 
+  /** Whether it is what was sent. */
+  public static boolean isIntact(Sent sent, Message message) {
+    Map<String, String> headers = new HashMap<>();
+    message
+        .headers()
+        .forEach((name, value) -> headers.put(name, new String(value, StandardCharsets.UTF_8)));
+    return isIntact(sent, message.keyText(), message.timestampMillis(), headers, message.payload());
+  }
+
   /** Whether it has the key, the time and the payload with which it was sent, and its tag. */
-  public static boolean isIntact(
+  static boolean isIntact(
       Sent sent, String key, long timestampMillis, Map<String, String> headers, byte[] payload) {
     boolean large = payload.length > USUAL_BYTES_MAX;
     return sent != null

@@ -524,7 +524,7 @@ public final class UserModel {
       fault(Promise.FROM_LATEST, who + ", which was there before");
     }
     boolean byKey = group.kind.order() == Order.KEY;
-    if (!group.kind.keepsOrder() || byKey && sent.key == null) {
+    if (!group.kind.keepsOrder() || byKey && sent.key == null || mayLose(group)) {
       return;
     }
     for (Sent before : sent.topic.messages) {
@@ -542,6 +542,11 @@ public final class UserModel {
         return;
       }
     }
+  }
+
+  /** At most once, what a member had in hand when it went is lost. */
+  private static boolean mayLose(Group group) {
+    return group.kind.atMostOnce() && (group.shaken || group.reset);
   }
 
   /** No other message of its key is at work. */
@@ -793,8 +798,7 @@ public final class UserModel {
 
   private static boolean isOver(Group group, Sent sent, Floor floor, Set<String> letters) {
     Work work = group.works.get(sent);
-    // At most once, what a member had in hand when it went is lost.
-    if (group.kind.atMostOnce() && (group.shaken || group.reset)) {
+    if (mayLose(group)) {
       return true;
     }
     if (work == null) {

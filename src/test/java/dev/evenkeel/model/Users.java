@@ -17,7 +17,6 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -606,20 +605,11 @@ final class Users {
       look(group);
       Message message = delivery.message();
       int id = Content.id(message);
-      Map<String, String> headers = new HashMap<>();
-      message
-          .headers()
-          .forEach((name, value) -> headers.put(name, new String(value, StandardCharsets.UTF_8)));
       Boolean well =
           model.begins(
               group,
               id,
-              Content.isIntact(
-                  model.sent(id),
-                  message.keyText(),
-                  message.timestampMillis(),
-                  headers,
-                  message.payload()),
+              Content.isIntact(model.sent(id), message),
               new UserModel.Got(
                   delivery.member(),
                   delivery.shard(),

@@ -3,6 +3,7 @@ package dev.evenkeel.sim;
 import dev.evenkeel.broker.machine.Entries;
 import dev.evenkeel.broker.machine.MetaState;
 import dev.evenkeel.broker.machine.States;
+import dev.evenkeel.broker.serve.SealedBench;
 import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
@@ -10,6 +11,7 @@ import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.MetaCommand;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
@@ -24,8 +26,12 @@ import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.Consumer;
 
 /** All brokers: the meta group and the data groups, and what takes topics through them. */
 final class Brokers {
@@ -132,6 +138,14 @@ final class Brokers {
     return info != null && topic != null && info.reads(topic.name());
   }
 
+  boolean isPaused(String group, Shard shard) {
+    return meta.tables().isHeld(group, shard);
+  }
+
+  Set<Pause> pauses(String group) {
+    return Set.copyOf(meta.tables().pauses(group));
+  }
+
   // ---- Topics
 
   private interface Step {
@@ -155,27 +169,40 @@ final class Brokers {
 
   /** Step by step; others may look in between. */
   void createSlowly(String name, int shards) {
-    if (submit(new MetaCommand.CreateTopic(name, shards, config)) instanceof Reply.OfTopic of) {
+    createSlowly(name, shards, config, no -> {});
+  }
+
+  /**
+   * @param done gets the reply when all is done, or a refusal
+   */
+  void createSlowly(String name, int shards, TopicConfig settings, Consumer<Reply> done) {
+    Reply reply = submit(new MetaCommand.CreateTopic(name, shards, settings));
+    if (reply instanceof Reply.OfTopic of) {
       logs.named(of.topic().id(), name);
       topicsChanged.run();
-      openSlowly(of.topic());
+      openSlowly(of.topic(), done);
+    } else {
+      done.accept(reply);
     }
   }
 
-  private void openSlowly(TopicInfo topic) {
+  private void openSlowly(TopicInfo topic, Consumer<Reply> done) {
     List<String> readers = readers(topic);
     eachSlowly(
-        (group, done) -> {
+        (group, next) -> {
           DataCommand.OpenShards open = open(topic, groups.indexOf(group), readers);
           if (open == null) {
-            done.run();
+            next.run();
           } else {
-            group.manage(open, done);
+            group.manage(open, next);
           }
         },
         () -> {
-          if (hasNewReader(submit(new MetaCommand.ActivateTopic(topic.id(), readers)))) {
-            openSlowly(topic);
+          Reply reply = submit(new MetaCommand.ActivateTopic(topic.id(), readers));
+          if (hasNewReader(reply)) {
+            openSlowly(topic, done);
+          } else {
+            done.accept(reply);
           }
         });
   }
@@ -205,50 +232,114 @@ final class Brokers {
             .toList();
     long floor = meta.tables().counters().epochFloor();
     return new DataCommand.OpenShards(
-        topic.id(), topic.name(), shards, config, floor, readers, layout.first());
+        topic.id(), topic.name(), shards, topic.config(), floor, readers, layout.first());
   }
 
   /** Makes shards, seals the former ones, and then opens the others; step by step. */
   void reshardSlowly(String name, int shards) {
-    TopicInfo before = topic(name);
-    if (before.next() != null
-        || !(submit(new MetaCommand.ReshardTopic(name, shards)) instanceof Reply.OfTopic of)
-        || of.topic().next() == null) {
-      return;
+    if (topic(name).next() == null) {
+      reshardSlowly(name, shards, no -> {});
     }
-    reshardSlowly(of.topic());
   }
 
-  private void reshardSlowly(TopicInfo topic) {
+  /**
+   * @param done gets the reply when all is done, or a refusal
+   */
+  void reshardSlowly(String name, int shards, Consumer<Reply> done) {
+    Reply reply = submit(new MetaCommand.ReshardTopic(name, shards));
+    if (reply instanceof Reply.OfTopic of && of.topic().next() != null) {
+      reshardSlowly(of.topic(), done);
+    } else {
+      done.accept(reply);
+    }
+  }
+
+  private void reshardSlowly(TopicInfo topic, Consumer<Reply> done) {
     List<String> readers = readers(topic);
     eachSlowly(
-        (group, done) ->
-            group.manage(open(topic, topic.next(), groups.indexOf(group), readers), done),
+        (group, next) ->
+            group.manage(open(topic, topic.next(), groups.indexOf(group), readers), next),
         () ->
             eachSlowly(
-                (group, done) ->
+                (group, next) ->
                     group.manage(
-                        new DataCommand.SealShards(topic.id(), topic.next().first()), done),
+                        new DataCommand.SealShards(topic.id(), topic.next().first()), next),
                 () -> {
                   topic
                       .open()
                       .numbers()
                       .forEach(number -> logs.sealed(new Shard(topic.id(), number)));
-                  if (hasNewReader(submit(new MetaCommand.OpenLayout(topic.id(), readers)))) {
-                    reshardSlowly(topic);
+                  Reply reply = submit(new MetaCommand.OpenLayout(topic.id(), readers));
+                  if (hasNewReader(reply)) {
+                    reshardSlowly(topic, done);
+                  } else {
+                    done.accept(reply);
                   }
                 }));
   }
 
   void deleteSlowly(String name) {
-    if (submit(new MetaCommand.DeleteTopic(name)) instanceof Reply.OfTopic of) {
+    deleteSlowly(name, no -> {});
+  }
+
+  /**
+   * @param done gets the reply when all is done, or a refusal
+   */
+  void deleteSlowly(String name, Consumer<Reply> done) {
+    Reply reply = submit(new MetaCommand.DeleteTopic(name));
+    if (reply instanceof Reply.OfTopic of) {
       int id = of.topic().id();
       logs.dropped(id);
       topicsChanged.run();
       eachSlowly(
-          (group, done) -> group.manage(new DataCommand.DropShards(id), done),
-          () -> submit(new MetaCommand.RemoveTopic(id, epochFloor())));
+          (group, next) -> group.manage(new DataCommand.DropShards(id), next),
+          () -> done.accept(submit(new MetaCommand.RemoveTopic(id, epochFloor()))));
+    } else {
+      done.accept(reply);
     }
+  }
+
+  /**
+   * Gives a topic other settings.
+   *
+   * @param done gets the reply when all is done, or a refusal
+   */
+  void configureSlowly(TopicInfo topic, TopicConfig settings, Consumer<Reply> done) {
+    Reply reply = submit(new MetaCommand.ConfigureTopic(topic.id(), settings));
+    if (reply instanceof Reply.OfTopic) {
+      eachSlowly(
+          (group, next) ->
+              group.manage(new DataCommand.ConfigureShards(topic.id(), settings), next),
+          () -> done.accept(reply));
+    } else {
+      done.accept(reply);
+    }
+  }
+
+  /** Drops the oldest shards of topics of which nobody needs them any more. */
+  void forgetSealed() {
+    Map<Shard, ShardStatus> statuses = new HashMap<>();
+    statuses(null).forEach(status -> statuses.put(status.shard(), status));
+    for (TopicInfo topic : activeTopics()) {
+      if (topic.hasSealed() && topic.next() == null && SealedBench.isOver(topic, statuses)) {
+        int first = topic.layouts().get(0).first();
+        if (submit(new MetaCommand.ForgetLayout(topic.id(), first)) instanceof Reply.Refused no) {
+          throw new SimulationFailure("a layout that nobody needs: " + no);
+        }
+        topicsChanged.run();
+        dropSealed(topic(topic.id()));
+      }
+    }
+  }
+
+  private void dropSealed(TopicInfo topic) {
+    int forgetBelow =
+        topic.dropped().isEmpty() ? DataCommand.DropSealed.EVERYTHING : topic.firstRemembered();
+    int below = topic.layouts().get(0).first();
+    eachSlowly(
+        (group, next) ->
+            group.manage(new DataCommand.DropSealed(topic.id(), below, forgetBelow), next),
+        () -> {});
   }
 
   private long epochFloor() {

@@ -37,6 +37,9 @@ abstract class Cluster implements DataGroup.Surroundings {
   /** In 2023: clocks that are set back by days stay after 1970. */
   static final long START = 1_700_000_000_000L;
 
+  /** While time flies, what is done often is done so much more rarely. */
+  private static final long FLYING_MILLIS = 1_000;
+
   /** A suspension need not be noticed if it is shorter. */
   private static final long UNNOTICED_MILLIS_MAX = 100;
 
@@ -117,6 +120,16 @@ abstract class Cluster implements DataGroup.Surroundings {
   @Override
   public Map<String, Ledger> ledgers() {
     return ledgers;
+  }
+
+  /** How long something waits that is done often. */
+  long oftenMillis(long usualMillis) {
+    return flies() ? Math.max(FLYING_MILLIS, usualMillis) : usualMillis;
+  }
+
+  @Override
+  public boolean isPaused(String group, Shard shard) {
+    return brokers.isPaused(group, shard);
   }
 
   @Override
@@ -290,6 +303,26 @@ abstract class Cluster implements DataGroup.Surroundings {
     time.note(() -> dispatcher + " is the dispatcher");
     dispatchers.add(dispatcher);
     all.add(dispatcher);
+  }
+
+  /**
+   * Another node becomes the dispatcher.
+   *
+   * @param noticedMillis when the former one notices
+   */
+  void replaceDispatcher(long noticedMillis) {
+    SimDispatcher old = newest();
+    newDispatcher(0);
+    if (old != null) {
+      time.in(
+          noticedMillis,
+          old,
+          null,
+          () -> {
+            old.stop();
+            dispatchers.remove(old);
+          });
+    }
   }
 
   /** The same node again, in the same term: its leadership was in doubt for a moment. */

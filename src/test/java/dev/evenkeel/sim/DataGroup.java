@@ -6,6 +6,9 @@ import dev.evenkeel.broker.machine.DataState;
 import dev.evenkeel.broker.machine.Rig;
 import dev.evenkeel.broker.state.BatchPlace;
 import dev.evenkeel.broker.state.BatchSource;
+import dev.evenkeel.broker.state.DelayCounts;
+import dev.evenkeel.broker.state.DelayedBatch;
+import dev.evenkeel.broker.state.DelayedKey;
 import dev.evenkeel.broker.state.FailureCounts;
 import dev.evenkeel.broker.state.KeptPart;
 import dev.evenkeel.broker.state.Keys;
@@ -14,6 +17,7 @@ import dev.evenkeel.broker.state.LogTime;
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.broker.state.StoredFailures;
+import dev.evenkeel.bus.FailureFigures;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.bus.FetchRequest;
 import dev.evenkeel.bus.LeaseChange;
@@ -21,6 +25,8 @@ import dev.evenkeel.bus.ShardStatus;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.DataCommand.CommitMany;
+import dev.evenkeel.protocol.DeadLetter;
+import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
@@ -31,6 +37,7 @@ import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.wire.AppendBody;
 import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.Batch;
+import dev.evenkeel.protocol.wire.BatchHeader;
 import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import dev.evenkeel.protocol.wire.RetryAnswer;
@@ -65,6 +72,15 @@ final class DataGroup {
 
     boolean faulty();
 
+    /** Whether hours pass in a moment. */
+    boolean flies();
+
+    /** Whether leaders look for what retention drops. */
+    boolean retains();
+
+    /** Whether a group gets nothing from a shard. */
+    boolean isPaused(String group, Shard shard);
+
     /** What is judged of each group that is judged, by its name. */
     Map<String, Ledger> ledgers();
 
@@ -79,6 +95,9 @@ final class DataGroup {
 
     /** Whether retention may drop anything of a shard, whatever groups have consumed. */
     boolean mayDrop(Shard shard);
+
+    /** Whether limits of its topic may drop what groups have not consumed. */
+    boolean mayDropUnread(Shard shard);
 
     /** Most messages of a group and shard that wait for another attempt. */
     int retriesMax();
@@ -98,6 +117,10 @@ final class DataGroup {
   /** Older messages are dropped, read or not. No seed takes so long. */
   static final long AGE_MILLIS_MAX = 2 * 3_600_000L;
 
+  /** When the owner of a paused shard asks again for retries that are due. */
+  private static final long PAUSE_LOOK_MILLIS = 1_000;
+
+  private static final int LETTERS_MAX = 1_000;
   private static final int AGAIN_MILLIS = 100;
   private static final int RETAIN_MILLIS = 5_000;
   private static final int RETAIN_OFTEN_MILLIS = 200;
@@ -134,7 +157,7 @@ final class DataGroup {
     this.around = around;
     Consumer<Replica> opened = replica -> replica.state().listen(new Told(replica));
     log = new SimLog(time, random, around, bug, "d" + number, opened, this::elected);
-    fetches = new LongPolls(time, random, this::state);
+    fetches = new LongPolls(time, random, this::state, around::isPaused);
     timer = around.delays() ? new SimDueTimer(time, random, around.arrivals(), this, bug) : null;
     retainedMillis = clockMillis();
     time.in(retainMillis(), null, null, this::retain);
@@ -193,7 +216,9 @@ final class DataGroup {
 
     @Override
     public void retriesAdded(LeaseKey key) {
-      throw new IllegalStateException("nothing is replayed here");
+      if (leads()) {
+        changed.add(key.shard());
+      }
     }
 
     @Override
@@ -209,6 +234,16 @@ final class DataGroup {
   /** The leader's. */
   DataState state() {
     return log.leader().state();
+  }
+
+  /** Of the leader. */
+  int term() {
+    return log.term();
+  }
+
+  /** There may be delayed messages that are due earlier. */
+  void delayedChanged() {
+    timer.tell();
   }
 
   /** The clock that the leader writes into entries. */
@@ -231,7 +266,7 @@ final class DataGroup {
     if (led() && around.drops() && around.faulty()) {
       state().tables().shards().forEach(each -> consume(each.getKey(), each.getValue().end()));
       retainAt(clockMillis());
-    } else if (led() && (around.faulty() || state().tables().timeStandsStill(clockMillis()))) {
+    } else if (led() && (around.retains() || state().tables().timeStandsStill(clockMillis()))) {
       long now = clockMillis();
       if (bug.logTimeIsUnbounded()) {
         long steps = Math.min(STEPS, (now - retainedMillis) / LogTime.STEP_MILLIS_MAX);
@@ -273,7 +308,9 @@ final class DataGroup {
               if (start > 0 && !around.mayDrop(each.getKey())) {
                 throw new SimulationFailure("dropped before its time: the start of " + each);
               }
-              around.ledgers().values().forEach(ledger -> ledger.keptFrom(each.getKey(), start));
+              if (!around.mayDropUnread(each.getKey())) {
+                around.ledgers().values().forEach(ledger -> ledger.keptFrom(each.getKey(), start));
+              }
             });
   }
 
@@ -284,6 +321,29 @@ final class DataGroup {
       case 1 -> log.moveAny();
       default -> log.changeLeader();
     }
+    leaderMayChange();
+  }
+
+  /** The copy on a node ends and begins again. */
+  void restartOn(SimNode node) {
+    log.restartOn(node);
+    leaderMayChange();
+  }
+
+  /** Another is chosen, if that node leads. */
+  void leadsNoMore(SimNode node) {
+    if (log.leader().node == node) {
+      log.changeLeader();
+      leaderMayChange();
+    }
+  }
+
+  /** One of the copies moves to another node. */
+  void moveAny() {
+    log.moveAny();
+  }
+
+  private void leaderMayChange() {
     if (!led()) {
       fetches.leaderChanges();
     }
@@ -336,6 +396,7 @@ final class DataGroup {
     boolean[] over = new boolean[1];
     log.append(
         Entry.of(bug.managed(command), clockMillis()),
+        null,
         new SimLog.Writer() {
           private final Set<LeaseKey> without = new HashSet<>();
           private final Set<Shard> missing = new HashSet<>();
@@ -455,12 +516,63 @@ final class DataGroup {
     append(entry, new OfOutputs(items, answer));
   }
 
+  /** Cancels a delayed message, as the product's leaders do. */
+  void cancel(Shard shard, DelayedId id, Network.Answer<Reply> answer) {
+    DelayedKey key = new DelayedKey(shard, id.dueMillis(), id.serial());
+    byte[] row = state().read(store -> store.get(Store.Table.DELAYED, key.bytes()));
+    DelayedBatch batch = row == null ? null : DelayedBatch.decode(row);
+    boolean others = batch != null && batch.has(id.position()) && batch.batch().count() > 1;
+    Batch rest = null;
+    byte[] header = null;
+    if (others) {
+      byte[] bytes = state().bytes(batch.place(), batch.batch().length());
+      rest = batch.without(id.position(), Batch.whole(ByteBuffer.wrap(bytes)));
+      header = new byte[BatchHeader.BYTES];
+      rest.bytes().get(0, header);
+    }
+    DataCommand command =
+        new DataCommand.CancelDelayed(
+            shard,
+            id.dueMillis(),
+            id.serial(),
+            id.position(),
+            batch == null ? -1 : batch.place().index(),
+            batch == null ? 0 : batch.place().at(),
+            header);
+    append(
+        Entry.of(command, clockMillis()),
+        rest == null ? null : rest.bytes(),
+        new SimLog.Writer() {
+          @Override
+          public void applied(DataState state, ByteBuffer reply) {
+            Reply decoded = ReplyCodec.decode(reply);
+            if (decoded instanceof Reply.Refused no) {
+              answer.refuse(no.exception());
+            } else {
+              answer.give(decoded);
+            }
+          }
+
+          @Override
+          public void unknown() {
+            answer.never();
+          }
+        });
+  }
+
   /** By the leader, or by one that does not know yet that it leads no more. */
   void append(byte[] entry, SimLog.Writer writer) {
+    append(entry, null, writer);
+  }
+
+  /**
+   * @param body that the log keeps apart from a command; null: there is none
+   */
+  private void append(byte[] entry, ByteBuffer body, SimLog.Writer writer) {
     if (!led() && random.nextInt(4) == 0) {
       throw notLeader();
     }
-    log.append(entry, writer);
+    log.append(entry, body, writer);
   }
 
   private final class OfLease implements SimLog.Writer {
@@ -501,7 +613,7 @@ final class DataGroup {
             shard,
             c,
             no.offsets(),
-            failures(state, group, shard).deadLetters(0, 1_000, 1 << 20).letters(),
+            failures(state, group, shard).deadLetters(0, LETTERS_MAX, 1 << 20).letters(),
             offset -> around.deadly(shard, offset));
       }
       if (ledger != null) {
@@ -787,9 +899,15 @@ final class DataGroup {
     if (lease == null || !lease.ownedAt(request.epoch())) {
       throw new RefusedException(Refusal.FENCED, "epoch " + request.epoch() + ": " + lease);
     }
+    boolean paused = around.isPaused(request.group(), request.shard());
     RetryAnswer found =
         failures(state(), request.group(), request.shard())
-            .answer(request, state().tables().timeAt(clockMillis()).millis());
+            .answer(
+                paused ? request.withoutMessages() : request,
+                state().tables().timeAt(clockMillis()).millis());
+    if (paused && found.nextInMillis() == 0) {
+      found = new RetryAnswer(PAUSE_LOOK_MILLIS, found.due(), found.known(), found.batches());
+    }
     answer.give(bug.retries(RetryAnswer.decode(found.encode().view())));
   }
 
@@ -843,10 +961,42 @@ final class DataGroup {
                       record.bytes(),
                       record.dropped(),
                       leases,
-                      List.of(),
-                      ShardStatus.Delayed.NONE));
+                      figures(state, each.getKey()),
+                      delayed(state, each.getKey())));
             });
     return statuses;
+  }
+
+  private static List<FailureFigures> figures(DataState state, Shard shard) {
+    List<FailureFigures> figures = new ArrayList<>();
+    for (LeaseKey key : state.tables().failuresOn(shard)) {
+      FailureCounts counts = state.tables().failures(key);
+      figures.add(
+          new FailureFigures(
+              key.group(),
+              shard,
+              counts.waiting(),
+              counts.parked(),
+              counts.held(),
+              counts.dead(),
+              counts.bytes()));
+    }
+    return figures;
+  }
+
+  private static ShardStatus.Delayed delayed(DataState state, Shard shard) {
+    DelayCounts counts = state.tables().delays().of(shard);
+    return new ShardStatus.Delayed(counts.messages(), counts.bytes(), counts.dueMillis());
+  }
+
+  /** The dead letters of a group, as the leader has them. */
+  List<DeadLetter> deadLetters(String group, Shard shard) {
+    return failures(state(), group, shard).deadLetters(0, LETTERS_MAX, 1 << 20).letters();
+  }
+
+  /** A pause has ended, perhaps. */
+  void resumed() {
+    fetches.wakeAll();
   }
 
   void fetch(FetchRequest request, Network.Answer<FetchAnswer> answer) {

@@ -341,7 +341,7 @@ final class Ledger {
       track.madeMillis = logs.now();
     }
     track.number = number;
-    track.reset(command.to(), asked, after.epoch());
+    track.reset(command.to(), after.committed(), after.epoch());
     moves++;
   }
 

@@ -20,6 +20,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
+import java.util.function.BiPredicate;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /** Serves the fetches of a data group, which wait if there is nothing yet. */
@@ -30,9 +32,15 @@ final class LongPolls {
   private final Timeline time;
   private final SplittableRandom random;
   private final Supplier<DataState> leader;
+  private final BiPredicate<String, Shard> paused;
   private final List<Waiting> waiting = new ArrayList<>();
 
-  LongPolls(Timeline time, SplittableRandom random, Supplier<DataState> leader) {
+  LongPolls(
+      Timeline time,
+      SplittableRandom random,
+      Supplier<DataState> leader,
+      BiPredicate<String, Shard> paused) {
+    this.paused = paused;
     this.time = time;
     this.random = random;
     this.leader = leader;
@@ -78,7 +86,7 @@ final class LongPolls {
   }
 
   /** As the broker's fetch service: null if there is nothing yet. */
-  private static FetchAnswer serve(DataState state, FetchRequest request) {
+  private FetchAnswer serve(DataState state, FetchRequest request) {
     Shard shard = request.shard();
     ShardRecord record = state.tables().shard(shard);
     if (record == null) {
@@ -92,7 +100,8 @@ final class LongPolls {
       throw new RefusedException.OutOfRange(record.start(), record.end());
     }
     boolean nothing = request.offset() == record.end();
-    if (nothing && failures(state, request) == request.failuresKnown()) {
+    boolean news = failures(state, request) != request.failuresKnown();
+    if (nothing ? !news : paused.test(request.group(), shard)) {
       return null;
     }
     List<FetchAnswer.Placed> placed = new ArrayList<>();
@@ -135,10 +144,15 @@ final class LongPolls {
 
   /** Looks again at the fetches that wait for what has changed. */
   void wake(Set<Shard> changed) {
-    for (Waiting each : List.copyOf(waiting)) {
-      if (!changed.contains(each.request().shard())) {
-        continue;
-      }
+    wake(each -> changed.contains(each.request().shard()));
+  }
+
+  void wakeAll() {
+    wake(each -> true);
+  }
+
+  private void wake(Predicate<Waiting> which) {
+    for (Waiting each : waiting.stream().filter(which).toList()) {
       try {
         FetchAnswer found = serve(leader.get(), each.request());
         if (found == null) {

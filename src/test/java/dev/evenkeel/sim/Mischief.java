@@ -328,17 +328,6 @@ final class Mischief {
 
   /** The old one notices at once, or after a while in which there are two. */
   private void depose() {
-    SimDispatcher old = world.newest();
-    world.newDispatcher(0);
-    if (old != null) {
-      world.time.in(
-          random.nextBoolean() ? 0 : random.nextInt(8_000),
-          old,
-          null,
-          () -> {
-            old.stop();
-            world.dispatchers.remove(old);
-          });
-    }
+    world.replaceDispatcher(random.nextBoolean() ? 0 : random.nextInt(8_000));
   }
 }

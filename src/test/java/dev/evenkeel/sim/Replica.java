@@ -110,7 +110,11 @@ final class Replica {
     if (skipped != null) {
       return skipped;
     }
-    ByteBuffer reply = Entries.apply(state, entry.term(), applied, ByteBuffer.wrap(entry.bytes()));
+    ByteBuffer bytes = ByteBuffer.wrap(entry.bytes());
+    ByteBuffer reply =
+        entry.body() == null
+            ? Entries.apply(state, entry.term(), applied, bytes)
+            : Entries.apply(state, entry.term(), applied, bytes, entry.body().duplicate());
     StateDigest digest = state.digest();
     if (digest != null && state.appliedIndex() == applied) {
       long others = digests.computeIfAbsent(applied, first -> digest.sum());

@@ -17,6 +17,7 @@ import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
@@ -51,6 +52,10 @@ final class SimConsumer extends Actor {
   final SimCalls calls;
   private final Actions actions = new Actions();
   List<String> topics;
+
+  /** What it has subscribed to, by the last answer that said so: its group reads all of it. */
+  List<String> reads = List.of();
+
   String place;
 
   /** At which epochs it has released shards. */
@@ -118,7 +123,7 @@ final class SimConsumer extends Actor {
       beatIfDue();
     }
     turn();
-    world.time.in(ConsumerCore.TICK_MILLIS, this, null, this::tick);
+    world.time.in(world.oftenMillis(ConsumerCore.TICK_MILLIS), this, null, this::tick);
   }
 
   // ---- Heartbeats
@@ -130,9 +135,13 @@ final class SimConsumer extends Actor {
       return;
     }
     plan.sent(sent);
+    List<String> sentTopics = topics;
     ask(
         heartbeat(false),
         assignment -> {
+          if (!assignment.opening()) {
+            reads = sentTopics;
+          }
           plan.answered(clock());
           lastAnsweredSent = everAnswered ? Math.max(lastAnsweredSent, sent) : sent;
           lastAnsweredSentTruly = Math.max(lastAnsweredSentTruly, sentTruly);
@@ -195,6 +204,21 @@ final class SimConsumer extends Actor {
     beat = Heartbeats.with(beat, "leaving", leave);
     beat = Heartbeats.with(beat, "closing", closing);
     beat = Heartbeats.with(beat, "consumed", core.consumed());
+    if (!options.getFilter().isAll()) {
+      beat =
+          beat.withWishes(
+              new Heartbeat.Wishes(
+                  null,
+                  null,
+                  0,
+                  null,
+                  null,
+                  null,
+                  null,
+                  0,
+                  options.getFilter().texts(),
+                  Limits.CRASHES_MAX_DEFAULT));
+    }
     return beat.withMarks(world.bug.marks(core.progress(clock()), told));
   }
 
@@ -233,7 +257,14 @@ final class SimConsumer extends Actor {
       told = assignment;
     }
     core.assigned(world.bug.assigned(assignment, released), clock());
+    core.paused(assignment, clock());
     turn();
+  }
+
+  /** The application changes what it subscribes to. */
+  void subscribe(List<String> now) {
+    topics = List.copyOf(now);
+    hurry();
   }
 
   private void hurry() {

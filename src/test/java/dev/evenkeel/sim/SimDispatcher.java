@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.GroupLease;
 import dev.evenkeel.protocol.Lease;
+import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -38,18 +39,22 @@ import java.util.stream.Collectors;
  */
 final class SimDispatcher extends Actor {
   private static final long REQUEST_MILLIS = 3_000;
+  private static final long TICK_MILLIS = 250;
   private static final long PUSH_DELAY_MILLIS = 3;
   private static final long PATIENCE_MILLIS = 3_000;
 
   final DispatcherCore core;
   private final Cluster world;
   private final boolean first;
-  private final SimNode node;
+  final SimNode node;
   private final long wallAheadMillis;
   private final Map<Long, Network.Answer<Assignment>> requests = new HashMap<>();
 
   /** Requests of members that close, and runs whose closing was answered: they get no more. */
   private final Map<Long, String> closings = new HashMap<>();
+
+  /** The pauses that members heard of last, by group. */
+  private final Map<String, Set<Pause>> toldPauses = new HashMap<>();
 
   private final ResetRequests resets;
   private final Set<String> closed = new HashSet<>();
@@ -134,14 +139,30 @@ final class SimDispatcher extends Actor {
     early.forEach(change -> run(core.leaseChanged(change, clock())));
     early.clear();
     clusterChanged();
-    world.time.in(250, this, null, this::tick);
+    world.time.in(TICK_MILLIS, this, null, this::tick);
+  }
+
+  /** As the product: those that miss it hear of them with their next heartbeat. */
+  private void tellPauses() {
+    for (GroupState group : core.all()) {
+      Set<Pause> now = world.brokers.pauses(group.name());
+      if (!now.equals(toldPauses.getOrDefault(group.name(), Set.of()))) {
+        toldPauses.put(group.name(), now);
+        run(core.pushAgain(group.name()));
+      }
+    }
+  }
+
+  private Assignment withPauses(Assignment assignment) {
+    return assignment.withPauses(world.brokers.pauses(assignment.group()));
   }
 
   private void tick() {
     if (stalls.mayJudge(clock())) {
       run(core.tick(clock()));
     }
-    world.time.in(250, this, null, this::tick);
+    tellPauses();
+    world.time.in(world.oftenMillis(TICK_MILLIS), this, null, this::tick);
   }
 
   // ---- Leadership
@@ -403,7 +424,7 @@ final class SimDispatcher extends Actor {
         closed.add(closings.remove(a.request()));
       }
       world.heard(resets.answered(a.request()));
-      requests.remove(a.request()).give(a.assignment());
+      requests.remove(a.request()).give(withPauses(a.assignment()));
     } else if (action instanceof DispatcherAction.ResetDone a) {
       resets.done(a);
     } else if (action instanceof DispatcherAction.Refuse a && resets.refused(a)) {
@@ -416,7 +437,7 @@ final class SimDispatcher extends Actor {
     } else if (action instanceof DispatcherAction.Refuse a) {
       requests.remove(a.request()).refuse(new RefusedException(a.refusal(), a.detail()));
     } else if (action instanceof DispatcherAction.Push a) {
-      world.push(this, a.assignment());
+      world.push(this, withPauses(a.assignment()));
     } else if (action instanceof DispatcherAction.WriteMeta a) {
       world.network.<Reply>call(
           this,

@@ -79,7 +79,7 @@ final class SimDueTimer {
   }
 
   /** Something may be due earlier. */
-  private void tell() {
+  void tell() {
     if (first || bug.newLeaderLooks()) {
       lookIn(0);
     }

@@ -37,6 +37,7 @@ final class SimLog {
   private static final int TELL_MILLIS = 200;
 
   private static final int COMPARE_MILLIS = 4_000;
+  private static final int COMPARE_FLYING_MILLIS = 3_600_000;
 
   /** Makes an empty copy on a node. */
   private interface Copies {
@@ -59,8 +60,9 @@ final class SimLog {
    * An entry.
    *
    * @param bytes null: the first of a term, which says nothing
+   * @param body that the log keeps apart from a command; null: there is none
    */
-  record Logged(long term, byte[] bytes, Writer writer) {}
+  record Logged(long term, byte[] bytes, ByteBuffer body, Writer writer) {}
 
   private final Timeline time;
   private final SplittableRandom random;
@@ -142,6 +144,10 @@ final class SimLog {
     return led;
   }
 
+  int term() {
+    return (int) term;
+  }
+
   /** Who leads, or led last. */
   Replica leader() {
     return leader;
@@ -165,7 +171,7 @@ final class SimLog {
 
   /** Everywhere, at once: for the beginning. */
   void begin(byte[] bytes) {
-    Logged entry = new Logged(term, bytes, null);
+    Logged entry = new Logged(term, bytes, null, null);
     history.add(entry);
     for (Replica each : replicas) {
       each.log.add(entry);
@@ -176,8 +182,8 @@ final class SimLog {
   }
 
   /** At the leader, or at the one that was it. */
-  void append(byte[] bytes, Writer writer) {
-    leader.log.add(new Logged(term, bytes, writer));
+  void append(byte[] bytes, ByteBuffer body, Writer writer) {
+    leader.log.add(new Logged(term, bytes, body, writer));
     if (!led) {
       writer.unknown();
     }
@@ -351,7 +357,7 @@ final class SimLog {
     electing = false;
     Arrays.fill(match, -1);
     Arrays.fill(sending, false);
-    leader.log.add(new Logged(term, null, null));
+    leader.log.add(new Logged(term, null, null, null));
     time.note(() -> leader + " is elected for term " + term);
     sendAll();
     Replica deposed = cutOff;
@@ -364,7 +370,15 @@ final class SimLog {
 
   /** One of them ends and begins again; perhaps it is the leader. */
   void restartAny() {
-    Replica replica = any();
+    restart(any());
+  }
+
+  /** The one on that node ends and begins again. */
+  void restartOn(SimNode node) {
+    replicas.stream().filter(each -> each.node == node).findFirst().ifPresent(this::restart);
+  }
+
+  private void restart(Replica replica) {
     if (electing || cutOff != null || replicas.stream().anyMatch(each -> each.down)) {
       return;
     }
@@ -373,10 +387,10 @@ final class SimLog {
     if (replica == leader) {
       changeLeader();
     }
-    time.in(random.nextInt(4_000), null, null, () -> restart(replica));
+    time.in(random.nextInt(4_000), null, null, () -> up(replica));
   }
 
-  private void restart(Replica replica) {
+  private void up(Replica replica) {
     if (replica != leader && random.nextInt(5) == 0 && leader.applied() >= leader.firstIndex) {
       leader.compact();
     }
@@ -439,7 +453,8 @@ final class SimLog {
 
   private void compareAgain() {
     compare();
-    time.in(COMPARE_MILLIS, null, null, this::compareAgain);
+    long millis = around.flies() ? COMPARE_FLYING_MILLIS : COMPARE_MILLIS;
+    time.in(millis, null, null, this::compareAgain);
   }
 
   /** Replicas that have applied the same have the same state. */

@@ -52,12 +52,17 @@ final class Timeline {
     events.add(new Event(now + millis, order++, actor, what, task));
   }
 
+  /** Time passes in which nothing happens: what was due happens late. */
+  void leap(long millis) {
+    now += millis;
+  }
+
   /** Lets everything happen up to {@code end}. */
   void runUntil(long end) {
     Event event;
     while ((event = events.peek()) != null && event.at() <= end) {
       events.poll();
-      now = event.at();
+      now = Math.max(now, event.at());
       Actor actor = event.actor();
       if (actor != null && actor.gone) {
         continue;

@@ -201,8 +201,23 @@ final class World extends Cluster implements SimGroup, Arrivals {
   }
 
   @Override
+  public boolean flies() {
+    return false;
+  }
+
+  @Override
+  public boolean retains() {
+    return faulty();
+  }
+
+  @Override
   public boolean mayDrop(Shard shard) {
     return drops() && !reads(STOPPED, shard);
+  }
+
+  @Override
+  public boolean mayDropUnread(Shard shard) {
+    return false;
   }
 
   @Override

@@ -149,7 +149,7 @@ final class DelayedMoves {
     }
   }
 
-  private static long producerId(Shard shard) {
+  static long producerId(Shard shard) {
     return FIRST_PRODUCER | (long) shard.topicId() << 20 | shard.shard();
   }
 
