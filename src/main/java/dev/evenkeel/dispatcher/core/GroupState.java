@@ -546,9 +546,27 @@ public final class GroupState {
       // The log knows that the shard is sealed; the topics may have been read before it was.
       return false;
     }
-    return topics.parents(shard).stream()
-        .map(shards::get)
-        .allMatch(lease -> lease != null && lease.passed());
+    return areOver(topics.parents(shard), topics);
+  }
+
+  /**
+   * Whether the group has consumed these shards and all from which keys have come to them: one
+   * without messages is finished as soon as it is sealed, whatever waits in those before it.
+   */
+  private boolean areOver(Collection<Shard> parents, Topics topics) {
+    Set<Shard> layer = new HashSet<>(parents);
+    while (!layer.isEmpty()) {
+      Set<Shard> before = new HashSet<>();
+      for (Shard each : layer) {
+        Lease lease = shards.get(each);
+        if (lease == null || !lease.passed()) {
+          return false;
+        }
+        before.addAll(topics.parents(each));
+      }
+      layer = before;
+    }
+    return true;
   }
 
   /** How the shards are owned now, compared with the plan. */

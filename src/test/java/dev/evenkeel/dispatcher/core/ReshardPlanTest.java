@@ -6,6 +6,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.dispatcher.ModelLog;
+import dev.evenkeel.protocol.Generation;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
@@ -72,6 +73,27 @@ class ReshardPlanTest {
     assertThat(owners(0, 6)).matches("--[ab]{4}");
     assertThat(owners(2, 6).chars().filter(each -> each == 'a')).hasSize(2);
     assertThat(bench.writes()).as("nothing moves twice").noneMatch(each -> each.contains("Drain"));
+  }
+
+  /** Shards without a message are finished when they are sealed, whatever lies before them. */
+  @Test
+  void aShardWaitsForThoseBeforeItsEmptyParents() {
+    begin();
+    reshard(4);
+    bench.pass(1_000, a, b);
+    reshard(2);
+    for (int shard = 2; shard < 6; shard++) {
+      Lease empty = Lease.fresh("g", new Shard(1, shard), 1, 0, Generation.FIRST);
+      change(empty.at(Lease.Stage.FINISHED));
+    }
+    bench.pass(2_000, a, b);
+    assertThat(owners(0, 8)).isEqualTo("ab------");
+    finish(0);
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 8)).matches("-b----[ab]-");
+    finish(1);
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 8)).matches("------[ab]{2}");
   }
 
   @Test
