@@ -207,6 +207,7 @@ final class ShardMessages {
     long from = Math.max(placed.baseOffset(), fetchOffset);
     long messages = placed.endOffset() - from;
     long bytes = messages * Backlog.share(placed);
+    gone(from);
     backlog.add(placed, from);
     fetchOffset = placed.endOffset();
     pendingMessages += messages;
@@ -220,6 +221,7 @@ final class ShardMessages {
    * on there.
    */
   void skipTo(long offset) {
+    gone(offset);
     fetchOffset = offset;
     skippedTo = offset;
     passSkipped();
@@ -228,6 +230,16 @@ final class ShardMessages {
   /** Passes over what lies before the next message of the backlog, and is not there. */
   void passAbsent() {
     window.skipTo(backlog.nextOffset());
+  }
+
+  /**
+   * The log has nothing below {@code offset} any more that was not fetched. What was handed out of
+   * it before, and dropped before it began, does not come again.
+   */
+  private void gone(long offset) {
+    for (long each = fetchOffset; each < Math.min(offset, window.next()); each++) {
+      window.leave(each);
+    }
   }
 
   /** So that what was skipped is committed even if no message comes behind it. */

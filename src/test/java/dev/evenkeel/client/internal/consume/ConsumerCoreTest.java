@@ -1326,6 +1326,27 @@ class ConsumerCoreTest extends CoreBench {
     return fetch.owned();
   }
 
+  /** They had been handed out, but not begun, when the pause sent them back to the log. */
+  @Test
+  void messagesThatAreDroppedDuringAPauseHoldUpNoCommit() {
+    start(ConsumerOptions.Order.KEY);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "a", "a", "a");
+    Task zero = next(0);
+    assertThat(core.next(now)).as("the others wait for the first").isNull();
+    pause(ALL);
+    core.finished(zero, now);
+    pause();
+    List<Wanted.Fetch> fetches = takeAll(Wanted.Fetch.class);
+    Wanted.Fetch fetch = fetches.get(fetches.size() - 1);
+    assertThat(fetch.request().offset()).isEqualTo(1);
+    fetch.owned().fetchFailed(fetch.request(), new RefusedException.OutOfRange(3, 4), now);
+    Wanted.Fetch again = take(Wanted.Fetch.class);
+    again.owned().fetched(again.request(), answer(3, batch("a")), now);
+    core.finished(next(3), now);
+    assertThat(again.owned().window().committed()).isEqualTo(4);
+  }
+
   @Test
   void whatIsLostAtTheEndOfAShardCountsAsConsumedWithWhatIsBeforeIt() {
     start(ConsumerOptions.Order.SHARD);
