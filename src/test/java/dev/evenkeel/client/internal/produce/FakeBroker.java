@@ -35,7 +35,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Supplier;
 
 /** Two nodes of which one leads all; on a {@link FakeLink}, with {@link SimLog}s. */
 public final class FakeBroker {
@@ -60,7 +59,7 @@ public final class FakeBroker {
   private volatile List<TopicInfo.Layout> former = List.of();
 
   /** Whether it does not know the topics yet. */
-  public volatile boolean behind;
+  volatile boolean behind;
 
   public volatile int appends;
 
@@ -74,9 +73,6 @@ public final class FakeBroker {
   public volatile boolean silentOpens;
 
   public volatile int opens;
-
-  /** What happens before a producer gets its id. */
-  public volatile Supplier<Future<?>> registering = Future::succeededFuture;
 
   /** Nodes whose disks have nothing of what is appended. */
   public volatile List<String> missing = List.of();
@@ -183,10 +179,10 @@ public final class FakeBroker {
       return Future.succeededFuture(Frames.refusal(Refusal.NOT_LEADER, leader));
     }
     ByteReader in = new ByteReader(Frames.body(request));
+    Reply reply;
     if (Frames.op(request) == Op.SUBMIT_META) {
       String name = ((MetaCommand.RegisterProducer) CommandCodec.meta(in)).name();
-      Reply reply = new Reply.OfProducer(1, name.isEmpty() ? 0 : registered++);
-      return registering.get().map(done -> Frames.answer(ReplyCodec.encode(reply)));
+      reply = new Reply.OfProducer(1, name.isEmpty() ? 0 : registered++);
     } else {
       SimLog log = logs.get(in.i32());
       int epoch = ((DataCommand.OpenProducer) CommandCodec.data(in)).epoch();
@@ -195,12 +191,12 @@ public final class FakeBroker {
       if (silentOpens) {
         return Promise.<Buffer>promise().future();
       }
-      Reply reply =
+      reply =
           last == null
               ? Reply.refused(Refusal.PRODUCER_FENCED, "later epoch")
               : new Reply.OfSequences(last);
-      return Future.succeededFuture(Frames.answer(ReplyCodec.encode(reply)));
     }
+    return Future.succeededFuture(Frames.answer(ReplyCodec.encode(reply)));
   }
 
   private Future<Buffer> replicas(ReplicasRequest request) {

@@ -96,18 +96,6 @@ class SpooledProducerTest {
     assertThat(second.status().lostMessages()).isZero();
   }
 
-  /** Its node starts anew while it starts, and does not know the topics for a moment. */
-  @Test
-  void theTopicThatWasFoundIsThere() {
-    broker.registering =
-        () -> {
-          broker.behind = true;
-          return cluster.refresh();
-        };
-    SpoolingProducer producer = start(options());
-    assertThat(await(producer.send(message(1))).offset()).isZero();
-  }
-
   @ParameterizedTest
   @EnumSource(Compression.class)
   void aSpoolKeepsBatchesAsTheyWereCompressed(Compression compression) throws IOException {
