@@ -47,8 +47,8 @@ enum PlantedFault {
       new Focus(
           Set.of(Step.RESHARD, Step.SEND_MANY),
           kind -> kind.keepsOrder() && kind.order() == Order.KEY && kind.tag() == null),
-      ".allMatch(lease -> lease != null && lease.passed());",
-      ".allMatch(lease -> lease != null);",
+      "if (lease == null || !lease.passed()) {",
+      "if (lease == null) {",
       Promise.ORDER_OF_KEYS),
 
   /** Nobody moves delayed messages out of sealed shards. */
