@@ -216,7 +216,7 @@ public enum Promise {
       "command-line/failures.md",
       "the number of attempts survives a `kill -9` of consumers and nodes",
       "functional.DeadLettersIT"),
-  BREAKER("command-line/failures.md", "failures do not count as attempts", "functional.BreakerIT"),
+  BREAKER("command-line/failures.md", "Failures do not count as attempts", "functional.BreakerIT"),
   UNREADABLE(
       "command-line/failures.md",
       "becomes a dead letter at once",
