@@ -129,8 +129,7 @@ final class Injector {
   }
 
   private void apart(List<String> part) {
-    List<String> others = new ArrayList<>(Schedule.NODES);
-    others.addAll(Schedule.CLIENTS);
+    List<String> others = new ArrayList<>(network.names());
     others.removeAll(part);
     part.forEach(inside -> others.forEach(outside -> network.cut(inside, outside)));
   }

@@ -28,9 +28,9 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 
 /**
- * The machines of a run: three nodes, each with a disk of its own, and three clients. Whoever ends
- * without having been told to is started again, as a service manager would, and that is noted. May
- * be used from several threads.
+ * The machines of a run: nodes, each with a disk of its own, and clients. Whoever ends without
+ * having been told to is started again, as a service manager would, and that is noted. May be used
+ * from several threads.
  */
 final class Machines implements AutoCloseable {
   /** All that is sent stays there, in logs, snapshots and state. */
@@ -44,6 +44,18 @@ final class Machines implements AutoCloseable {
 
   /** Files of the log, and of the state: what else a disk has nobody reads again. */
   private static final Pattern HOLDS_DATA = Pattern.compile("log_.*|.*\\.(sst|blob)");
+
+  /** What every node is started with. */
+  private static final List<String> SETTINGS =
+      List.of(
+          "--segment-bytes",
+          "8MiB",
+          "--tail-cache-bytes",
+          "2MiB",
+          "--snapshot-every-bytes",
+          "16MiB",
+          "--disk-free-min-bytes",
+          "32MiB");
 
   private static final List<String> SMALL_JVM =
       List.of("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:ReservedCodeCacheSize=48m");
@@ -60,32 +72,56 @@ final class Machines implements AutoCloseable {
   private final Set<String> mayEnd = new HashSet<>();
   private final Map<String, Long> restartNanos = new LinkedHashMap<>();
   private final Violations violations;
+  private final int diskMebibytes;
+  private final int heapMebibytes;
   private final Trio trio;
 
+  /** Three nodes and three clients. */
   Machines(Path directory, Network network, Violations violations) {
+    this(directory, network, violations, Schedule.CLIENTS, DISK_MEBIBYTES, 256);
+  }
+
+  Machines(
+      Path directory,
+      Network network,
+      Violations violations,
+      List<String> clients,
+      int diskMebibytes,
+      int heapMebibytes) {
     this.directory = directory;
     this.network = network;
     this.violations = violations;
-    List<Host> hosts = network.hosts(Schedule.NODES.toArray(String[]::new));
-    network.hosts(Schedule.CLIENTS.toArray(String[]::new));
-    for (Host host : hosts) {
-      Path own = directory.resolve(host.name());
-      host.disk(own.resolve("data"), DISK_MEBIBYTES);
-      Node node = Node.at(own, host.address(), host.surroundings(preloaded(own)));
-      nodes.put(host.name(), node.inJvm(jvm(256)));
+    this.diskMebibytes = diskMebibytes;
+    this.heapMebibytes = heapMebibytes;
+    Schedule.NODES.forEach(this::make);
+    network.hosts(clients.toArray(String[]::new));
+    trio = new Trio(directory, List.copyOf(nodes.values()), SETTINGS.toArray(String[]::new));
+  }
+
+  private Node make(String name) {
+    Host host = network.host(name);
+    Path own = directory.resolve(name);
+    if (nodes.containsKey(name)) {
+      wipe(name);
+    } else {
+      host.disk(own.resolve("data"), diskMebibytes);
     }
-    trio =
-        new Trio(
-            directory,
-            List.copyOf(nodes.values()),
-            "--segment-bytes",
-            "8MiB",
-            "--tail-cache-bytes",
-            "2MiB",
-            "--snapshot-every-bytes",
-            "16MiB",
-            "--disk-free-min-bytes",
-            "32MiB");
+    Node node = Node.at(own, host.address(), host.surroundings(preloaded(own)));
+    nodes.put(name, node.inJvm(jvm(heapMebibytes)));
+    return node;
+  }
+
+  /** Starts a further node, or one that has left, with an empty disk: the others take it in. */
+  synchronized Node join(String name) {
+    Node node = make(name).with("--node", name, "--join", trio.cluster());
+    node.with(SETTINGS.toArray(String[]::new)).begin().mayPause();
+    down.remove(name);
+    return node;
+  }
+
+  /** All nodes, by name. */
+  Map<String, Node> nodes() {
+    return nodes;
   }
 
   private static List<String> jvm(int heapMebibytes) {
@@ -274,6 +310,16 @@ final class Machines implements AutoCloseable {
     return running(name).process.isAlive();
   }
 
+  /** Whether it has ended although nothing was done to it that explains that. */
+  synchronized boolean isLost(String name) {
+    return !down.contains(name) && !mayEnd.contains(name) && !isUp(name);
+  }
+
+  /** It is about to end in good order. */
+  synchronized void leaves(String name) {
+    down.add(name);
+  }
+
   /** From now on it may end by itself, or may not any more. */
   synchronized void mayEnd(String name, boolean may) {
     if (may) {
@@ -345,7 +391,7 @@ final class Machines implements AutoCloseable {
 
   /** The disk has all its room again. */
   void makeRoom(String node) {
-    if (!Host.resized(data(node), DISK_MEBIBYTES << 10)) {
+    if (!Host.resized(data(node), diskMebibytes << 10)) {
       throw new IllegalStateException("the disk of " + node + " does not get larger");
     }
   }
@@ -392,6 +438,10 @@ final class Machines implements AutoCloseable {
   @Override
   public void close() {
     clients.values().forEach(client -> client.process.destroyForcibly());
-    trio.close();
+    try {
+      trio.close();
+    } finally {
+      nodes.values().forEach(Node::close);
+    }
   }
 }

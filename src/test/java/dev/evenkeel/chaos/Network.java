@@ -265,6 +265,16 @@ public final class Network implements AutoCloseable {
     }
   }
 
+  /** The machines that there are. */
+  List<String> names() {
+    return List.copyOf(hosts.keySet());
+  }
+
+  /** What this process sends does not reach a machine any more, until that is healed. */
+  public void hideFrom(String name) {
+    host(name).lose(new Host("here", "", address(254)), 100);
+  }
+
   private List<String> others(String name) {
     return hosts.keySet().stream().filter(other -> !other.equals(name)).toList();
   }

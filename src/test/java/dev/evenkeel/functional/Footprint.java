@@ -12,10 +12,10 @@ import java.util.stream.Stream;
  * What a Java process takes: live objects in bytes (after a collection), resident memory in bytes,
  * threads, open files.
  */
-record Footprint(long liveBytes, long residentBytes, long threads, long files) {
+public record Footprint(long liveBytes, long residentBytes, long threads, long files) {
   private static final Path JCMD = Path.of(System.getProperty("java.home"), "bin", "jcmd");
 
-  static Footprint of(long pid) throws IOException, InterruptedException {
+  public static Footprint of(long pid) throws IOException, InterruptedException {
     Path proc = Path.of("/proc", String.valueOf(pid));
     long live = liveBytes(pid);
     List<String> status = Files.readAllLines(proc.resolve("status"));

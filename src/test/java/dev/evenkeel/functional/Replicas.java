@@ -44,20 +44,33 @@ public final class Replicas {
     return "";
   }
 
-  /** A log group in which the nodes that answer are not equally far; empty: there is none. */
+  /** A log group whose nodes that answer are not equally far; empty: there is none. */
   public static String behind(JsonObject cluster) {
-    long alive =
+    List<String> alive =
         objects(cluster.getJsonArray("nodes")).stream()
             .filter(node -> Boolean.TRUE.equals(node.getBoolean("alive")))
-            .count();
+            .map(node -> node.getString("node"))
+            .toList();
     for (JsonObject log : objects(cluster.getJsonArray("logs"))) {
-      List<JsonObject> digests = objects(log.getJsonArray("digests"));
-      if (digests.size() < alive
+      // A node that had a copy once may still tell of it.
+      List<JsonObject> digests =
+          objects(log.getJsonArray("digests")).stream()
+              .filter(each -> keeps(log, each.getString("node")))
+              .toList();
+      if (digests.size() < alive.stream().filter(node -> keeps(log, node)).count()
           || !digests.stream().allMatch(each -> sameEntry(each, digests.get(0)))) {
         return log.getString("group") + ": " + digests;
       }
     }
     return "";
+  }
+
+  /** Whether a node has a copy of a log group, as far as that is known. */
+  private static boolean keeps(JsonObject log, String node) {
+    JsonArray voters = log.getJsonArray("voters");
+    return voters == null
+        || voters.contains(node)
+        || log.getJsonArray("listeners", new JsonArray()).contains(node);
   }
 
   private static boolean sameEntry(JsonObject one, JsonObject other) {

@@ -202,7 +202,7 @@ final class Handlers {
 
     private void put(ShardContext shard, Set<Integer> ids) {
       states.put(name(shard.topic(), shard.shard()), ids);
-      model.kept(group, name(shard.topic(), shard.shard()), this, ids);
+      model.owns(group, name(shard.topic(), shard.shard()), this, ids);
     }
 
     @Override

@@ -14,6 +14,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
 
 /** A member of a group that consumes over HTTP: it opens a session again when one has ended. */
@@ -34,6 +35,10 @@ final class HttpMember {
   private final List<String> topics;
   private final io.vertx.core.Promise<Void> left = io.vertx.core.Promise.promise();
   private volatile boolean leaves;
+
+  /** Until then it sends no request. */
+  private volatile CountDownLatch standstill = new CountDownLatch(0);
+
   private String session;
 
   /** What the session has got. */
@@ -84,6 +89,7 @@ final class HttpMember {
     try {
       boolean again = false;
       while (!leaves) {
+        standstill.await();
         HttpResponse<String> answer =
             http.send("GET", session + "/messages?waitMs=300&again=" + again, null);
         boolean repeats = again;
@@ -100,6 +106,8 @@ final class HttpMember {
         }
       }
       http.send("DELETE", session, null);
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
     } finally {
       left.complete();
     }
@@ -114,6 +122,10 @@ final class HttpMember {
     if (taken && new JsonObject(answer.body()).getJsonArray("refused").isEmpty()) {
       model.fault(Promise.OLD_EPOCHS, name + " of " + group + ": the node has taken " + old);
     }
+  }
+
+  void standStill(CountDownLatch until) {
+    standstill = until;
   }
 
   private void handle(JsonArray messages, boolean repeats) {
@@ -169,7 +181,7 @@ final class HttpMember {
       boolean taken = answer != null && answer.statusCode() == 200;
       if (!taken || !new JsonObject(answer.body()).getJsonArray("refused").isEmpty()) {
         // Some were not taken, or nobody knows: they may come again.
-        group.shaken = true;
+        model.shake(group, System.currentTimeMillis());
       }
     }
   }

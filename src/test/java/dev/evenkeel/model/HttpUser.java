@@ -1,5 +1,6 @@
 package dev.evenkeel.model;
 
+import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.net.URI;
@@ -10,19 +11,28 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
-import java.util.function.Supplier;
+import java.util.function.IntFunction;
 
 /** Somebody who uses the HTTP API. */
 final class HttpUser {
-  private static final Duration ANSWER_MAX = Duration.ofSeconds(25);
+  private static final Duration ANSWER_MAX = Duration.ofSeconds(35);
   private static final long PAUSE_MILLIS = 250;
+  private static final int UNAVAILABLE = 503;
 
   private final HttpClient http = HttpClient.newHttpClient();
-  private final Supplier<String> address;
+  private final IntFunction<String> address;
   private final UserModel model;
 
-  HttpUser(Supplier<String> address, UserModel model) {
+  /** The node that is asked; when it does not answer, another one is. */
+  private volatile int node;
+
+  /**
+   * @param address of each node
+   * @param node the first one that is asked
+   */
+  HttpUser(IntFunction<String> address, int node, UserModel model) {
     this.address = address;
+    this.node = node;
     this.model = model;
   }
 
@@ -39,24 +49,37 @@ final class HttpUser {
 
   /** Null: nobody answered. */
   HttpResponse<String> send(String method, String path, JsonObject body) {
+    int asked = node;
     try {
-      HttpRequest request =
-          HttpRequest.newBuilder(URI.create(address.get() + path))
-              .timeout(ANSWER_MAX)
-              .header("content-type", "application/json")
-              .method(
-                  method,
-                  body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body.encode()))
-              .build();
-      return http.send(request, BodyHandlers.ofString());
+      HttpResponse<String> answer = http.send(request(method, path, body), BodyHandlers.ofString());
+      if (answer.statusCode() == UNAVAILABLE) {
+        node = asked + 1;
+      }
+      return answer;
     } catch (HttpTimeoutException late) {
       model.fault(Promise.ANSWERS, "no answer to " + method + " " + path + " in " + ANSWER_MAX);
       return null;
     } catch (IOException gone) {
+      node = asked + 1;
       return null;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
       return null;
     }
+  }
+
+  /** Does not wait for the answer. Fails if there is none. */
+  Future<HttpResponse<String>> begin(String method, String path, JsonObject body) {
+    return Future.fromCompletionStage(
+        http.sendAsync(request(method, path, body), BodyHandlers.ofString()));
+  }
+
+  private HttpRequest request(String method, String path, JsonObject body) {
+    return HttpRequest.newBuilder(URI.create(address.apply(node) + path))
+        .timeout(ANSWER_MAX)
+        .header("content-type", "application/json")
+        .method(
+            method, body == null ? BodyPublishers.noBody() : BodyPublishers.ofString(body.encode()))
+        .build();
   }
 }

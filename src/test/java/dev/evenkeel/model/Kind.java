@@ -52,6 +52,25 @@ public record Kind(
     AT_MOST_ONCE
   }
 
+  /** In mode sharded: in other modes, handlers of one message each are most of all. */
+  private static final List<Handling> HANDLINGS =
+      List.of(
+          Handling.SINGLE,
+          Handling.SINGLE,
+          Handling.WORKER,
+          Handling.BATCHES,
+          Handling.BATCHES,
+          Handling.STATE,
+          Handling.STATE,
+          Handling.EXACT_STATE,
+          Handling.EXACT_STATE,
+          Handling.OUTPUTS,
+          Handling.OUTPUTS,
+          Handling.EXACT_OUTPUTS,
+          Handling.EXACT_OUTPUTS,
+          Handling.AT_MOST_ONCE,
+          Handling.AT_MOST_ONCE);
+
   /** What limits how fast handlers begin. */
   public enum Limit {
     NONE,
@@ -115,8 +134,8 @@ public record Kind(
     String tag = random.nextInt(4) == 0 ? "a" : null;
     boolean pattern = random.nextInt(4) == 0;
     int mode = random.nextInt(20);
-    Limit limit = random.nextInt(4) == 0 ? Limit.values()[1 + random.nextInt(5)] : Limit.NONE;
-    if (mode < 4) {
+    Limit limit = random.nextBoolean() ? Limit.values()[1 + random.nextInt(5)] : Limit.NONE;
+    if (mode < 3) {
       return new Kind(
           Mode.LEVEL,
           Order.NONE,
@@ -166,14 +185,14 @@ public record Kind(
       boolean pattern,
       Order drawn,
       Limit limit) {
-    Handling handling = Handling.values()[random.nextInt(Handling.values().length)];
+    Handling handling = HANDLINGS.get(random.nextInt(HANDLINGS.size()));
     boolean batches = handling == Handling.BATCHES;
     Order order =
         batches && drawn == Order.KEY
             ? Order.NONE
             : handling == Handling.EXACT_STATE ? Order.SHARD : drawn;
     boolean alone = handling == Handling.SINGLE || handling == Handling.WORKER;
-    Dedup dedup = alone && random.nextInt(2) == 0 ? Dedup.KEY : Dedup.OFF;
+    Dedup dedup = alone && random.nextInt(3) > 0 ? Dedup.KEY : Dedup.OFF;
     boolean care = handling != Handling.AT_MOST_ONCE && random.nextInt(4) == 0;
     Limit goes =
         batches && limit.ofKeys()

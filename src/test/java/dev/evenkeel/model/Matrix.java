@@ -1,11 +1,14 @@
 package dev.evenkeel.model;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
+import java.nio.file.StandardCopyOption;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
@@ -27,31 +30,71 @@ public final class Matrix {
     return runs;
   }
 
+  /** Counts on from what a file says, if it is there. */
+  public synchronized void read(Path file) {
+    try {
+      for (String line : Files.exists(file) ? Files.readAllLines(file) : List.<String>of()) {
+        int at = line.lastIndexOf(',');
+        counts.merge(line.substring(0, at), Integer.parseInt(line.substring(at + 1)), Integer::sum);
+      }
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   public synchronized void add(Collection<String> happened) {
     runs++;
     TreeSet<String> sorted = new TreeSet<>(happened);
     names.addAll(sorted);
     for (String one : sorted) {
       for (String two : sorted.tailSet(one, false)) {
-        counts.merge(one + "," + two, 1, Integer::sum);
+        counts.merge(pair(one, two), 1, Integer::sum);
       }
     }
   }
 
-  /** Two names and a count a line, for each pair of names. */
-  synchronized List<String> lines() {
-    List<String> lines = new ArrayList<>();
+  private static String pair(String one, String two) {
+    return one + "," + two;
+  }
+
+  /** Each pair of names, with its count. */
+  private Map<String, Integer> pairs() {
+    Map<String, Integer> pairs = new LinkedHashMap<>();
     for (String one : names) {
       for (String two : names.tailSet(one, false)) {
-        String pair = one + "," + two;
-        lines.add(pair + "," + counts.getOrDefault(pair, 0));
+        pairs.put(pair(one, two), counts.getOrDefault(pair(one, two), 0));
       }
     }
-    return lines;
+    return pairs;
   }
 
-  public void write(Path file) throws IOException {
-    Files.createDirectories(file.getParent());
-    Files.write(file, lines());
+  private static String line(Map.Entry<String, Integer> pair) {
+    return pair.getKey() + "," + pair.getValue();
+  }
+
+  /** Two names and a count a line, for each pair of names. The file is never there in part. */
+  public synchronized void write(Path file) {
+    try {
+      Files.createDirectories(file.toAbsolutePath().getParent());
+      Path next = file.resolveSibling(file.getFileName() + ".new");
+      Files.write(next, pairs().entrySet().stream().map(Matrix::line).toList());
+      Files.move(next, file, StandardCopyOption.ATOMIC_MOVE, StandardCopyOption.REPLACE_EXISTING);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /** The pairs that have occurred less often than that, the rarest first. */
+  public synchronized List<String> below(int least) {
+    return pairs().entrySet().stream()
+        .filter(pair -> pair.getValue() < least)
+        .sorted(Map.Entry.comparingByValue(Comparator.naturalOrder()))
+        .map(Matrix::line)
+        .toList();
+  }
+
+  /** How many pairs of names there are. */
+  public synchronized int size() {
+    return names.size() * (names.size() - 1) / 2;
   }
 }

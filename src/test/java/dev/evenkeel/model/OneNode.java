@@ -9,7 +9,9 @@ import io.vertx.core.Vertx;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 
 /** A node in this JVM. */
@@ -44,7 +46,18 @@ final class OneNode implements Place {
   }
 
   @Override
-  public boolean expire(String group, String member) {
+  public int many() {
+    return 20;
+  }
+
+  /** It has a way to give members up, which need not stand still for that. */
+  @Override
+  public void standStill(int client, CountDownLatch until) {
+    throw new UnsupportedOperationException();
+  }
+
+  @Override
+  public boolean expire(String group, String member, Consumer<CountDownLatch> standsStill) {
     try {
       node.expireMember(group, member);
       return true;
@@ -63,10 +76,12 @@ final class OneNode implements Place {
   }
 
   @Override
-  public void fault(Step step, int a, int b) {
+  public synchronized boolean fault(Step step, int a, int b) {
     shocks.incrementAndGet();
     node.restart();
     awaitReady();
+    shocks.incrementAndGet();
+    return true;
   }
 
   @Override

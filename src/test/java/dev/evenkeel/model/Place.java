@@ -3,9 +3,14 @@ package dev.evenkeel.model;
 import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.Vertx;
 import java.util.Set;
+import java.util.concurrent.CountDownLatch;
+import java.util.function.Consumer;
 
-/** Where users meet the product: real nodes. May be used by several runs at once. */
-interface Place extends AutoCloseable {
+/**
+ * Where users meet the product: real nodes. May be used by several runs at once, each with numbers
+ * of connections of its own.
+ */
+public interface Place extends AutoCloseable {
   /** One of the users' connections. */
   EvenkeelClient client(int which);
 
@@ -17,16 +22,35 @@ interface Place extends AutoCloseable {
   /** Which steps it can do with members and machines. */
   Set<Step> faults();
 
-  /** Makes a member count as dead while it runs; returns false if that was not possible. */
-  boolean expire(String group, String member);
+  /** How many names come and go at once. */
+  int many();
+
+  /** A connection of users does nothing any more, until then. */
+  void standStill(int client, CountDownLatch until);
+
+  /**
+   * Makes a member count as dead while it runs; returns false if that was not possible.
+   *
+   * @param standsStill makes the member do nothing any more until then, for a place that has no
+   *     other way
+   */
+  boolean expire(String group, String member, Consumer<CountDownLatch> standsStill);
 
   /** Waits until every connection can be used. */
   void awaitReady();
 
-  /** Does something to machines, and returns when they are as before. */
-  void fault(Step step, int a, int b);
+  /**
+   * Does something to machines, and returns when they are as before. Does one thing at a time.
+   *
+   * @return false: that was not possible
+   * @throws AssertionError if something does not recover, or breaks that must not
+   */
+  boolean fault(Step step, int a, int b);
 
-  /** How many faults there have been: from each on, messages may come again. */
+  /**
+   * Grows with the beginning and with the end of each fault, and is odd while one is under way:
+   * messages may come again.
+   */
   int shocks();
 
   @Override

@@ -18,7 +18,7 @@ import java.util.function.LongPredicate;
 /**
  * Plays sequences at a place, several at a time, and makes a run that fails as short as it gets.
  */
-final class Runs {
+public final class Runs {
   private static final Duration PATIENCE = Duration.ofSeconds(90);
   private static final Duration FOCUS_PATIENCE = Duration.ofSeconds(40);
   private static final Duration SHRINK_PATIENCE = Duration.ofSeconds(20);
@@ -27,21 +27,37 @@ final class Runs {
 
   private final Place place;
   private final Path directory;
+  private final Path matrixFile;
   private final Matrix matrix;
   private final Set<Step> possible;
   private final AtomicLong names = new AtomicLong();
   private volatile boolean stopped;
   private boolean shrinks = true;
   private Focus focus = Focus.NONE;
-  private Duration patience = PATIENCE;
+  private Duration patience;
 
   Runs(Place place, Path directory) {
+    this(place, directory, null, PATIENCE);
+  }
+
+  /**
+   * @param directory for what users keep on disks
+   * @param matrixFile where the {@link Matrix} is written after each run; null: nowhere
+   * @param patience how long the end of a run may take, until all is as it must be
+   */
+  public Runs(Place place, Path directory, Path matrixFile, Duration patience) {
+    this.patience = patience;
     this.place = place;
     this.directory = directory;
+    this.matrixFile = matrixFile;
     possible = EnumSet.allOf(Step.class);
     possible.removeIf(
         step -> step.ofSimulation() || faulty(step) && !place.faults().contains(step));
     matrix = new Matrix(names());
+    if (matrixFile != null && Boolean.getBoolean("evenkeel.model.add")) {
+      matrix.read(matrixFile);
+    }
+    writeMatrix();
   }
 
   /** The first run that fails is enough, and what is missing is not waited for as long. */
@@ -51,6 +67,12 @@ final class Runs {
     patience = FOCUS_PATIENCE;
     possible.removeIf(step -> faulty(step) && !what.has(step));
     return this;
+  }
+
+  private void writeMatrix() {
+    if (matrixFile != null) {
+      matrix.write(matrixFile);
+    }
   }
 
   private static boolean faulty(Step step) {
@@ -71,7 +93,7 @@ final class Runs {
     return all;
   }
 
-  Matrix matrix() {
+  public Matrix matrix() {
     return matrix;
   }
 
@@ -83,17 +105,18 @@ final class Runs {
    * @return how many were played
    * @throws AssertionError if a run fails: with its seed, what was wrong, and its steps
    */
-  long play(long first, int lanes, LongPredicate goesOn) throws InterruptedException {
+  public long play(long first, int lanes, LongPredicate goesOn) throws InterruptedException {
     AtomicLong next = new AtomicLong(first);
     ExecutorService executor = Executors.newFixedThreadPool(lanes);
     List<Future<?>> all = new ArrayList<>();
     for (int i = 0; i < lanes; i++) {
+      int lane = i;
       all.add(
           executor.submit(
               () -> {
                 long seed;
                 while (!stopped && goesOn.test(seed = next.getAndIncrement())) {
-                  play(seed);
+                  play(seed, lane);
                 }
                 return null;
               }));
@@ -108,25 +131,26 @@ final class Runs {
       }
       return next.get() - first - lanes;
     } catch (ExecutionException e) {
+      stopped = true;
       if (e.getCause() instanceof AssertionError failed) {
         throw failed;
       }
       throw new IllegalStateException(e.getCause());
     } finally {
-      stopped = true;
       executor.shutdown();
       executor.awaitTermination(1, TimeUnit.MINUTES);
     }
   }
 
-  private void play(long seed) {
+  private void play(long seed, int lane) {
     Sequence sequence =
         focus == Focus.NONE
             ? Sequence.of(seed, possible)
             : Sequence.of(seed, possible, focus.steps());
     long began = System.nanoTime();
-    Users run = play(sequence, patience);
+    Users run = play(sequence, lane, patience);
     matrix.add(run.happened);
+    writeMatrix();
     System.out.printf(
         "seed %d: %d steps, %.1f s%n",
         seed, sequence.ops().size(), (System.nanoTime() - began) / 1e9);
@@ -135,8 +159,10 @@ final class Runs {
     }
     if (!run.model.faults().isEmpty()) {
       stopped = true;
+      // It takes a while to shorten it, and who is killed meanwhile leaves this.
+      System.out.println(describe(seed, run));
       throw new AssertionError(
-          describe(seed, run) + (shrinks ? shorter(seed, sequence, kind(run)) : ""));
+          describe(seed, run) + (shrinks ? shorter(seed, sequence, lane, kind(run)) : ""));
     }
   }
 
@@ -150,12 +176,12 @@ final class Runs {
     return faults.isEmpty() ? "" : faults.get(0).substring(0, faults.get(0).indexOf(':'));
   }
 
-  private String shorter(long seed, Sequence sequence, String kind) {
+  private String shorter(long seed, Sequence sequence, int lane, String kind) {
     long until = System.nanoTime() + SHRINK_NANOS_MAX;
     Users[] shortest = new Users[1];
     sequence.shrunk(
         fewer -> {
-          Users run = play(fewer, SHRINK_PATIENCE);
+          Users run = play(fewer, lane, SHRINK_PATIENCE);
           boolean same = kind(run).equals(kind);
           if (same) {
             shortest[0] = run;
@@ -168,10 +194,10 @@ final class Runs {
         : "as short as it gets: " + describe(seed, shortest[0]);
   }
 
-  private Users play(Sequence sequence, Duration patience) {
+  private Users play(Sequence sequence, int lane, Duration patience) {
     String name = "r" + names.incrementAndGet();
     place.awaitReady();
-    Users users = new Users(place, name, directory.resolve(name), focus);
+    Users users = new Users(place, lane, name, directory.resolve(name), focus);
     for (Sequence.Op op : sequence.ops()) {
       if (!users.model.faults().isEmpty()) {
         break;

@@ -1,6 +1,7 @@
 package dev.evenkeel.model;
 
 import dev.evenkeel.client.Acks;
+import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.Producer;
 import dev.evenkeel.client.ProducerOptions;
 import dev.evenkeel.model.UserModel.Sent;
@@ -22,6 +23,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.IntFunction;
+import java.util.function.IntSupplier;
 
 /** Those who send messages, in each way that there is. */
 final class Sender {
@@ -45,7 +48,11 @@ final class Sender {
 
   private final UserModel model;
   private final RunLog log;
-  private final Place place;
+  private final IntFunction<EvenkeelClient> clients;
+
+  /** See {@link Place#shocks}. */
+  private final IntSupplier shocks;
+
   private final Path directory;
   private final HttpUser http;
 
@@ -56,12 +63,19 @@ final class Sender {
   private int made;
   private volatile boolean closed;
 
-  Sender(UserModel model, RunLog log, Place place, Path directory) {
+  Sender(
+      UserModel model,
+      RunLog log,
+      IntFunction<EvenkeelClient> clients,
+      IntSupplier shocks,
+      HttpUser http,
+      Path directory) {
     this.model = model;
     this.log = log;
-    this.place = place;
+    this.clients = clients;
+    this.shocks = shocks;
+    this.http = http;
     this.directory = directory;
-    http = new HttpUser(() -> place.http(0), model);
   }
 
   private Future<Producer> producer(Topic topic, Way way) {
@@ -71,7 +85,7 @@ final class Sender {
           ProducerOptions options = new ProducerOptions().setTopic(topic.name).setLingerMillis(2);
           if (way == Way.SPOOLED) {
             options.setSpool(directory.resolve("spool" + made++).toString());
-            return place.client(made).spoolingProducer(options, null).map(spooling -> spooling);
+            return clients.apply(made).spoolingProducer(options, null).map(spooling -> spooling);
           }
           options.setDeliveryTimeoutMillis(DELIVERY_MILLIS);
           switch (way) {
@@ -80,7 +94,7 @@ final class Sender {
             case WITHOUT_WAITING -> options.setAcks(Acks.NONE);
             default -> {}
           }
-          return place.client(made).producer(options);
+          return clients.apply(made).producer(options);
         });
   }
 
@@ -103,7 +117,7 @@ final class Sender {
       overHttp(topic, all);
       return true;
     }
-    int faults = place.shocks();
+    int faults = shocks.getAsInt();
     Future<Producer> producer = producer(topic, way);
     for (Sent sent : all) {
       Message message = Content.of(sent, way == Way.LARGE);
@@ -142,7 +156,8 @@ final class Sender {
             || refusal == Refusal.INDETERMINATE
             || refusal == Refusal.REPLICAS_MISSING;
     model.notStored(sent, perhaps || sent.topic.deleted);
-    boolean calm = place.shocks() == faults || sent.way.equals(Way.SPOOLED.name());
+    boolean calm =
+        faults % 2 == 0 && shocks.getAsInt() == faults || sent.way.equals(Way.SPOOLED.name());
     if ((!perhaps || calm) && !sent.topic.deleted && !closed) {
       model.fault(Promise.ANSWERS, "send of " + sent + ": " + why);
     }

@@ -11,8 +11,24 @@ public record Sequence(List<Op> ops) {
   /** A step, and with what. */
   public record Op(Step step, int a, int b) {}
 
-  /** A third of all steps is left out of each sequence, so that those that are left meet often. */
-  private static final int LEFT_OUT_OF = 3;
+  /** A part of all steps is left out of each sequence, so that those that are left meet often. */
+  private static final int LEFT_OUT_OF = 4;
+
+  /**
+   * Nothing happens to machines in some of the runs. These follow each other: where several are
+   * played at a time, what happens in one happens to the others.
+   */
+  private static final int CALM_OF = 4;
+
+  private static final List<Step> BEGINNING =
+      List.of(Step.CREATE_TOPIC, Step.CREATE_TOPIC, Step.JOIN, Step.JOIN, Step.JOIN);
+
+  private static final List<Step> FEW = List.of(Step.CREATE_TOPIC, Step.JOIN);
+
+  private static final int IN_A_ROW = 16;
+  private static final int BOUND = 1 << 20;
+  private static final int STEPS_MIN = 16;
+  private static final int STEPS_MORE = 40;
 
   private static final int FAVOURED_WEIGHT = 8;
 
@@ -23,14 +39,16 @@ public record Sequence(List<Op> ops) {
    */
   public static Sequence of(long seed, Set<Step> possible) {
     SplittableRandom random = new SplittableRandom(seed);
+    boolean calm = Math.floorMod(Math.floorDiv(seed, IN_A_ROW), CALM_OF) == 0;
     List<Step> bag = new ArrayList<>();
     for (Step step : Step.values()) {
       boolean in = random.nextInt(LEFT_OUT_OF) > 0 || step == Step.SEND || step == Step.JOIN;
-      for (int i = 0; in && possible.contains(step) && i < step.weight; i++) {
+      boolean goes = possible.contains(step) && !(calm && step.ofMachines());
+      for (int i = 0; in && goes && i < step.weight; i++) {
         bag.add(step);
       }
     }
-    return drawn(bag, 12 + random.nextInt(40), random);
+    return drawn(bag, BEGINNING, STEPS_MIN + random.nextInt(STEPS_MORE), random);
   }
 
   /**
@@ -42,27 +60,35 @@ public record Sequence(List<Op> ops) {
     SplittableRandom random = new SplittableRandom(seed);
     List<Step> bag = new ArrayList<>();
     for (Step step : Step.values()) {
-      boolean in = random.nextInt(LEFT_OUT_OF) == 0 || step == Step.SEND || step == Step.JOIN;
+      boolean in = random.nextInt(3) == 0 || step == Step.SEND || step == Step.JOIN;
       int weight = favoured.contains(step) ? FAVOURED_WEIGHT : in ? step.weight : 0;
       for (int i = 0; possible.contains(step) && i < weight; i++) {
         bag.add(step);
       }
     }
-    return drawn(bag, 8 + random.nextInt(10), random);
+    return drawn(bag, FEW, 8 + random.nextInt(10), random);
   }
 
-  private static Sequence drawn(List<Step> bag, int count, SplittableRandom random) {
+  private static Sequence drawn(
+      List<Step> bag, List<Step> beginning, int count, SplittableRandom random) {
     List<Op> ops = new ArrayList<>();
-    ops.add(op(Step.CREATE_TOPIC, random));
-    ops.add(op(Step.JOIN, random));
+    for (Step first : beginning) {
+      // An even number: another group each.
+      ops.add(new Op(first, 2 * random.nextInt(BOUND / 2), random.nextInt(BOUND)));
+    }
     while (ops.size() < count) {
-      ops.add(op(bag.get(random.nextInt(bag.size())), random));
+      Step step = bag.get(random.nextInt(bag.size()));
+      ops.add(op(step, random));
+      if (step.ofMachines()) {
+        // It takes long: once is enough.
+        bag.removeIf(other -> other == step);
+      }
     }
     return new Sequence(List.copyOf(ops));
   }
 
   private static Op op(Step step, SplittableRandom random) {
-    return new Op(step, random.nextInt(1 << 20), random.nextInt(1 << 20));
+    return new Op(step, random.nextInt(BOUND), random.nextInt(BOUND));
   }
 
   /** Leaves out steps as long as what is left still fails, until it may not try any more. */

@@ -201,6 +201,9 @@ public final class UserModel {
     private final Map<Topic, Floor> floors = new LinkedHashMap<>();
     private final Map<Sent, Work> works = new HashMap<>();
 
+    /** What it had begun of topics that it unsubscribed from: it may begin it again. */
+    private final Set<Sent> forgotten = new HashSet<>();
+
     /** When pauses were answered, in milliseconds of the wall clock, by topic; null: of all. */
     private final Map<Topic, Long> paused = new HashMap<>();
 
@@ -225,11 +228,20 @@ public final class UserModel {
      */
     public boolean shaken;
 
+    /** When that was last so, in milliseconds of the wall clock: they may have missed a pause. */
+    private long shakenMillis;
+
+    /** Some of its members do nothing at the moment, and hear nothing. */
+    private boolean standsStill;
+
     /** Offsets were reset: what was done may come again. */
     private boolean reset;
 
     /** Dead letters were put back, and begin anew. */
     public boolean replayed;
+
+    /** What was known of shocks when it was last asked. */
+    int shocks;
 
     /** Members consume over HTTP: between an answer and its reader there is time. */
     boolean overHttp;
@@ -398,9 +410,22 @@ public final class UserModel {
     group.reset = true;
   }
 
+  /** Members may have been given up while they ran, and may not have heard what was asked. */
+  public synchronized void shake(Group group, long nowMillis) {
+    group.shaken = true;
+    group.shakenMillis = nowMillis;
+  }
+
+  /** Members do nothing from now on, or go on. */
+  public synchronized void standStill(Group group, boolean still, long nowMillis) {
+    group.standsStill = still;
+    shake(group, nowMillis);
+  }
+
   /** Nobody of the group reads the topic any more, and what the group knew of it is gone. */
   public synchronized void forgets(Group group, Topic topic) {
     group.floors.remove(topic);
+    group.works.keySet().stream().filter(sent -> sent.topic == topic).forEach(group.forgotten::add);
     group.works.keySet().removeIf(sent -> sent.topic == topic);
     group.committed.keySet().removeIf(shard -> shard.topic == topic);
     group.shaken = true;
@@ -489,8 +514,9 @@ public final class UserModel {
       fault(Promise.FILTERED, who + " with the tag " + sent.tag);
     }
     for (Topic topic : new Topic[] {null, sent.topic}) {
-      long since = nowMillis - group.paused.getOrDefault(topic, nowMillis);
-      if (since > PAUSE_MILLIS_MAX) {
+      long paused = Math.max(group.shakenMillis, group.paused.getOrDefault(topic, nowMillis));
+      long since = nowMillis - paused;
+      if (since > PAUSE_MILLIS_MAX && !group.standsStill) {
         fault(Promise.PAUSED, who + " while it is paused since " + since + " ms");
       }
     }
@@ -691,9 +717,17 @@ public final class UserModel {
     }
   }
 
-  /** An owner has this as the state of a shard. */
-  public synchronized void kept(Group group, String shard, Object owner, Set<Integer> ids) {
+  /** An owner gets a shard with this state. */
+  public synchronized void owns(Group group, String shard, Object owner, Set<Integer> ids) {
     group.kept.put(shard, new Kept(owner, Set.copyOf(ids)));
+  }
+
+  /** An owner has this as the state of a shard. One that was given up meanwhile does not count. */
+  public synchronized void kept(Group group, String shard, Object owner, Set<Integer> ids) {
+    Kept kept = group.kept.get(shard);
+    if (kept != null && kept.owner == owner) {
+      owns(group, shard, owner, ids);
+    }
   }
 
   /** An owner does not have the shard any more. */
@@ -713,6 +747,9 @@ public final class UserModel {
   public synchronized void published(Group group, int id, String topic, int shard, long offset) {
     Sent sent = byId.get(id);
     Work work = group.works.get(sent);
+    if (group.forgotten.contains(sent)) {
+      return;
+    }
     if (work == null) {
       fault(Promise.OUTPUTS, group + " published for " + sent + ", which it has not begun");
       return;

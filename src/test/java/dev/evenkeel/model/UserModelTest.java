@@ -2,8 +2,8 @@ package dev.evenkeel.model;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -20,20 +20,18 @@ class UserModelTest {
 
   @Test
   @Timeout(100_000)
-  void everythingThatUsersDoTogetherHolds() throws IOException, InterruptedException {
+  void everythingThatUsersDoTogetherHolds() throws InterruptedException {
     long first = Long.getLong("evenkeel.model.seed", 1);
     long end = first + Long.getLong("evenkeel.model.runs", Long.MAX_VALUE - first);
     int lanes = Integer.getInteger("evenkeel.model.lanes", 4);
-    long until =
-        System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("evenkeel.model.seconds", 35));
     try (Place place = new OneNode()) {
-      Runs runs = new Runs(place, directory);
-      try {
-        long played = runs.play(first, lanes, seed -> seed < end && System.nanoTime() < until);
-        assertThat(played).isPositive();
-      } finally {
-        runs.matrix().write(Path.of("target", "model", "matrix.csv"));
-      }
+      Runs runs =
+          new Runs(
+              place, directory, Path.of("target", "model", "matrix.csv"), Duration.ofSeconds(90));
+      long until =
+          System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("evenkeel.model.seconds", 35));
+      long played = runs.play(first, lanes, seed -> seed < end && System.nanoTime() < until);
+      assertThat(played).isPositive();
     }
   }
 }

@@ -16,7 +16,9 @@ import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
+import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,9 +34,12 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.IntFunction;
+import java.util.function.Predicate;
 import java.util.function.Supplier;
 
 /**
@@ -43,20 +48,30 @@ import java.util.function.Supplier;
  */
 final class Users {
   /** Every answer comes within this time. */
-  private static final Duration ANSWER_MAX = Duration.ofSeconds(25);
+  private static final Duration ANSWER_MAX = Duration.ofSeconds(35);
+
+  /** Members leave within this time: it is longer than they may wait for handlers. */
+  private static final Duration LEAVE_MAX = Duration.ofSeconds(60);
 
   /** What may be answered at any time: try again. */
   private static final Set<Refusal> PASSING =
       EnumSet.of(
           Refusal.UNAVAILABLE, Refusal.NOT_LEADER, Refusal.INDETERMINATE, Refusal.OVERLOADED);
 
+  /** The log tells who takes longer to leave. */
+  private static final long SLOW_SECONDS = 5;
+
   private static final int TOPICS_MAX = 3;
-  private static final int GROUPS_MAX = 4;
+  private static final int GROUPS_MAX = 5;
   private static final int MEMBERS_MAX = 3;
-  private static final int MANY = 200;
   private static final long HANG_MILLIS = 1_500;
   private static final long DIES_MILLIS = 1_000;
-  private static final int TRIES = 40;
+  private static final long CANCELLED_MILLIS = 2_000;
+
+  /** Connections of a lane. */
+  private static final int CLIENTS = 2;
+
+  private static final Duration CLEAR_PATIENCE = Duration.ofSeconds(60);
   private static final long TRY_MILLIS = 250;
 
   /**
@@ -64,12 +79,16 @@ final class Users {
    *
    * @param consumer null: over HTTP
    * @param handlers null: over HTTP
+   * @param client the connection that it uses; -1: one of its own
+   * @param standsStill makes it do nothing any more until then
    */
   private record Member(
       String name,
       Group group,
       Consumer consumer,
       Handlers handlers,
+      int client,
+      java.util.function.Consumer<CountDownLatch> standsStill,
       Supplier<Future<Void>> leave) {}
 
   final UserModel model = new UserModel();
@@ -80,7 +99,9 @@ final class Users {
   final RunLog log = new RunLog();
   private final Place place;
   private final Focus focus;
+  private final int lane;
   private final String run;
+  private final HttpUser http;
   private final Sender sender;
   private final Map<String, Topic> topics = new LinkedHashMap<>();
 
@@ -101,18 +122,27 @@ final class Users {
 
   private final List<Future<?>> closing = new ArrayList<>();
   private int made;
-  private int shocks;
+
+  /** Since then there was no fault; -1: one was under way when this began. */
+  private final int calmSince;
 
   /** Handlers that begin before then take long. */
   private volatile long hangUntilMillis;
 
-  Users(Place place, String run, Path directory, Focus focus) {
+  /**
+   * @param lane runs at the same time have different ones, and connections of their own
+   * @param run begins the names of all that is made
+   */
+  Users(Place place, int lane, String run, Path directory, Focus focus) {
     this.place = place;
+    this.lane = lane;
     this.focus = focus;
     this.run = run;
     this.directory = directory;
-    shocks = place.shocks();
-    sender = new Sender(model, log, place, directory);
+    int shocks = place.shocks();
+    calmSince = shocks % 2 == 0 ? shocks : -1;
+    http = new HttpUser(place::http, lane, model);
+    sender = new Sender(model, log, this::client, place::shocks, http, directory);
   }
 
   void play(Sequence.Op op) {
@@ -164,11 +194,16 @@ final class Users {
   // ---- Asking
 
   private Admin admin() {
-    return place.client(0).admin();
+    return client(0).admin();
+  }
+
+  /** The number of one of the connections of this lane. */
+  private int number(int which) {
+    return CLIENTS * lane + which % CLIENTS;
   }
 
   private EvenkeelClient client(int which) {
-    return place.client(which);
+    return place.client(number(which));
   }
 
   /**
@@ -176,12 +211,16 @@ final class Users {
    * Every other refusal is a fault.
    */
   private <T> T ask(String what, Future<T> asked, Refusal... expected) {
+    return ask(what, ANSWER_MAX, asked, expected);
+  }
+
+  private <T> T ask(String what, Duration most, Future<T> asked, Refusal... expected) {
     log.add(what);
     try {
       return asked
           .toCompletionStage()
           .toCompletableFuture()
-          .get(ANSWER_MAX.toMillis(), TimeUnit.MILLISECONDS);
+          .get(most.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
       RefusedException refused = RefusedException.of(e.getCause());
       log.add("  refused: " + refused);
@@ -190,7 +229,7 @@ final class Users {
       }
       return null;
     } catch (TimeoutException e) {
-      model.fault(Promise.ANSWERS, what + ": no answer within " + ANSWER_MAX);
+      model.fault(Promise.ANSWERS, what + ": no answer within " + most);
       return null;
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
@@ -349,16 +388,16 @@ final class Users {
     return topic != null && sender.send(topic, 1 + b % 20, b, Sender.Way.PLAIN, 1 + b % 1_500);
   }
 
+  /** One that waits by now, or one that is sent for that. */
   private boolean cancelDelayed(int which) {
-    List<Sent> delayed = new ArrayList<>();
-    for (Topic topic : topics.values()) {
-      topic.messages.stream()
-          .filter(sent -> sent.delayedId != null && !sent.cancelAsked)
-          .forEach(delayed::add);
+    Topic topic = topic(which);
+    if (topic != null && delayed().isEmpty()) {
+      sender.send(topic, 1, which, Sender.Way.PLAIN, CANCELLED_MILLIS);
+      sender.await();
     }
     List<Sent> waiting =
-        delayed.stream().filter(each -> each.dueMillis > System.currentTimeMillis()).toList();
-    Sent sent = any(waiting.isEmpty() ? delayed : waiting, which);
+        delayed().stream().filter(each -> each.dueMillis > System.currentTimeMillis()).toList();
+    Sent sent = any(waiting.isEmpty() ? delayed() : waiting, which);
     if (sent == null) {
       return false;
     }
@@ -387,6 +426,16 @@ final class Users {
                   return true;
                 }));
     return refusal[0];
+  }
+
+  private List<Sent> delayed() {
+    List<Sent> delayed = new ArrayList<>();
+    for (Topic topic : topics.values()) {
+      topic.messages.stream()
+          .filter(sent -> sent.delayedId != null && !sent.cancelAsked)
+          .forEach(delayed::add);
+    }
+    return delayed;
   }
 
   // ---- Groups
@@ -429,7 +478,8 @@ final class Users {
     long asked = model.moment();
     model.joins(group, name);
     Handlers handlers = new Handlers(model, group, new Worker(), outputs.get(group.name));
-    EvenkeelClient client = client(made);
+    int number = number(made);
+    EvenkeelClient client = place.client(number);
     Future<Consumer> joining =
         group.kind.mode() == Mode.SINGLETON
             ? client.leader(options, handlers.career())
@@ -447,6 +497,8 @@ final class Users {
             group,
             consumer,
             handlers,
+            number,
+            until -> place.standStill(number, until),
             () -> consumer.close().onSuccess(none -> handlers.closed())),
         names,
         asked);
@@ -508,17 +560,17 @@ final class Users {
       return false;
     }
     String name = "h" + made++;
-    int node = made;
     long asked = model.moment();
     log.add("join " + group + " over HTTP as " + name + " " + names);
-    HttpUser http = new HttpUser(() -> place.http(node), model);
-    HttpMember member = new HttpMember(http, model, group, this::look, name, names);
+    HttpUser own = new HttpUser(place::http, made, model);
+    HttpMember member = new HttpMember(own, model, group, this::look, name, names);
     if (!member.open()) {
       return false;
     }
     group.overHttp = true;
     member.start();
-    joined(new Member(name, group, null, null, member::leave), names, asked);
+    joined(
+        new Member(name, group, null, null, -1, member::standStill, member::leave), names, asked);
     return true;
   }
 
@@ -542,9 +594,14 @@ final class Users {
   }
 
   private boolean subscribe(int which, int other) {
-    Group group = subscriber(which);
-    Topic topic = topic(other);
-    if (group == null || topic == null || group.topics().contains(topic)) {
+    Group group = subscriber(which, each -> each.topics().size() < topics.size());
+    Topic topic =
+        group == null
+            ? null
+            : any(
+                topics.values().stream().filter(each -> !group.topics().contains(each)).toList(),
+                other);
+    if (topic == null) {
       return false;
     }
     boolean all = true;
@@ -563,9 +620,9 @@ final class Users {
   }
 
   private boolean unsubscribe(int which, int other) {
-    Group group = subscriber(which);
+    Group group = subscriber(which, each -> each.topics().size() > 1);
     Topic topic = group == null ? null : any(List.copyOf(group.topics()), other);
-    if (topic == null || group.topics().size() < 2 || topic.deleted) {
+    if (topic == null || topic.deleted) {
       return false;
     }
     model.forgets(group, topic);
@@ -580,15 +637,13 @@ final class Users {
   }
 
   /** A group with members that may change what they read; null: there is none. */
-  private Group subscriber(int which) {
-    Group group = leased(which);
-    return group == null
-            || group.kind.pattern()
-            || group.overHttp
-            || group.kind.mode() != Mode.SHARDED
-            || !hasMembers(group)
-        ? null
-        : group;
+  private Group subscriber(int which, Predicate<Group> fits) {
+    return any(
+        groups.values().stream()
+            .filter(group -> group.kind.mode() == Mode.SHARDED && !group.kind.pattern())
+            .filter(group -> !group.overHttp && hasMembers(group) && fits.test(group))
+            .toList(),
+        which);
   }
 
   private List<Member> of(Group group) {
@@ -624,7 +679,9 @@ final class Users {
           && model.kills(group, id)) {
         deadly.add(id);
         log.add(delivery.member() + " of " + group + " dies of " + model.sent(id));
-        place.vertx().executeBlocking(() -> place.expire(realName(group), delivery.member()));
+        of(group).stream()
+            .filter(each -> each.name.equals(delivery.member()))
+            .forEach(each -> place.vertx().executeBlocking(() -> expire(each)));
       }
       return well;
     }
@@ -647,8 +704,10 @@ final class Users {
 
   /** After a fault, members may have been given up while they ran. */
   private void look(Group group) {
-    if (place.shocks() != shocks) {
-      group.shaken = true;
+    int shocks = place.shocks();
+    if (shocks != calmSince && (shocks % 2 == 1 || shocks != group.shocks)) {
+      group.shocks = shocks;
+      model.shake(group, System.currentTimeMillis());
     }
   }
 
@@ -663,7 +722,22 @@ final class Users {
   private boolean leave(Member member) {
     members.remove(member);
     model.leaves(member.group, member.name);
-    return done("leave " + member.name + " of " + member.group, member.leave.get());
+    String what = "leave " + member.name + " of " + member.group;
+    return ask(what, LEAVE_MAX, leaving(member).map(left -> true)) != null;
+  }
+
+  private Future<Void> leaving(Member member) {
+    long began = System.nanoTime();
+    return member
+        .leave
+        .get()
+        .onComplete(
+            left -> {
+              long seconds = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - began);
+              if (seconds >= SLOW_SECONDS) {
+                log.add(member.name + " of " + member.group + " has left after " + seconds + " s");
+              }
+            });
   }
 
   private boolean expire(int which) {
@@ -671,9 +745,28 @@ final class Users {
     if (member == null || member.group.kind.mode() == Mode.BROADCAST) {
       return false;
     }
-    member.group.shaken = true;
+    model.shake(member.group, System.currentTimeMillis());
     log.add("expire " + member.name + " of " + member.group);
-    return place.expire(realName(member.group), member.name);
+    return expire(member);
+  }
+
+  private boolean expire(Member member) {
+    List<Group> still = new CopyOnWriteArrayList<>();
+    boolean expired =
+        place.expire(
+            realName(member.group),
+            member.name,
+            until -> {
+              // All that use its connection stand still with it.
+              members.stream()
+                  .filter(
+                      each -> each == member || each.client >= 0 && each.client == member.client)
+                  .forEach(each -> still.add(each.group));
+              still.forEach(each -> model.standStill(each, true, System.currentTimeMillis()));
+              member.standsStill.accept(until);
+            });
+    still.forEach(each -> model.standStill(each, false, System.currentTimeMillis()));
+    return expired;
   }
 
   private boolean hang() {
@@ -779,18 +872,67 @@ final class Users {
     return done("quota " + topic, admin().setQuota(QuotaKind.TOPIC, topic.name, null, perSecond));
   }
 
-  /** Names that come and go. */
+  /** Names that come and go: quotas, topics, and groups with a session over HTTP each. */
   private boolean manyNames() {
-    List<Future<?>> made = new ArrayList<>();
-    for (int i = 0; i < MANY; i++) {
-      made.add(admin().setQuota(QuotaKind.TOPIC, run + "q" + i, null, 10L));
+    int many = place.many();
+    boolean all = each("set a quota", this::quotaOf);
+    all &= each("create a topic", i -> admin().createTopic(passing(i), 1));
+    List<String> sessions = new CopyOnWriteArrayList<>();
+    all &= each("open a session", i -> openSession(i, sessions));
+    all &= done("list groups", admin().groups());
+    done(
+        "close " + sessions.size() + " sessions",
+        Future.join(sessions.stream().map(each -> http.begin("DELETE", each, null)).toList()));
+    log.add(sessions.size() + " of " + many + " sessions were there");
+    all &= each("delete a group", i -> admin().deleteGroup(passing(i), false));
+    all &= each("delete a topic", i -> admin().deleteTopic(passing(i)));
+    all &= each("clear a quota", i -> admin().clearQuota(QuotaKind.TOPIC, passing(i)));
+    return all;
+  }
+
+  private String passing(int i) {
+    return run + "q" + i;
+  }
+
+  private Future<?> quotaOf(int i) {
+    return admin().setQuota(QuotaKind.TOPIC, passing(i), null, 10L);
+  }
+
+  private Future<?> openSession(int i, List<String> sessions) {
+    String path = "/api/groups/" + passing(i) + "/sessions";
+    JsonObject session = new JsonObject().put("topics", new JsonArray().add(passing(i)));
+    return http.begin("POST", path, session.put("expiresMs", 60_000))
+        .map(
+            answer -> {
+              if (answer.statusCode() == 201) {
+                sessions.add(path + "/" + new JsonObject(answer.body()).getString("session"));
+              } else if (answer.statusCode() != 503) {
+                model.fault(Promise.ANSWERS, "open " + path + ": " + answer.body());
+              }
+              return answer;
+            });
+  }
+
+  /** Does it for each of many names at a time; all must be answered in the time of one. */
+  private boolean each(String what, IntFunction<Future<?>> request) {
+    List<Future<?>> all = new ArrayList<>();
+    for (int i = 0; i < place.many(); i++) {
+      all.add(
+          request
+              .apply(i)
+              .recover(
+                  why ->
+                      why instanceof IOException
+                          ? Future.failedFuture(Refusal.UNAVAILABLE.error("%s", why))
+                          : Future.failedFuture(why)));
     }
-    boolean all = done("set " + MANY + " quotas", Future.all(made));
-    List<Future<?>> gone = new ArrayList<>();
-    for (int i = 0; i < MANY; i++) {
-      gone.add(admin().clearQuota(QuotaKind.TOPIC, run + "q" + i));
-    }
-    return done("clear " + MANY + " quotas", Future.all(gone)) && all;
+    return done(
+        what + ", " + all.size() + " times",
+        Future.join(all),
+        Refusal.UNKNOWN_TOPIC,
+        Refusal.UNKNOWN_GROUP,
+        Refusal.GROUP_ACTIVE,
+        Refusal.TOPIC_EXISTS);
   }
 
   /** Somebody looks at everything that is there. */
@@ -882,8 +1024,12 @@ final class Users {
       return false;
     }
     log.add(step + " " + a + " " + b);
-    place.fault(step, a, b);
-    return true;
+    try {
+      return place.fault(step, a, b);
+    } catch (AssertionError broken) {
+      model.fault(Promise.ANSWERS, step + ": " + broken.getMessage());
+      return false;
+    }
   }
 
   // ---- The end
@@ -900,9 +1046,9 @@ final class Users {
         steps.add(() -> join(group, 1));
       }
     }
-    steps.forEach(Users::insist);
-    sender.await();
     long until = System.nanoTime() + patience.toNanos();
+    steps.forEach(step -> insist(step, until));
+    sender.await();
     Map<Promise, String> missing;
     do {
       missing = missing();
@@ -913,9 +1059,15 @@ final class Users {
     missing.forEach(model::fault);
   }
 
-  /** Tries until it is done, since the node may just have started. */
-  private static void insist(Supplier<Boolean> step) {
-    for (int tries = 0; !step.get() && tries < TRIES && pause(TRY_MILLIS); tries++) {}
+  /** Tries until it is done: something may happen to machines meanwhile. */
+  private void insist(Supplier<Boolean> step, long untilNanos) {
+    boolean done = step.get();
+    while (!done
+        && model.faults().isEmpty()
+        && System.nanoTime() < untilNanos
+        && pause(TRY_MILLIS)) {
+      done = step.get();
+    }
   }
 
   private static boolean pause(long millis) {
@@ -1029,25 +1181,61 @@ final class Users {
     return places;
   }
 
-  /** Takes away what the run has made. */
+  /** Takes away what the run has made; nothing must be left of it. */
   void clear() {
     Map<String, Future<Void>> leaving = new LinkedHashMap<>();
-    members.forEach(member -> leaving.put(member.name, member.leave.get()));
-    leaving.forEach((name, left) -> done("leave " + name, left));
+    members.forEach(member -> leaving.put(member.name, leaving(member)));
+    leaving.forEach((name, left) -> ask("leave " + name, LEAVE_MAX, left.map(none -> true)));
     collectors.forEach(collector -> closing.add(collector.close()));
     closing.add(sender.close());
-    ask("all closed", Future.join(closing).otherwiseEmpty());
-    Set<String> names = new LinkedHashSet<>(outputs.values());
-    groups.values().forEach(group -> names.add(realName(group)));
-    for (String name : names) {
-      ask(
-          "delete group " + name,
-          admin().deleteGroup(name, false),
-          Refusal.UNKNOWN_GROUP,
-          Refusal.GROUP_ACTIVE);
+    ask("all closed", LEAVE_MAX, Future.join(closing).otherwiseEmpty());
+    long until = System.nanoTime() + CLEAR_PATIENCE.toNanos();
+    List<String> left;
+    do {
+      left = deleteAll();
+    } while (!left.isEmpty() && System.nanoTime() < until && pause(TRY_MILLIS));
+    if (!left.isEmpty()) {
+      model.fault(Promise.NOTHING_IS_LEFT, "cannot be deleted: " + left);
     }
-    Set<String> all = new LinkedHashSet<>(topics.keySet());
-    all.addAll(outputs.values());
-    all.forEach(name -> ask("delete " + name, admin().deleteTopic(name)));
+  }
+
+  /**
+   * Deletes all groups, topics and quotas of this run that there are, and returns what they are.
+   */
+  private List<String> deleteAll() {
+    List<Admin.Group> allGroups = quietly("groups", admin().groups());
+    List<Admin.Topic> allTopics = quietly("topics", admin().topics());
+    List<Admin.Quota> allQuotas = quietly("quotas", admin().quotas());
+    if (allGroups == null || allTopics == null || allQuotas == null) {
+      return List.of("nobody knows what");
+    }
+    List<String> found = new ArrayList<>();
+    for (Admin.Group each : allGroups) {
+      if (isOwn(each.name())) {
+        found.add("group " + each.name());
+        done(
+            "delete group " + each.name(),
+            admin().deleteGroup(each.name(), false),
+            Refusal.UNKNOWN_GROUP,
+            Refusal.GROUP_ACTIVE);
+      }
+    }
+    for (Admin.Topic each : allTopics) {
+      if (isOwn(each.name())) {
+        found.add("topic " + each.name());
+        done("delete " + each.name(), admin().deleteTopic(each.name()), Refusal.UNKNOWN_TOPIC);
+      }
+    }
+    for (Admin.Quota each : allQuotas) {
+      if (isOwn(each.name())) {
+        found.add("quota " + each.name());
+        done("no quota " + each.name(), admin().clearQuota(each.kind(), each.name()));
+      }
+    }
+    return found;
+  }
+
+  private boolean isOwn(String name) {
+    return name.matches(run + "[^0-9].*");
   }
 }
