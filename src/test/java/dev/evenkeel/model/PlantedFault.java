@@ -140,7 +140,6 @@ enum PlantedFault {
           kind -> kind.triesAgain() && kind.mode() == Mode.SHARDED),
       "changes.addAll(new FailureDecider(tables, store).reset(next));",
       "",
-      Promise.FROM_LATEST,
       Promise.NOTHING_IS_LOST,
       Promise.ONE_AT_A_TIME,
       Promise.ORDER_OF_KEYS),
@@ -233,7 +232,7 @@ enum PlantedFault {
   /** With at most once, messages begin before they are committed. */
   AT_MOST_ONCE_IS_COMMITTED_LATE(
       "client/internal/consume/ShardMessages.java",
-      new Focus(Set.of(Step.EXPIRE, Step.SEND_MANY), Kind::atMostOnce),
+      new Focus(Set.of(Step.EXPIRE, Step.JOIN, Step.SEND_MANY), Kind::atMostOnce),
       "    if (environment.atMostOnce) {\n      startable = offset;\n    }",
       "",
       Promise.AT_MOST_ONCE),
@@ -281,6 +280,7 @@ enum PlantedFault {
       new Focus(Set.of(Step.RESTART_NODE, Step.SEND_MANY), Kind::publishes),
       "      queue.again(request, now + shard.log.pause(\"its outputs cannot be published\", refused));",
       "      queue.taken(request).forEach(task -> shard.handling.done(task, now));",
+      Promise.OUTPUTS,
       Promise.NOTHING_IS_LOST),
 
   // ---- Quotas and sessions

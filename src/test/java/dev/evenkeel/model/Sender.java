@@ -119,6 +119,8 @@ final class Sender {
     }
     int faults = shocks.getAsInt();
     Future<Producer> producer = producer(topic, way);
+    // Else the messages of this call and those of the one before it would be sent by two threads.
+    awaitStart(producer);
     for (Sent sent : all) {
       Message message = Content.of(sent, way == Way.LARGE);
       underWay(topic)
@@ -134,6 +136,19 @@ final class Sender {
 
   private void stored(Sent sent, int shard, long offset, String delayedId) {
     model.stored(sent, shard, offset, delayedId, System.currentTimeMillis());
+  }
+
+  private static void awaitStart(Future<Producer> producer) {
+    try {
+      producer
+          .otherwiseEmpty()
+          .toCompletionStage()
+          .toCompletableFuture()
+          .orTimeout(DELIVERY_MILLIS, TimeUnit.MILLISECONDS)
+          .join();
+    } catch (CompletionException late) {
+      // Its messages say so.
+    }
   }
 
   private List<Future<?>> underWay(Topic topic) {

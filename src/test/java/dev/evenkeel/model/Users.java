@@ -633,6 +633,8 @@ final class Users {
               "unsubscribe " + member.name + " of " + group + " from " + topic,
               member.consumer.unsubscribe(topic.name));
     }
+    // Handlers may have begun meanwhile.
+    model.forgets(group, topic);
     return all;
   }
 
