@@ -141,7 +141,7 @@ final class UserHandling implements SimHandling {
       read(state, ids);
       parents.forEach(parent -> read(parent.state(), ids));
       states.put(shard, ids);
-      model.kept(of.group, shard, this, ids);
+      model.owns(of.group, shard, this, ids);
     }
     world.time.in(
         1 + world.random.nextInt(20),
