@@ -19,9 +19,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /**
  * The sequences of the {@link dev.evenkeel.model.UserModel} in virtual time, where days pass in a
- * moment. {@code -Devenkeel.model.seconds=N} begins runs for that long, {@code
- * -Devenkeel.model.seed=N} begins with that seed, {@code -Devenkeel.model.runs=1} plays that one
- * alone, and {@code -Devenkeel.model.trace=true} prints what each did.
+ * moment. {@code -Devenkeel.model.runs=N} plays so many seeds, {@code -Devenkeel.model.seconds=N}
+ * begins none after that time, {@code -Devenkeel.model.seed=N} begins with that seed, and {@code
+ * -Devenkeel.model.trace=true} prints what each did.
  *
  * <p>Not played here: HTTP, modes level and broadcast, batches, deduplication, rates and quotas,
  * spools, compression, acks of all replicas, large messages, filters in nodes (members filter for
@@ -31,6 +31,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class UserModelSimulationTest {
   private static final int TRIES_MAX = 60;
 
+  /** How many seeds are played unless somebody asks for another number. */
+  private static final long USUAL_SEEDS = 12;
+
   /** A bug that shows in none of so many seeds counts as not found. */
   private static final long PLANTED_SEEDS_MAX = 200;
 
@@ -38,7 +41,7 @@ class UserModelSimulationTest {
   @Timeout(100_000)
   void everythingThatUsersDoTogetherHoldsForDays() throws IOException {
     long first = Long.getLong("evenkeel.model.seed", 1);
-    long end = first + Long.getLong("evenkeel.model.runs", Long.MAX_VALUE - first);
+    long end = first + Long.getLong("evenkeel.model.runs", USUAL_SEEDS);
     long until =
         System.nanoTime() + TimeUnit.SECONDS.toNanos(Long.getLong("evenkeel.model.seconds", 8));
     Matrix matrix = new Matrix(names());
