@@ -152,7 +152,7 @@ final class ManyNodes implements Place {
     }
   }
 
-  /** It stands still for so long that the dispatcher takes it for dead. */
+  /** Stops the member until the dispatcher counts it as dead. */
   @Override
   public boolean expire(String group, String member, Consumer<CountDownLatch> standsStill) {
     if (!isMember(group, member)) {

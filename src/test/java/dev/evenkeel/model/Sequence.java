@@ -91,6 +91,11 @@ public record Sequence(List<Op> ops) {
     return new Op(step, random.nextInt(BOUND), random.nextInt(BOUND));
   }
 
+  /** The one of some that a number stands for, or null if there are none. */
+  public static <T> T any(List<T> some, int which) {
+    return some.isEmpty() ? null : some.get(Math.floorMod(which, some.size()));
+  }
+
   /** Leaves out steps as long as what is left still fails, until it may not try any more. */
   public Sequence shrunk(Predicate<Sequence> fails, Predicate<Sequence> mayTry) {
     List<Op> left = ops;

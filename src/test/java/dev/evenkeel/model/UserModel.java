@@ -3,6 +3,7 @@ package dev.evenkeel.model;
 import dev.evenkeel.client.ConsumerOptions.Dedup;
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.client.ConsumerOptions.Order;
+import dev.evenkeel.client.Delivery;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -147,7 +148,16 @@ public final class UserModel {
   }
 
   /** How a handler got a message. */
-  public record Got(String member, int shard, long offset, long epoch, int attempt) {}
+  public record Got(String member, int shard, long offset, long epoch, int attempt) {
+    public static Got of(Delivery delivery) {
+      return new Got(
+          delivery.member(),
+          delivery.shard(),
+          delivery.offset(),
+          delivery.epoch(),
+          delivery.attempt());
+    }
+  }
 
   /** A shard that a group reads. */
   private record Shard(Topic topic, int number) {}
@@ -694,7 +704,7 @@ public final class UserModel {
     }
   }
 
-  /** Somebody was told how far the group has come in a shard. */
+  /** An answer said how far the group has come in a shard. */
   public synchronized void committed(Group group, Topic topic, int number, long offset) {
     Long before = group.committed.put(new Shard(topic, number), offset);
     if (before != null && before > offset) {

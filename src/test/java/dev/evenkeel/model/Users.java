@@ -1,5 +1,7 @@
 package dev.evenkeel.model;
 
+import static dev.evenkeel.model.Sequence.any;
+
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Admin.OffsetReset;
 import dev.evenkeel.client.Consumer;
@@ -240,10 +242,6 @@ final class Users {
   /** As {@link #ask}, for what has no result: whether it was done. */
   private boolean done(String what, Future<?> asked, Refusal... expected) {
     return ask(what, asked.map(nothing -> true), expected) != null;
-  }
-
-  private static <T> T any(List<T> some, int which) {
-    return some.isEmpty() ? null : some.get(Math.floorMod(which, some.size()));
   }
 
   private Topic topic(int which) {
@@ -667,12 +665,7 @@ final class Users {
               group,
               id,
               Content.isIntact(model.sent(id), message),
-              new UserModel.Got(
-                  delivery.member(),
-                  delivery.shard(),
-                  delivery.offset(),
-                  delivery.epoch(),
-                  delivery.attempt()),
+              UserModel.Got.of(delivery),
               System.currentTimeMillis());
       // The death of a lone member looks as if it had been away: its shards stay its own.
       if (well != null

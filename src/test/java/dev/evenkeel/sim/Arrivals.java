@@ -11,7 +11,7 @@ interface Arrivals {
    *
    * @param before the shard's end before that
    * @param after and now
-   * @param told the offset that the producer is told
+   * @param told the offset in the answer to the producer
    */
   void taken(AppendBody.Item item, long before, long after, long told);
 
@@ -28,7 +28,7 @@ interface Arrivals {
   /**
    * It has a batch that a handler has published.
    *
-   * @param told the offset that the handler's consumer is told
+   * @param told the offset in the answer to the consumer whose handler published
    */
   void published(Shard to, Batch batch, long told);
 }

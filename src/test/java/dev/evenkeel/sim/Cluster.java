@@ -101,10 +101,10 @@ abstract class Cluster implements DataGroup.Surroundings {
   /** A dispatcher has a command written to the meta log; returns what is written. */
   abstract MetaCommand asked(MetaCommand command, Machine machine);
 
-  /** A member is told that topics are gone which it reads. */
+  /** Some topics that a member reads are gone, and the member has heard so. */
   abstract void forgetMissingTopics(SimConsumer consumer);
 
-  /** A member has ended, because it was told so. */
+  /** A member has ended although nobody closed it. */
   abstract void endedUnasked(SimConsumer consumer);
 
   @Override
@@ -213,7 +213,7 @@ abstract class Cluster implements DataGroup.Surroundings {
     return consumer;
   }
 
-  /** A consumer has ended in good order, or because it was told so. */
+  /** A consumer has ended: it was closed, or the dispatcher ended it. */
   void ended(SimConsumer consumer) {
     consumers.remove(consumer);
     time.in(random.nextInt(50), null, null, () -> placeGone(consumer.place));

@@ -22,7 +22,7 @@ import java.util.function.LongPredicate;
 
 /**
  * Knows what really happened in a group: who handled each message, and who was granted each epoch.
- * Every entry of the log, and whatever a consumer is told or begins, is checked against it.
+ * It checks every entry of the log, every answer to a consumer, and every message that one begins.
  */
 final class Ledger {
 

@@ -58,12 +58,7 @@ final class UserHandling implements SimHandling {
             of.group,
             id,
             Content.isIntact(model.sent(id), message),
-            new UserModel.Got(
-                delivery.member(),
-                delivery.shard(),
-                delivery.offset(),
-                delivery.epoch(),
-                delivery.attempt()),
+            UserModel.Got.of(delivery),
             world.time.now());
     if (of.kind().publishes()) {
       effects.publish(output(delivery), message);

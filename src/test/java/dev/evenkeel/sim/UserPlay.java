@@ -1,5 +1,7 @@
 package dev.evenkeel.sim;
 
+import static dev.evenkeel.model.Sequence.any;
+
 import dev.evenkeel.client.ConsumerOptions.Mode;
 import dev.evenkeel.model.Kind;
 import dev.evenkeel.model.Promise;
@@ -320,10 +322,6 @@ final class UserPlay {
   }
 
   // ---- Choosing
-
-  private static <T> T any(List<T> some, int which) {
-    return some.isEmpty() ? null : some.get(Math.floorMod(which, some.size()));
-  }
 
   private Topic topic(int which) {
     return any(List.copyOf(topics.values()), which);

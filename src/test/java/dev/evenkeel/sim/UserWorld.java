@@ -25,7 +25,7 @@ import java.util.SplittableRandom;
 
 /** A cluster for users who do what they like: any topics and groups, judged by the model. */
 final class UserWorld extends Cluster implements Arrivals {
-  /** A group without members for so long is forgotten. */
+  /** The cluster forgets a group that has had no members for this long. */
   static final long FORGET_MILLIS = 36 * 3_600_000L;
 
   private static final long REBALANCE_MILLIS = 2_000;
