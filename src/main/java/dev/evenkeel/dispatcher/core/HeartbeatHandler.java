@@ -144,14 +144,19 @@ final class HeartbeatHandler {
           Refusal.UNAVAILABLE,
           "the connection " + beat.clusterMember() + " has ended: connect to the cluster afresh");
     }
-    String unknown = unknown(beat);
-    if (unknown != null) {
-      if (arrival.topicsFresh()) {
-        throw new RefusedException(Refusal.UNKNOWN_TOPIC, "there is no topic '" + unknown + "'");
+    List<String> gone = state.topics().gone(beat.topics());
+    boolean othersLeft = gone.size() < beat.topics().size();
+    if (!gone.isEmpty() && !(othersLeft && namedBefore(beat, gone))) {
+      if (!arrival.topicsFresh()) {
+        refuseDropped(state.waiting.forTopics(arrival, state.view.inFlight()));
+        state.view.read();
+        return;
       }
-      refuseDropped(state.waiting.forTopics(arrival, state.view.inFlight()));
-      state.view.read();
-      return;
+      // What runs goes on with its other topics: somebody has deleted one.
+      if (beat.joining() || !othersLeft) {
+        throw new RefusedException(
+            Refusal.UNKNOWN_TOPIC, "there is no topic '" + gone.get(0) + "'");
+      }
     }
     GroupState group = state.get(beat.group());
     GroupInfo info = group == null ? null : group.info();
@@ -183,18 +188,10 @@ final class HeartbeatHandler {
     }
   }
 
-  /**
-   * A topic that the member names and that is not there; null if there is none. If somebody deletes
-   * a topic that a run reads, it goes on with its others.
-   */
-  private String unknown(Heartbeat beat) {
-    List<String> gone = state.topics().gone(beat.topics());
+  /** Whether this run has named these topics in a heartbeat that was taken, as far as is known. */
+  private boolean namedBefore(Heartbeat beat, List<String> topics) {
     GroupState group = state.get(beat.group());
-    boolean othersLeft = gone.size() < beat.topics().size();
-    return gone.stream()
-        .filter(topic -> group == null || !othersLeft || !group.members().reads(beat, topic))
-        .findFirst()
-        .orElse(null);
+    return group != null && topics.stream().allMatch(topic -> group.members().reads(beat, topic));
   }
 
   /**

@@ -110,10 +110,8 @@ class SubscriptionsTest {
     bench.run(bench.core.topicsChanged(bench.now));
     assertThat(((Assignment) bench.send(beat)).shards()).hasSize(2);
     assertThat(bench.core.find(Bench.GROUP).topicsLeftOut()).isEqualTo(1);
-    Heartbeat mistyped = reading(bench.beat("a"), List.of("t", "v"));
+    Heartbeat mistyped = reading(bench.beat("b"), List.of("t", "u")).asJoining();
     assertThat(bench.refusal(mistyped)).isEqualTo(Refusal.UNKNOWN_TOPIC);
-    assertThat(bench.refusal(reading(bench.beat("b"), List.of("t", "u"))))
-        .isEqualTo(Refusal.UNKNOWN_TOPIC);
     bench.activate(
         List.of(
             Bench.ghost(Bench.GROUP, "a", "a1", 100L, List.of("t", "u"), null, null, 9_999_999)));
@@ -122,6 +120,36 @@ class SubscriptionsTest {
     bench.run(bench.core.topicsChanged(bench.now));
     bench.pass(2_000, beat);
     assertThat(((Assignment) bench.send(beat)).shards()).hasSize(3);
+  }
+
+  /** It would stop for good: it names the topic as long as it runs. */
+  @Test
+  void aRunThatWasGivenUpComesBackAlthoughOneOfItsTopicsWasDeleted() {
+    activate();
+    bench.log.topic(2, "u", 1);
+    Heartbeat beat = reading(bench.beat("a"), List.of("t", "u"));
+    bench.pass(2_000, beat);
+    bench.log.topics.remove(1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.pass(20_000);
+    assertThat(bench.core.find(Bench.GROUP).members().isEmpty()).isTrue();
+    bench.pass(2_000, beat);
+    assertThat(((Assignment) bench.send(beat)).shards()).hasSize(2);
+  }
+
+  /** Its heartbeats were refused as long as it had no other. */
+  @Test
+  void aRunWhoseOnlyTopicWasDeletedReadsAnotherThatItSubscribesTo() {
+    activate();
+    bench.log.topic(2, "u", 1);
+    bench.pass(2_000, bench.beat("a"));
+    bench.log.topics.remove(0);
+    bench.run(bench.core.topicsChanged(bench.now));
+    assertThat(bench.refusal(bench.beat("a"))).isEqualTo(Refusal.UNKNOWN_TOPIC);
+    bench.pass(20_000);
+    Heartbeat beat = reading(bench.beat("a"), List.of("t", "u"));
+    bench.pass(2_000, beat);
+    assertThat(((Assignment) bench.send(beat)).shards()).hasSize(1);
   }
 
   /** The topics are read after the subscription is recorded: there may be others since. */
