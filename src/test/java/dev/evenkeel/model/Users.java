@@ -40,9 +40,12 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * One run of everything on real nodes: the topics, groups, members and messages of this run, and
@@ -75,6 +78,7 @@ final class Users {
 
   private static final Duration CLEAR_PATIENCE = Duration.ofSeconds(60);
   private static final long TRY_MILLIS = 250;
+  private static final int DELETED_AT_A_TIME = 16;
 
   /**
    * A consumer, a leader, or who consumes over HTTP.
@@ -190,6 +194,8 @@ final class Users {
         };
     if (done) {
       happened.add(op.step().toString());
+    } else {
+      log.add("  not done: " + op.step());
     }
   }
 
@@ -224,10 +230,9 @@ final class Users {
           .toCompletableFuture()
           .get(most.toMillis(), TimeUnit.MILLISECONDS);
     } catch (ExecutionException e) {
-      RefusedException refused = RefusedException.of(e.getCause());
-      log.add("  refused: " + refused);
-      if (!PASSING.contains(refused.refusal()) && !List.of(expected).contains(refused.refusal())) {
-        model.fault(Promise.ANSWERS, what + ": " + refused);
+      log.add("  refused: " + e.getCause());
+      if (!passes(e.getCause(), expected)) {
+        model.fault(Promise.ANSWERS, what + ": " + e.getCause());
       }
       return null;
     } catch (TimeoutException e) {
@@ -237,6 +242,13 @@ final class Users {
       Thread.currentThread().interrupt();
       throw new IllegalStateException(e);
     }
+  }
+
+  /** Whether it is a refusal for one of these reasons, or a passing one, or nobody answered. */
+  private static boolean passes(Throwable why, Refusal... expected) {
+    Refusal refusal = RefusedException.of(why).refusal();
+    boolean answer = why instanceof RefusedException || why instanceof IOException;
+    return answer && (PASSING.contains(refusal) || List.of(expected).contains(refusal));
   }
 
   /** As {@link #ask}, for what has no result: whether it was done. */
@@ -908,26 +920,30 @@ final class Users {
             });
   }
 
-  /** Does it for each of many names at a time; all must be answered in the time of one. */
+  /**
+   * Does it for each of many names at a time; all must be answered in the time of one. What a limit
+   * refuses is answered, too.
+   */
   private boolean each(String what, IntFunction<Future<?>> request) {
-    List<Future<?>> all = new ArrayList<>();
-    for (int i = 0; i < place.many(); i++) {
-      all.add(
-          request
-              .apply(i)
-              .recover(
-                  why ->
-                      why instanceof IOException
-                          ? Future.failedFuture(Refusal.UNAVAILABLE.error("%s", why))
-                          : Future.failedFuture(why)));
-    }
-    return done(
-        what + ", " + all.size() + " times",
-        Future.join(all),
+    return all(
+        what + ", " + place.many() + " times",
+        IntStream.range(0, place.many()).<Future<?>>mapToObj(request).toList(),
         Refusal.UNKNOWN_TOPIC,
         Refusal.UNKNOWN_GROUP,
         Refusal.GROUP_ACTIVE,
         Refusal.TOPIC_EXISTS);
+  }
+
+  /** Waits until all are answered, by a passing refusal or one of these, too. */
+  private boolean all(String what, List<Future<?>> asked, Refusal... expected) {
+    return done(what, Future.join(asked.stream().map(each -> answered(each, expected)).toList()));
+  }
+
+  private static Future<?> answered(Future<?> asked, Refusal... expected) {
+    return asked
+        .<Object>map(done -> true)
+        .recover(
+            why -> passes(why, expected) ? Future.succeededFuture() : Future.failedFuture(why));
   }
 
   /** Somebody looks at everything that is there. */
@@ -1204,23 +1220,12 @@ final class Users {
     if (allGroups == null || allTopics == null || allQuotas == null) {
       return List.of("nobody knows what");
     }
-    List<String> found = new ArrayList<>();
-    for (Admin.Group each : allGroups) {
-      if (isOwn(each.name())) {
-        found.add("group " + each.name());
-        done(
-            "delete group " + each.name(),
-            admin().deleteGroup(each.name(), false),
-            Refusal.UNKNOWN_GROUP,
-            Refusal.GROUP_ACTIVE);
-      }
-    }
-    for (Admin.Topic each : allTopics) {
-      if (isOwn(each.name())) {
-        found.add("topic " + each.name());
-        done("delete " + each.name(), admin().deleteTopic(each.name()), Refusal.UNKNOWN_TOPIC);
-      }
-    }
+    List<String> ownGroups = own(allGroups.stream().map(Admin.Group::name));
+    List<String> ownTopics = own(allTopics.stream().map(Admin.Topic::name));
+    deleteAll("groups", ownGroups, name -> admin().deleteGroup(name, false));
+    deleteAll("topics", ownTopics, name -> admin().deleteTopic(name));
+    List<String> found = new ArrayList<>(ownGroups);
+    found.addAll(ownTopics);
     for (Admin.Quota each : allQuotas) {
       if (isOwn(each.name())) {
         found.add("quota " + each.name());
@@ -1228,6 +1233,23 @@ final class Users {
       }
     }
     return found;
+  }
+
+  private List<String> own(Stream<String> names) {
+    return names.filter(this::isOwn).toList();
+  }
+
+  /** Some at a time. */
+  private void deleteAll(String what, List<String> names, Function<String, Future<?>> delete) {
+    for (int i = 0; i < names.size(); i += DELETED_AT_A_TIME) {
+      List<String> some = names.subList(i, Math.min(names.size(), i + DELETED_AT_A_TIME));
+      all(
+          "delete " + what + " " + some,
+          some.stream().<Future<?>>map(delete).toList(),
+          Refusal.UNKNOWN_TOPIC,
+          Refusal.UNKNOWN_GROUP,
+          Refusal.GROUP_ACTIVE);
+    }
   }
 
   private boolean isOwn(String name) {
