@@ -262,6 +262,20 @@ class DelayedMovesTest {
     }
   }
 
+  /** In most clusters, several nodes lead the log groups of a topic. */
+  @Test
+  void messagesMoveToShardsThatAnotherNodeLeads() throws Exception {
+    begin(4, "n1", "n2");
+    TopicInfo topic = create("spread", 60);
+    TopicInfo now = resharded("spread");
+    int there = groupOf(now, 2);
+    assertThat(there).isNotEqualTo(groupOf(topic, 0));
+    bench.cluster.group("d" + there).lead("n2", true);
+    moveNow();
+    await().until(() -> waiting(now, true) == 0);
+    assertThat(waiting(now, false)).isEqualTo(60);
+  }
+
   /** They were paid for when they were sent. */
   @Test
   void movesSpendNoQuota() throws Exception {

@@ -112,11 +112,9 @@ final class GroupCommands {
     }
     Bytes body = new Bytes().i32(group);
     CommandCodec.write(body, command);
+    Op op = command instanceof DataCommand.Managed ? Op.MANAGE_SHARDS : Op.SUBMIT_DATA;
     return VertxLink.send(
-        vertx,
-        Addresses.control(leader),
-        Frames.request(Op.MANAGE_SHARDS, body),
-        REQUEST_MILLIS_MAX);
+        vertx, Addresses.control(leader), Frames.request(op, body), REQUEST_MILLIS_MAX);
   }
 
   private static Throwable refused(LogGroup log, Throwable failure) {
