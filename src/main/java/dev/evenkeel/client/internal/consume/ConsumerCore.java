@@ -71,6 +71,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
   private long openTerm;
 
   private boolean closing;
+  private boolean dying;
 
   /**
    * Handlers that have not ended, and messages that have begun here and are {@link #holds held}.
@@ -169,9 +170,12 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     }
   }
 
-  /** After {@link #close}: whether every shard has been given away. */
+  /**
+   * After {@link #close}: whether every shard has been given away and every handler has ended,
+   * those of lost shards included. One that {@link #die dies} does not wait for handlers.
+   */
   public boolean drained() {
-    return closing && shards.count() == 0;
+    return closing && shards.count() == 0 && (dying || running() == 0);
   }
 
   /**
@@ -557,6 +561,7 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
    * @return those of them of whose shards that is so
    */
   public List<MessageId> die(Collection<Delivery> inHand, long now) {
+    dying = true;
     List<MessageId> diedOf = new ArrayList<>();
     for (OwnedShard shard : shards.all()) {
       List<MessageId> of =

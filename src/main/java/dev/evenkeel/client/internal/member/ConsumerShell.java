@@ -706,8 +706,10 @@ final class ConsumerShell implements Consumer, Ending {
       return;
     }
     leaving = true;
-    if (!core.drained()) {
+    if (core.owned() > 0) {
       LOG.warn("{}: closed with {} shards that could not be released", this, core.owned());
+    } else if (!core.drained()) {
+      LOG.warn("{}: closed, although {} handlers have not ended", this, core.running());
     } else if (!drained) {
       LOG.warn("{}: closed, and the level dispatcher may not know which messages have ended", this);
     }

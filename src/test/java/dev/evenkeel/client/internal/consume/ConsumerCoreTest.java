@@ -802,6 +802,19 @@ class ConsumerCoreTest extends CoreBench {
   }
 
   @Test
+  void whoClosesWaitsForHandlersOfLostShards() {
+    start(ConsumerOptions.Order.NONE);
+    assign(owned(S0, 1, false));
+    OwnedShard owned = run(S0, "a");
+    Task running = next(0);
+    owned.lose("its topic was deleted", now);
+    core.close(now, Long.MAX_VALUE);
+    assertThat(core.drained()).isFalse();
+    core.finished(running, now);
+    assertThat(core.drained()).isTrue();
+  }
+
+  @Test
   void aFailedMessageBelowAFinishedOneIsFinishedBeforeARelease() {
     start(ConsumerOptions.Order.NONE);
     assign(owned(S0, 1, false));
