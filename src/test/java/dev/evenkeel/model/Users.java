@@ -52,8 +52,14 @@ import java.util.stream.Stream;
  * what users do with them. What is answered and handled goes to the {@link UserModel}.
  */
 final class Users {
-  /** Every answer comes within this time. */
+  /** Every answer comes within this time, unless another one is promised. */
   private static final Duration ANSWER_MAX = Duration.ofSeconds(35);
+
+  /** Consumers begin to read a topic within this time, or say that the cluster does not answer. */
+  private static final Duration BEGIN_MAX = Duration.ofSeconds(65);
+
+  /** They stop reading one within their lock time, 30 s to forget it, and a little. */
+  private static final Duration FORGET_MAX = Duration.ofSeconds(90);
 
   /** Members leave within this time: it is longer than they may wait for handlers. */
   private static final Duration LEAVE_MAX = Duration.ofSeconds(60);
@@ -253,7 +259,11 @@ final class Users {
 
   /** As {@link #ask}, for what has no result: whether it was done. */
   private boolean done(String what, Future<?> asked, Refusal... expected) {
-    return ask(what, asked.map(nothing -> true), expected) != null;
+    return done(what, ANSWER_MAX, asked, expected);
+  }
+
+  private boolean done(String what, Duration most, Future<?> asked, Refusal... expected) {
+    return ask(what, most, asked.map(nothing -> true), expected) != null;
   }
 
   private Topic topic(int which) {
@@ -495,7 +505,7 @@ final class Users {
             ? client.leader(options, handlers.career())
             : client.consumer(options, handlers.handler());
     // Handlers may begin before the answer is here.
-    Consumer consumer = ask("join " + group + " as " + name + " " + names, joining);
+    Consumer consumer = ask("join " + group + " as " + name + " " + names, BEGIN_MAX, joining);
     if (consumer == null) {
       model.leaves(group, name);
       return false;
@@ -589,18 +599,17 @@ final class Users {
     if (group.kind.pattern()) {
       return List.of(run + "-*");
     }
-    List<String> known =
-        group.topics().stream()
-            .map(topic -> topic.name)
-            .distinct()
-            .filter(topics::containsKey)
-            .toList();
     if (!group.topics().isEmpty()) {
-      return known;
+      return namesOf(group).stream().filter(topics::containsKey).toList();
     }
     Topic one = topic(which);
     Topic two = topic(which + which % 3);
     return one == null ? List.of() : one == two ? List.of(one.name) : List.of(one.name, two.name);
+  }
+
+  /** A topic that was deleted and another one of its name are one to a member. */
+  private static List<String> namesOf(Group group) {
+    return group.topics().stream().map(topic -> topic.name).distinct().toList();
   }
 
   private boolean subscribe(int which, int other) {
@@ -620,6 +629,7 @@ final class Users {
       boolean done =
           done(
               "subscribe " + member.name + " of " + group + " to " + topic,
+              BEGIN_MAX,
               member.consumer.subscribe(topic.name));
       if (done) {
         model.reads(group, topic, asked);
@@ -630,7 +640,7 @@ final class Users {
   }
 
   private boolean unsubscribe(int which, int other) {
-    Group group = subscriber(which, each -> each.topics().size() > 1);
+    Group group = subscriber(which, each -> namesOf(each).size() > 1);
     Topic topic = group == null ? null : any(List.copyOf(group.topics()), other);
     if (topic == null || topic.deleted) {
       return false;
@@ -641,6 +651,7 @@ final class Users {
       all &=
           done(
               "unsubscribe " + member.name + " of " + group + " from " + topic,
+              FORGET_MAX,
               member.consumer.unsubscribe(topic.name));
     }
     // Handlers may have begun meanwhile.
@@ -883,9 +894,9 @@ final class Users {
   private boolean manyNames() {
     int many = place.many();
     boolean all = each("set a quota", this::quotaOf);
-    all &= each("create a topic", i -> admin().createTopic(passing(i), 1));
+    boolean created = each("create a topic", i -> admin().createTopic(passing(i), 1));
     List<String> sessions = new CopyOnWriteArrayList<>();
-    all &= each("open a session", i -> openSession(i, sessions));
+    all &= created && each("open a session", i -> openSession(i, sessions));
     all &= done("list groups", admin().groups());
     done(
         "close " + sessions.size() + " sessions",
