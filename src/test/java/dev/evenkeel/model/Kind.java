@@ -16,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.SplittableRandom;
+import java.util.stream.LongStream;
 
 /**
  * How a group consumes, drawn from all that goes together.
@@ -126,6 +127,15 @@ public record Kind(
   public static final Rate RATE = new Rate(100, 1_000);
   private static final Rate KEY_RATE = new Rate(20, 1_000);
   private static final List<Long> RETRY_DELAYS_MILLIS = List.of(50L, 150L);
+
+  /** All settings that kinds have, by name. */
+  static final List<String> SETTINGS =
+      LongStream.range(0, 10_000)
+          .boxed()
+          .flatMap(seed -> of(seed).settings().stream())
+          .distinct()
+          .sorted()
+          .toList();
 
   /** The kind that the seed draws. */
   public static Kind of(long seed) {

@@ -1,6 +1,7 @@
 package dev.evenkeel.model;
 
 import java.util.ArrayList;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -21,14 +22,17 @@ public record Sequence(List<Op> ops) {
   private static final int CALM_OF = 4;
 
   private static final List<Step> BEGINNING =
-      List.of(Step.CREATE_TOPIC, Step.CREATE_TOPIC, Step.JOIN, Step.JOIN, Step.JOIN);
+      List.of(Step.CREATE_TOPIC, Step.CREATE_TOPIC, Step.JOIN, Step.JOIN, Step.JOIN, Step.JOIN);
 
   private static final List<Step> FEW = List.of(Step.CREATE_TOPIC, Step.JOIN);
 
+  /** Steps that are not there yet come first, but for one of so many. */
+  private static final int AGAIN_OF = 3;
+
   private static final int IN_A_ROW = 16;
   private static final int BOUND = 1 << 20;
-  private static final int STEPS_MIN = 16;
-  private static final int STEPS_MORE = 40;
+  private static final int STEPS_MIN = 20;
+  private static final int STEPS_MORE = 36;
 
   private static final int FAVOURED_WEIGHT = 8;
 
@@ -48,7 +52,8 @@ public record Sequence(List<Op> ops) {
         bag.add(step);
       }
     }
-    return drawn(bag, BEGINNING, STEPS_MIN + random.nextInt(STEPS_MORE), random);
+    int count = STEPS_MIN + random.nextInt(STEPS_MORE);
+    return drawn(bag, new LinkedHashSet<>(bag), Kind.SETTINGS, BEGINNING, count, random);
   }
 
   /**
@@ -66,19 +71,34 @@ public record Sequence(List<Op> ops) {
         bag.add(step);
       }
     }
-    return drawn(bag, FEW, 8 + random.nextInt(10), random);
+    return drawn(bag, Set.of(), List.of(), FEW, 8 + random.nextInt(10), random);
   }
 
+  /**
+   * @param bag each step as often as its weight
+   * @param missingSteps these come first, mostly, each until it is there
+   * @param settings of which each group has one that no group before it has
+   */
   private static Sequence drawn(
-      List<Step> bag, List<Step> beginning, int count, SplittableRandom random) {
+      List<Step> bag,
+      Set<Step> missingSteps,
+      List<String> settings,
+      List<Step> beginning,
+      int count,
+      SplittableRandom random) {
     List<Op> ops = new ArrayList<>();
+    List<Step> deck = new ArrayList<>(missingSteps);
+    List<String> missing = new ArrayList<>(settings);
     for (Step first : beginning) {
       // An even number: another group each.
-      ops.add(new Op(first, 2 * random.nextInt(BOUND / 2), random.nextInt(BOUND)));
+      ops.add(op(first, 2 * random.nextInt(BOUND / 2), missing, random));
     }
     while (ops.size() < count) {
-      Step step = bag.get(random.nextInt(bag.size()));
-      ops.add(op(step, random));
+      boolean anyAgain = deck.isEmpty() || random.nextInt(AGAIN_OF) == 0;
+      Step step =
+          anyAgain ? bag.get(random.nextInt(bag.size())) : deck.get(random.nextInt(deck.size()));
+      deck.remove(step);
+      ops.add(op(step, random.nextInt(BOUND), missing, random));
       if (step.ofMachines()) {
         // It takes long: once is enough.
         bag.removeIf(other -> other == step);
@@ -87,8 +107,17 @@ public record Sequence(List<Op> ops) {
     return new Sequence(List.copyOf(ops));
   }
 
-  private static Op op(Step step, SplittableRandom random) {
-    return new Op(step, random.nextInt(BOUND), random.nextInt(BOUND));
+  /** Another group has a setting that no group before it has. */
+  private static Op op(Step step, int a, List<String> missing, SplittableRandom random) {
+    int b = random.nextInt(BOUND);
+    if (step == Step.JOIN && a % 2 == 0 && !missing.isEmpty()) {
+      String wanted = missing.get(random.nextInt(missing.size()));
+      while (!Kind.of(b).settings().contains(wanted)) {
+        b = random.nextInt(BOUND);
+      }
+      missing.removeAll(Kind.of(b).settings());
+    }
+    return new Op(step, a, b);
   }
 
   /** The one of some that a number stands for, or null if there are none. */

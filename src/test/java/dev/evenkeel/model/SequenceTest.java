@@ -6,6 +6,7 @@ import dev.evenkeel.model.Sequence.Op;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -52,6 +53,29 @@ class SequenceTest {
                 .distinct()
                 .count())
         .isEqualTo(ALL.stream().filter(Step::ofMachines).count());
+  }
+
+  /** The long form plays so many in its hours: rare settings and steps must meet in them, too. */
+  @Test
+  void eachPairOfStepsAndSettingsIsDrawnInAFewHundredSequences() {
+    Set<Step> possible = EnumSet.allOf(Step.class);
+    possible.removeIf(Step::ofSimulation);
+    Set<String> names = new TreeSet<>(Kind.SETTINGS);
+    possible.forEach(step -> names.add(step.toString()));
+    Matrix drawn = new Matrix(names);
+    LongStream.range(0, 350).forEach(seed -> drawn.add(names(Sequence.of(seed, possible))));
+    assertThat(drawn.below(20)).isEmpty();
+  }
+
+  private static Set<String> names(Sequence sequence) {
+    Set<String> names = new TreeSet<>();
+    for (Op op : sequence.ops()) {
+      names.add(op.step().toString());
+      if (op.step() == Step.JOIN && op.a() % 2 == 0) {
+        names.addAll(Kind.of(op.b()).settings());
+      }
+    }
+    return names;
   }
 
   /** Steps are left out as long as it fails. */

@@ -184,8 +184,8 @@ final class Users {
           case LEAVE -> leave(a);
           case EXPIRE -> expire(a);
           case HANG -> hang();
-          case PAUSE -> pause(a, null);
-          case PAUSE_ONE_TOPIC -> pause(a, topic(b));
+          case PAUSE -> pause(leased(a), null);
+          case PAUSE_ONE_TOPIC -> pauseOneTopic(leased(a), b);
           case RESUME -> resume(group(a), null);
           case RESET_TO_EARLIEST -> reset(a, true);
           case RESET_TO_LATEST -> reset(a, false);
@@ -460,14 +460,15 @@ final class Users {
 
   // ---- Groups
 
-  private Group groupToJoin(int which, Kind drawn) {
-    Group group = group(which / 2);
+  private Group groupToJoin(int which, Kind drawn, Predicate<Kind> fits) {
+    Group group =
+        any(groups.values().stream().filter(each -> fits.test(each.kind)).toList(), which / 2);
     boolean another = group == null || which % 2 == 0 && groups.size() < GROUPS_MAX;
     return another ? new Group(run + "-g" + made++, drawn) : group;
   }
 
   private boolean join(int which, int kind) {
-    return join(groupToJoin(which, focus.kind(kind)), which);
+    return join(groupToJoin(which, focus.kind(kind), any -> true), which);
   }
 
   private boolean join(Group group, int which) {
@@ -573,7 +574,7 @@ final class Users {
     while (!Kind.of(seed).goesOverHttp()) {
       seed++;
     }
-    Group group = groupToJoin(which, Kind.of(seed));
+    Group group = groupToJoin(which, Kind.of(seed), Kind::goesOverHttp);
     List<String> names = names(group, which);
     long there = members.stream().filter(member -> member.group == group).count();
     if (there >= MEMBERS_MAX || names.isEmpty() || !group.kind.goesOverHttp()) {
@@ -793,9 +794,19 @@ final class Users {
     return true;
   }
 
-  private boolean pause(int which, Topic topic) {
-    Group group = leased(which);
-    if (group == null || topic != null && !group.topics().contains(topic)) {
+  private boolean pauseOneTopic(Group group, int which) {
+    Topic topic =
+        group == null
+            ? null
+            : any(topics.values().stream().filter(group.topics()::contains).toList(), which);
+    return topic != null && pause(group, topic);
+  }
+
+  /**
+   * @param topic null: all
+   */
+  private boolean pause(Group group, Topic topic) {
+    if (group == null) {
       return false;
     }
     String name = realName(group);
