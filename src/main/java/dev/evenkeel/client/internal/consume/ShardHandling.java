@@ -146,6 +146,7 @@ final class ShardHandling implements Task.Owner {
   /** The message is done once the log has what its handler published. */
   @Override
   public void finished(Task task, long now) {
+    shard.failures.handled(task);
     if (task.publishes() && shard.outputs.isOpen() && !shard.state().over()) {
       // It frees its handler's slot: messages below it, whose outputs it waits for, need one.
       shard.outputs.add(task, now);
@@ -160,7 +161,6 @@ final class ShardHandling implements Task.Owner {
     if (!shard.state().over() && !task.retry) {
       shard.commits.handled(task);
     }
-    shard.failures.handled(task);
     if (!task.retry && shard.state() == RUNNING && shard.window().committed() <= task.offset) {
       // No commit will say that it is over before what lies below is.
       shard.failures.notBegun(task);

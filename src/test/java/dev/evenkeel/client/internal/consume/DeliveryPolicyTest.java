@@ -36,13 +36,15 @@ class DeliveryPolicyTest {
   /** Whether onRelease gives a state. */
   private boolean givesState;
 
+  private int handOut = 4;
+
   private void start(DeliveryPolicy delivery, boolean state, boolean publishes) {
     ConsumerOptions options =
         new ConsumerOptions()
             .setGroup("g")
             .setMember("m")
             .setTopics(List.of("t"))
-            .setHandOutMessages(4)
+            .setHandOutMessages(handOut)
             .setOrder(order)
             .setDelivery(delivery);
     core = new ConsumerCore(options, "i", state, givesState, publishes, new SplittableRandom(1));
@@ -358,6 +360,48 @@ class DeliveryPolicyTest {
     assertThat(takeAll(Wanted.Publish.class)).isEmpty();
     assertThat(take(Wanted.RecordOutcomes.class).command().outcomes())
         .allMatch(outcome -> outcome.toString().contains("HELD"));
+  }
+
+  private void startPublishing(int messages) {
+    order = ConsumerOptions.Order.NONE;
+    handOut = messages;
+    start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
+    attached(5);
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .takeover
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    fetched(messages);
+  }
+
+  /** The first one fails, so that no output can be sent. */
+  @Test
+  void whatSucceedsCountsForTheBreakerBeforeItsOutputIsSent() {
+    startPublishing(60);
+    for (int i = 0; i < 60; i += 2) {
+      core.failed(next(i), new IllegalStateException("broken"), now);
+      Task well = next(i + 1);
+      publishing(well);
+      core.finished(well, now);
+    }
+    assertThat(takeAll(Wanted.Publish.class)).isEmpty();
+    assertThat(core.breakerOpen()).isFalse();
+  }
+
+  /** Else it would stay open: what fails while it is open does not count, and comes again. */
+  @Test
+  void whatSucceedsClosesTheBreakerBeforeItsOutputIsSent() {
+    startPublishing(30);
+    for (int i = 0; i < 20; i++) {
+      core.failed(next(i), new IllegalStateException("broken"), now);
+    }
+    assertThat(core.breakerOpen()).isTrue();
+    tick(1_000);
+    Task well = next(20);
+    publishing(well);
+    core.finished(well, now);
+    assertThat(takeAll(Wanted.Publish.class)).isEmpty();
+    assertThat(core.breakerOpen()).isFalse();
   }
 
   @Test
