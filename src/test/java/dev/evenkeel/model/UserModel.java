@@ -908,9 +908,14 @@ public final class UserModel {
     return missing;
   }
 
-  /** Whether it must have been finished, and was since the group began or was reset. */
+  /**
+   * Whether it must have been finished, and was since the group began or was reset. What came again
+   * after the death of its owner may have been dropped then.
+   */
   private boolean isDone(Group group, Sent sent, Work work) {
-    return isWanted(group, sent) && work.doneAt > group.floors.get(sent.topic).askedAt;
+    return isWanted(group, sent)
+        && work.doneAt > group.floors.get(sent.topic).askedAt
+        && work.doneAt > work.declinedAt;
   }
 
   /** What the group has finished and that is in no state of its owners, in words. */
