@@ -22,6 +22,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -61,6 +62,7 @@ final class ManyNodes implements Place {
   private final Vertx vertx = Vertx.vertx();
   private final List<User> users = new ArrayList<>();
   private final AtomicInteger shocks = new AtomicInteger();
+  private final List<Step> done = new CopyOnWriteArrayList<>();
 
   /** Times of the faults, by their kind. */
   private final Map<Step, List<Double>> seconds = new TreeMap<>();
@@ -205,6 +207,7 @@ final class ManyNodes implements Place {
         }
       }
       awaitWell();
+      done.add(step);
       return true;
     } finally {
       seconds
@@ -212,6 +215,11 @@ final class ManyNodes implements Place {
           .add((System.nanoTime() - began) / 1e9);
       shocks.incrementAndGet();
     }
+  }
+
+  @Override
+  public List<Step> faultsDone() {
+    return done;
   }
 
   /** How far a wall clock is wrong. */

@@ -9,17 +9,24 @@ import io.vertx.core.Vertx;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.awaitility.Awaitility;
 
 /** A node in this JVM. */
 final class OneNode implements Place {
+  /** From one restart to the next: it happens to all that are played at the time. */
+  private static final long CALM_NANOS = TimeUnit.SECONDS.toNanos(30);
+
   private final EmbeddedNode node = EmbeddedNode.start();
   private final Vertx vertx = Vertx.vertx();
   private final AtomicInteger shocks = new AtomicInteger();
+  private final List<Step> done = new CopyOnWriteArrayList<>();
   private final EvenkeelClient second;
+  private long calmUntilNanos = System.nanoTime();
 
   OneNode() {
     second = Futures.await(Evenkeel.connect(node.clientOptions()));
@@ -77,11 +84,21 @@ final class OneNode implements Place {
 
   @Override
   public synchronized boolean fault(Step step, int a, int b) {
+    if (System.nanoTime() - calmUntilNanos < 0) {
+      return false;
+    }
     shocks.incrementAndGet();
     node.restart();
     awaitReady();
+    done.add(step);
     shocks.incrementAndGet();
+    calmUntilNanos = System.nanoTime() + CALM_NANOS;
     return true;
+  }
+
+  @Override
+  public List<Step> faultsDone() {
+    return done;
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.evenkeel.model;
 
 import dev.evenkeel.client.EvenkeelClient;
 import io.vertx.core.Vertx;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CountDownLatch;
 import java.util.function.Consumer;
@@ -46,6 +47,9 @@ public interface Place extends AutoCloseable {
    * @throws AssertionError if something does not recover, or breaks that must not
    */
   boolean fault(Step step, int a, int b);
+
+  /** The faults so far, whoever asked for them: they happen to all. */
+  List<Step> faultsDone();
 
   /**
    * Grows with the beginning and with the end of each fault, and is odd while one is under way:

@@ -135,6 +135,8 @@ final class Users {
   private final List<Future<?>> closing = new ArrayList<>();
   private int made;
 
+  private final int faultsBefore;
+
   /** Since then there was no fault; -1: one was under way when this began. */
   private final int calmSince;
 
@@ -151,6 +153,7 @@ final class Users {
     this.focus = focus;
     this.run = run;
     this.directory = directory;
+    faultsBefore = place.faultsDone().size();
     int shocks = place.shocks();
     calmSince = shocks % 2 == 0 ? shocks : -1;
     http = new HttpUser(place::http, lane, model);
@@ -905,9 +908,16 @@ final class Users {
   private boolean manyNames() {
     int many = place.many();
     boolean all = each("set a quota", this::quotaOf);
-    boolean created = each("create a topic", i -> admin().createTopic(passing(i), 1));
+    Set<Integer> created = ConcurrentHashMap.newKeySet();
+    all &=
+        each(
+            "create a topic",
+            i -> admin().createTopic(passing(i), 1).onSuccess(done -> created.add(i)));
     List<String> sessions = new CopyOnWriteArrayList<>();
-    all &= created && each("open a session", i -> openSession(i, sessions));
+    all &=
+        each(
+            "open a session",
+            i -> created.contains(i) ? openSession(i, sessions) : Future.succeededFuture());
     all &= done("list groups", admin().groups());
     done(
         "close " + sessions.size() + " sessions",
@@ -1216,6 +1226,7 @@ final class Users {
 
   /** Takes away what the run has made; nothing must be left of it. */
   void clear() {
+    place.faultsDone().stream().skip(faultsBefore).forEach(fault -> happened.add(fault.toString()));
     Map<String, Future<Void>> leaving = new LinkedHashMap<>();
     members.forEach(member -> leaving.put(member.name, leaving(member)));
     leaving.forEach((name, left) -> ask("leave " + name, LEAVE_MAX, left.map(none -> true)));
