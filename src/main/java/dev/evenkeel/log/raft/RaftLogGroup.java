@@ -52,6 +52,7 @@ import org.apache.ratis.protocol.TransferLeadershipRequest;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.impl.DirectRequests;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -185,8 +186,17 @@ final class RaftLogGroup
   /** Index of the last entry that this node has; -1: none. */
   long lastIndex() {
     RaftServer.Division running = division;
-    TermIndex last = running == null ? null : running.getRaftLog().getLastEntryTermIndex();
+    TermIndex last = running == null ? null : lastEntry(running);
     return last == null ? adapter.state().appliedIndex() : last.getIndex();
+  }
+
+  /** The last entry of its log; null: there is none, or the engine has closed the log. */
+  private static TermIndex lastEntry(RaftServer.Division running) {
+    try {
+      return running.getRaftLog().getLastEntryTermIndex();
+    } catch (IllegalStateException closed) {
+      return null;
+    }
   }
 
   /** Lets the engine take part in elections again, once nothing speaks against it. */
@@ -243,8 +253,8 @@ final class RaftLogGroup
   @Override
   public boolean holdsCopy() {
     RaftServer.Division running = division;
-    if (running != null) {
-      holdsEntries = running.getRaftLog().getLastEntryTermIndex() != null;
+    if (running != null && running.getInfo().isAlive()) {
+      holdsEntries = lastEntry(running) != null;
     }
     return holdsEntries || adapter.state().appliedIndex() >= 0;
   }
@@ -553,6 +563,11 @@ final class RaftLogGroup
         : Math.min(running.getRaftLog().getFlushIndex(), adapter.applied().getIndex());
   }
 
+  /** What the engine runs of this group; null: nothing. */
+  RaftServer.Division division() {
+    return division;
+  }
+
   /** Whether the engine still runs this group. */
   boolean isAlive() {
     RaftServer.Division running = division;
@@ -576,7 +591,8 @@ final class RaftLogGroup
       return refused(INVALID, "node '" + nodeId + "' has no vote in the log group " + name);
     }
     return ask(() ->
-            server.transferLeadershipAsync(
+            DirectRequests.send(
+                running(),
                 new TransferLeadershipRequest(
                     client, self, id, calls.incrementAndGet(), next.getId(), TRANSFER_MILLIS_MAX)))
         .thenApply(reply -> null);
@@ -608,6 +624,14 @@ final class RaftLogGroup
 
   private interface Request {
     CompletableFuture<RaftClientReply> send() throws Exception;
+  }
+
+  private RaftServer.Division running() {
+    RaftServer.Division running = division;
+    if (running == null) {
+      throw UNAVAILABLE.error("log group %s is being opened", name);
+    }
+    return running;
   }
 
   private static <T> CompletableFuture<T> refused(Refusal refusal, String detail) {
@@ -780,7 +804,8 @@ final class RaftLogGroup
           List<RaftPeer> newVoters = new ArrayList<>(voters);
           List<RaftPeer> newListeners = new ArrayList<>(listeners);
           change.accept(newVoters, newListeners);
-          return server.setConfigurationAsync(
+          return DirectRequests.send(
+              running(),
               new SetConfigurationRequest(
                   client,
                   self,

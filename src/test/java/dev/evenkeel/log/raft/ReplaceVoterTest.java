@@ -20,6 +20,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.Stream;
+import org.apache.ratis.server.RaftServer;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
@@ -116,6 +118,44 @@ class ReplaceVoterTest {
     nodes.remove(other).close();
     appends.append("after");
     awaitEntries(nodes.get(lost));
+  }
+
+  /**
+   * So the engine ends the log group of a leader whose vote was taken away, while a request to this
+   * leader waits for the same lock. The group is open again soon, and who asks meanwhile is
+   * answered.
+   */
+  @Test
+  void aRequestToALeaderThatLosesItsVoteDoesNotHoldUpTheEndOfItsLog() throws Exception {
+    appends.append("first");
+    String leader = leader("d0");
+    String other =
+        nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+    RaftLogGroup group = (RaftLogGroup) group(leader, "d0");
+    RaftServer.Division division = group.division();
+    CompletableFuture<Boolean> closed =
+        CompletableFuture.supplyAsync(
+            () -> {
+              synchronized (division) {
+                group.handLeadershipTo(other);
+                await().atMost(TestNode.PATIENCE).until(() -> waitsForLock("transferLeadership"));
+                division.close();
+                return group.holdsCopy();
+              }
+            });
+    assertThat(closed).succeedsWithin(TestNode.PATIENCE).isEqualTo(true);
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(() -> group.division() != division && group.hearsLeader());
+  }
+
+  private static boolean waitsForLock(String method) {
+    return Thread.getAllStackTraces().entrySet().stream()
+        .filter(each -> each.getKey().getState() == Thread.State.BLOCKED)
+        .anyMatch(
+            each ->
+                Stream.of(each.getValue())
+                    .anyMatch(frame -> frame.getMethodName().startsWith(method)));
   }
 
   @Test
