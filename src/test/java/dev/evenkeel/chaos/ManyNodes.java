@@ -35,7 +35,7 @@ import java.util.function.Consumer;
  */
 final class ManyNodes implements Place {
   private static final int DISK_MEBIBYTES = 512;
-  private static final int HEAP_MEBIBYTES = 224;
+  static final int HEAP_MEBIBYTES = 224;
 
   /** It comes after the others, and may leave: the names of the others are in their settings. */
   private static final String GUEST = "n4";

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
@@ -60,6 +61,14 @@ class UserModelIT {
         assertThat(place.left()).as("what is left of all runs").isEmpty();
         assertThat(grown(before, after)).as("live bytes, before and after").isEmpty();
       } finally {
+        LongSummaryStatistics bytes = runs.payloadBytes();
+        System.out.printf(
+            "%d messages of %d to %d bytes, up to %d names at a time; each node has a heap of %d MiB%n",
+            bytes.getCount(),
+            bytes.getMin(),
+            bytes.getMax(),
+            place.many(),
+            ManyNodes.HEAP_MEBIBYTES);
         System.out.print(place.times());
         List<String> rare = runs.matrix().below(PAIRS_MIN);
         System.out.printf(

@@ -5,6 +5,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.ExecutionException;
@@ -31,6 +32,7 @@ public final class Runs {
   private final Matrix matrix;
   private final Set<Step> possible;
   private final AtomicLong names = new AtomicLong();
+  private final LongSummaryStatistics payloadBytes = new LongSummaryStatistics();
   private volatile boolean stopped;
   private boolean shrinks = true;
   private Focus focus = Focus.NONE;
@@ -95,6 +97,15 @@ public final class Runs {
     return matrix;
   }
 
+  /** How many messages all runs have sent, and how many bytes each of them has. */
+  public LongSummaryStatistics payloadBytes() {
+    synchronized (payloadBytes) {
+      LongSummaryStatistics all = new LongSummaryStatistics();
+      all.combine(payloadBytes);
+      return all;
+    }
+  }
+
   /**
    * Plays seeds from {@code first} on.
    *
@@ -149,6 +160,9 @@ public final class Runs {
     Users run = play(sequence, lane, patience);
     matrix.add(run.happened);
     writeMatrix();
+    synchronized (payloadBytes) {
+      payloadBytes.combine(run.payloadBytes());
+    }
     System.out.printf(
         "seed %d: %d steps, %.1f s%n",
         seed, sequence.ops().size(), (System.nanoTime() - began) / 1e9);

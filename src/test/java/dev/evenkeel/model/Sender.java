@@ -20,6 +20,7 @@ import java.time.Instant;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
@@ -58,6 +59,9 @@ final class Sender {
 
   /** By topic and way. */
   private final Map<String, Future<Producer>> producers = new HashMap<>();
+
+  /** Of all messages. */
+  final LongSummaryStatistics payloadBytes = new LongSummaryStatistics();
 
   private final Map<Topic, List<Future<?>>> underWay = new HashMap<>();
   private int made;
@@ -113,6 +117,7 @@ final class Sender {
               way.name(),
               due == null ? 0 : due.toEpochMilli()));
     }
+    all.forEach(sent -> payloadBytes.accept(Content.payload(sent, way == Way.LARGE).length));
     if (way == Way.OVER_HTTP) {
       overHttp(topic, all);
       return true;

@@ -32,6 +32,7 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.LongSummaryStatistics;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -206,6 +207,11 @@ final class Users {
     } else {
       log.add("  not done: " + op.step());
     }
+  }
+
+  /** How many messages were sent, and how many bytes each of them has. */
+  LongSummaryStatistics payloadBytes() {
+    return sender.payloadBytes;
   }
 
   // ---- Asking
