@@ -22,8 +22,6 @@ import java.nio.ByteBuffer;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
@@ -83,26 +81,14 @@ final class SimCalls implements PublishBench.Cluster {
   }
 
   void readParents(OwnedShard owned, List<Integer> parents) {
-    Map<Integer, Lease> read = new TreeMap<>();
-    // One answer for all of them: the first failure counts, and what comes after it does not.
-    AtomicBoolean failed = new AtomicBoolean();
     for (int parent : parents) {
       Shard shard = new Shard(owned.shard().topicId(), parent);
       this.<Lease>request(
           text(() -> "read of the lease on " + shard),
           CONTROL_TIMEOUT_MILLIS,
           answer -> world.brokers.of(shard).readLease(group(), shard, answer),
-          lease -> {
-            read.put(parent, world.bug.parent(lease));
-            if (read.size() == parents.size()) {
-              owned.takeover.parentsRead(List.copyOf(read.values()), clock());
-            }
-          },
-          no -> {
-            if (!failed.getAndSet(true)) {
-              owned.takeover.parentsFailed(no, clock());
-            }
-          });
+          lease -> owned.takeover.parentRead(world.bug.parent(lease), clock()),
+          no -> owned.takeover.parentFailed(no, clock()));
     }
   }
 

@@ -30,8 +30,8 @@ public interface ConsumerAction {
     void readLease(OwnedShard owned);
 
     /**
-     * Reads the leases on the sealed shards with these numbers. Answered by parentsRead or
-     * parentsFailed of the takeover.
+     * Reads the leases on the sealed shards with these numbers. Each is answered by parentRead or
+     * parentFailed of the takeover.
      */
     void readParents(OwnedShard owned, List<Integer> parents);
 

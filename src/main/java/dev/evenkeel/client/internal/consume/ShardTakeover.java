@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.Skipped;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToIntFunction;
@@ -58,6 +59,15 @@ public final class ShardTakeover {
 
   /** The former owner's state, until onAssign has ended well; null: there is none. */
   private byte[] givenState;
+
+  /** The leases on the shards from which the keys come, as far as they are read. */
+  private List<Lease> parents = new ArrayList<>();
+
+  /** How many answers to reads of those leases are awaited. */
+  private int parentsAwaited;
+
+  /** Why one of them could not be read, or null. */
+  private RefusedException parentRefused;
 
   /** States of the shards from which the keys come, until onAssign has ended well. */
   private List<ConsumerAction.Parent> parentStates = List.of();
@@ -180,9 +190,12 @@ public final class ShardTakeover {
     // Until a first owner has given a state, only its former shards have one, wherever it begins:
     // retention may have dropped its first messages. The empty state at 0 is that of the beginning.
     boolean begins = lease.state() == null || empty && lease.stateOffset() == 0;
-    if (handler.keepsState() && origin != null && begins) {
+    boolean hasParents = origin != null && !origin.parents().isEmpty();
+    if (handler.keepsState() && hasParents && begins) {
       // It begins where the shards end from which its keys come, with what is known of these keys.
       busy = true;
+      parentsAwaited = origin.parents().size();
+      parentRefused = null;
       environment.act(by -> by.readParents(shard, origin.parents()));
     } else {
       open(now);
@@ -197,13 +210,36 @@ public final class ShardTakeover {
     }
   }
 
-  /** The leases were read on the shards from which its keys come. */
-  public void parentsRead(List<Lease> leases, long now) {
+  /** The lease was read on one of the shards from which its keys come. */
+  public void parentRead(Lease lease, long now) {
+    parents.add(lease);
+    parentAnswered(now);
+  }
+
+  /** It could not be read. */
+  public void parentFailed(RefusedException refused, long now) {
+    // A layout is forgotten when no later owner begins with the states that are left there, which
+    // may be after this owner got the shard.
+    boolean forgotten =
+        refused.refusal() == Refusal.UNKNOWN_SHARD || refused.refusal() == Refusal.UNKNOWN_GROUP;
+    parentRefused = forgotten ? parentRefused : refused;
+    parentAnswered(now);
+  }
+
+  private void parentAnswered(long now) {
+    if (--parentsAwaited > 0) {
+      return;
+    }
     busy = false;
+    List<Lease> leases = parents;
+    parents = new ArrayList<>();
     if (shard.state() != ATTACHING) {
       return;
     }
-    if (!leases.stream().allMatch(Lease::passed)) {
+    if (parentRefused != null) {
+      retryMillis =
+          now + shard.log.pause("the state of its former shards cannot be read", parentRefused);
+    } else if (!leases.stream().allMatch(Lease::passed)) {
       // A node that answered has not applied the release yet.
       retryMillis = now + Backoff.soon(environment.random);
     } else {
@@ -223,14 +259,6 @@ public final class ShardTakeover {
   private ConsumerAction.Parent parentState(Lease lease) {
     int parent = lease.shard().shard();
     return new ConsumerAction.Parent(parent, lease.state(), origin.heirOf().contains(parent));
-  }
-
-  /** They could not be read. */
-  public void parentsFailed(RefusedException refused, long now) {
-    busy = false;
-    if (shard.state() == ATTACHING) {
-      retryMillis = now + shard.log.pause("the state of its former shards cannot be read", refused);
-    }
   }
 
   private void open(long now) {

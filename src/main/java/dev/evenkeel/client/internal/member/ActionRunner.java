@@ -17,7 +17,6 @@ import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.PublishRequest;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.protocol.DataCommand;
-import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -126,14 +125,12 @@ final class ActionRunner implements Performer {
 
   @Override
   public void readParents(OwnedShard owned, List<Integer> parents) {
-    List<Future<Lease>> leases =
-        parents.stream()
-            .map(each -> calls.readParentLease(new Shard(owned.shard().topicId(), each)))
-            .toList();
-    on(
-        Future.all(leases).map(all -> all.<Lease>list()),
-        owned.takeover::parentsRead,
-        owned.takeover::parentsFailed);
+    for (int parent : parents) {
+      on(
+          calls.readParentLease(new Shard(owned.shard().topicId(), parent)),
+          owned.takeover::parentRead,
+          owned.takeover::parentFailed);
+    }
   }
 
   @Override

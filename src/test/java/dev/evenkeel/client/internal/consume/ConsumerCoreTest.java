@@ -43,6 +43,7 @@ import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.slf4j.event.Level;
 
 /** The core by script: one shard or two, every answer given by hand. */
@@ -98,7 +99,7 @@ class ConsumerCoreTest extends CoreBench {
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
-    take(Wanted.ReadParents.class).owned().takeover.parentsRead(List.of(parent), now);
+    take(Wanted.ReadParents.class).owned().takeover.parentRead(parent, now);
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     fetch.owned().fetched(fetch.request(), sealed(0, FetchAnswer.NONE_WAITS), now);
@@ -121,20 +122,48 @@ class ConsumerCoreTest extends CoreBench {
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
     Lease behind = Commands.lease("g", new Shard(1, 4), 2, "m", "i", 5, 0, new byte[0], null);
-    read.owned().takeover.parentsRead(List.of(over, behind), now);
+    read.owned().takeover.parentRead(over, now);
+    read.owned().takeover.parentRead(behind, now);
     assertThat(takeAll(Wanted.CallAssign.class)).as("a node was behind").isEmpty();
     tick(1_000);
     take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
     Lease four =
         Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
             .at(Lease.Stage.FINISHED);
-    take(Wanted.ReadParents.class).owned().takeover.parentsRead(List.of(over, four), now);
+    read = take(Wanted.ReadParents.class);
+    read.owned().takeover.parentRead(over, now);
+    read.owned().takeover.parentRead(four, now);
     Wanted.CallAssign call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.parents())
         .extracting(ConsumerAction.Parent::shard, ConsumerAction.Parent::heir)
         .containsExactly(tuple(3, false), tuple(4, true));
     assertThat(call.shard().firstShard()).isEqualTo(6);
+  }
+
+  /** Between the grant and the read, when the states that were left there live on elsewhere. */
+  @ParameterizedTest
+  @EnumSource(names = {"UNKNOWN_SHARD", "UNKNOWN_GROUP"})
+  void theFirstOwnerGoesOnWithoutFormerShardsThatAreForgotten(Refusal forgotten) {
+    begin(true, true);
+    Assignment.Origin origin = new Assignment.Origin(List.of(3, 4), List.of(4), 6, 2);
+    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
+    Lease four =
+        Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
+            .at(Lease.Stage.FINISHED);
+    Wanted.ReadParents read = take(Wanted.ReadParents.class);
+    read.owned().takeover.parentFailed(new RefusedException(Refusal.UNAVAILABLE, "later"), now);
+    read.owned().takeover.parentRead(four, now);
+    assertThat(takeAll(Wanted.CallAssign.class)).as("nobody knows that it is gone").isEmpty();
+    tick(1_000);
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
+    read = take(Wanted.ReadParents.class);
+    read.owned().takeover.parentFailed(new RefusedException(forgotten, "forgotten"), now);
+    read.owned().takeover.parentRead(four, now);
+    assertThat(take(Wanted.CallAssign.class).parents())
+        .extracting(ConsumerAction.Parent::shard)
+        .containsExactly(4);
   }
 
   /**
@@ -157,7 +186,7 @@ class ConsumerCoreTest extends CoreBench {
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
     takeAll(Wanted.ReadParents.class)
-        .forEach(read -> read.owned().takeover.parentsRead(List.of(parent), now));
+        .forEach(read -> read.owned().takeover.parentRead(parent, now));
     Wanted.CallAssign call = take(Wanted.CallAssign.class);
     assertThat(call.parents()).hasSize(comes ? 1 : 0);
     assertThat(call.shard().offset()).isEqualTo(stateOffset < 0 ? committed : stateOffset);
@@ -173,7 +202,7 @@ class ConsumerCoreTest extends CoreBench {
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
-    take(Wanted.ReadParents.class).owned().takeover.parentsRead(List.of(parent), now);
+    take(Wanted.ReadParents.class).owned().takeover.parentRead(parent, now);
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
     assertThat(fetch.request().offset()).isEqualTo(37);
