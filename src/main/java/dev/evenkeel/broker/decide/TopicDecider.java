@@ -128,15 +128,25 @@ public record TopicDecider(MetaTables tables) {
     return put(topic.configured(command.config()));
   }
 
-  public Decision<MetaChange> delete(MetaCommand.DeleteTopic command) {
+  /**
+   * The pauses of the topic stay until it is removed: consumers have messages of it until then.
+   *
+   * @param level the feature level of the log group's state
+   */
+  public Decision<MetaChange> delete(MetaCommand.DeleteTopic command, int level) {
     TopicInfo topic = tables.topic(command.name());
     if (topic == null || topic.state() == TopicInfo.State.DELETING) {
       return unknown("'" + command.name() + "'");
     }
-    return put(topic.inState(TopicInfo.State.DELETING), new PauseDecider(tables).ofTopic(topic));
+    return put(
+        topic.inState(TopicInfo.State.DELETING),
+        level >= FeatureLevel.LASTING_PAUSES ? List.of() : new PauseDecider(tables).ofTopic(topic));
   }
 
-  public Decision<MetaChange> remove(MetaCommand.RemoveTopic command) {
+  /**
+   * @param level the feature level of the log group's state
+   */
+  public Decision<MetaChange> remove(MetaCommand.RemoveTopic command, int level) {
     TopicInfo topic = tables.topic(command.topicId());
     if (topic == null) {
       return Decision.of(List.of());
@@ -145,11 +155,16 @@ public record TopicDecider(MetaTables tables) {
       return Decision.refused(
           INVALID, "topic '" + topic.name() + "' is not being deleted: delete it first");
     }
+    List<MetaChange> changes = new ArrayList<>();
+    if (level >= FeatureLevel.LASTING_PAUSES) {
+      changes.addAll(new PauseDecider(tables).ofTopic(topic));
+    }
+    changes.add(MetaChange.removeTopic(topic));
     MetaTables.Counters next = tables.counters().aboveEpoch(command.epochFloor());
-    return Decision.of(
-        next.equals(tables.counters())
-            ? List.of(MetaChange.removeTopic(topic))
-            : List.of(MetaChange.removeTopic(topic), MetaChange.putCounters(next)));
+    if (!next.equals(tables.counters())) {
+      changes.add(MetaChange.putCounters(next));
+    }
+    return Decision.of(changes);
   }
 
   /** Gives the topic another number of shards, which are to be opened. */

@@ -94,9 +94,9 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
     } else if (command instanceof MetaCommand.ConfigureTopic c) {
       return new TopicDecider(tables).configure(c);
     } else if (command instanceof MetaCommand.DeleteTopic c) {
-      return new TopicDecider(tables).delete(c);
+      return new TopicDecider(tables).delete(c, level());
     } else if (command instanceof MetaCommand.RemoveTopic c) {
-      return new TopicDecider(tables).remove(c);
+      return new TopicDecider(tables).remove(c, level());
     } else if (command instanceof MetaCommand.ReshardTopic c) {
       return new TopicDecider(tables).reshard(c);
     } else if (command instanceof MetaCommand.OpenLayout c) {

@@ -366,8 +366,7 @@ public final class MetaTables {
 
   /**
    * Whether a group gets no messages from a shard: it is paused there, or the topic is being
-   * deleted. The pauses of a topic go as soon as its deletion begins, and log groups drop its
-   * shards later: what was paused must not run meanwhile. From any thread.
+   * deleted. From any thread.
    */
   public boolean isHeld(String group, Shard shard) {
     TopicInfo topic = topics.get(shard.topicId());

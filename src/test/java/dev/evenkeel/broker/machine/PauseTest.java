@@ -134,7 +134,22 @@ class PauseTest {
     assertThat(rig.meta.tables().pauses()).isEmpty();
   }
 
-  /** The pause goes with the deletion, but the shards are there a while longer. */
+  /** Consumers still have messages of it in hand. */
+  @Test
+  void aTopicThatIsBeingDeletedStaysPausedUntilItIsRemoved() {
+    rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.LASTING_PAUSES));
+    pause("g", "a", Pause.ALL_SHARDS);
+    pause("h", "a", 1);
+    pause("h", "b", 1);
+    Shard shard = new Shard(id("a"), 1);
+    rig.run(new MetaCommand.DeleteTopic("a"));
+    assertThat(rig.meta.tables().isPaused("g", shard)).isTrue();
+    assertThat(rig.meta.tables().isPaused("h", shard)).isTrue();
+    rig.run(new MetaCommand.RemoveTopic(shard.topicId(), 0));
+    assertThat(rig.meta.tables().pauses()).containsExactly(new Pause("h", id("b"), 1));
+  }
+
+  /** Below that level the pause goes at once, but the shards are there a while longer. */
   @Test
   void nothingComesOfATopicThatIsBeingDeleted() {
     pause("g", "a", Pause.ALL_SHARDS);
