@@ -222,6 +222,11 @@ public final class UserModel {
     private final Map<Shard, Long> committed = new HashMap<>();
     private final Levels levels = new Levels();
 
+    /**
+     * What was overtaken, and how: members have died, perhaps of it, so it may be a dead letter.
+     */
+    private final Map<Sent, String> overtaken = new HashMap<>();
+
     /** Where what was published is, by the offset of its input. */
     private final Map<Way, TreeMap<Long, Long>> published = new HashMap<>();
 
@@ -410,6 +415,7 @@ public final class UserModel {
 
   public synchronized void reset(Group group, Topic topic, boolean earliest, long askedAt) {
     group.floors.put(topic, new Floor(earliest, askedAt, moment()));
+    group.overtaken.clear();
     group.reset = true;
   }
 
@@ -417,6 +423,7 @@ public final class UserModel {
   public synchronized void unsure(Group group, Topic topic) {
     group.floors.put(topic, new Floor(false, 0, Long.MAX_VALUE));
     group.committed.clear();
+    group.overtaken.clear();
     group.reset = true;
   }
 
@@ -555,12 +562,14 @@ public final class UserModel {
 
   private void checkFloor(Group group, Sent sent, Work work, Floor floor, String who) {
     // What failed before, and what waited behind it, is still tried.
-    boolean retried = work.failures > 0 || group.reset && group.kind.order() == Order.KEY;
+    Kind kind = group.kind;
+    boolean again = work.failures > 0 || work.letterTouched;
+    boolean retried = again || group.reset && kind.order() == Order.KEY;
     if (!floor.earliest && !retried && sent.storedAt < floor.askedAt && sent.dueMillis == 0) {
       fault(Promise.FROM_LATEST, who + ", which was there before");
     }
-    boolean byKey = group.kind.order() == Order.KEY;
-    if (!group.kind.keepsOrder() || byKey && sent.key == null || mayLose(group)) {
+    boolean byKey = kind.order() == Order.KEY;
+    if (!kind.keepsOrder() || byKey && sent.key == null || mayLose(group)) {
       return;
     }
     for (Sent before : sent.topic.messages) {
@@ -574,8 +583,12 @@ public final class UserModel {
           && !before.poison
           && isWanted(group, before)
           && (former == null || former.doneAt < floor.askedAt)) {
-        fault(byKey ? Promise.ORDER_OF_KEYS : Promise.ORDER_OF_SHARDS, who + " before " + before);
-        return;
+        String overtaken = who + " before " + before;
+        if (!kind.care() || !group.shaken) {
+          fault(byKey ? Promise.ORDER_OF_KEYS : Promise.ORDER_OF_SHARDS, overtaken);
+          return;
+        }
+        group.overtaken.putIfAbsent(before, overtaken);
       }
     }
   }
@@ -840,7 +853,20 @@ public final class UserModel {
         }
       }
     }
+    group.overtaken.forEach(
+        (before, how) -> {
+          if (isWanted(group, before) && !isDead(group, before, letters)) {
+            missing.add(how);
+          }
+        });
     return missing;
+  }
+
+  /** Whether it is a dead letter, or was one. */
+  private static boolean isDead(Group group, Sent sent, Set<String> letters) {
+    Work work = group.works.get(sent);
+    return work != null && work.letterTouched
+        || letters.contains(place(sent.topic.name, sent.shard, sent.offset));
   }
 
   private static boolean isOver(Group group, Sent sent, Floor floor, Set<String> letters) {
@@ -851,8 +877,7 @@ public final class UserModel {
     if (work == null) {
       return false;
     }
-    boolean letter = letters.contains(place(sent.topic.name, sent.shard, sent.offset));
-    boolean dead = (sent.poison || group.kind.care()) && (work.letterTouched || letter);
+    boolean dead = (sent.poison || group.kind.care()) && isDead(group, sent, letters);
     return dead || work.doneAt > floor.askedAt || work.declinedAt >= 0;
   }
 
@@ -893,15 +918,15 @@ public final class UserModel {
     return unsaid;
   }
 
-  /** What the group has finished and not published for, in words. */
-  public synchronized List<String> unpublished(Group group) {
+  /** What the group has finished and not published for, in words; as {@link #missing}. */
+  public synchronized List<String> unpublished(Group group, Set<String> letters) {
     List<String> missing = new ArrayList<>();
     if (!group.kind.publishes()) {
       return missing;
     }
     group.works.forEach(
         (sent, work) -> {
-          if (isDone(group, sent, work) && work.outputs.isEmpty()) {
+          if (isDone(group, sent, work, letters) && work.outputs.isEmpty()) {
             missing.add(sent + " done, but nothing published");
           }
         });
@@ -910,16 +935,17 @@ public final class UserModel {
 
   /**
    * Whether it must have been finished, and was since the group began or was reset. What came again
-   * after the death of its owner may have been dropped then.
+   * after the death of its owner may have been dropped then, or have become a dead letter.
    */
-  private boolean isDone(Group group, Sent sent, Work work) {
+  private boolean isDone(Group group, Sent sent, Work work, Set<String> letters) {
     return isWanted(group, sent)
         && work.doneAt > group.floors.get(sent.topic).askedAt
-        && work.doneAt > work.declinedAt;
+        && work.doneAt > work.declinedAt
+        && !(group.kind.care() && isDead(group, sent, letters));
   }
 
-  /** What the group has finished and that is in no state of its owners, in words. */
-  public synchronized List<String> notKept(Group group) {
+  /** What the group has finished and that is in no state of its owners; as {@link #missing}. */
+  public synchronized List<String> notKept(Group group, Set<String> letters) {
     List<String> missing = new ArrayList<>();
     if (!group.kind.keepsState()) {
       return missing;
@@ -928,7 +954,7 @@ public final class UserModel {
     group.kept.values().forEach(kept -> state.addAll(kept.ids));
     group.works.forEach(
         (sent, work) -> {
-          if (!group.reset && isDone(group, sent, work) && !state.contains(sent.id)) {
+          if (!group.reset && isDone(group, sent, work, letters) && !state.contains(sent.id)) {
             missing.add(sent + " done, but not in the state");
           }
         });

@@ -1142,8 +1142,8 @@ final class Users {
       boolean drops = group.kind.limit().drops();
       first(missing, drops ? Promise.RATE_DROPS : Promise.DEDUP_LATER, group, model.unseen(group));
       first(missing, Promise.DEAD_LETTERS, group, model.unexplained(group, letters));
-      first(missing, Promise.OUTPUTS, group, model.unpublished(group));
-      first(missing, Promise.STATE_COMES_ALONG, group, model.notKept(group));
+      first(missing, Promise.OUTPUTS, group, model.unpublished(group, letters));
+      first(missing, Promise.STATE_COMES_ALONG, group, model.notKept(group, letters));
       if (missing.isEmpty() && group.kind.mode() != Mode.BROADCAST) {
         atRest(missing, group);
       }

@@ -204,6 +204,7 @@ final class SimConsumer extends Actor {
     beat = Heartbeats.with(beat, "leaving", leave);
     beat = Heartbeats.with(beat, "closing", closing);
     beat = Heartbeats.with(beat, "consumed", core.consumed());
+    beat = Heartbeats.with(beat, "joining", !everAnswered);
     if (!options.getFilter().isAll()) {
       beat =
           beat.withWishes(

@@ -97,7 +97,9 @@ final class UserPlay {
   /** So long somebody waits for an answer, or for something to happen. */
   private static final long ANSWER_MILLIS_MAX = 40_000;
 
-  private static final long SETTLE_MILLIS_MAX = 180_000;
+  /** Where all that is left fails, the breaker of a member stays open for ten minutes at a time. */
+  private static final long SETTLE_MILLIS_MAX = 1_300_000;
+
   private static final long LOOK_MILLIS = 200;
   private static final long BETWEEN_STEPS_MILLIS_MAX = 1_500;
   private static final long FAULT_MILLIS_MAX = 9_000;
@@ -369,7 +371,7 @@ final class UserPlay {
       world.made(topic, world.brokers.topic(name));
       // From its creation on, since these groups were there before, with members or without.
       groups.values().stream()
-          .filter(each -> each.kind().pattern() && reads(each) && isKnown(each))
+          .filter(each -> names(each, name) && reads(each) && isKnown(each))
           .forEach(each -> model.reads(each.group, topic, asked));
     }
     return done;
@@ -547,6 +549,12 @@ final class UserPlay {
         || members(group).stream().anyMatch(each -> !each.reads.isEmpty());
   }
 
+  /** Whether the group is subscribed to every topic of that name. */
+  private static boolean names(UserGroup group, String name) {
+    return group.kind().pattern()
+        || group.group.topics().stream().anyMatch(topic -> topic.name.equals(name));
+  }
+
   private boolean isKnown(UserGroup group) {
     return world.brokers.groupInfos().stream().anyMatch(each -> each.name().equals(group.name()));
   }
@@ -614,13 +622,16 @@ final class UserPlay {
     for (SimConsumer each : members(group)) {
       List<String> names = new ArrayList<>(each.topics);
       names.remove(topic.name);
-      if (names.isEmpty()) {
+      if (names.stream().noneMatch(topics::containsKey)) {
         return false;
       }
       each.subscribe(names);
       last = each.member;
     }
-    model.forgets(group.group, topic);
+    group.group.topics().stream()
+        .filter(each -> each.name.equals(topic.name))
+        .toList()
+        .forEach(each -> model.forgets(group.group, each));
     model.resumed(group.group, topic);
     readings.removeIf(each -> each.topic == topic && each.consumer.group == group);
     String leaver = last;
@@ -662,6 +673,10 @@ final class UserPlay {
     long millis = 1_000 + b % HANG_MILLIS_MAX;
     note("handlers hang for " + millis);
     world.hangUntilMillis = world.time.now() + millis;
+    if (millis >= World.LOCK_TIME_MILLIS) {
+      // Nobody waits so long for what a handler has in hand.
+      shake();
+    }
     return true;
   }
 
@@ -927,8 +942,8 @@ final class UserPlay {
       Set<String> letters = letters(each);
       first(missing, Promise.NOTHING_IS_LOST, group, model.missing(group, letters));
       first(missing, Promise.DEAD_LETTERS, group, model.unexplained(group, letters));
-      first(missing, Promise.OUTPUTS, group, model.unpublished(group));
-      first(missing, Promise.STATE_COMES_ALONG, group, model.notKept(group));
+      first(missing, Promise.OUTPUTS, group, model.unpublished(group, letters));
+      first(missing, Promise.STATE_COMES_ALONG, group, model.notKept(group, letters));
       first(missing, Promise.LAG, group, lag(each));
     }
     return missing;

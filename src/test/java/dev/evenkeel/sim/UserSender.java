@@ -144,24 +144,43 @@ final class UserSender extends Actor {
   }
 
   private void send(Pipe pipe, AppendBody.Item item, List<Waiting> some) {
+    boolean known = isDropped(item.shard());
     world.network.<AppendResults.Result>call(
         this,
         null,
         world.time.text(() -> "batch for " + item.shard()),
         TIMEOUT_MILLIS,
         answer -> world.brokers.of(item.shard()).append(item, answer),
-        result -> answered(pipe, item, some, result),
+        result -> answered(pipe, item, some, known, result),
         no -> world.time.in(AGAIN_MILLIS, this, null, () -> send(pipe, item, some)));
   }
 
+  /** Whether the shard was dropped after its topic got others. */
+  private boolean isDropped(Shard shard) {
+    TopicInfo topic = world.brokers.topic(shard.topicId());
+    return topic != null && topic.remembers(shard.shard());
+  }
+
+  /**
+   * @param known it was sent although its shard was dropped: then it was not taken before, either
+   */
   private void answered(
-      Pipe pipe, AppendBody.Item item, List<Waiting> some, AppendResults.Result result) {
+      Pipe pipe,
+      AppendBody.Item item,
+      List<Waiting> some,
+      boolean known,
+      AppendResults.Result result) {
+    boolean unknown = result.refusal() == Refusal.UNKNOWN_SHARD;
+    if (unknown && !known && isDropped(item.shard())) {
+      send(pipe, item, some);
+      return;
+    }
     if (result.ok()) {
       pipe.sequences.merge(item.shard(), (long) some.size(), Long::sum);
       for (int i = 0; i < some.size(); i++) {
         stored(some.get(i), item.shard().shard(), result.value(), i);
       }
-    } else if (result.refusal() == Refusal.SEALED) {
+    } else if (result.refusal() == Refusal.SEALED || unknown && known) {
       pipe.sealed.addAll(some);
     } else {
       some.forEach(each -> world.model.notStored(each.sent, true));
