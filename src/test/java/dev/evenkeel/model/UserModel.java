@@ -581,6 +581,7 @@ public final class UserModel {
       if (goesBefore
           && before != sent
           && !before.poison
+          && !(before.deadly && group.kind.care())
           && isWanted(group, before)
           && (former == null || former.doneAt < floor.askedAt)) {
         String overtaken = who + " before " + before;

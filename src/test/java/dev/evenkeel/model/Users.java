@@ -77,7 +77,10 @@ final class Users {
   private static final int GROUPS_MAX = 5;
   private static final int MEMBERS_MAX = 3;
   private static final long HANG_MILLIS = 1_500;
-  private static final long DIES_MILLIS = 1_000;
+
+  /** So long the handlers of a member that dies say nothing: its shards have others by then. */
+  private static final long DIES_MILLIS = 3_000;
+
   private static final long CANCELLED_MILLIS = 2_000;
 
   /** Connections of a lane. */
