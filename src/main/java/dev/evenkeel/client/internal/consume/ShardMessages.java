@@ -33,6 +33,8 @@ final class ShardMessages {
    */
   static final int SPAN_MESSAGES_MAX = 65_536;
 
+  private static final Supplier<Task> NOTHING = () -> null;
+
   private final Task.Owner owner;
   private final Environment environment;
   private final ShardRetries retries;
@@ -334,8 +336,12 @@ final class ShardMessages {
     return task;
   }
 
+  /**
+   * The limit of messages that are handed out keeps further ones from being decoded. Those that
+   * were decoded begin all the same: outputs of messages above may wait for them, and count.
+   */
   private Task nextOfWindow(long now) {
-    while (!isFull()) {
+    while (true) {
       Task task = due.poll();
       if (task != null) {
         return task;
@@ -343,7 +349,7 @@ final class ShardMessages {
       task =
           retries.outbox.isFull() || window.span() >= SPAN_MESSAGES_MAX
               ? null
-              : queues.next(decode);
+              : queues.next(isFull() ? NOTHING : decode);
       if (task == null) {
         return null;
       }
@@ -359,7 +365,6 @@ final class ShardMessages {
         return task;
       }
     }
-    return null;
   }
 
   /**

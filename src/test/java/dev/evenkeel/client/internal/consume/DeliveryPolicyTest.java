@@ -6,6 +6,7 @@ import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.FetchAnswer;
 import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.client.ConsumerOptions.DeliveryPolicy;
+import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Message;
@@ -37,6 +38,7 @@ class DeliveryPolicyTest {
   private boolean givesState;
 
   private int handOut = 4;
+  private Rate keyRate;
 
   private void start(DeliveryPolicy delivery, boolean state, boolean publishes) {
     ConsumerOptions options =
@@ -47,6 +49,9 @@ class DeliveryPolicyTest {
             .setHandOutMessages(handOut)
             .setOrder(order)
             .setDelivery(delivery);
+    if (keyRate != null) {
+      options.setKeyRate(keyRate);
+    }
     core = new ConsumerCore(options, "i", state, givesState, publishes, new SplittableRandom(1));
     core.shardGroups(ShardGroups.formed(1));
     core.heartbeatAnswered(now);
@@ -364,7 +369,7 @@ class DeliveryPolicyTest {
 
   private void startPublishing(int messages) {
     order = ConsumerOptions.Order.NONE;
-    handOut = messages;
+    handOut = Math.max(handOut, keyRate == null ? messages : 0);
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
     take(Wanted.OpenPublisher.class)
@@ -386,6 +391,36 @@ class DeliveryPolicyTest {
     }
     assertThat(takeAll(Wanted.Publish.class)).isEmpty();
     assertThat(core.breakerOpen()).isFalse();
+  }
+
+  /** More may be in admission, and begin, than are handed out at a time. */
+  @Test
+  void whatFailedBeginsAgainAlthoughManyOutputsWaitForIt() {
+    keyRate = new Rate(20, 1_000);
+    startPublishing(8);
+    handOutAll(8);
+    Task first = next.get(0);
+    core.failed(first, new IllegalStateException("broken"), now);
+    Wanted.RecordOutcomes failed = take(Wanted.RecordOutcomes.class);
+    failed.owned().recorded(failed.command(), List.of(), now);
+    for (Task well : next.subList(1, 8)) {
+      publishing(well);
+      core.finished(well, now);
+    }
+    tick(60_000);
+    Task again = core.admit(now);
+    assertThat(again).isNotNull();
+    assertThat(again.offset).isZero();
+  }
+
+  private final List<Task> next = new ArrayList<>();
+
+  /** All are in admission before the first of them begins. */
+  private void handOutAll(int count) {
+    for (int i = 0; i < count; i++) {
+      next.add(core.admit(now));
+    }
+    next.forEach(core::begin);
   }
 
   /** Else it would stay open: what fails while it is open does not count, and comes again. */
