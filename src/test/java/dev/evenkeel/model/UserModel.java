@@ -533,7 +533,12 @@ public final class UserModel {
     for (Topic topic : new Topic[] {null, sent.topic}) {
       long paused = Math.max(group.shakenMillis, group.paused.getOrDefault(topic, nowMillis));
       long since = nowMillis - paused;
-      if (since > PAUSE_MILLIS_MAX && !group.standsStill) {
+      // In mode level, a pause of one topic lets members handle what they have in hand.
+      boolean inHand =
+          topic != null
+              && kind.mode() == Mode.LEVEL
+              && sent.storedMillis < paused + PAUSE_MILLIS_MAX;
+      if (since > PAUSE_MILLIS_MAX && !inHand && !group.standsStill) {
         fault(Promise.PAUSED, who + " while it is paused since " + since + " ms");
       }
     }
