@@ -364,9 +364,13 @@ public final class UserModel {
     }
   }
 
-  /** Whether one producer sent both. */
+  /**
+   * Whether one producer sent both. Of two with the same due time, one may have come after that
+   * time, and did not wait.
+   */
   private static boolean wereSentOneAfterTheOther(Sent one, Sent other) {
-    boolean sameTime = one.dueMillis == other.dueMillis;
+    boolean bothWait = (one.delayedId == null) == (other.delayedId == null);
+    boolean sameTime = one.dueMillis == other.dueMillis && bothWait;
     boolean sameWay = one.way.equals(other.way) && one.fate == other.fate;
     return one.id < other.id && sameTime && sameWay && one.key != null && one.key.equals(other.key);
   }
