@@ -542,7 +542,9 @@ public final class UserModel {
           topic != null
               && kind.mode() == Mode.LEVEL
               && sent.storedMillis < paused + PAUSE_MILLIS_MAX;
-      if (since > PAUSE_MILLIS_MAX && !inHand && !group.standsStill) {
+      // The pauses of a topic go with it; who hears nothing may still have messages of it.
+      boolean goes = topic != null && topic.deleted && group.shaken;
+      if (since > PAUSE_MILLIS_MAX && !inHand && !goes && !group.standsStill) {
         fault(Promise.PAUSED, who + " while it is paused since " + since + " ms");
       }
     }
@@ -884,11 +886,8 @@ public final class UserModel {
     if (mayLose(group)) {
       return true;
     }
-    if (work == null) {
-      return false;
-    }
     boolean dead = (sent.poison || group.kind.care()) && isDead(group, sent, letters);
-    return dead || work.doneAt > floor.askedAt || work.declinedAt >= 0;
+    return dead || work != null && (work.doneAt > floor.askedAt || work.declinedAt >= 0);
   }
 
   /** What was declined or dropped, and no handler of its key has begun since, in words. */
