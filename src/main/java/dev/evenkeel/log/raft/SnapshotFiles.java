@@ -59,6 +59,9 @@ final class SnapshotFiles implements StateMachineStorage {
   /** Snapshots before this one go as soon as nobody needs them; null: none. */
   private TermIndex droppedBefore;
 
+  /** Guarded by this. */
+  private boolean closed;
+
   /**
    * @param nanos a clock as {@link System#nanoTime()}
    */
@@ -204,10 +207,18 @@ final class SnapshotFiles implements StateMachineStorage {
   /** Deletes what need not be kept any more. True if something is kept for other nodes. */
   synchronized boolean letGo() throws IOException {
     cleanup();
-    return !heldUntil.isEmpty();
+    return !closed && !heldUntil.isEmpty();
+  }
+
+  /** From now on, it deletes nothing: another copy of the group may be in the directory. */
+  synchronized void close() {
+    closed = true;
   }
 
   private void cleanup() throws IOException {
+    if (closed) {
+      return;
+    }
     long now = nanos.getAsLong();
     heldUntil.values().removeIf(until -> until - now < 0);
     List<Snapshot> all = list(directory);

@@ -460,6 +460,7 @@ final class StateAdapter extends BaseStateMachine {
   /** The engine calls this before it closes its log, which may still write to the bodies. */
   @Override
   public void close() throws IOException {
+    snapshots.close();
     if (opened && closed.compareAndSet(false, true)) {
       state.close();
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotManifest.Entry;
 import dev.evenkeel.protocol.files.ByteRate;
+import dev.evenkeel.protocol.files.DurableFiles;
 import java.io.IOException;
 import java.lang.reflect.Proxy;
 import java.nio.file.Files;
@@ -34,6 +35,10 @@ class SnapshotFilesTest {
 
   @BeforeEach
   void open() throws IOException {
+    open(files);
+  }
+
+  private void open(SnapshotFiles files) throws IOException {
     RaftStorageDirectory directory =
         proxy(RaftStorageDirectory.class, name -> temp.resolve(name).toFile());
     files.init(proxy(RaftStorage.class, name -> directory));
@@ -80,6 +85,26 @@ class SnapshotFilesTest {
     now.addAndGet(2);
     assertThat(kept()).containsExactly(2L, 3L);
     assertThat(files.hold(TermIndex.valueOf(1, 1))).isNull();
+  }
+
+  /** The copy that a node gets anew may begin with an older snapshot than its former one had. */
+  @Test
+  void theFormerCopyOfAGroupDeletesNothingOfTheNextOne() throws IOException {
+    take(2);
+    take(3);
+    files.hold(TermIndex.valueOf(1, 2));
+    files.dropFormer();
+    files.close();
+    for (SnapshotFiles.Snapshot each : files.all()) {
+      DurableFiles.deleteTree(each.directory());
+    }
+    SnapshotFiles next = new SnapshotFiles(now::get);
+    open(next);
+    TermIndex older = TermIndex.valueOf(1, 1);
+    next.publish(older, next.stage(older));
+    now.addAndGet(SnapshotFiles.HELD_NANOS + 1);
+    assertThat(files.letGo()).isFalse();
+    assertThat(next.hold(older)).isNotNull();
   }
 
   @Test
