@@ -782,18 +782,18 @@ public final class UserModel {
   public synchronized void published(Group group, int id, String topic, int shard, long offset) {
     Sent sent = byId.get(id);
     Work work = group.works.get(sent);
-    if (group.forgotten.contains(sent)) {
-      return;
+    boolean forgotten = group.forgotten.contains(sent);
+    if (work == null && !forgotten) {
+      fault(Promise.OUTPUTS, group + " published for " + sent + ", which it has not begun");
     }
     if (work == null) {
-      fault(Promise.OUTPUTS, group + " published for " + sent + ", which it has not begun");
       return;
     }
     work.outputs.add(topic + "/" + shard + "/" + offset);
     if (sent.poison) {
       fault(Promise.NO_OUTPUTS, group + " published for " + sent + ", which fails");
     }
-    if (group.reset || work.letterTouched) {
+    if (forgotten || group.reset || work.letterTouched) {
       return;
     }
     if (work.outputs.size() > 1) {

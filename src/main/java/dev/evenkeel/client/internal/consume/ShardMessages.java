@@ -314,9 +314,16 @@ final class ShardMessages {
       return null;
     }
     boolean waits = care.applies(window.committed()) && !idle.getAsBoolean();
-    Task task = withRetries && !waits ? retries.inHand.next() : null;
+    // While the breaker is open, what has failed must not keep it open: others are tried first.
+    Task task = environment.breaker.open() && !waits ? nextOfQueues(now) : null;
+    if (task == null && withRetries && !waits) {
+      task = retries.inHand.next();
+    }
     if (task == null) {
-      task = nextOfWindow(now);
+      task = due.poll();
+    }
+    if (task == null) {
+      task = nextOfQueues(now);
     }
     if (task == null) {
       return null;
@@ -337,19 +344,13 @@ final class ShardMessages {
   }
 
   /**
-   * The limit of messages that are handed out keeps further ones from being decoded. Those that
-   * were decoded begin all the same: outputs of messages above may wait for them, and count.
+   * The next message that has not been tried yet, or null. The limit of messages that are handed
+   * out keeps further ones from being decoded. Those that were decoded begin all the same: outputs
+   * of messages above may wait for them, and count.
    */
-  private Task nextOfWindow(long now) {
-    while (true) {
-      Task task = due.poll();
-      if (task != null) {
-        return task;
-      }
-      task =
-          retries.outbox.isFull() || window.span() >= SPAN_MESSAGES_MAX
-              ? null
-              : queues.next(isFull() ? NOTHING : decode);
+  private Task nextOfQueues(long now) {
+    while (!retries.outbox.isFull() && window.span() < SPAN_MESSAGES_MAX) {
+      Task task = queues.next(isFull() ? NOTHING : decode);
       if (task == null) {
         return null;
       }
@@ -365,6 +366,7 @@ final class ShardMessages {
         return task;
       }
     }
+    return null;
   }
 
   /**

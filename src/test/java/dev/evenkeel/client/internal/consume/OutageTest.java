@@ -112,6 +112,21 @@ class OutageTest {
     }
   }
 
+  /** Two that failed would take turns, and nothing else would ever begin. */
+  @Test
+  void messagesThatWereNotTriedComeBeforeThoseThatFailed() {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    core = new ConsumerCore(options, "i", false, false, false, new SplittableRandom(1));
+    start(1);
+    arrive(0, 32);
+    Predicate<String> poison = name -> Integer.parseInt(name.substring(2)) < 22;
+    pass(1, poison);
+    assertThat(core.breakerOpen()).isTrue();
+    pass(MINUTE, poison);
+    assertThat(done).hasSize(10);
+    assertThat(core.breakerOpen()).isFalse();
+  }
+
   @Test
   void twentyMinutesPutNothingAside() {
     start(4);
