@@ -412,6 +412,8 @@ public final class OwnedShard {
       if (!dying) {
         environment.claims.leave(handling, now);
       }
+      // With at most once, what is committed may begin now, although the group is paused.
+      host.ready(this);
       if (messages.running() > 0 || mayClose()) {
         ShardContext shard = context();
         environment.act(by -> by.callDraining(shard));

@@ -209,6 +209,20 @@ class DeliveryPolicyTest {
     assertThat(takeAll(Wanted.Report.class)).isEmpty();
   }
 
+  /** Else the handover would wait for it for the whole lock time, and it would be lost. */
+  @Test
+  void atMostOnceWhatIsCommittedBeginsInAHandoverAlthoughItsShardIsPaused() {
+    start(DeliveryPolicy.AT_MOST_ONCE, false, false);
+    OwnedShard owned = fetched(2);
+    owned.committed(take(Wanted.Commit.class).command().offset());
+    core.paused(List.of(new Assignment.Paused(S0.topicId(), S0.shard())), now);
+    assertThat(core.next(now)).isNull();
+    assign(true);
+    core.finished(next(0), now);
+    core.finished(next(1), now);
+    take(Wanted.CallRelease.class);
+  }
+
   @Test
   void atMostOnceAReleaseWaitsForACommitOnItsWayAndWhatItNames() {
     start(DeliveryPolicy.AT_MOST_ONCE, false, false);
