@@ -620,6 +620,10 @@ final class Users {
     return one == null ? List.of() : one == two ? List.of(one.name) : List.of(one.name, two.name);
   }
 
+  private static boolean readsWhatIsGone(Group group) {
+    return group.topics().stream().anyMatch(each -> each.deleted);
+  }
+
   /** A topic that was deleted and another one of its name are one to a member. */
   private static List<String> namesOf(Group group) {
     return group.topics().stream().map(topic -> topic.name).distinct().toList();
@@ -658,6 +662,8 @@ final class Users {
     if (topic == null || topic.deleted) {
       return false;
     }
+    // Who has joined since a topic was deleted reads fewer.
+    Refusal[] expected = readsWhatIsGone(group) ? new Refusal[] {Refusal.INVALID} : new Refusal[0];
     model.forgets(group, topic);
     boolean all = true;
     for (Member member : of(group)) {
@@ -665,7 +671,8 @@ final class Users {
           done(
               "unsubscribe " + member.name + " of " + group + " from " + topic,
               FORGET_MAX,
-              member.consumer.unsubscribe(topic.name));
+              member.consumer.unsubscribe(topic.name),
+              expected);
     }
     // Handlers may have begun meanwhile.
     model.forgets(group, topic);
@@ -844,7 +851,7 @@ final class Users {
 
   private boolean reset(int which, boolean earliest) {
     Group group = leased(which);
-    if (group == null || group.topics().stream().anyMatch(topic -> topic.deleted)) {
+    if (group == null || readsWhatIsGone(group)) {
       return false;
     }
     List<Topic> read = List.copyOf(group.topics());
@@ -852,11 +859,15 @@ final class Users {
     // Until it is answered, nobody knows.
     read.forEach(topic -> model.unsure(group, topic));
     OffsetReset reset = OffsetReset.to(earliest ? "earliest" : "latest").forced();
-    boolean done =
-        done(
+    JsonObject answer =
+        ask(
             "reset " + group + " to " + (earliest ? "earliest" : "latest"),
             admin().resetOffsets(realName(group), reset),
             Refusal.UNKNOWN_SHARD);
+    boolean done =
+        answer != null
+            && answer.getJsonArray("shards").stream()
+                .noneMatch(shard -> "PENDING".equals(((JsonObject) shard).getString("state")));
     if (done && !group.overHttp) {
       read.forEach(topic -> model.reset(group, topic, earliest, asked));
     }
@@ -1164,7 +1175,7 @@ final class Users {
 
   /** When there is nothing left to do, this is what is shown of the group. */
   private void atRest(Map<Promise, String> missing, Group group) {
-    if (group.topics().stream().anyMatch(topic -> topic.deleted)) {
+    if (readsWhatIsGone(group)) {
       return;
     }
     Admin.Group shown = show(group);
