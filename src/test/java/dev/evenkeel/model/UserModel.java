@@ -194,6 +194,9 @@ public final class UserModel {
     /** How many members it has killed. */
     private int deaths;
 
+    /** Who has died of it last; null: nobody. */
+    private String diedLast;
+
     /** Somebody put it back, or dropped it, as a dead letter. */
     private boolean letterTouched;
 
@@ -503,18 +506,25 @@ public final class UserModel {
     return !(sent.poison || sent.flaky && work.failures == 0);
   }
 
-  /** Whether the message kills the member that has just begun it. */
-  public synchronized boolean kills(Group group, int id) {
+  /**
+   * Whether the message kills the member that has just begun it. A death counts once another member
+   * gets the message: one that comes back before that goes on with its shards, as if it had been
+   * away.
+   */
+  public synchronized boolean kills(Group group, String member, int id) {
     Sent sent = byId.get(id);
     if (sent == null || !sent.deadly || !group.kind.care()) {
       return false;
     }
     Work work = group.works.get(sent);
+    if (work.diedLast != null && !work.diedLast.equals(member)) {
+      work.deaths++;
+    }
+    work.diedLast = member;
     if (work.deaths >= DEATHS_MAX) {
       fault(Promise.DEADLY, group + " got " + sent + " after " + work.deaths + " deaths");
       return false;
     }
-    work.deaths++;
     group.shaken = true;
     return true;
   }

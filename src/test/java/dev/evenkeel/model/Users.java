@@ -714,7 +714,7 @@ final class Users {
       if (well != null
           && focus.has(Step.EXPIRE)
           && of(group).size() > 1
-          && model.kills(group, id)) {
+          && model.kills(group, delivery.member(), id)) {
         deadly.add(id);
         log.add(delivery.member() + " of " + group + " dies of " + model.sent(id));
         of(group).stream()
