@@ -126,6 +126,7 @@ class ConsumersTest {
     Consumer consumer = await(Consumers.start(cluster, directory, options(), new Held()));
     await(directory.view());
     cluster.createTopic(2, "new");
+    cluster.followerAnswersNext();
     Future<Void> subscribed = consumer.subscribe("new");
     Awaitility.await()
         .until(

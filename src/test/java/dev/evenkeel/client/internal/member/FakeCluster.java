@@ -73,6 +73,7 @@ public final class FakeCluster implements Link {
   private final List<DataCommand> commands = new ArrayList<>();
   private final List<AppendBody.Item> published = new ArrayList<>();
   private State state = State.CONNECTED;
+  private boolean fromFollower;
   private Heartbeat member;
   private final List<TopicInfo> topics = new ArrayList<>();
   private long revision;
@@ -541,14 +542,21 @@ public final class FakeCluster implements Link {
     return answer.future();
   }
 
+  /** The next view comes from a node that does not know the newest topic yet. */
+  synchronized void followerAnswersNext() {
+    fromFollower = true;
+  }
+
   private ClusterView view() {
+    boolean late = fromFollower;
+    fromFollower = false;
     return new ClusterView(
         "c",
-        "n1",
+        late ? "n2" : "n1",
         leaderInView,
         List.of(leaderInView, leaderInView),
         List.of("n1"),
-        List.copyOf(topics),
+        List.copyOf(late ? topics.subList(0, topics.size() - 1) : topics),
         0,
         List.of(),
         true,
