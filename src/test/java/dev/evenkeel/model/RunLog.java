@@ -12,10 +12,6 @@ final class RunLog {
     lines.add("%7.3f %s".formatted((System.nanoTime() - began) / 1e9, line));
   }
 
-  synchronized void forgetLast() {
-    lines.remove(lines.size() - 1);
-  }
-
   @Override
   public synchronized String toString() {
     return String.join(System.lineSeparator(), lines);

@@ -529,6 +529,12 @@ public final class UserModel {
     return true;
   }
 
+  /** How many handlers of the group have begun the message. */
+  public synchronized int begun(Group group, int id) {
+    Work work = group.works.get(byId.get(id));
+    return work == null ? 0 : work.begun;
+  }
+
   private void check(Group group, Sent sent, Work work, long nowMillis) {
     Kind kind = group.kind;
     String who = group + " got " + sent;

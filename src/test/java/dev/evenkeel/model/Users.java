@@ -81,6 +81,9 @@ final class Users {
   /** So long the handlers of a member that dies say nothing: its shards have others by then. */
   private static final long DIES_MILLIS = 3_000;
 
+  /** So often at most it is given up again: perhaps a dead letter ends its silence. */
+  private static final int DIES_TIMES = 3;
+
   private static final long CANCELLED_MILLIS = 2_000;
 
   /** Connections of a lane. */
@@ -242,6 +245,10 @@ final class Users {
 
   private <T> T ask(String what, Duration most, Future<T> asked, Refusal... expected) {
     log.add(what);
+    return answer(what, most, asked, expected);
+  }
+
+  private <T> T answer(String what, Duration most, Future<T> asked, Refusal... expected) {
     try {
       return asked
           .toCompletionStage()
@@ -671,8 +678,7 @@ final class Users {
           done(
               "unsubscribe " + member.name + " of " + group + " from " + topic,
               FORGET_MAX,
-              member.consumer.unsubscribe(topic.name),
-              expected);
+              member.consumer.unsubscribe(topic.name));
     }
     // Handlers may have begun meanwhile.
     model.forgets(group, topic);
@@ -695,8 +701,13 @@ final class Users {
 
   /** What handlers do between begin and end. */
   private final class Worker implements Handlers.Work {
-    /** Messages of which the member dies while it has them in hand. */
-    private final Set<Integer> deadly = ConcurrentHashMap.newKeySet();
+    /** Of what members die that have just begun it. */
+    private final Map<Integer, Death> deaths = new ConcurrentHashMap<>();
+
+    /**
+     * @param begun how many handlers had begun the message, with this one
+     */
+    private record Death(Group group, String member, int id, int begun) {}
 
     @Override
     public Boolean begins(Group group, Delivery delivery) {
@@ -715,22 +726,44 @@ final class Users {
           && focus.has(Step.EXPIRE)
           && of(group).size() > 1
           && model.kills(group, delivery.member(), id)) {
-        deadly.add(id);
         log.add(delivery.member() + " of " + group + " dies of " + model.sent(id));
-        of(group).stream()
-            .filter(each -> each.name.equals(delivery.member()))
-            .forEach(each -> place.vertx().executeBlocking(() -> expire(each)));
+        Death death = new Death(group, delivery.member(), id, model.begun(group, id));
+        deaths.put(id, death);
+        isGivenUp(death);
       }
       return well;
     }
 
+    /** Returns whether the member is still there to be given up. */
+    private boolean isGivenUp(Death death) {
+      List<Member> it =
+          of(death.group).stream().filter(each -> each.name.equals(death.member)).toList();
+      it.forEach(each -> place.vertx().executeBlocking(() -> expire(each)));
+      return !it.isEmpty();
+    }
+
+    /**
+     * Its handler says nothing until another one has the message: a member that comes back too soon
+     * goes on with its shards, and what it says takes its death back.
+     */
+    private Future<Void> silence(Death death, int timesLeft) {
+      return place
+          .vertx()
+          .timer(DIES_MILLIS, TimeUnit.MILLISECONDS)
+          .compose(
+              late ->
+                  timesLeft > 0
+                          && model.begun(death.group, death.id) == death.begun
+                          && isGivenUp(death)
+                      ? silence(death, timesLeft - 1)
+                      : Future.failedFuture("died"));
+    }
+
     @Override
     public Future<Void> passes(int id) {
-      if (deadly.remove(id)) {
-        return place
-            .vertx()
-            .timer(DIES_MILLIS, TimeUnit.MILLISECONDS)
-            .compose(late -> Future.failedFuture("died"));
+      Death death = deaths.remove(id);
+      if (death != null) {
+        return silence(death, DIES_TIMES);
       }
       boolean hangs = System.currentTimeMillis() < hangUntilMillis;
       long millis = hangs ? HANG_MILLIS : id * 31 % 5;
@@ -1216,12 +1249,9 @@ final class Users {
     return skips;
   }
 
+  /** As {@link #ask}; only a refusal is in the log. */
   private <T> T quietly(String what, Future<T> asked) {
-    T answer = ask(what, asked);
-    if (answer != null) {
-      log.forgetLast();
-    }
-    return answer;
+    return answer(what, ANSWER_MAX, asked);
   }
 
   private Set<String> letters(Group group) {
