@@ -666,11 +666,10 @@ final class Users {
   private boolean unsubscribe(int which, int other) {
     Group group = subscriber(which, each -> namesOf(each).size() > 1);
     Topic topic = group == null ? null : any(List.copyOf(group.topics()), other);
-    if (topic == null || topic.deleted) {
+    // Who has joined since a topic was deleted reads fewer.
+    if (topic == null || readsWhatIsGone(group)) {
       return false;
     }
-    // Who has joined since a topic was deleted reads fewer.
-    Refusal[] expected = readsWhatIsGone(group) ? new Refusal[] {Refusal.INVALID} : new Refusal[0];
     model.forgets(group, topic);
     boolean all = true;
     for (Member member : of(group)) {
