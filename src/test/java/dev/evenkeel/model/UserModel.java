@@ -553,11 +553,10 @@ public final class UserModel {
     for (Topic topic : new Topic[] {null, sent.topic}) {
       long paused = Math.max(group.shakenMillis, group.paused.getOrDefault(topic, nowMillis));
       long since = nowMillis - paused;
-      // In mode level, a pause of one topic lets members handle what they have in hand.
-      boolean inHand =
-          topic != null
-              && kind.mode() == Mode.LEVEL
-              && sent.storedMillis < paused + PAUSE_MILLIS_MAX;
+      // In mode level, a pause of one topic lets members handle what they have in hand. At most
+      // once, they handle what is committed before its shard goes to another member.
+      boolean handles = topic != null && kind.mode() == Mode.LEVEL || kind.atMostOnce();
+      boolean inHand = handles && sent.storedMillis < paused + PAUSE_MILLIS_MAX;
       // The pauses of a topic go with it; who hears nothing may still have messages of it.
       boolean goes = topic != null && topic.deleted && group.shaken;
       if (since > PAUSE_MILLIS_MAX && !inHand && !goes && !group.standsStill) {
