@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.files.LockedFile;
 import dev.evenkeel.protocol.files.PrivateFiles;
 import java.io.File;
 import java.io.IOException;
+import java.io.InterruptedIOException;
 import java.net.BindException;
 import java.net.InetSocketAddress;
 import java.net.ServerSocket;
@@ -50,6 +51,11 @@ final class NodeStart {
 
   /** The cluster may take long to take a node in, but has begun by then. */
   private static final long VOTING_HINT_MILLIS = 20_000;
+
+  /** How long a division may take to run once it has its vote. */
+  private static final long VOTES_NANOS_MAX = TimeUnit.SECONDS.toNanos(10);
+
+  private static final long VOTES_LOOK_MILLIS = 10;
 
   private final LogSettings settings;
   private final Function<String, ReplicatedState> states;
@@ -365,7 +371,7 @@ final class NodeStart {
       throw new LogStartException("the log of group '" + group.name() + "' was not opened");
     }
     RaftServer.Division division = server.getDivision(group.id());
-    LifeCycle.State state = division.getInfo().getLifeCycleState();
+    LifeCycle.State state = started(division);
     // A division that is no voter yet stays in state STARTING until a leader makes it one.
     // One that has lost its vote meanwhile may have been closed by the engine: it is opened again.
     boolean lostVote = node.nodesChange() && state.isClosingOrClosed();
@@ -383,6 +389,25 @@ final class NodeStart {
       checkHolds(division, group.name(), last == null ? null : last.applied());
     }
     group.started(server, division);
+  }
+
+  /**
+   * The state of a division; one that has just got its vote is still in state STARTING for a
+   * moment.
+   */
+  private static LifeCycle.State started(RaftServer.Division division) throws IOException {
+    LifeCycle.State state = division.getInfo().getLifeCycleState();
+    long until = System.nanoTime() + VOTES_NANOS_MAX;
+    try {
+      while (state == LifeCycle.State.STARTING && votes(division) && System.nanoTime() < until) {
+        Thread.sleep(VOTES_LOOK_MILLIS);
+        state = division.getInfo().getLifeCycleState();
+      }
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new InterruptedIOException("the start was interrupted");
+    }
+    return state;
   }
 
   private static void checkAlive(RaftLogNode node) throws LogStartException {
