@@ -11,6 +11,7 @@ import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.Skipped;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.function.ToIntFunction;
@@ -247,6 +248,7 @@ public final class ShardTakeover {
           leases.stream()
               .filter(lease -> lease.state() != null && lease.state().length > 0)
               .map(this::parentState)
+              .sorted(Comparator.comparingInt(ConsumerAction.Parent::shard))
               .toList();
       if (!parentStates.isEmpty() && emptyStateOffset > 0) {
         // Wherever the shard begins: until it has a state, later owners need those of its parents.

@@ -131,8 +131,9 @@ class ConsumerCoreTest extends CoreBench {
         Commands.lease("g", new Shard(1, 4), 2, null, null, 7, 7, new byte[] {4}, null)
             .at(Lease.Stage.FINISHED);
     read = take(Wanted.ReadParents.class);
-    read.owned().takeover.parentRead(over, now);
+    // Ordered by shard whoever answers first: the later one counts.
     read.owned().takeover.parentRead(four, now);
+    read.owned().takeover.parentRead(over, now);
     Wanted.CallAssign call = take(Wanted.CallAssign.class);
     assertThat(call.state()).isNull();
     assertThat(call.parents())
