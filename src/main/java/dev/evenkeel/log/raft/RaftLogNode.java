@@ -54,6 +54,7 @@ public final class RaftLogNode implements LogNode {
   private static final int REOPEN_TRIES = 10;
 
   private static final long REOPEN_PAUSE_MILLIS = 1_000;
+  private static final long REOPENED_LOOK_MILLIS = 10;
   private static final long WATCH_MILLIS = 200;
   private static final long CLOSE_SECONDS_MAX = 30;
 
@@ -416,7 +417,7 @@ public final class RaftLogNode implements LogNode {
    * voters that its log knows: whoever gives it a vote finds it open.
    */
   void reopen(RaftLogGroup group) {
-    if (!reopening.add(group)) {
+    if (closing.get() || !reopening.add(group)) {
       return;
     }
     Thread thread =
@@ -609,6 +610,17 @@ public final class RaftLogNode implements LogNode {
     thread.execute(() -> groups.forEach(RaftLogGroup::refresh));
   }
 
+  /**
+   * Waits for those that open a group again, which fails by now: they have files open, and a
+   * process that ends meanwhile is aborted.
+   */
+  private void awaitReopened() throws InterruptedException {
+    long until = System.nanoTime() + TimeUnit.SECONDS.toNanos(CLOSE_SECONDS_MAX / 2);
+    while (!reopening.isEmpty() && System.nanoTime() < until) {
+      Thread.sleep(REOPENED_LOOK_MILLIS);
+    }
+  }
+
   private void closeServer() {
     if (!serverClosing.compareAndSet(false, true)) {
       return;
@@ -622,6 +634,7 @@ public final class RaftLogNode implements LogNode {
                 if (server != null) {
                   server.close();
                 }
+                awaitReopened();
                 for (RaftLogGroup group : groups) {
                   group.adapter().close();
                   group.adapter().closeBodies();
