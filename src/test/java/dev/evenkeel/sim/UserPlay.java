@@ -674,7 +674,7 @@ final class UserPlay {
     note("handlers hang for " + millis);
     world.hangUntilMillis = world.time.now() + millis;
     if (millis >= World.LOCK_TIME_MILLIS) {
-      // Nobody waits so long for what a handler has in hand.
+      // A handover does not wait longer than the lock time for a handler that runs.
       shake();
     }
     return true;

@@ -293,6 +293,13 @@ class DeliveryPolicyTest {
     return read.owned();
   }
 
+  private void publisherOpened() {
+    take(Wanted.OpenPublisher.class)
+        .owned()
+        .takeover
+        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+  }
+
   private void publishing(Task task) {
     task.newEffects().publish(OUT, new Message(null, Map.of(), 0, new byte[1]));
   }
@@ -308,10 +315,7 @@ class DeliveryPolicyTest {
     assertThat(takeAll(Wanted.CallAssign.class)).isEmpty();
     tick(2_000);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     fetched(1);
     next(0);
   }
@@ -320,10 +324,7 @@ class DeliveryPolicyTest {
   void anInputIsFinishedWhenItsOutputsAreInTheLog() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(0);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     OwnedShard owned = fetched(3);
     Task first = next(0);
     publishing(first);
@@ -347,10 +348,7 @@ class DeliveryPolicyTest {
   void whatIsRefusedForGoodBeginsTheShardAnew() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     OwnedShard owned = fetched(3);
     Task first = next(0);
     publishing(first);
@@ -368,10 +366,7 @@ class DeliveryPolicyTest {
   void whatFailsKeepsItsPlaceWhateverTheOrder() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     fetched(1);
     Task first = next(0);
     publishing(first);
@@ -386,10 +381,7 @@ class DeliveryPolicyTest {
     handOut = Math.max(handOut, keyRate == null ? messages : 0);
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     fetched(messages);
   }
 
@@ -458,10 +450,7 @@ class DeliveryPolicyTest {
     order = ConsumerOptions.Order.NONE;
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     OwnedShard owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
@@ -487,10 +476,7 @@ class DeliveryPolicyTest {
     givesState = true;
     start(DeliveryPolicy.AT_LEAST_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     OwnedShard owned = fetched(2);
     Task first = next(0);
     Task second = next(1);
@@ -511,10 +497,7 @@ class DeliveryPolicyTest {
   void outputsThatAreOnTheirWayAreAwaitedByAHandOver() {
     start(DeliveryPolicy.AT_LEAST_ONCE, false, true);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     OwnedShard owned = fetched(2);
     Task first = next(0);
     publishing(first);
@@ -534,10 +517,7 @@ class DeliveryPolicyTest {
   void aStateIsCommittedWithItsOffsetAndReleased() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     OwnedShard owned = fetched(5);
     Task first = next(0);
     first.newEffects().commit(new byte[] {1});
@@ -564,10 +544,7 @@ class DeliveryPolicyTest {
   void withoutAStateYetTheNextOwnerBeginsWhereThisOneDid() {
     start(DeliveryPolicy.EFFECTIVELY_ONCE, true, true);
     attached(5);
-    take(Wanted.OpenPublisher.class)
-        .owned()
-        .takeover
-        .publisherOpened(5, to -> to.dataGroup(3), Map.of(), now);
+    publisherOpened();
     fetched(5);
     core.finished(next(0), now);
     tick(6_000);
