@@ -172,11 +172,13 @@ class QuotasIT {
     int messages = 600;
     try (Node node = new Node(directory.resolve("node")).start()) {
       node.createTopic("mails", 6);
-      node.sendByKey("mails", IntStream.range(0, messages).mapToObj(i -> "m" + i).toList());
       quota(node, "quota", "set", "group", "smtp", "--bytes", "10MiB/s");
-      long begun = System.nanoTime();
       try (Jar.Running killed = node.consume("a", "mails", "smtp", "--group-rate", "150/s");
           Jar.Running stays = node.consume("b", "mails", "smtp")) {
+        // One that starts late would find nothing left.
+        new Members(node, "smtp").awaitCounts(Map.of("a", 3, "b", 3));
+        long begun = System.nanoTime();
+        node.sendByKey("mails", IntStream.range(0, messages).mapToObj(i -> "m" + i).toList());
         Awaitility.await("both have begun")
             .atMost(Duration.ofSeconds(60))
             .until(() -> lines(killed) > 30 && lines(stays) > 30);
