@@ -194,14 +194,19 @@ public final class UserModel {
     /** How many members it has killed. */
     private int deaths;
 
-    /** Who has died of it last; null: nobody. */
-    private String diedLast;
+    /** Who is given up since it has begun it, and says nothing; null: nobody. */
+    private String dying;
 
     /** Somebody put it back, or dropped it, as a dead letter. */
     private boolean letterTouched;
 
     /** Where what was published for it is. */
     private final Set<String> outputs = new HashSet<>();
+
+    private void forgetDeaths() {
+      deaths = 0;
+      dying = null;
+    }
   }
 
   /** What an owner holds as the state of a shard: numbers of messages. */
@@ -507,26 +512,43 @@ public final class UserModel {
   }
 
   /**
-   * Whether the message kills the member that has just begun it. A death counts once another member
-   * gets the message: one that comes back before that goes on with its shards, as if it had been
-   * away.
+   * Whether the message kills the member that has just begun it. With dedup, nobody gets it before
+   * the handler of who died before has said something: there, nobody dies.
    */
   public synchronized boolean kills(Group group, String member, int id) {
     Sent sent = byId.get(id);
-    if (sent == null || !sent.deadly || !group.kind.care()) {
+    if (sent == null || !sent.deadly || !group.kind.care() || group.kind.dedup() != Dedup.OFF) {
       return false;
     }
     Work work = group.works.get(sent);
-    if (work.diedLast != null && !work.diedLast.equals(member)) {
+    if (work.dying != null && !work.dying.equals(member)) {
       work.deaths++;
     }
-    work.diedLast = member;
+    work.dying = null;
     if (work.deaths >= DEATHS_MAX) {
       fault(Promise.DEADLY, group + " got " + sent + " after " + work.deaths + " deaths");
       return false;
     }
     group.shaken = true;
     return true;
+  }
+
+  /**
+   * A member is given up while it has a message that kills it, and nobody has asked for its shard.
+   * The death counts once another member gets the message: one that comes back before that goes on
+   * with its shards, as if it had been away.
+   */
+  public synchronized void dies(Group group, String member, int id) {
+    Work work = group.works.get(byId.get(id));
+    if (work != null && work.running > 0) {
+      work.dying = member;
+    }
+  }
+
+  /** Members may have lost what they had: deaths are held against a message anew. */
+  public synchronized void restarted(Group group, long nowMillis) {
+    shake(group, nowMillis);
+    group.works.values().forEach(Work::forgetDeaths);
   }
 
   /** How many handlers of the group have begun the message. */
@@ -692,6 +714,10 @@ public final class UserModel {
       return;
     }
     work.running--;
+    if (member.equals(work.dying)) {
+      // It still had its shard: that was a failure like others, and no death.
+      work.forgetDeaths();
+    }
     work.well |= well;
     if (!well) {
       work.failures++;

@@ -78,11 +78,11 @@ final class Users {
   private static final int MEMBERS_MAX = 3;
   private static final long HANG_MILLIS = 1_500;
 
-  /** So long the handlers of a member that dies say nothing: its shards have others by then. */
-  private static final long DIES_MILLIS = 3_000;
+  /** How often it is seen whether another member has what one has died of. */
+  private static final long DIES_MILLIS = 500;
 
-  /** So often at most it is given up again: perhaps a dead letter ends its silence. */
-  private static final int DIES_TIMES = 3;
+  /** So often at most: perhaps a dead letter ends its silence. */
+  private static final int DIES_TIMES = 24;
 
   private static final long CANCELLED_MILLIS = 2_000;
 
@@ -706,7 +706,7 @@ final class Users {
     /**
      * @param begun how many handlers had begun the message, with this one
      */
-    private record Death(Group group, String member, int id, int begun) {}
+    private record Death(Group group, Delivery of, int id, int begun) {}
 
     @Override
     public Boolean begins(Group group, Delivery delivery) {
@@ -726,19 +726,46 @@ final class Users {
           && of(group).size() > 1
           && model.kills(group, delivery.member(), id)) {
         log.add(delivery.member() + " of " + group + " dies of " + model.sent(id));
-        Death death = new Death(group, delivery.member(), id, model.begun(group, id));
-        deaths.put(id, death);
-        isGivenUp(death);
+        deaths.put(id, new Death(group, delivery, id, model.begun(group, id)));
       }
       return well;
     }
 
-    /** Returns whether the member is still there to be given up. */
-    private boolean isGivenUp(Death death) {
-      List<Member> it =
-          of(death.group).stream().filter(each -> each.name.equals(death.member)).toList();
-      it.forEach(each -> place.vertx().executeBlocking(() -> expire(each)));
-      return !it.isEmpty();
+    /** The member that dies; null: it has left. */
+    private Member whoDies(Death death) {
+      return of(death.group).stream()
+          .filter(each -> each.name.equals(death.of.member()))
+          .findAny()
+          .orElse(null);
+    }
+
+    /** Who is to hand its shard over, and does not, has not died of a message. */
+    private Void giveUp(Death death) {
+      Member it = whoDies(death);
+      if (it != null && owns(death)) {
+        model.dies(death.group, it.name, death.id);
+        expire(it);
+      }
+      return null;
+    }
+
+    private boolean owns(Death death) {
+      Group group = death.group;
+      Admin.Group shown =
+          answer(
+              "owners of " + group,
+              ANSWER_MAX,
+              admin().group(realName(group)),
+              Refusal.UNKNOWN_GROUP);
+      return shown != null
+          && (group.kind.mode() == Mode.LEVEL
+              || shown.shards().stream()
+                  .anyMatch(
+                      shard ->
+                          shard.topic().equals(death.of.topic())
+                              && shard.shard() == death.of.shard()
+                              && "OWNED".equals(shard.state())
+                              && death.of.member().equals(shard.owner())));
     }
 
     /**
@@ -746,16 +773,16 @@ final class Users {
      * goes on with its shards, and what it says takes its death back.
      */
     private Future<Void> silence(Death death, int timesLeft) {
+      if (timesLeft == 0
+          || model.begun(death.group, death.id) > death.begun
+          || whoDies(death) == null) {
+        return Future.failedFuture("died");
+      }
       return place
           .vertx()
-          .timer(DIES_MILLIS, TimeUnit.MILLISECONDS)
-          .compose(
-              late ->
-                  timesLeft > 0
-                          && model.begun(death.group, death.id) == death.begun
-                          && isGivenUp(death)
-                      ? silence(death, timesLeft - 1)
-                      : Future.failedFuture("died"));
+          .executeBlocking(() -> giveUp(death))
+          .compose(done -> place.vertx().timer(DIES_MILLIS, TimeUnit.MILLISECONDS))
+          .compose(late -> silence(death, timesLeft - 1));
     }
 
     @Override
@@ -777,7 +804,7 @@ final class Users {
     int shocks = place.shocks();
     if (shocks != calmSince && (shocks % 2 == 1 || shocks != group.shocks)) {
       group.shocks = shocks;
-      model.shake(group, System.currentTimeMillis());
+      model.restarted(group, System.currentTimeMillis());
     }
   }
 
