@@ -12,9 +12,9 @@ package dev.evenkeel.client.internal.consume;
  * </pre>
  *
  * <p>The first rule is for many messages, the second for few. Only first attempts count towards
- * opening: failing retries of poison messages say nothing about others. A lone message never opens
- * it. While it is open, one message at a time is tried, after pauses that grow, and failures do not
- * count. Times are monotonic milliseconds.
+ * opening: failing retries of poison messages say nothing about others, and a replayed dead letter
+ * is such a retry, too. A lone message never opens it. While it is open, one message at a time is
+ * tried, after pauses that grow, and failures do not count. Times are monotonic milliseconds.
  *
  * <p>So if attempts take longer than {@link #ALL_FAILED_MILLIS}, at most {@link #ALL_FAILED_MIN} -
  * 1 messages use up theirs before it opens; otherwise fewer than {@link #LOOKED_AT} do. See ADR 12.
@@ -66,14 +66,18 @@ final class Breaker {
     return Math.max(0, nextMillis - now);
   }
 
-  /** A message was handled. Returns whether this has closed the breaker. */
-  boolean succeeded(int attempt) {
+  /**
+   * A message was handled. Returns whether this has closed the breaker.
+   *
+   * @param first as in {@link #failed}
+   */
+  boolean succeeded(boolean first) {
     if (open) {
       close();
       return true;
     }
     allFailed = 0;
-    if (attempt == 1) {
+    if (first) {
       note(0);
     }
     return false;
@@ -82,9 +86,10 @@ final class Breaker {
   /**
    * A message failed. Returns whether this has opened the breaker.
    *
+   * @param first whether this was its first attempt
    * @param running handlers that have not ended, without this one
    */
-  boolean failed(int attempt, int running, long now) {
+  boolean failed(boolean first, int running, long now) {
     if (open && now - openedMillis >= OPEN_MILLIS_MAX) {
       close();
     }
@@ -98,13 +103,13 @@ final class Breaker {
     if (!enabled) {
       return false;
     }
-    if (attempt == 1) {
+    if (first) {
       note(1);
       allFailedSinceMillis = allFailed == 0 ? now : allFailedSinceMillis;
       allFailed = Math.min(ALL_FAILED_MIN, allFailed + 1);
     }
     open =
-        attempt == 1 && mostFail()
+        first && mostFail()
             || allFailed == ALL_FAILED_MIN && now - allFailedSinceMillis >= ALL_FAILED_MILLIS;
     if (open) {
       openedMillis = now;

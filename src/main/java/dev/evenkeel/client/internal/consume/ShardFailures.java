@@ -108,7 +108,7 @@ final class ShardFailures {
 
   /** A handler has ended well. */
   void handled(Task task) {
-    if (environment.breaker.succeeded(task.attempt)) {
+    if (environment.breaker.succeeded(task.isFirst())) {
       String text = "messages succeed again: the breaker is closed";
       environment.report(Level.WARN, text, null);
       environment.act(Performer::heartbeatSoon);
@@ -154,7 +154,7 @@ final class ShardFailures {
       }
       return;
     }
-    if (breaker.failed(task.attempt, running, now)) {
+    if (breaker.failed(task.isFirst(), running, now)) {
       String text =
           "most messages fail: it pauses, tries one message at a time, and does not count what"
               + " fails meanwhile";

@@ -176,6 +176,12 @@ public final class Task implements MessageSource.Handed {
         why.getMessage());
   }
 
+  /** Whether this is its first attempt. A dead letter that is put back has failed before. */
+  boolean isFirst() {
+    boolean putBack = retry && keyHash == Outcome.NO_KEY;
+    return attempt == 1 && !putBack;
+  }
+
   /**
    * The hash by which the log knows a key: 64 bits, FNV-1a with the finisher of MurmurHash3; never
    * {@link Outcome#NO_KEY}. The log stores it, so it must never change.

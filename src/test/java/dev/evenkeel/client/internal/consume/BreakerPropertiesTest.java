@@ -69,9 +69,9 @@ class BreakerPropertiesTest {
         opened = now;
       }
       if (end.ok()) {
-        breaker.succeeded(end.attempt());
+        breaker.succeeded(end.attempt() == 1);
       } else {
-        breaker.failed(end.attempt(), 0, now);
+        breaker.failed(end.attempt() == 1, 0, now);
       }
       assertThat(breaker.open()).isEqualTo(open);
     }
@@ -84,9 +84,9 @@ class BreakerPropertiesTest {
     for (End end : ends) {
       now += end.afterMillis();
       if (end.ok()) {
-        breaker.succeeded(end.attempt());
+        breaker.succeeded(end.attempt() == 1);
       } else {
-        breaker.failed(end.attempt(), 0, now);
+        breaker.failed(end.attempt() == 1, 0, now);
       }
     }
     long until = now + Breaker.OPEN_MILLIS_MAX + 10_000;
@@ -94,7 +94,7 @@ class BreakerPropertiesTest {
       now += breaker.waitMillis(now);
       assertThat(now).isLessThanOrEqualTo(until);
       assertThat(breaker.mayStart(0, now)).isTrue();
-      breaker.failed(2, 0, now);
+      breaker.failed(false, 0, now);
     }
   }
 
@@ -114,7 +114,7 @@ class BreakerPropertiesTest {
     attempts.sort(Comparator.comparingLong(Attempt::millis));
     int burned = 0;
     for (Attempt attempt : attempts) {
-      breaker.failed(attempt.number(), 0, attempt.millis());
+      breaker.failed(attempt.number() == 1, 0, attempt.millis());
       if (breaker.open()) {
         return burned;
       }

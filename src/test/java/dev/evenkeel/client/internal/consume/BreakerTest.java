@@ -11,7 +11,7 @@ class BreakerTest {
   /** First attempts of which all fail. */
   private void fail(int messages) {
     for (int i = 0; i < messages; i++) {
-      breaker.failed(1, 0, now);
+      breaker.failed(true, 0, now);
     }
   }
 
@@ -23,24 +23,24 @@ class BreakerTest {
   @Test
   void itOpensWhenMostFirstAttemptsFailAndTellsOnce() {
     for (int i = 0; i < Breaker.LOOKED_AT - Breaker.FAILED_MIN; i++) {
-      breaker.succeeded(1);
+      breaker.succeeded(true);
     }
     for (int i = 1; i < Breaker.FAILED_MIN; i++) {
-      assertThat(breaker.failed(1, 0, now)).isFalse();
+      assertThat(breaker.failed(true, 0, now)).isFalse();
     }
     assertThat(breaker.open()).isFalse();
-    assertThat(breaker.failed(1, 0, now)).isTrue();
+    assertThat(breaker.failed(true, 0, now)).isTrue();
     assertThat(breaker.open()).isTrue();
-    assertThat(breaker.failed(1, 0, now)).isFalse();
+    assertThat(breaker.failed(true, 0, now)).isFalse();
   }
 
   @Test
   void oneMoreSuccessAmongThemKeepsItClosed() {
     for (int i = 0; i < 1_000; i++) {
       if (i % 4 == 0) {
-        breaker.succeeded(1);
+        breaker.succeeded(true);
       } else {
-        breaker.failed(1, 0, now);
+        breaker.failed(true, 0, now);
       }
     }
     assertThat(breaker.open()).isFalse();
@@ -49,7 +49,7 @@ class BreakerTest {
   @Test
   void retriesOfPoisonSayNothing() {
     for (int i = 0; i < 1_000; i++) {
-      breaker.failed(2 + i % 5, 0, now);
+      breaker.failed(false, 0, now);
     }
     assertThat(breaker.open()).isFalse();
     fail(Breaker.LOOKED_AT - 1);
@@ -66,7 +66,7 @@ class BreakerTest {
       assertThat(breaker.mayStart(1, now + pause)).isFalse();
       assertThat(breaker.mayStart(0, now + pause)).isTrue();
       now += pause;
-      breaker.failed(1, 0, now);
+      breaker.failed(true, 0, now);
       pause = Math.min(10_000, 2 * pause);
     }
   }
@@ -75,7 +75,7 @@ class BreakerTest {
   void whatEndsTogetherMakesOnePause() {
     open();
     for (int running = 5; running >= 0; running--) {
-      breaker.failed(1, running, now);
+      breaker.failed(true, running, now);
     }
     assertThat(breaker.waitMillis(now)).isEqualTo(2_000);
   }
@@ -83,10 +83,10 @@ class BreakerTest {
   @Test
   void anySuccessClosesItAndItBeginsAnew() {
     open();
-    assertThat(breaker.succeeded(3)).isTrue();
+    assertThat(breaker.succeeded(false)).isTrue();
     assertThat(breaker.open()).isFalse();
     assertThat(breaker.mayStart(100, now)).isTrue();
-    assertThat(breaker.succeeded(1)).isFalse();
+    assertThat(breaker.succeeded(true)).isFalse();
     fail(Breaker.FAILED_MIN);
     assertThat(breaker.open()).as("what was before counts no more").isFalse();
   }
@@ -106,7 +106,7 @@ class BreakerTest {
   void oneThatIsOffNeverOpens() {
     Breaker off = new Breaker(false);
     for (int i = 0; i < 100; i++) {
-      assertThat(off.failed(1, 0, now)).isFalse();
+      assertThat(off.failed(true, 0, now)).isFalse();
     }
     assertThat(off.open()).isFalse();
   }
@@ -115,19 +115,19 @@ class BreakerTest {
   void fewMessagesThatAllFailOpenItAfterAMinute() {
     fail(3);
     now += 59_999;
-    assertThat(breaker.failed(4, 0, now)).isFalse();
+    assertThat(breaker.failed(false, 0, now)).isFalse();
     now++;
-    assertThat(breaker.failed(4, 0, now)).isTrue();
+    assertThat(breaker.failed(false, 0, now)).isTrue();
   }
 
   @Test
   void anySuccessAmongFewTellsThatOthersArePoison() {
     fail(2);
-    breaker.succeeded(2);
+    breaker.succeeded(false);
     now += 60_000;
     fail(2);
     now += 60_000;
-    assertThat(breaker.failed(5, 0, now)).isFalse();
+    assertThat(breaker.failed(false, 0, now)).isFalse();
     fail(1);
     assertThat(breaker.open()).as("the third in a row").isTrue();
   }
@@ -137,7 +137,7 @@ class BreakerTest {
     fail(1);
     for (int attempt = 2; attempt <= 101; attempt++) {
       now += 600_000;
-      assertThat(breaker.failed(attempt, 0, now)).isFalse();
+      assertThat(breaker.failed(attempt == 1, 0, now)).isFalse();
     }
     fail(1);
     assertThat(breaker.open()).as("nor do two").isFalse();
@@ -147,14 +147,14 @@ class BreakerTest {
   void poisonThatIsLeftWhenAllElseIsDoneDoesNotOpenIt() {
     for (int i = 0; i < 1_000; i++) {
       if (i % 100 == 50) {
-        breaker.failed(1, 0, now);
+        breaker.failed(true, 0, now);
       } else {
-        breaker.succeeded(1);
+        breaker.succeeded(true);
       }
     }
     for (int i = 0; i < 50; i++) {
       now += 60_000;
-      assertThat(breaker.failed(2 + i / 10, 0, now)).isFalse();
+      assertThat(breaker.failed(false, 0, now)).isFalse();
     }
   }
 
@@ -162,13 +162,13 @@ class BreakerTest {
   void fewThatAreNothingButPoisonAreHeldUpOnce() {
     fail(3);
     now += 60_000;
-    assertThat(breaker.failed(4, 0, now)).isTrue();
+    assertThat(breaker.failed(false, 0, now)).isTrue();
     now += Breaker.OPEN_MILLIS_MAX;
-    assertThat(breaker.failed(4, 0, now)).isFalse();
+    assertThat(breaker.failed(false, 0, now)).isFalse();
     assertThat(breaker.open()).as("their failures count").isFalse();
     for (int i = 0; i < 100; i++) {
       now += 600_000;
-      assertThat(breaker.failed(5, 0, now)).isFalse();
+      assertThat(breaker.failed(false, 0, now)).isFalse();
     }
   }
 }

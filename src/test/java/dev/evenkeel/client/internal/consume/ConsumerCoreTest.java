@@ -501,6 +501,30 @@ class ConsumerCoreTest extends CoreBench {
   }
 
   @Test
+  void deadLettersThatArePutBackAndFailAgainAreNoOutage() {
+    Wanted.FetchRetries asked = asksForRetries();
+    byte[] sound = MessageCodec.encode(new Message(null, Map.of(), 0, new byte[1]));
+    List<RetryAnswer.Retry> putBack =
+        LongStream.range(0, 2 * Breaker.LOOKED_AT)
+            .mapToObj(offset -> new RetryAnswer.Retry(offset, 0, Outcome.NO_KEY, sound))
+            .toList();
+    asked
+        .owned()
+        .retriesFetched(
+            asked.request(),
+            new RetryAnswer(-1, putBack, RetryAnswer.Known.NOTHING, List.of()),
+            now);
+    for (Task task = core.next(now); task != null; task = core.next(now)) {
+      core.failed(task, new IllegalStateException("no"), now);
+    }
+    assertThat(core.breakerOpen()).isFalse();
+    List<Outcome> outcomes = new ArrayList<>();
+    takeAll(Wanted.RecordOutcomes.class)
+        .forEach(record -> outcomes.addAll(record.command().outcomes()));
+    assertThat(outcomes).as("each counts as an attempt").isNotEmpty();
+  }
+
+  @Test
   void aRetryThatCannotBeUnpackedBecomesADeadLetter() {
     Wanted.FetchRetries asked = asksForRetries();
     Batch batch = compressed(50);
