@@ -85,6 +85,7 @@ final class SessionsApi {
   private final String gateway = UUID.randomUUID().toString().replace("-", "");
   private final Map<String, PolledConsumer> sessions = new HashMap<>();
   private int opening;
+  private boolean stopped;
   private MessageConsumer<JsonObject> forwarded;
 
   SessionsApi(Vertx vertx, EvenkeelClient client) {
@@ -103,8 +104,9 @@ final class SessionsApi {
     return forwarded.completion();
   }
 
-  /** Ends all sessions, which release their shards. */
+  /** Ends all sessions, which release their shards. Those that are being opened end at once. */
   Future<Void> stop() {
+    stopped = true;
     Future<Void> closed =
         Future.join(List.copyOf(sessions.values()).stream().map(PolledConsumer::close).toList())
             .mapEmpty();
@@ -239,6 +241,11 @@ final class SessionsApi {
                                     opened.fail(done.cause());
                                     return;
                                   }
+                                  if (stopped) {
+                                    opened.fail(stopping());
+                                    done.result().close();
+                                    return;
+                                  }
                                   PolledConsumer session =
                                       new PolledConsumer(
                                           vertx,
@@ -255,6 +262,10 @@ final class SessionsApi {
                                           .put("expiresMs", expires));
                                 })));
     return opened.future();
+  }
+
+  private static RefusedException stopping() {
+    return Refusal.UNAVAILABLE.error("this node stops: open the session on another node");
   }
 
   private static ConsumerOptions options(JsonObject request) {

@@ -72,18 +72,18 @@ class SessionsApiTest {
 
   private void openSession() {
     here = run(() -> started(new SessionsApi(vertx, client)));
-    JsonObject opened =
-        (JsonObject)
-            run(
-                () ->
-                    here.answer(
-                        new JsonObject()
-                            .put("action", "open")
-                            .put("group", topic)
-                            .put("order", "none")
-                            .put("topics", new JsonArray().add(topic)),
-                        null));
+    JsonObject opened = (JsonObject) run(this::opening);
     session = new JsonObject().put("group", topic).put("session", opened.getValue("session"));
+  }
+
+  private Future<Object> opening() {
+    return here.answer(
+        new JsonObject()
+            .put("action", "open")
+            .put("group", topic)
+            .put("order", "none")
+            .put("topics", new JsonArray().add(topic)),
+        null);
   }
 
   private static Future<SessionsApi> started(SessionsApi api) {
@@ -129,6 +129,19 @@ class SessionsApiTest {
     assertThat(SessionsApi.elsewhere("s", new ReplyException(failure, 1, "FENCED: too late")))
         .extracting(RefusedException::refusal)
         .isEqualTo(Refusal.FENCED);
+  }
+
+  @Test
+  void aSessionThatIsBeingOpenedEndsWithItsNode() {
+    Future<Object> opening = begin(this::opening);
+    run(() -> here.stop());
+    assertThat(RefusedException.of(failure(opening)).refusal()).isEqualTo(Refusal.UNAVAILABLE);
+    Awaitility.await("nobody is a member")
+        .until(() -> await(client.admin().group(topic)).members().isEmpty());
+  }
+
+  private static Throwable failure(Future<?> refused) {
+    return await(refused.<Throwable>map(done -> null).otherwise(why -> why));
   }
 
   private void send(int messages) {

@@ -21,7 +21,8 @@ final class BlockedLoopWatch {
   private final BlockedLoop loop;
   private volatile long workedMillis = Clock.millis();
   private volatile Thread thread;
-  private volatile boolean ended;
+  private boolean ended;
+  private long timer = -1;
 
   /**
    * @param handler class of the handler, for people
@@ -34,8 +35,13 @@ final class BlockedLoopWatch {
   }
 
   void start() {
-    context.runOnContext(
-        none -> consumer.link.vertx().setPeriodic(BlockedLoop.LOOK_MILLIS, this::look));
+    context.runOnContext(none -> begin());
+  }
+
+  private synchronized void begin() {
+    if (!ended) {
+      timer = consumer.link.vertx().setPeriodic(BlockedLoop.LOOK_MILLIS, id -> look());
+    }
   }
 
   /** The event loop of the consumer is at work. */
@@ -46,15 +52,13 @@ final class BlockedLoopWatch {
     }
   }
 
-  void end() {
+  /** A timer that is left when Vert.x closes would keep the consumer in memory for good. */
+  synchronized void end() {
     ended = true;
+    consumer.link.vertx().cancelTimer(timer);
   }
 
-  private void look(long id) {
-    if (ended) {
-      consumer.link.vertx().cancelTimer(id);
-      return;
-    }
+  private void look() {
     BlockedLoop.Verdict verdict = loop.look(Clock.millis(), workedMillis);
     if (verdict.heartbeat()) {
       consumer.heartbeats.again();
