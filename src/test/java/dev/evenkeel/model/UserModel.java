@@ -203,6 +203,9 @@ public final class UserModel {
     /** Where what was published for it is. */
     private final Set<String> outputs = new HashSet<>();
 
+    /** When the last member died of it. */
+    private long diedAt;
+
     private void forgetDeaths() {
       deaths = 0;
       dying = null;
@@ -227,6 +230,10 @@ public final class UserModel {
 
     private final Map<String, Bucket> buckets = new HashMap<>();
     private final Map<Shard, Owner> owners = new HashMap<>();
+
+    /** When a message of a shard was last over that had not been before. */
+    private final Map<Shard, Long> progressed = new HashMap<>();
+
     private final Map<Shard, Long> committed = new HashMap<>();
     private final Levels levels = new Levels();
 
@@ -522,9 +529,12 @@ public final class UserModel {
     }
     Work work = group.works.get(sent);
     if (work.dying != null && !work.dying.equals(member)) {
-      work.deaths++;
+      // The deaths before the group made progress may have had another reason.
+      boolean progress = group.progressed.getOrDefault(shardOf(sent), -1L) > work.diedAt;
+      work.deaths = progress ? 1 : work.deaths + 1;
     }
     work.dying = null;
+    work.diedAt = moment();
     if (work.deaths >= DEATHS_MAX) {
       fault(Promise.DEADLY, group + " got " + sent + " after " + work.deaths + " deaths");
       return false;
@@ -729,8 +739,15 @@ public final class UserModel {
       }
     }
     if (well || !group.kind.triesAgain()) {
+      if (work.doneAt < 0) {
+        group.progressed.put(shardOf(byId.get(id)), moment());
+      }
       work.doneAt = moment();
     }
+  }
+
+  private static Shard shardOf(Sent sent) {
+    return new Shard(sent.topic, sent.shard);
   }
 
   /** A member asks to join. */
@@ -841,8 +858,7 @@ public final class UserModel {
       fault(Promise.OUTPUTS_ONCE, group + " published for " + sent + " at " + work.outputs);
     }
     TreeMap<Long, Long> places =
-        group.published.computeIfAbsent(
-            new Way(new Shard(sent.topic, sent.shard), shard), any -> new TreeMap<>());
+        group.published.computeIfAbsent(new Way(shardOf(sent), shard), any -> new TreeMap<>());
     places.put(sent.offset, offset);
     Map.Entry<Long, Long> before = places.lowerEntry(sent.offset);
     Map.Entry<Long, Long> after = places.higherEntry(sent.offset);
