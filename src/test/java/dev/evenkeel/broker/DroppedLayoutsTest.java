@@ -143,11 +143,7 @@ class DroppedLayoutsTest {
   void aSpoolIsSentWhileFurtherLayoutsAreDropped() throws Exception {
     SpoolingProducer first = spool();
     link.holds = true;
-    for (int i = 0; i < 10; i++) {
-      send(first, i * 10, i * 10 + 10);
-      int spooled = i * 10 + 10;
-      await().until(() -> first.status().spooledMessages() == spooled);
-    }
+    spool(first, 0, 100);
     await(first.close());
     reshardAndDrop(3);
     link.back();
@@ -159,6 +155,53 @@ class DroppedLayoutsTest {
     await(second.flush());
     await(second.close());
     assertAllOnceAndInOrder(100);
+  }
+
+  /** Those behind them were made for shards that were open then. */
+  @Test
+  void aSpoolIsSentAlthoughItsLaterMessagesAreForFormerShardsByThen() throws Exception {
+    SpoolingProducer first = spool();
+    link.holds = true;
+    spool(first, 0, 50);
+    reshardAndDrop(3);
+    await(cluster.refresh());
+    spool(first, 50, 100);
+    await(first.close());
+    link.back();
+    link.appendsMax = link.appends.get() + 2;
+    SpoolingProducer second = spool();
+    await().until(() -> link.holds);
+    reshardAndDrop(5);
+    link.back();
+    await(second.flush());
+    await(second.close());
+    assertAllOnceAndInOrder(100);
+  }
+
+  @Test
+  void aSpoolKeepsWhatIsForNewShardsUntilFormerOnesHaveAnswered() throws Exception {
+    SpoolingProducer producer = spool();
+    link.holds = true;
+    spool(producer, 0, 50);
+    for (int shards : new int[] {3, 5}) {
+      reshardAndDrop(shards);
+      await(cluster.refresh());
+      int from = (int) producer.status().spooledMessages();
+      spool(producer, from, from + 50);
+    }
+    link.back();
+    await(producer.flush());
+    await(producer.close());
+    assertAllOnceAndInOrder(150);
+  }
+
+  /** Ten in a frame. */
+  private static void spool(SpoolingProducer to, int from, int end) {
+    for (int i = from; i < end; i += 10) {
+      send(to, i, i + 10);
+      int spooled = i + 10;
+      await().until(() -> to.status().spooledMessages() == spooled);
+    }
   }
 
   /** Former versions forget what a dropped shard had taken. */

@@ -83,7 +83,12 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
   private record Left(SentBatch sent, Batch batch, long dueMillis, boolean untaken) {}
 
   /** The batches of a frame. */
-  private record Held(long frame, List<Left> ofFormer, List<Left> ofOpen) {}
+  private record Held(long frame, List<Left> ofFormer, List<Left> ofOpen) {
+    /** The topic has other shards now, from {@code first} on. */
+    void opened(int first) {
+      ofOpen.removeIf(item -> item.sent.shard() < first && ofFormer.add(item));
+    }
+  }
 
   private final ClusterDirectory directory;
   private final SpoolEpochs epochs;
@@ -231,16 +236,21 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
       } else {
         epochs.sending(item.shard(), first);
         boolean open = item.shard() >= topic.open().first();
-        boolean untaken = !open && unsentRun == window.run();
+        boolean untaken = unsentRun == window.run();
         (open ? ofOpen : ofFormer).add(new Left(sent, item.batch(), item.dueMillis(), untaken));
       }
     }
-    if (ofFormer.isEmpty() && !reroutes()) {
+    if (ofFormer.isEmpty() && !reroutes() && haveTheirShards(ofOpen)) {
       ofOpen.forEach(this::send);
     } else {
       // What a former shard did not take must be at its place before later messages are sent.
       held.add(new Held(frame.number(), ofFormer, ofOpen));
     }
+  }
+
+  /** Whether they can be sent. While former shards have not answered, new ones get nothing. */
+  private boolean haveTheirShards(List<Left> items) {
+    return items.stream().allMatch(item -> core.hasShard(item.sent.shard()));
   }
 
   private void send(Left item) {
@@ -274,13 +284,16 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     if (next == null) {
       return;
     }
+    next.opened(topic.open().first());
     if (!next.ofFormer.isEmpty()) {
       reroute(next.frame, next.ofFormer, next.ofFormer::clear);
       return;
     }
-    held.poll();
-    next.ofOpen.forEach(this::send);
-    poll();
+    if (haveTheirShards(next.ofOpen)) {
+      held.poll();
+      next.ofOpen.forEach(this::send);
+      poll();
+    }
   }
 
   private void reroute(long frame, List<Left> items, Runnable done) {

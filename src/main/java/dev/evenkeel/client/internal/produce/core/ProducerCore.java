@@ -287,7 +287,7 @@ public final class ProducerCore<T> {
   /**
    * Takes a batch that has its place in the epoch already, behind those of its shard. It is never
    * given up for its age. If the topic gets other shards and its own does not take it, it is
-   * refused as SEALED. Only while {@link #hasTopic()} and not ENDED.
+   * refused as SEALED. Only while {@link #hasShard} and not ENDED.
    *
    * @param dueMillis of {@link DueTime#of} when the messages were taken
    * @param token stands for the whole batch
@@ -298,6 +298,14 @@ public final class ProducerCore<T> {
       active.add(buffer);
     }
     buffer.addStamped(batch, dueMillis, token);
+  }
+
+  /**
+   * Whether it sends to this shard now. The next layout takes over when the former one has
+   * answered.
+   */
+  public boolean hasShard(int shard) {
+    return layout != null && layout.has(shard);
   }
 
   /** Nothing is on its way or waits. */
