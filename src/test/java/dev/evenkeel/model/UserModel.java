@@ -520,7 +520,8 @@ public final class UserModel {
 
   /**
    * Whether the message kills the member that has just begun it. With dedup, nobody gets it before
-   * the handler of who died before has said something: there, nobody dies.
+   * the handler of who died before has said something: there, nobody dies. Nor does anybody die of
+   * what the group has finished, which comes again to build up a state: that is not counted.
    */
   public synchronized boolean kills(Group group, String member, int id) {
     Sent sent = byId.get(id);
@@ -528,6 +529,10 @@ public final class UserModel {
       return false;
     }
     Work work = group.works.get(sent);
+    Floor floor = group.floors.get(sent.topic);
+    if (floor == null || work.doneAt > floor.askedAt) {
+      return false;
+    }
     if (work.dying != null && !work.dying.equals(member)) {
       // The deaths before the group made progress may have had another reason.
       boolean progress = group.progressed.getOrDefault(shardOf(sent), -1L) > work.diedAt;
