@@ -100,6 +100,11 @@ public final class SerialRpc implements RpcType {
    * <p>The engine looks whether one that is to get a vote still answers when it hears from that
    * one, or when it has nothing else to do. A busy leader would wait for a silent one for ever, and
    * refuse every other change of voters. So this one makes it look.
+   *
+   * <p>If the leader's log begins right behind the snapshot of a follower, the engine would ask
+   * that one for ever to install a snapshot, and send it no entry: the leader lacks the entry
+   * before, and the follower answers that it has the snapshot. So this one sends entries once it
+   * has answered.
    */
   private static final class WatchedAppender extends GrpcLogAppender {
     /** Much less than it takes a follower to miss its leader. */
@@ -150,6 +155,16 @@ public final class SerialRpc implements RpcType {
       return waitMillis > 0 || hasAppendEntries()
           ? waitMillis
           : Math.max(0, getHeartbeatWaitTimeMs());
+    }
+
+    @Override
+    public boolean shouldInstallSnapshot(boolean hasSnapshot) {
+      FollowerInfo follower = getFollower();
+      boolean hasTheOneBefore =
+          follower.hasAttemptedToInstallSnapshot()
+              && follower.getNextIndex() == follower.getSnapshotIndex() + 1
+              && follower.getNextIndex() == getRaftLog().getStartIndex();
+      return !hasTheOneBefore && super.shouldInstallSnapshot(hasSnapshot);
     }
 
     @Override

@@ -147,6 +147,35 @@ class SnapshotInstallTest {
     return lines.of(node).snapshots.newest("d0").join();
   }
 
+  /** The engine would ask it for ever to install a snapshot, and send it nothing. */
+  @Test
+  void aFollowerWhoseSnapshotEndsWhereTheLogOfTheLeaderBeginsGetsTheRest() throws Exception {
+    String leader = leader();
+    away = nodes.keySet().stream().filter(id -> !id.equals(leader)).findFirst().orElseThrow();
+    for (int i = 0; i < ENTRIES; i++) {
+      appends.append("early");
+    }
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(() -> applied(away) == applied(leader) && applied(away) >= appends.lastIndex());
+    long end = nodes.get(away).d0().snapshot().get(10, TimeUnit.SECONDS);
+    nodes.remove(away).close();
+    // With the next term, another file of the log begins.
+    nodes.remove(leader).close();
+    start(leader);
+    appends.append("late");
+    for (TestNode node : nodes.values()) {
+      node.purgeBehind(end);
+      assertThat(node.groupDirectory("d0").resolve("current/log_inprogress_" + (end + 1))).exists();
+    }
+    start(away);
+    awaitEntriesEverywhere();
+  }
+
+  private long applied(String node) {
+    return nodes.get(node).d0().status().appliedIndex();
+  }
+
   @Tag("full")
   @Test
   void aTransferThatIsCutAgainAndAgainKeepsWhatHasCome() throws Exception {
