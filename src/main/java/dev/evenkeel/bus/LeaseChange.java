@@ -19,6 +19,7 @@ import io.vertx.core.json.JsonObject;
  * @param stage how far the group is with a shard that is sealed
  * @param crashes owners that died without progress of the group; null: none
  * @param skipped what was dropped before the group had consumed it; null: nothing
+ * @param forgotten nobody has released it: the log has dropped it, with its topic say
  */
 public record LeaseChange(
     String group,
@@ -32,7 +33,8 @@ public record LeaseChange(
     long ownerTimeoutMillis,
     Lease.Stage stage,
     Crashes crashes,
-    Skipped skipped) {
+    Skipped skipped,
+    boolean forgotten) {
 
   /** As {@link #stateOffset}: there may be a state. */
   public static final long STATE_UNKNOWN = -2;
@@ -54,7 +56,8 @@ public record LeaseChange(
               json -> Lease.Stage.valueOf(json.getString("stage")))
           .unless("stage", Lease.Stage.CONSUMING)
           .object("crashes", CRASHES::write, CRASHES::read)
-          .object("skipped", SKIPPED::write, SKIPPED::read);
+          .object("skipped", SKIPPED::write, SKIPPED::read)
+          .unless("forgotten", false);
 
   public static LeaseChange of(Lease lease) {
     return new LeaseChange(
@@ -69,7 +72,26 @@ public record LeaseChange(
         lease.ownerTimeoutMillis(),
         lease.stage(),
         lease.crashes(),
-        lease.skipped());
+        lease.skipped(),
+        false);
+  }
+
+  /** The log has dropped the lease. */
+  public static LeaseChange forgotten(Lease former) {
+    return new LeaseChange(
+        former.group(),
+        former.shard(),
+        former.epoch(),
+        null,
+        null,
+        former.committed(),
+        -1,
+        0,
+        Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
+        Lease.Stage.CONSUMING,
+        null,
+        null,
+        true);
   }
 
   public JsonObject toJson() {

@@ -28,7 +28,6 @@ import dev.evenkeel.protocol.DataCommand.CommitMany;
 import dev.evenkeel.protocol.DeadLetter;
 import dev.evenkeel.protocol.DelayedId;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Reply;
@@ -197,20 +196,7 @@ final class DataGroup {
     public void leaseForgotten(Lease former) {
       if (leads()) {
         changed.add(former.shard());
-        around.leaseChanged(
-            new LeaseChange(
-                former.group(),
-                former.shard(),
-                former.epoch(),
-                null,
-                null,
-                former.committed(),
-                -1,
-                0,
-                Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-                Lease.Stage.CONSUMING,
-                null,
-                null));
+        around.leaseChanged(LeaseChange.forgotten(former));
       }
     }
 

@@ -275,7 +275,8 @@ final class SimDispatcher extends Actor {
             told.ownerTimeoutMillis(),
             told.stage(),
             told.crashes(),
-            told.skipped());
+            told.skipped(),
+            told.forgotten());
     if (ready) {
       run(core.leaseChanged(change, clock()));
     } else {

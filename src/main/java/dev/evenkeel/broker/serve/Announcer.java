@@ -5,7 +5,6 @@ import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.Lease;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Shard;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -61,21 +60,7 @@ final class Announcer implements DataListener {
 
   @Override
   public void leaseForgotten(Lease former) {
-    announce(
-        former.shard(),
-        new LeaseChange(
-            former.group(),
-            former.shard(),
-            former.epoch(),
-            null,
-            null,
-            former.committed(),
-            -1,
-            0,
-            Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-            Lease.Stage.CONSUMING,
-            null,
-            null));
+    announce(former.shard(), LeaseChange.forgotten(former));
   }
 
   @Override

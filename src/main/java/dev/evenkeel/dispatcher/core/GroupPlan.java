@@ -173,8 +173,13 @@ final class GroupPlan {
     wakeMillis = Math.min(wakeMillis, atMillis);
   }
 
-  /** The lease of a shard has changed; {@code before} is null if there was none. */
-  void leaseChanged(Lease before, ShardState shard, long nowMillis) {
+  /**
+   * The lease of a shard has changed.
+   *
+   * @param before null: there was none
+   * @param released whether its owner has released it if nobody owns it any more
+   */
+  void leaseChanged(Lease before, ShardState shard, boolean released, long nowMillis) {
     Lease after = shard.lease();
     shard.pausedUntilMillis = 0;
     queue(shard);
@@ -205,7 +210,7 @@ final class GroupPlan {
     shard.released(nowMillis);
     if (before != null && before.owned() && before.epoch() == after.epoch()) {
       shard.letGo(before.owner(), nowMillis);
-      if (shard.askedEpoch != after.epoch() && !after.finished()) {
+      if (released && shard.askedEpoch != after.epoch() && !after.finished()) {
         letGoUnasked(before, shard.shard, nowMillis);
       }
     }

@@ -199,7 +199,7 @@ final class ShardLeases {
   void hinted(LeaseChange change, long nowMillis) {
     GroupState group = state.get(change.group());
     if (group != null) {
-      learn(group, change.shard(), known -> known.hinted(change), nowMillis);
+      learn(group, change.shard(), known -> known.hinted(change), !change.forgotten(), nowMillis);
     }
   }
 
@@ -208,12 +208,22 @@ final class ShardLeases {
     learn(group, shard, known -> known.forget(shard), nowMillis);
   }
 
+  private void learn(GroupState group, Shard shard, Predicate<GroupShards> update, long nowMillis) {
+    learn(group, shard, update, true, nowMillis);
+  }
+
   /**
    * Every change of a lease comes this way.
    *
    * @param update updates the group's shards, and returns whether that is news
+   * @param released whether its owner has released it if nobody owns it any more
    */
-  private void learn(GroupState group, Shard shard, Predicate<GroupShards> update, long nowMillis) {
+  private void learn(
+      GroupState group,
+      Shard shard,
+      Predicate<GroupShards> update,
+      boolean released,
+      long nowMillis) {
     Lease before = group.shards().get(shard);
     if (!update.test(group.shards())) {
       return;
@@ -223,7 +233,7 @@ final class ShardLeases {
     if (changed.inherited(before) && !group.plan().grants(changed)) {
       moves.inherited(group, changed, before, nowMillis);
     }
-    group.plan().leaseChanged(before, changed, nowMillis);
+    group.plan().leaseChanged(before, changed, released, nowMillis);
     moves.look(group, changed, before, nowMillis);
     for (Lease lease : new Lease[] {before, after}) {
       if (lease != null && lease.owned()) {

@@ -143,22 +143,7 @@ class DispatcherCoreTest {
       Lease gone = bench.log.leases.get("g").remove(new Shard(2, 0));
       bench.log.leases.get("g").remove(new Shard(2, 1));
       bench.log.topics.remove(1);
-      bench.run(
-          bench.core.leaseChanged(
-              new LeaseChange(
-                  "g",
-                  gone.shard(),
-                  gone.epoch(),
-                  null,
-                  null,
-                  0,
-                  -1,
-                  0,
-                  Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT,
-                  Lease.Stage.CONSUMING,
-                  null,
-                  null),
-              bench.now));
+      bench.run(bench.core.leaseChanged(LeaseChange.forgotten(gone), bench.now));
       bench.run(bench.core.topicsChanged(bench.now));
       bench.pass(2_000, Bench.in(a, "sharded", List.of("t"), null), b);
       assertThat(bench.owners()).isEqualTo("ab");

@@ -6,9 +6,11 @@ import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Heartbeats;
+import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.GroupPolicy;
+import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Shard;
@@ -66,6 +68,25 @@ class SingletonTest {
     bench.pass(10_000, a, b);
     assertThat(bench.owners()).isEqualTo("bbb");
     assertThat(term()).isEqualTo(1);
+  }
+
+  /** Its leases end before the dispatcher hears of that; nobody would wait for its leader. */
+  @Test
+  void theLeaderOfATopicThatIsDeletedLeadsAfterItIsCreatedAgain() {
+    bench.send(a);
+    bench.send(b);
+    for (int shard = 0; shard < 3; shard++) {
+      Lease gone = bench.log.leases.get("g").remove(new Shard(1, shard));
+      bench.run(bench.core.leaseChanged(LeaseChange.forgotten(gone), bench.now));
+    }
+    assertThat(term()).isEqualTo(1);
+    bench.log.topics.remove(0);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.log.topic(2, "t", 3);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.send(b);
+    bench.send(a);
+    assertThat(bench.log.groupLeases.get("g").holder()).isEqualTo("a");
   }
 
   @Test
