@@ -1,9 +1,13 @@
 package dev.evenkeel.client.internal.broadcast;
 
+import static dev.evenkeel.protocol.StartAt.EARLIEST;
+
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.TopicPattern;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -11,7 +15,8 @@ import java.util.TreeMap;
 /**
  * The next offset of a consumer in mode broadcast in each shard. It begins where its options say in
  * a topic that it reads for the first time, and at the earliest message in a new shard of a known
- * topic, or in a topic that was deleted and made again. Not thread-safe.
+ * topic, in a topic that was deleted and made again, or in one that was created after another that
+ * the same pattern takes in: nothing of these is missed. Not thread-safe.
  */
 public final class BroadcastPositions {
   /** A shard that is new to the consumer, and where to begin in it. */
@@ -21,6 +26,10 @@ public final class BroadcastPositions {
   private final String member;
   private final StartAt start;
   private final TreeMap<String, Offsets.Topic> topics = new TreeMap<>();
+
+  /** Where to begin in topics that had no offset when they were looked at first, by number. */
+  private final Map<Integer, StartAt> starts = new HashMap<>();
+
   private String cluster;
 
   /** Positions of a consumer of which nothing was stored. */
@@ -61,10 +70,17 @@ public final class BroadcastPositions {
     return entry != null && entry.id() != topic.id();
   }
 
-  /** The shards of the topic without an offset, by number. */
-  public List<Beginning> beginnings(TopicInfo topic) {
+  /**
+   * The shards of the topic without an offset, by number.
+   *
+   * @param patterns those by which the consumer reads the topic; empty: by its name
+   */
+  public List<Beginning> beginnings(TopicInfo topic, List<String> patterns) {
     Offsets.Topic entry = topics.get(topic.name());
-    StartAt at = entry == null ? start : StartAt.EARLIEST;
+    StartAt at =
+        entry == null
+            ? starts.computeIfAbsent(topic.id(), id -> isLater(id, patterns) ? EARLIEST : start)
+            : EARLIEST;
     List<Beginning> missing = new ArrayList<>();
     for (Shard shard : topic.all()) {
       if (entry == null || entry.id() != topic.id() || !entry.next().containsKey(shard.shard())) {
@@ -72,6 +88,15 @@ public final class BroadcastPositions {
       }
     }
     return missing;
+  }
+
+  /** Whether the consumer reads a topic with a lower number by one of these patterns. */
+  private boolean isLater(int id, List<String> patterns) {
+    return topics.values().stream()
+        .anyMatch(
+            known ->
+                known.id() < id
+                    && patterns.stream().anyMatch(p -> TopicPattern.matches(p, known.name())));
   }
 
   /**

@@ -164,7 +164,8 @@ final class BroadcastMember implements LogCalls, Feature {
   /** Finds where to begin in new shards, and stores it before any message is read. */
   private Future<Void> begin(TopicInfo topic) {
     BroadcastPositions positions = offsets.positions();
-    List<BroadcastPositions.Beginning> beginnings = positions.beginnings(topic);
+    List<BroadcastPositions.Beginning> beginnings =
+        positions.beginnings(topic, consumer.patterns(topic.name()));
     if (beginnings.isEmpty()) {
       return Future.succeededFuture();
     }

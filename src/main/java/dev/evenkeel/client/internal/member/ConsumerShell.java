@@ -559,6 +559,11 @@ final class ConsumerShell implements Consumer, Ending {
     }
   }
 
+  /** The patterns by which a topic is read; empty: by its name. */
+  List<String> patterns(String topic) {
+    return topics.patterns(topic);
+  }
+
   private void linkChanged(Link.State state) {
     context.run(() -> linkState(state));
   }

@@ -37,6 +37,11 @@ final class SubscribedTopics {
     return subscription.hasPatterns();
   }
 
+  /** The patterns by which a topic is read; empty: by its name. */
+  List<String> patterns(String topic) {
+    return subscription.patterns(topic);
+  }
+
   /** Finds out which topics there are to read, if that may have changed. */
   void look() {
     ClusterView view = consumer.directory.current();

@@ -38,6 +38,13 @@ record Subscription(List<String> entries) {
     return List.copyOf(topics);
   }
 
+  /** The patterns that match a topic; empty if it is named. */
+  List<String> patterns(String topic) {
+    return entries.contains(topic)
+        ? List.of()
+        : entries.stream().filter(entry -> TopicPattern.matches(entry, topic)).toList();
+  }
+
   /**
    * @throws RefusedException INVALID if the entry is there already, or is neither a name nor a
    *     pattern
