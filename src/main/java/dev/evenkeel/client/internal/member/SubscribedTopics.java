@@ -131,7 +131,7 @@ final class SubscribedTopics {
     // The topics of a pattern keep what the group knows of them: they may come back.
     return TopicPattern.is(topic)
         ? Future.succeededFuture(false)
-        : Unsubscribing.ask(consumer.link, consumer.directory, consumer.options, topic);
+        : Unsubscribing.ask(consumer, topic);
   }
 
   private void use(Subscription next) {

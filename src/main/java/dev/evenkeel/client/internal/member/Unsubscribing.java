@@ -27,11 +27,29 @@ final class Unsubscribing {
   private Unsubscribing() {}
 
   /**
-   * Asks the dispatcher until the result is known, or for the lock time and 30 seconds.
+   * Asks the dispatcher once it knows that the member does not read the topic, until the result is
+   * known, or for the lock time and 30 seconds.
    *
    * @return whether the group has forgotten the topic; false if another member reads it
    */
-  static Future<Boolean> ask(
+  static Future<Boolean> ask(ConsumerShell consumer, String topic) {
+    // Of two members that unsubscribe at a time, the one that asks last must be the last reader.
+    return consumer
+        .topicsRead()
+        .compose(known -> ask(consumer.link, consumer.directory, consumer.options, topic))
+        .recover(
+            failure ->
+                switch (RefusedException.of(failure).refusal()) {
+                  case GROUP_ACTIVE -> Future.succeededFuture(false);
+                  case UNKNOWN_GROUP, UNKNOWN_TOPIC -> Future.succeededFuture(true);
+                  default ->
+                      Future.failedFuture(
+                          unknown(
+                              RefusedException.of(failure), consumer.options.getGroup(), topic));
+                });
+  }
+
+  private static Future<Boolean> ask(
       Link link, ClusterDirectory directory, ConsumerOptions options, String topic) {
     JsonObject forget =
         new JsonObject()
@@ -46,16 +64,7 @@ final class Unsubscribing {
             new JsonObject().put("forget", forget).toBuffer(),
             TIMEOUT_MILLIS,
             Retry.within(withinMillis, PAUSE_MILLIS, () -> false))
-        .map(true)
-        .recover(
-            failure -> {
-              RefusedException refused = RefusedException.of(failure);
-              return switch (refused.refusal()) {
-                case GROUP_ACTIVE -> Future.succeededFuture(false);
-                case UNKNOWN_GROUP, UNKNOWN_TOPIC -> Future.succeededFuture(true);
-                default -> Future.failedFuture(unknown(refused, options.getGroup(), topic));
-              };
-            });
+        .map(true);
   }
 
   private static RefusedException unknown(RefusedException refused, String group, String topic) {
