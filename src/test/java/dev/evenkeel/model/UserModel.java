@@ -607,7 +607,7 @@ public final class UserModel {
       fault(Promise.AT_MOST_ONCE, who + " again");
     }
     boolean plain = isPlain(group, work);
-    if (work.well && plain && kind.repeatsNothing()) {
+    if (work.well && plain && kind.repeatsNothing() && !isHeldUp(group, sent)) {
       fault(Promise.NOT_AGAIN, who + ", which it had finished");
     }
     int attempts = kind.attempts() + (kind.mode() == Mode.LEVEL ? 1 : 0);
@@ -616,19 +616,38 @@ public final class UserModel {
     }
     Floor floor = group.floors.get(sent.topic);
     if (floor != null && floor.doneAt < moment) {
-      checkFloor(group, sent, work, floor, who);
+      checkFloor(group, sent, work, floor, who, nowMillis);
     }
     if (kind.dedup() == Dedup.KEY && sent.key != null && !group.shaken && !group.reset) {
       checkAlone(group, sent, who);
     }
   }
 
-  private void checkFloor(Group group, Sent sent, Work work, Floor floor, String who) {
+  /**
+   * Whether a message before it in its shard keeps failing. In mode level, what is finished behind
+   * it is known only to the dispatcher and to members that are still there.
+   */
+  private static boolean isHeldUp(Group group, Sent sent) {
+    return group.kind.mode() == Mode.LEVEL
+        && sent.topic.messages.stream()
+            .filter(other -> other.shard == sent.shard && other.offset < sent.offset)
+            .map(group.works::get)
+            .anyMatch(work -> work != null && work.failures > 0);
+  }
+
+  private void checkFloor(
+      Group group, Sent sent, Work work, Floor floor, String who, long nowMillis) {
     // What failed before, and what waited behind it, is still tried.
     Kind kind = group.kind;
     boolean again = work.failures > 0 || work.letterTouched;
     boolean retried = again || group.reset && kind.order() == Order.KEY;
-    if (!floor.earliest && !retried && sent.storedAt < floor.askedAt && sent.dueMillis == 0) {
+    // Who was given up and has not heard of a reset may begin what it has in hand.
+    boolean unaware = nowMillis - group.shakenMillis < PAUSE_MILLIS_MAX;
+    if (!floor.earliest
+        && !retried
+        && !unaware
+        && sent.storedAt < floor.askedAt
+        && sent.dueMillis == 0) {
       fault(Promise.FROM_LATEST, who + ", which was there before");
     }
     boolean byKey = kind.order() == Order.KEY;
