@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -20,11 +21,13 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.exceptions.ServerNotReadyException;
 import org.apache.ratis.server.RaftServer;
+import org.apache.ratis.server.impl.QuietListener;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.thirdparty.com.google.protobuf.ByteString;
@@ -63,6 +66,9 @@ import org.slf4j.LoggerFactory;
  * the group. One that comes in the middle of it makes the engine a follower twice, and the start
  * fails.
  *
+ * <p>Who follows without a vote ends the thread that would look for a leader before it hears of
+ * other voters: see {@link QuietListener}.
+ *
  * <p>A follower without room on its disk takes nothing: each request with entries counts as a
  * heartbeat, so that it goes on knowing its leader, and is refused, so that the leader sends it
  * again. When there is room, the follower catches up as any that was away.
@@ -71,6 +77,13 @@ final class SerialAppends implements InvocationHandler {
   private static final Logger LOG = LoggerFactory.getLogger(SerialAppends.class);
   private static final String APPEND = "appendEntriesAsync";
   private static final String SNAPSHOT = "installSnapshot";
+
+  private static final Executor ON_A_THREAD =
+      task -> {
+        Thread thread = new Thread(task, "log-entries");
+        thread.setDaemon(true);
+        thread.start();
+      };
 
   /** How long the reminder of a snapshot waits for entries that are being written. */
   private static final long SNAPSHOT_WAIT_MILLIS_MAX = 2_000;
@@ -248,6 +261,20 @@ final class SerialAppends implements InvocationHandler {
       if (division(request.getServerRequest()) != queue.division) {
         throw new ServerNotReadyException("the log group was opened again: send the entries again");
       }
+      CompletableFuture<Void> ready =
+          request.getEntriesList().stream().anyMatch(LogEntryProto::hasConfigurationEntry)
+              ? QuietListener.of(queue.division)
+              : CompletableFuture.completedFuture(null);
+      // The thread that ends was interrupted: it must not write the entries itself.
+      ready.thenRunAsync(() -> write(request, mine), ready.isDone() ? Runnable::run : ON_A_THREAD);
+    } catch (Exception e) {
+      mine.completeExceptionally(e);
+    }
+  }
+
+  private void write(
+      AppendEntriesRequestProto request, CompletableFuture<AppendEntriesReplyProto> mine) {
+    try {
       server
           .appendEntriesAsync(request)
           .whenComplete(

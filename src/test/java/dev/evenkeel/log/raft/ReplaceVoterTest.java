@@ -3,6 +3,11 @@ package dev.evenkeel.log.raft;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.Appender;
+import ch.qos.logback.core.UnsynchronizedAppenderBase;
 import dev.evenkeel.log.LogGroup;
 import dev.evenkeel.log.LogSettings;
 import dev.evenkeel.log.LogStartException;
@@ -17,6 +22,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -28,6 +34,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.function.Executable;
 import org.junit.jupiter.api.io.TempDir;
+import org.slf4j.LoggerFactory;
 
 /** Three nodes form together, one loses its directory, and an empty one takes its place. */
 class ReplaceVoterTest {
@@ -149,6 +156,58 @@ class ReplaceVoterTest {
         .until(() -> group.division() != division && group.hearsLeader());
   }
 
+  /**
+   * The engine waits for the end of a thread when it hears of the vote, with the lock of the log
+   * group. The thread may be waiting for this lock, so it must have ended before.
+   */
+  @Test
+  void whoHearsOfItsVoteDoesNotLookForALeader() throws Exception {
+    String guest = startWithoutAVote();
+    String voter = lines.of(guest).info.voter();
+    RaftLogGroup follower = nodes.get(guest).log("meta");
+    String member = follower.division().getMemberId().toString();
+    List<Thread> looking = new ArrayList<>();
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(() -> looking.addAll(threads(member + "-FollowerState")));
+    List<Boolean> looks = new CopyOnWriteArrayList<>();
+    Logger log = (Logger) LoggerFactory.getLogger(RaftServer.Division.class);
+    Appender<ILoggingEvent> watch =
+        new UnsynchronizedAppenderBase<>() {
+          @Override
+          protected void append(ILoggingEvent event) {
+            boolean hears = event.getFormattedMessage().startsWith(member + ": set configuration");
+            if (hears && follower.division().getInfo().isListener()) {
+              // Its last step completes the future that the request waits for.
+              looks.add(looking.stream().anyMatch(thread -> isAt(thread, "runImpl")));
+            }
+          }
+        };
+    watch.start();
+    Level before = log.getLevel();
+    log.setLevel(Level.INFO);
+    log.addAppender(watch);
+    try {
+      change("meta", group -> group.addVoter(voter));
+      await().atMost(TestNode.PATIENCE).until(() -> follower.voters().contains(voter));
+      await().atMost(TestNode.PATIENCE).until(follower::hearsLeader);
+      assertThat(looks).isNotEmpty().containsOnly(false);
+    } finally {
+      log.detachAppender(watch);
+      log.setLevel(before);
+    }
+  }
+
+  private static List<Thread> threads(String name) {
+    return Thread.getAllStackTraces().keySet().stream()
+        .filter(thread -> thread.getName().equals(name))
+        .toList();
+  }
+
+  private static boolean isAt(Thread thread, String method) {
+    return Stream.of(thread.getStackTrace()).anyMatch(at -> at.getMethodName().equals(method));
+  }
+
   private static boolean waitsForLock(String method) {
     return Thread.getAllStackTraces().entrySet().stream()
         .filter(each -> each.getKey().getState() == Thread.State.BLOCKED)
@@ -158,8 +217,8 @@ class ReplaceVoterTest {
                     .anyMatch(frame -> frame.getMethodName().startsWith(method)));
   }
 
-  @Test
-  void whoFollowsWithoutAVoteStandsForNoElectionAndMayGetAVoteLater() throws Exception {
+  /** An empty node takes the place of one: in meta it follows without a vote. */
+  private String startWithoutAVote() throws Exception {
     String guest =
         nodes.keySet().stream().filter(id -> !id.equals(leader("d0"))).findFirst().orElseThrow();
     lines.cut(guest);
@@ -182,7 +241,15 @@ class ReplaceVoterTest {
     // As if the change was lost and repeated.
     change("meta", group -> group.addListener(voter));
     change("d0", group -> group.addVoter(voter));
-    LogGroup follows = started(empty).node.meta();
+    started(empty);
+    return guest;
+  }
+
+  @Test
+  void whoFollowsWithoutAVoteStandsForNoElectionAndMayGetAVoteLater() throws Exception {
+    String guest = startWithoutAVote();
+    String voter = lines.of(guest).info.voter();
+    LogGroup follows = nodes.get(guest).node.meta();
     assertThat(follows.voters()).hasSize(2).doesNotContain(voter);
     assertThat(follows.listeners()).containsExactly(voter);
     await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() != null);
