@@ -726,17 +726,6 @@ final class Users {
           && of(group).size() > 1
           && model.kills(group, delivery.member(), id)) {
         log.add(delivery.member() + " of " + group + " dies of " + model.sent(id));
-        System.out.println(
-            "DBG "
-                + java.time.LocalTime.now()
-                + " "
-                + group.name
-                + " dies "
-                + delivery.member()
-                + " "
-                + model.sent(id)
-                + " attempt "
-                + delivery.attempt());
         deaths.put(id, new Death(group, delivery, id, model.begun(group, id)));
       }
       return well;
@@ -755,15 +744,6 @@ final class Users {
       Member it = whoDies(death);
       if (it != null && owns(death)) {
         model.dies(death.group, it.name, death.id);
-        System.out.println(
-            "DBG "
-                + java.time.LocalTime.now()
-                + " "
-                + death.group.name
-                + " gives up "
-                + it.name
-                + " "
-                + model.sent(death.id));
         expire(it);
       }
       return null;

@@ -56,32 +56,6 @@ public record LeaseDecider(DataTables tables, Store store) {
           lease.groupTerm());
     }
     if (level >= FeatureLevel.CRASHES) {
-      if (lease.crashes() != null || isDeath(lease, command))
-        System.out.println(
-            "DBG "
-                + java.time.LocalTime.now()
-                + " "
-                + lease.group()
-                + " "
-                + lease.shard()
-                + " from "
-                + lease.owner()
-                + " to "
-                + command.owner()
-                + " committed "
-                + lease.committed()
-                + " drain "
-                + lease.drain()
-                + " death "
-                + isDeath(lease, command)
-                + " first "
-                + firstRetry(lease)
-                + " crashes "
-                + lease.crashes()
-                + " -> "
-                + (isDeath(lease, command)
-                    ? lease.died(shard(command.shard()).end(), firstRetry(lease)).crashes()
-                    : "as it was"));
       // What the former owner has begun is over in any case.
       lease =
           isDeath(lease, command)
