@@ -27,6 +27,9 @@ public final class UserModel {
   /** Due times are rounded up to steps of so many milliseconds. */
   private static final long DUE_STEP_MILLIS = 10;
 
+  /** Each death takes seconds: so a run has two messages at most that kill. */
+  private static final int DEADLY_BELOW = 302;
+
   /** A message that kills members is not given to more of them. */
   private static final int DEATHS_MAX = Kind.CRASHES_MAX + 4;
 
@@ -123,7 +126,7 @@ public final class UserModel {
       this.way = way;
       poison = id % 17 == 11;
       flaky = id % 13 == 5;
-      deadly = id % 151 == 23;
+      deadly = id % 151 == 23 && id < DEADLY_BELOW;
       this.dueMillis = dueMillis;
       this.askedAt = askedAt;
     }
