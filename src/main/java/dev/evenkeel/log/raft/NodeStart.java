@@ -237,7 +237,7 @@ final class NodeStart {
             node::isStarting,
             new SerialAppends.Copies() {
               @Override
-              public TermIndex firstOfFormer(RaftGroupId group, ByteString leader) {
+              public TermIndex firstOfCopied(RaftGroupId group, ByteString leader) {
                 return node.group(group).adapter().install().notTakenOver(leader);
               }
 

@@ -58,9 +58,9 @@ import org.slf4j.LoggerFactory;
  * entry 0, too, which may be a former leader's. And a snapshot is not taken over while entries are
  * being written: the engine would drop the writes, and nobody would hear of them again.
  *
- * <p>A snapshot that was copied from a former leader is taken over before the request of another
- * one. The engine does that only when a leader reminds it of the snapshot; it takes no entries
- * until then, and the new leader need not know of any snapshot.
+ * <p>A snapshot that was copied is taken over before the next request. The engine does that only
+ * when a leader reminds it of the snapshot; it takes no entries until then. A new leader need not
+ * know of any snapshot, and this one goes on with entries if the follower has more than it lacks.
  *
  * <p>While the engine starts a log group, requests of others are refused, as they are before it has
  * the group. One that comes in the middle of it makes the engine a follower twice, and the start
@@ -111,11 +111,12 @@ final class SerialAppends implements InvocationHandler {
   /** What this node's copies of log groups are good for. */
   interface Copies {
     /**
-     * The entry that the former leader named when it told of the snapshot; null: there is none.
+     * The entry that a leader named when it told of the snapshot that is here and was not taken
+     * over; null: there is none.
      *
      * @param leader the voter that leads now
      */
-    TermIndex firstOfFormer(RaftGroupId group, ByteString leader);
+    TermIndex firstOfCopied(RaftGroupId group, ByteString leader);
 
     /** Called before entries of a log group that are on the disk are acknowledged. */
     default void acknowledges(RaftGroupId group) throws IOException {}
@@ -175,9 +176,9 @@ final class SerialAppends implements InvocationHandler {
     }
   }
 
-  /** Takes the snapshot of a former leader over, as if the leader had told of it. */
+  /** Takes a snapshot over that is here, as if the leader had told of it. */
   private void takeCopied(RaftRpcRequestProto request, long leaderTerm) {
-    TermIndex first = copies.firstOfFormer(groupOf(request), request.getRequestorId());
+    TermIndex first = copies.firstOfCopied(groupOf(request), request.getRequestorId());
     if (first == null) {
       return;
     }
@@ -191,7 +192,7 @@ final class SerialAppends implements InvocationHandler {
                       .setFirstAvailableTermIndex(first.toProto()))
               .build());
     } catch (IOException | RuntimeException e) {
-      LOG.info("a snapshot of a former leader is not taken over yet: {}", e.toString());
+      LOG.info("a snapshot that is here is not taken over yet: {}", e.toString());
     }
   }
 

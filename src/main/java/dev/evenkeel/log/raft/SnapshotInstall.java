@@ -24,12 +24,17 @@ import org.slf4j.LoggerFactory;
  *
  * <p>The engine asks for a snapshot once, by {@link #notifyInstallSnapshotFromLeader}, and takes no
  * entries until the answer. It hears of the answer only when the leader reminds the follower, and
- * ten times in a second the leader does. So there are two cases to close when the leader changes:
+ * ten times in a second the leader does. So there are three cases to close:
  *
  * <pre>
- * the snapshot is still coming    the answer fails. The new leader may have the entries; if not, the
+ * the leader changes while the
+ * snapshot is still coming        the answer fails. The new leader may have the entries; if not, the
  *                                 engine asks again, and the transfer goes on with the new leader
- * it is here, and not taken over  the new leader may never remind: {@link SerialAppends} does
+ * it changes when it is here      the new leader may never remind: {@link SerialAppends} does
+ * the follower's log ends with
+ * entries that were never
+ * committed                       it names their end whenever it refuses entries, so the leader goes
+ *                                 on from there, and reminds no more: {@link SerialAppends} does
  * </pre>
  */
 final class SnapshotInstall implements StateMachine.FollowerEventApi, AutoCloseable {
@@ -55,6 +60,7 @@ final class SnapshotInstall implements StateMachine.FollowerEventApi, AutoClosea
     final CompletableFuture<TermIndex> answer = new CompletableFuture<>();
     Future<?> task;
     boolean here;
+    boolean found;
 
     Install(ByteString leader, TermIndex first) {
       this.leader = leader;
@@ -104,6 +110,7 @@ final class SnapshotInstall implements StateMachine.FollowerEventApi, AutoClosea
       synchronized (this) {
         if (current == install) {
           install.here = true;
+          install.found = position != null;
           install.answer.complete(position);
         }
       }
@@ -137,11 +144,15 @@ final class SnapshotInstall implements StateMachine.FollowerEventApi, AutoClosea
   }
 
   /**
-   * The first entry of the log of a former leader whose snapshot is here and was not taken over, or
-   * null. The engine takes it over at a notification that names this entry.
+   * The first entry of the log of the leader that was asked and has answered, or null if the answer
+   * was taken over. The engine takes it over at a notification that names this entry. If there is
+   * no snapshot, a leader that reminds is to hear that.
+   *
+   * @param leader the voter that leads now
    */
   synchronized TermIndex notTakenOver(ByteString leader) {
-    return current != null && current.here && !current.leader.equals(leader) ? current.first : null;
+    boolean answered = current != null && current.here;
+    return answered && (current.found || !current.leader.equals(leader)) ? current.first : null;
   }
 
   /** The engine has told the leader that there is no snapshot. */

@@ -6,7 +6,10 @@ import static org.awaitility.Awaitility.await;
 import dev.evenkeel.log.SnapshotManifest;
 import dev.evenkeel.log.SnapshotSource;
 import dev.evenkeel.protocol.files.ByteRate;
+import java.io.IOException;
 import java.nio.ByteBuffer;
+import java.nio.file.Path;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.ratis.proto.RaftProtos.FollowerInfoProto;
 import org.apache.ratis.proto.RaftProtos.RaftPeerProto;
@@ -16,6 +19,7 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.server.protocol.TermIndex;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 /** What the engine is answered when it asks for a snapshot, and what becomes of the answer. */
 class SnapshotAnswersTest {
@@ -23,6 +27,7 @@ class SnapshotAnswersTest {
   private static final RaftPeerId B = RaftPeerId.valueOf("b@1");
   private static final TermIndex FIRST = TermIndex.valueOf(1, 0);
 
+  @TempDir Path temp;
   private final CompletableFuture<SnapshotManifest> newest = new CompletableFuture<>();
   private String asked;
   private final SnapshotSource source =
@@ -37,11 +42,12 @@ class SnapshotAnswersTest {
           throw new AssertionError(chunk);
         }
       };
+  private final SnapshotFiles files = new SnapshotFiles(System::nanoTime);
   private final ByteRate pace = new ByteRate(1 << 20);
   private final SnapshotInstall install =
       new SnapshotInstall(
           "d0",
-          new SnapshotFiles(System::nanoTime),
+          files,
           new SnapshotPull("d0", pace, new SnapshotChecksums(pace), () -> null),
           node -> {
             asked = node;
@@ -91,6 +97,20 @@ class SnapshotAnswersTest {
     assertThat(install.notTakenOver(B.toByteString())).isEqualTo(FIRST);
     install.unavailable();
     assertThat(install.notTakenOver(B.toByteString())).isNull();
+  }
+
+  /** It may remind no more: see {@link SnapshotInstall}. */
+  @Test
+  void aSnapshotThatTheEngineHasNotHeardOfIsRememberedForItsLeader() throws IOException {
+    SnapshotFilesTest.open(files, temp);
+    CompletableFuture<TermIndex> answer = ask();
+    assertThat(install.notTakenOver(A.toByteString())).isNull();
+    newest.complete(new SnapshotManifest(1, 5, List.of()));
+    await().atMost(TestNode.PATIENCE).until(answer::isDone);
+    assertThat(answer).isCompletedWithValue(TermIndex.valueOf(1, 5));
+    assertThat(install.notTakenOver(A.toByteString())).isEqualTo(FIRST);
+    install.takeOver();
+    assertThat(install.notTakenOver(A.toByteString())).isNull();
   }
 
   @Test

@@ -35,10 +35,11 @@ class SnapshotFilesTest {
 
   @BeforeEach
   void open() throws IOException {
-    open(files);
+    open(files, temp);
   }
 
-  private void open(SnapshotFiles files) throws IOException {
+  /** As the engine opens them, in this directory. */
+  static void open(SnapshotFiles files, Path temp) throws IOException {
     RaftStorageDirectory directory =
         proxy(RaftStorageDirectory.class, name -> temp.resolve(name).toFile());
     files.init(proxy(RaftStorage.class, name -> directory));
@@ -99,7 +100,7 @@ class SnapshotFilesTest {
       DurableFiles.deleteTree(each.directory());
     }
     SnapshotFiles next = new SnapshotFiles(now::get);
-    open(next);
+    open(next, temp);
     TermIndex older = TermIndex.valueOf(1, 1);
     next.publish(older, next.stage(older));
     now.addAndGet(SnapshotFiles.HELD_NANOS + 1);
