@@ -351,8 +351,8 @@ enum PlantedFault {
   BROADCAST_BEGINS_LATE_IN_NEW_SHARDS(
       "client/internal/broadcast/BroadcastPositions.java",
       new Focus(Set.of(Step.RESHARD), kind -> kind.mode() == Mode.BROADCAST && !kind.earliest()),
-      "StartAt at = entry == null ? start : StartAt.EARLIEST;",
-      "StartAt at = start;",
+      "            : EARLIEST;",
+      "            : start;",
       Promise.NOTHING_IS_LOST),
 
   /** A message that a member had in hand when it died goes to nobody. */
