@@ -103,8 +103,8 @@ public final class SerialRpc implements RpcType {
    *
    * <p>If the leader's log begins right behind the snapshot of a follower, the engine would ask
    * that one for ever to install a snapshot, and send it no entry: the leader lacks the entry
-   * before, and the follower answers that it has the snapshot. So this one sends entries once it
-   * has answered.
+   * before, and the follower answers that it has the snapshot. So this one also sends entries once
+   * it has answered.
    */
   private static final class WatchedAppender extends GrpcLogAppender {
     /** Much less than it takes a follower to miss its leader. */
@@ -122,6 +122,9 @@ public final class SerialRpc implements RpcType {
 
     // On the thread of this appender only.
     private long lookedNanos = System.nanoTime();
+
+    /** Whether a follower that has the snapshot before the leader's log is asked now. */
+    private boolean asks = true;
 
     WatchedAppender(
         RaftServer.Division server,
@@ -164,7 +167,9 @@ public final class SerialRpc implements RpcType {
           follower.hasAttemptedToInstallSnapshot()
               && follower.getNextIndex() == follower.getSnapshotIndex() + 1
               && follower.getNextIndex() == getRaftLog().getStartIndex();
-      return !hasTheOneBefore && super.shouldInstallSnapshot(hasSnapshot);
+      // In turn: it may have lost its snapshot since it has answered.
+      asks = hasTheOneBefore && !asks;
+      return (asks || !hasTheOneBefore) && super.shouldInstallSnapshot(hasSnapshot);
     }
 
     @Override
