@@ -188,6 +188,11 @@ final class ManyNodes implements Place {
   // ---- Faults
 
   @Override
+  public boolean expiresAtOnce() {
+    return false;
+  }
+
+  @Override
   public synchronized boolean fault(Step step, int a, int b) {
     String node = names().get(a % names().size());
     shocks.incrementAndGet();

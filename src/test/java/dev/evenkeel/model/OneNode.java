@@ -74,6 +74,11 @@ final class OneNode implements Place {
   }
 
   @Override
+  public boolean expiresAtOnce() {
+    return true;
+  }
+
+  @Override
   public void awaitReady() {
     for (EvenkeelClient each : List.of(client(0), client(1))) {
       Awaitility.await("a client is connected again")

@@ -37,6 +37,12 @@ public interface Place extends AutoCloseable {
    */
   boolean expire(String group, String member, Consumer<CountDownLatch> standsStill);
 
+  /**
+   * Whether a member counts as dead at once. Where it stands still for that, others may ask for its
+   * shards before, and then it has not died of a message.
+   */
+  boolean expiresAtOnce();
+
   /** Waits until every connection can be used. */
   void awaitReady();
 

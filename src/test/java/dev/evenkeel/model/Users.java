@@ -723,6 +723,7 @@ final class Users {
       // The death of a lone member looks as if it had been away: its shards stay its own.
       if (well != null
           && focus.has(Step.EXPIRE)
+          && place.expiresAtOnce()
           && of(group).size() > 1
           && model.kills(group, delivery.member(), id)) {
         log.add(delivery.member() + " of " + group + " dies of " + model.sent(id));
