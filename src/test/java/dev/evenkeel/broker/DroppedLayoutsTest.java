@@ -146,15 +146,7 @@ class DroppedLayoutsTest {
     spool(first, 0, 100);
     await(first.close());
     reshardAndDrop(3);
-    link.back();
-    link.appendsMax = link.appends.get() + 8;
-    SpoolingProducer second = spool();
-    await().until(() -> link.holds && second.status().pendingMessages() < 100);
-    reshardAndDrop(5);
-    link.back();
-    await(second.flush());
-    await(second.close());
-    assertAllOnceAndInOrder(100);
+    assertSentWhileTheyAreDropped(8, 99);
   }
 
   /** Those behind them were made for shards that were open then. */
@@ -167,14 +159,23 @@ class DroppedLayoutsTest {
     await(cluster.refresh());
     spool(first, 50, 100);
     await(first.close());
+    assertSentWhileTheyAreDropped(2, 100);
+  }
+
+  /**
+   * The next program sends the hundred of the spool; after so many appends, more shards go.
+   *
+   * @param pendingMax so many are still to be acknowledged then
+   */
+  private void assertSentWhileTheyAreDropped(int appends, int pendingMax) throws Exception {
     link.back();
-    link.appendsMax = link.appends.get() + 2;
-    SpoolingProducer second = spool();
-    await().until(() -> link.holds);
+    link.appendsMax = link.appends.get() + appends;
+    SpoolingProducer next = spool();
+    await().until(() -> link.holds && next.status().pendingMessages() <= pendingMax);
     reshardAndDrop(5);
     link.back();
-    await(second.flush());
-    await(second.close());
+    await(next.flush());
+    await(next.close());
     assertAllOnceAndInOrder(100);
   }
 

@@ -158,7 +158,7 @@ class SnapshotInstallTest {
     await()
         .atMost(TestNode.PATIENCE)
         .until(() -> applied(away) == applied(leader) && applied(away) >= appends.lastIndex());
-    long end = nodes.get(away).d0().snapshot().get(10, TimeUnit.SECONDS);
+    long end = nodes.get(away).d0().snapshot().get(TestNode.PATIENCE.toSeconds(), TimeUnit.SECONDS);
     nodes.remove(away).close();
     // With the next term, another file of the log begins.
     nodes.remove(leader).close();
