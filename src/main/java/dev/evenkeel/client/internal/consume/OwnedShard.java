@@ -374,7 +374,7 @@ public final class OwnedShard {
   void attached(long offset, long emptyStateOffset, long now) {
     messages.begin(offset);
     care.begin(takeover.leaseCommitted());
-    if (care.applies(offset)) {
+    if (care.applies()) {
       String deaths = ": " + care.crashes().count() + " owners died without progress, ";
       log.warn(deaths + "so its messages are handled one by one for a while");
     }
@@ -443,7 +443,7 @@ public final class OwnedShard {
 
   /** Whether messages are handed out one by one, because owners died. */
   boolean isCareful() {
-    return window() != null && care.applies(window().committed());
+    return window() != null && care.applies();
   }
 
   /** Handlers that run, and messages whose outputs are under way. */
@@ -511,14 +511,16 @@ public final class OwnedShard {
 
   /** The log has taken a commit. */
   public void committed(long offset) {
+    boolean careful = isCareful();
     commits.taken(offset);
+    care.committed(offset);
     if (state.over()) {
       return;
     }
     if (environment.atMostOnce) {
       messages.startableTo(offset);
     }
-    if (environment.atMostOnce || isCareful()) {
+    if (environment.atMostOnce || careful) {
       host.ready(this);
     }
   }

@@ -21,6 +21,9 @@ final class ShardCare {
   /** Messages below were consumed by former owners, and build up the state again. */
   private long repeatedTo;
 
+  /** What the log knows to be consumed. */
+  private long committed;
+
   ShardCare(Environment environment, Crashes crashes) {
     this.environment = environment;
     this.crashes = environment.atMostOnce ? null : crashes;
@@ -39,20 +42,27 @@ final class ShardCare {
    */
   void begin(long consumedTo) {
     repeatedTo = consumedTo;
+    committed = consumedTo;
   }
 
-  /** Whether messages are handed out one by one. */
-  boolean applies(long committed) {
+  /** The log has taken a commit. */
+  void committed(long offset) {
+    committed = Math.max(committed, offset);
+  }
+
+  /**
+   * Whether messages are handed out one by one. That ends when the log knows of enough progress: as
+   * long as it does not, it counts a death only for a message that it knows to have begun.
+   */
+  boolean applies() {
     return crashes != null && !leftToHandler && crashes.careful() && committed < crashes.until();
   }
 
   /**
    * Marks a message that is about to be handed out with the deaths during which it was, and with
    * whether it begins with care.
-   *
-   * @param committed how far the shard is
    */
-  void mark(Task task, long committed) {
+  void mark(Task task) {
     if (crashes == null || leftToHandler) {
       return;
     }
@@ -65,7 +75,7 @@ final class ShardCare {
       }
     }
     boolean repeats = !task.retry && task.offset < repeatedTo;
-    task.careful = applies(committed) && !repeats && task.hopeless == null;
+    task.careful = applies() && !repeats && task.hopeless == null;
     task.alone |= task.careful;
   }
 }

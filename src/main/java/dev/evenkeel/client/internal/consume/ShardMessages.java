@@ -313,7 +313,7 @@ final class ShardMessages {
     if (givenBack && !withRetries || !retries.known()) {
       return null;
     }
-    boolean waits = care.applies(window.committed()) && !idle.getAsBoolean();
+    boolean waits = care.applies() && !idle.getAsBoolean();
     // While the breaker is open, what has failed must not keep it open: others are tried first.
     Task task = environment.breaker.open() && !waits ? nextOfQueues(now) : null;
     if (task == null && withRetries && !waits) {
@@ -328,7 +328,7 @@ final class ShardMessages {
     if (task == null) {
       return null;
     }
-    care.mark(task, window.committed());
+    care.mark(task);
     if (waits && task.careful) {
       task.detach();
       due.add(task);

@@ -68,9 +68,8 @@ class CareTest extends CoreBench {
       Task task = nextAlone(shard, offset);
       assertThat(task.delivery("m").attempt()).isEqualTo(offset == 5 ? 3 : 1);
       core.finished(task, now);
-      if (offset < 7) {
-        commitOf(offset + 1);
-      }
+      // Also behind the last one: a death before the log knows of it would count for nobody.
+      commitOf(offset + 1);
     }
     next(8);
     next(9);
@@ -204,6 +203,7 @@ class CareTest extends CoreBench {
     Crashes crashes = new Crashes(5, 2, 6, -1);
     OwnedShard shard = runAfter(crashes, 5);
     core.finished(nextAlone(shard, 5), now);
+    commitOf(6);
     List<Task> running = List.of(next(6), next(7));
     ownAnother(crashes);
     while (core.next(now) != null) {
