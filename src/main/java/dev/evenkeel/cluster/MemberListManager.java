@@ -67,7 +67,9 @@ final class MemberListManager extends HazelcastClusterManager {
 
   private final Object looked = new Object();
   private Vertx vertx;
-  private NetClient knocking;
+
+  /** Null after the end. */
+  private volatile NetClient knocking;
 
   /** Without TLS: Vert.x makes the instance. */
   MemberListManager(Config config, NodeAddresses addresses) {
@@ -105,6 +107,20 @@ final class MemberListManager extends HazelcastClusterManager {
     super.init(vertx);
     this.vertx = vertx;
     knocking = vertx.createNetClient(new NetClientOptions().setConnectTimeout(CONNECT_MILLIS_MAX));
+  }
+
+  /**
+   * The client is closed and forgotten: a client that somebody still holds keeps Vert.x and
+   * everything of it in the memory, for the day when the client itself is collected.
+   */
+  @Override
+  public void leave(Completable<Void> promise) {
+    NetClient client = knocking;
+    knocking = null;
+    if (client != null) {
+      client.close();
+    }
+    super.leave(promise);
   }
 
   /** Call it once, when Vert.x has started. */
@@ -181,7 +197,12 @@ final class MemberListManager extends HazelcastClusterManager {
   }
 
   private Future<NodeInfo> knock(NodeInfo info) {
-    return knocking
+    NetClient client = knocking;
+    if (client == null) {
+      return Future.failedFuture(
+          new ReplyException(ReplyFailure.NO_HANDLERS, "this node has left the cluster"));
+    }
+    return client
         .connect(info.port(), info.host())
         .compose(socket -> socket.close().otherwiseEmpty().map(info))
         .recover(
