@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Steps in their order. */
 public record Sequence(List<Op> ops) {
@@ -21,8 +22,12 @@ public record Sequence(List<Op> ops) {
    */
   private static final int CALM_OF = 4;
 
+  /** Many groups: so that rare settings meet, too. */
   private static final List<Step> BEGINNING =
-      List.of(Step.CREATE_TOPIC, Step.CREATE_TOPIC, Step.JOIN, Step.JOIN, Step.JOIN, Step.JOIN);
+      Stream.concat(
+              Stream.of(Step.CREATE_TOPIC, Step.CREATE_TOPIC),
+              Stream.generate(() -> Step.JOIN).limit(6))
+          .toList();
 
   private static final List<Step> FEW = List.of(Step.CREATE_TOPIC, Step.JOIN);
 

@@ -194,25 +194,11 @@ public final class UserModel {
 
     private int failures;
 
-    /** How many members it has killed. */
-    private int deaths;
-
-    /** Who is given up since it has begun it, and says nothing; null: nobody. */
-    private String dying;
-
     /** Somebody put it back, or dropped it, as a dead letter. */
     private boolean letterTouched;
 
     /** Where what was published for it is. */
     private final Set<String> outputs = new HashSet<>();
-
-    /** When the last member died of it. */
-    private long diedAt;
-
-    private void forgetDeaths() {
-      deaths = 0;
-      dying = null;
-    }
   }
 
   /** What an owner holds as the state of a shard: numbers of messages. */
@@ -234,11 +220,9 @@ public final class UserModel {
     private final Map<String, Bucket> buckets = new HashMap<>();
     private final Map<Shard, Owner> owners = new HashMap<>();
 
-    /** When a message of a shard was last over that had not been before. */
-    private final Map<Shard, Long> progressed = new HashMap<>();
-
     private final Map<Shard, Long> committed = new HashMap<>();
     private final Levels levels = new Levels();
+    private final Deaths deaths = new Deaths();
 
     /**
      * What was overtaken, and how: members have died, perhaps of it, so it may be a dead letter.
@@ -536,15 +520,9 @@ public final class UserModel {
     if (floor == null || work.doneAt > floor.askedAt) {
       return false;
     }
-    if (work.dying != null && !work.dying.equals(member)) {
-      // The deaths before the group made progress may have had another reason.
-      boolean progress = group.progressed.getOrDefault(shardOf(sent), -1L) > work.diedAt;
-      work.deaths = progress ? 1 : work.deaths + 1;
-    }
-    work.dying = null;
-    work.diedAt = moment();
-    if (work.deaths >= DEATHS_MAX) {
-      fault(Promise.DEADLY, group + " got " + sent + " after " + work.deaths + " deaths");
+    int deaths = group.deaths.begins(sent, shardOf(sent), member, moment());
+    if (deaths >= DEATHS_MAX) {
+      fault(Promise.DEADLY, group + " got " + sent + " after " + deaths + " deaths");
       return false;
     }
     group.shaken = true;
@@ -557,16 +535,17 @@ public final class UserModel {
    * with its shards, as if it had been away.
    */
   public synchronized void dies(Group group, String member, int id) {
-    Work work = group.works.get(byId.get(id));
+    Sent sent = byId.get(id);
+    Work work = group.works.get(sent);
     if (work != null && work.running > 0) {
-      work.dying = member;
+      group.deaths.dies(sent, member);
     }
   }
 
   /** Members may have lost what they had: deaths are held against a message anew. */
   public synchronized void restarted(Group group, long nowMillis) {
     shake(group, nowMillis);
-    group.works.values().forEach(Work::forgetDeaths);
+    group.deaths.forget();
   }
 
   /** How many handlers of the group have begun the message. */
@@ -751,10 +730,7 @@ public final class UserModel {
       return;
     }
     work.running--;
-    if (member.equals(work.dying)) {
-      // It still had its shard: that was a failure like others, and no death.
-      work.forgetDeaths();
-    }
+    group.deaths.ends(byId.get(id), member);
     work.well |= well;
     if (!well) {
       work.failures++;
@@ -767,7 +743,7 @@ public final class UserModel {
     }
     if (well || !group.kind.triesAgain()) {
       if (work.doneAt < 0) {
-        group.progressed.put(shardOf(byId.get(id)), moment());
+        group.deaths.progresses(shardOf(byId.get(id)), moment());
       }
       work.doneAt = moment();
     }

@@ -16,17 +16,14 @@ import dev.evenkeel.model.UserModel.Topic;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.Refusal;
-import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
-import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -38,9 +35,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import java.util.function.IntFunction;
 import java.util.function.Predicate;
@@ -53,9 +48,6 @@ import java.util.stream.Stream;
  * what users do with them. What is answered and handled goes to the {@link UserModel}.
  */
 final class Users {
-  /** Every answer comes within this time, unless another one is promised. */
-  private static final Duration ANSWER_MAX = Duration.ofSeconds(35);
-
   /** Consumers begin to read a topic within this time, or say that the cluster does not answer. */
   private static final Duration BEGIN_MAX = Duration.ofSeconds(65);
 
@@ -65,16 +57,11 @@ final class Users {
   /** Members leave within this time: it is longer than they may wait for handlers. */
   private static final Duration LEAVE_MAX = Duration.ofSeconds(60);
 
-  /** What may be answered at any time: try again. */
-  private static final Set<Refusal> PASSING =
-      EnumSet.of(
-          Refusal.UNAVAILABLE, Refusal.NOT_LEADER, Refusal.INDETERMINATE, Refusal.OVERLOADED);
-
   /** The log tells who takes longer to leave. */
   private static final long SLOW_SECONDS = 5;
 
   private static final int TOPICS_MAX = 3;
-  private static final int GROUPS_MAX = 5;
+  private static final int GROUPS_MAX = 7;
   private static final int MEMBERS_MAX = 3;
   private static final long HANG_MILLIS = 1_500;
 
@@ -122,6 +109,8 @@ final class Users {
   private final String run;
   private final HttpUser http;
   private final Sender sender;
+  private final Answers answers;
+  private final Shown shown;
   private final Map<String, Topic> topics = new LinkedHashMap<>();
 
   /** Names of topics that are gone. */
@@ -164,6 +153,8 @@ final class Users {
     int shocks = place.shocks();
     calmSince = shocks % 2 == 0 ? shocks : -1;
     http = new HttpUser(place::http, lane, model);
+    answers = new Answers(model, log);
+    shown = new Shown(model, answers, this::admin, topics, deleted);
     sender = new Sender(model, log, this::client, place::shocks, http, directory);
   }
 
@@ -235,56 +226,6 @@ final class Users {
     return place.client(number(which));
   }
 
-  /**
-   * Waits for the answer; null if it was refused for one of these reasons, or for a passing one.
-   * Every other refusal is a fault.
-   */
-  private <T> T ask(String what, Future<T> asked, Refusal... expected) {
-    return ask(what, ANSWER_MAX, asked, expected);
-  }
-
-  private <T> T ask(String what, Duration most, Future<T> asked, Refusal... expected) {
-    log.add(what);
-    return answer(what, most, asked, expected);
-  }
-
-  private <T> T answer(String what, Duration most, Future<T> asked, Refusal... expected) {
-    try {
-      return asked
-          .toCompletionStage()
-          .toCompletableFuture()
-          .get(most.toMillis(), TimeUnit.MILLISECONDS);
-    } catch (ExecutionException e) {
-      log.add("  refused: " + e.getCause());
-      if (!passes(e.getCause(), expected)) {
-        model.fault(Promise.ANSWERS, what + ": " + e.getCause());
-      }
-      return null;
-    } catch (TimeoutException e) {
-      model.fault(Promise.ANSWERS, what + ": no answer within " + most);
-      return null;
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IllegalStateException(e);
-    }
-  }
-
-  /** Whether it is a refusal for one of these reasons, or a passing one, or nobody answered. */
-  private static boolean passes(Throwable why, Refusal... expected) {
-    Refusal refusal = RefusedException.of(why).refusal();
-    boolean answer = why instanceof RefusedException || why instanceof IOException;
-    return answer && (PASSING.contains(refusal) || List.of(expected).contains(refusal));
-  }
-
-  /** As {@link #ask}, for what has no result: whether it was done. */
-  private boolean done(String what, Future<?> asked, Refusal... expected) {
-    return done(what, ANSWER_MAX, asked, expected);
-  }
-
-  private boolean done(String what, Duration most, Future<?> asked, Refusal... expected) {
-    return ask(what, most, asked.map(nothing -> true), expected) != null;
-  }
-
   private Topic topic(int which) {
     return any(List.copyOf(topics.values()), which);
   }
@@ -300,10 +241,6 @@ final class Users {
         which);
   }
 
-  private static String realName(Group group) {
-    return group.name.contains("/") ? group.name.substring(0, group.name.indexOf('/')) : group.name;
-  }
-
   // ---- Topics
 
   private boolean createTopic(int shards, int settings) {
@@ -316,7 +253,7 @@ final class Users {
     set(topic, settings, which % 6);
     int count = 1 + shards % 4;
     long asked = model.moment();
-    if (ask(
+    if (answers.ask(
             "create " + name + " " + count + " " + settings.toJson(),
             admin().createTopic(name, count, settings))
         == null) {
@@ -364,7 +301,8 @@ final class Users {
     TopicSettings changes = new TopicSettings();
     // What counts until the answer is open: the weaker promise.
     set(topic, changes, settings % 4);
-    return ask("change " + topic + " " + changes.toJson(), admin().changeTopic(topic.name, changes))
+    return answers.ask(
+            "change " + topic + " " + changes.toJson(), admin().changeTopic(topic.name, changes))
         != null;
   }
 
@@ -382,7 +320,7 @@ final class Users {
     quotas.remove(topic);
     sender.forget(topic);
     boolean deleted =
-        done("delete " + topic, admin().deleteTopic(topic.name), Refusal.UNKNOWN_TOPIC);
+        answers.done("delete " + topic, admin().deleteTopic(topic.name), Refusal.UNKNOWN_TOPIC);
     if (deleted) {
       this.deleted.add(topic.name);
     }
@@ -407,7 +345,7 @@ final class Users {
     topic.layouts++;
     topic.shardsNow = null;
     boolean done =
-        done(
+        answers.done(
             "reshard " + topic + " to " + count,
             admin().reshard(topic.name, count),
             Refusal.INVALID);
@@ -443,28 +381,13 @@ final class Users {
     sent.cancelAsked = true;
     log.add("cancel " + sent);
     int before = place.shocks();
-    Refusal refusal = refusal(admin().cancelDelayed(sent.topic.name, sent.delayedId));
+    Refusal refusal = answers.refusal(admin().cancelDelayed(sent.topic.name, sent.delayedId));
     boolean gone = refusal == Refusal.UNKNOWN_MESSAGE && place.shocks() == before;
     model.cancelled(sent, refusal == null ? Boolean.TRUE : gone ? Boolean.FALSE : null);
     if (gone && System.currentTimeMillis() < sent.dueMillis) {
       model.fault(Promise.CANCELLED_OR_DELIVERED, sent + " waits, but cannot be cancelled");
     }
     return true;
-  }
-
-  /** Why something was refused; null: it was not. */
-  private Refusal refusal(Future<?> asked) {
-    Refusal[] refusal = new Refusal[1];
-    ask(
-        "",
-        asked
-            .map(nothing -> true)
-            .otherwise(
-                why -> {
-                  refusal[0] = RefusedException.of(why).refusal();
-                  return true;
-                }));
-    return refusal[0];
   }
 
   private List<Sent> delayed() {
@@ -508,7 +431,7 @@ final class Users {
   }
 
   private boolean join(Group group, String name, List<String> names) {
-    var options = group.kind.options(realName(group), name, names);
+    var options = group.kind.options(Shown.realName(group), name, names);
     if (group.kind.mode() == Mode.BROADCAST) {
       options.setOffsetsDirectory(directory.resolve(name).toString());
     }
@@ -525,7 +448,8 @@ final class Users {
             ? client.leader(options, handlers.career())
             : client.consumer(options, handlers.handler());
     // Handlers may begin before the answer is here.
-    Consumer consumer = ask("join " + group + " as " + name + " " + names, BEGIN_MAX, joining);
+    Consumer consumer =
+        answers.ask("join " + group + " as " + name + " " + names, BEGIN_MAX, joining);
     if (consumer == null) {
       model.leaves(group, name);
       return false;
@@ -563,12 +487,12 @@ final class Users {
       return known;
     }
     String name = run + "o" + made++;
-    if (ask("create " + name, admin().createTopic(name, 2)) == null) {
+    if (answers.ask("create " + name, admin().createTopic(name, 2)) == null) {
       return null;
     }
     Kind plain = Kind.PLAIN;
     Consumer collector =
-        ask(
+        answers.ask(
             "collect " + name,
             client(made)
                 .consumer(
@@ -651,7 +575,7 @@ final class Users {
     for (Member member : of(group)) {
       long asked = model.moment();
       boolean done =
-          done(
+          answers.done(
               "subscribe " + member.name + " of " + group + " to " + topic,
               BEGIN_MAX,
               member.consumer.subscribe(topic.name));
@@ -665,6 +589,9 @@ final class Users {
 
   private boolean unsubscribe(int which, int other) {
     Group group = subscriber(which, each -> namesOf(each).size() > 1);
+    if (group == null && subscribe(which, other)) {
+      group = subscriber(which, each -> namesOf(each).size() > 1);
+    }
     Topic topic = group == null ? null : any(List.copyOf(group.topics()), other);
     // Who has joined since a topic was deleted reads fewer.
     if (topic == null || readsWhatIsGone(group)) {
@@ -674,7 +601,7 @@ final class Users {
     boolean all = true;
     for (Member member : of(group)) {
       all &=
-          done(
+          answers.done(
               "unsubscribe " + member.name + " of " + group + " from " + topic,
               FORGET_MAX,
               member.consumer.unsubscribe(topic.name));
@@ -753,11 +680,8 @@ final class Users {
     private boolean owns(Death death) {
       Group group = death.group;
       Admin.Group shown =
-          answer(
-              "owners of " + group,
-              ANSWER_MAX,
-              admin().group(realName(group)),
-              Refusal.UNKNOWN_GROUP);
+          answers.quietly(
+              "owners of " + group, admin().group(Shown.realName(group)), Refusal.UNKNOWN_GROUP);
       return shown != null
           && (group.kind.mode() == Mode.LEVEL
               || shown.shards().stream()
@@ -821,7 +745,7 @@ final class Users {
     members.remove(member);
     model.leaves(member.group, member.name);
     String what = "leave " + member.name + " of " + member.group;
-    return ask(what, LEAVE_MAX, leaving(member).map(left -> true)) != null;
+    return answers.ask(what, LEAVE_MAX, leaving(member).map(left -> true)) != null;
   }
 
   private Future<Void> leaving(Member member) {
@@ -852,7 +776,7 @@ final class Users {
     List<Group> still = new CopyOnWriteArrayList<>();
     boolean expired =
         place.expire(
-            realName(member.group),
+            Shown.realName(member.group),
             member.name,
             until -> {
               // All that use its connection stand still with it.
@@ -888,10 +812,10 @@ final class Users {
     if (group == null) {
       return false;
     }
-    String name = realName(group);
+    String name = Shown.realName(group);
     Future<Void> pausing = topic == null ? admin().pause(name) : admin().pause(name, topic.name);
     boolean done =
-        done(
+        answers.done(
             "pause " + group + (topic == null ? "" : " on " + topic),
             pausing,
             Refusal.UNKNOWN_TOPIC);
@@ -906,7 +830,7 @@ final class Users {
       return false;
     }
     model.resumed(group, topic);
-    return done("resume " + group, admin().resume(realName(group)));
+    return answers.done("resume " + group, admin().resume(Shown.realName(group)));
   }
 
   private boolean reset(int which, boolean earliest) {
@@ -920,9 +844,9 @@ final class Users {
     read.forEach(topic -> model.unsure(group, topic));
     OffsetReset reset = OffsetReset.to(earliest ? "earliest" : "latest").forced();
     JsonObject answer =
-        ask(
+        answers.ask(
             "reset " + group + " to " + (earliest ? "earliest" : "latest"),
-            admin().resetOffsets(realName(group), reset),
+            admin().resetOffsets(Shown.realName(group), reset),
             Refusal.UNKNOWN_SHARD);
     boolean done =
         answer != null
@@ -940,8 +864,8 @@ final class Users {
       return false;
     }
     model.lettersTouched(group);
-    String name = realName(group);
-    return done(
+    String name = Shown.realName(group);
+    return answers.done(
         (replay ? "replay " : "drop ") + group,
         replay ? admin().replayAll(name) : admin().dropAll(name));
   }
@@ -954,7 +878,7 @@ final class Users {
     }
     of(group).forEach(this::leave);
     boolean deleted =
-        done(
+        answers.done(
             "delete " + group,
             admin().deleteGroup(group.name, false),
             Refusal.UNKNOWN_GROUP,
@@ -978,10 +902,11 @@ final class Users {
           Promise.QUOTA_WAITS, "messages wait for " + topic + " too long at " + before + "/s");
     }
     if (perSecond == null) {
-      return done("no quota " + topic, admin().clearQuota(QuotaKind.TOPIC, topic.name));
+      return answers.done("no quota " + topic, admin().clearQuota(QuotaKind.TOPIC, topic.name));
     }
     quotas.put(topic, perSecond);
-    return done("quota " + topic, admin().setQuota(QuotaKind.TOPIC, topic.name, null, perSecond));
+    return answers.done(
+        "quota " + topic, admin().setQuota(QuotaKind.TOPIC, topic.name, null, perSecond));
   }
 
   /** Names that come and go: quotas, topics, and groups with a session over HTTP each. */
@@ -998,8 +923,8 @@ final class Users {
         each(
             "open a session",
             i -> created.contains(i) ? openSession(i, sessions) : Future.succeededFuture());
-    all &= done("list groups", admin().groups());
-    done(
+    all &= answers.done("list groups", admin().groups());
+    answers.done(
         "close " + sessions.size() + " sessions",
         Future.join(sessions.stream().map(each -> http.begin("DELETE", each, null)).toList()));
     log.add(sessions.size() + " of " + many + " sessions were there");
@@ -1037,7 +962,7 @@ final class Users {
    * refuses is answered, too.
    */
   private boolean each(String what, IntFunction<Future<?>> request) {
-    return all(
+    return answers.all(
         what + ", " + place.many() + " times",
         IntStream.range(0, place.many()).<Future<?>>mapToObj(request).toList(),
         Refusal.UNKNOWN_TOPIC,
@@ -1046,100 +971,18 @@ final class Users {
         Refusal.TOPIC_EXISTS);
   }
 
-  /** Waits until all are answered, by a passing refusal or one of these, too. */
-  private boolean all(String what, List<Future<?>> asked, Refusal... expected) {
-    return done(what, Future.join(asked.stream().map(each -> answered(each, expected)).toList()));
-  }
-
-  private static Future<?> answered(Future<?> asked, Refusal... expected) {
-    return asked
-        .<Object>map(done -> true)
-        .recover(
-            why -> passes(why, expected) ? Future.succeededFuture() : Future.failedFuture(why));
-  }
-
   /** Somebody looks at everything that is there. */
   private boolean look(int which) {
     Group group = leased(which);
-    List<Admin.Topic> listed = ask("list topics", admin().topics());
+    List<Admin.Topic> listed = answers.ask("list topics", admin().topics());
     if (listed != null) {
-      compare(listed);
+      shown.compare(listed);
     }
-    boolean all = done("list groups", admin().groups());
+    boolean all = answers.done("list groups", admin().groups());
     if (group != null) {
-      all &= show(group, Refusal.UNKNOWN_GROUP) != null;
+      all &= shown.show(group, Refusal.UNKNOWN_GROUP) != null;
     }
-    return listed != null && lookAtDelayed(topic(which)) && all;
-  }
-
-  /** The list says what was done. */
-  private void compare(List<Admin.Topic> listed) {
-    Map<String, Admin.Topic> byName = new HashMap<>();
-    listed.forEach(each -> byName.put(each.name(), each));
-    for (Topic topic : topics.values()) {
-      Admin.Topic shown = byName.get(topic.name);
-      boolean asItIs =
-          shown != null && (topic.shardsNow == null || topic.shardsNow == shown.shards());
-      if (!asItIs) {
-        model.fault(
-            Promise.TOPICS_AGREE, topic + " of " + topic.shardsNow + " is listed as " + shown);
-      }
-    }
-    deleted.stream()
-        .filter(byName::containsKey)
-        .forEach(name -> model.fault(Promise.TOPICS_AGREE, name + " is listed, but deleted"));
-  }
-
-  /** The group as it is shown; null: it is not known. */
-  private Admin.Group show(Group group, Refusal... expected) {
-    Admin.Group shown = ask("show " + group, admin().group(realName(group)), expected);
-    if (shown != null) {
-      for (Admin.Shard shard : shown.shards()) {
-        Topic topic = topics.get(shard.topic());
-        if (topic != null && group.topics().contains(topic) && shard.committed() != null) {
-          model.committed(group, topic, shard.shard(), shard.committed());
-        }
-      }
-    }
-    return shown;
-  }
-
-  /** What waits is listed by the time when it is due, and nothing else. */
-  private boolean lookAtDelayed(Topic topic) {
-    if (topic == null) {
-      return true;
-    }
-    List<Sent> waiting =
-        topic.messages.stream()
-            .filter(sent -> sent.delayedId != null && !sent.cancelAsked)
-            .toList();
-    Set<Integer> listed = new HashSet<>();
-    long dueMillis = 0;
-    String from = null;
-    do {
-      Admin.DelayedPage page =
-          ask("list delayed of " + topic, admin().delayedMessages(topic.name, null, from, 100));
-      if (page == null) {
-        return false;
-      }
-      for (Admin.DelayedMessage each : page.messages()) {
-        JsonObject headers = each.json().getJsonObject("headers");
-        Sent sent = model.sent(Integer.parseInt(headers.getString(Content.ID)));
-        listed.add(sent.id);
-        if (each.due().toEpochMilli() < dueMillis || model.isCancelled(sent)) {
-          model.fault(Promise.DELAYED_LIST, topic + " has " + sent + " in its list: " + each);
-        }
-        dueMillis = each.due().toEpochMilli();
-      }
-      from = page.next();
-    } while (from != null);
-    // While it moves to another shard, a message may be missing for a moment.
-    long nowMillis = System.currentTimeMillis();
-    waiting.stream()
-        .filter(sent -> topic.layouts == 1 && sent.dueMillis > nowMillis)
-        .filter(sent -> !listed.contains(sent.id))
-        .forEach(sent -> model.fault(Promise.DELAYED_LIST, topic + " does not list " + sent));
-    return true;
+    return listed != null && shown.lookAtDelayed(topic(which)) && all;
   }
 
   private boolean fault(Step step, int a, int b) {
@@ -1211,7 +1054,7 @@ final class Users {
         continue;
       }
       look(group);
-      Set<String> letters = letters(group);
+      Set<String> letters = shown.letters(group);
       first(missing, Promise.NOTHING_IS_LOST, group, model.missing(group, letters));
       boolean drops = group.kind.limit().drops();
       first(missing, drops ? Promise.RATE_DROPS : Promise.DEDUP_LATER, group, model.unseen(group));
@@ -1238,17 +1081,17 @@ final class Users {
     if (readsWhatIsGone(group)) {
       return;
     }
-    Admin.Group shown = show(group);
-    if (shown == null || !Long.valueOf(0).equals(shown.lag())) {
-      missing.put(Promise.LAG, group + " has a lag: " + shown);
+    Admin.Group now = shown.show(group);
+    if (now == null || !Long.valueOf(0).equals(now.lag())) {
+      missing.put(Promise.LAG, group + " has a lag: " + now);
       return;
     }
-    JsonObject dedup = shown.json().getJsonObject("dedup");
+    JsonObject dedup = now.json().getJsonObject("dedup");
     if (group.kind.dedup() != Dedup.OFF
         && (dedup.getLong("processing") != 0 || dedup.getLong("waiting") != 0)) {
       missing.put(Promise.DEDUP_EMPTY, group + " has nothing to do: " + dedup);
     }
-    first(missing, Promise.SKIPPED_IS_SAID, group, model.skipped(group, skips(shown)));
+    first(missing, Promise.SKIPPED_IS_SAID, group, model.skipped(group, Shown.skips(now)));
     for (Member member : of(group)) {
       boolean says = member.consumer != null && !group.shaken;
       if (says && member.consumer.consumed() < member.handlers.well()) {
@@ -1265,51 +1108,16 @@ final class Users {
     }
   }
 
-  /** Which messages of shards were dropped before the group had them, as it says. */
-  private Map<String, JsonObject> skips(Admin.Group shown) {
-    Map<String, JsonObject> skips = new HashMap<>();
-    for (Admin.Shard shard : shown.shards()) {
-      JsonObject none = new JsonObject().put("first", 0).put("last", -1);
-      skips.put(
-          Handlers.name(shard.topic(), shard.shard()), shard.json().getJsonObject("skipped", none));
-    }
-    return skips;
-  }
-
-  /** As {@link #ask}; only a refusal is in the log. */
-  private <T> T quietly(String what, Future<T> asked) {
-    return answer(what, ANSWER_MAX, asked);
-  }
-
-  private Set<String> letters(Group group) {
-    Set<String> places = new HashSet<>();
-    if (group.kind.mode() == Mode.BROADCAST) {
-      return places;
-    }
-    List<Admin.DeadLetter> letters =
-        quietly("letters", admin().deadLetters(group.name, null, 1_000));
-    if (letters != null) {
-      for (Admin.DeadLetter each : letters) {
-        places.add(UserModel.place(each.topic(), each.shard(), each.offset()));
-        boolean attempts =
-            group.shaken || group.replayed || each.attempts() == group.kind.attempts();
-        if (!attempts || !group.kind.care() && !each.error().contains(Handlers.MEANT)) {
-          model.fault(Promise.LETTER_FACTS, group + " has the dead letter " + each);
-        }
-      }
-    }
-    return places;
-  }
-
   /** Takes away what the run has made; nothing must be left of it. */
   void clear() {
     place.faultsDone().stream().skip(faultsBefore).forEach(fault -> happened.add(fault.toString()));
     Map<String, Future<Void>> leaving = new LinkedHashMap<>();
     members.forEach(member -> leaving.put(member.name, leaving(member)));
-    leaving.forEach((name, left) -> ask("leave " + name, LEAVE_MAX, left.map(none -> true)));
+    leaving.forEach(
+        (name, left) -> answers.ask("leave " + name, LEAVE_MAX, left.map(none -> true)));
     collectors.forEach(collector -> closing.add(collector.close()));
     closing.add(sender.close());
-    ask("all closed", LEAVE_MAX, Future.join(closing).otherwiseEmpty());
+    answers.ask("all closed", LEAVE_MAX, Future.join(closing).otherwiseEmpty());
     long until = System.nanoTime() + CLEAR_PATIENCE.toNanos();
     List<String> left;
     do {
@@ -1324,9 +1132,9 @@ final class Users {
    * Deletes all groups, topics and quotas of this run that there are, and returns what they are.
    */
   private List<String> deleteAll() {
-    List<Admin.Group> allGroups = quietly("groups", admin().groups());
-    List<Admin.Topic> allTopics = quietly("topics", admin().topics());
-    List<Admin.Quota> allQuotas = quietly("quotas", admin().quotas());
+    List<Admin.Group> allGroups = answers.quietly("groups", admin().groups());
+    List<Admin.Topic> allTopics = answers.quietly("topics", admin().topics());
+    List<Admin.Quota> allQuotas = answers.quietly("quotas", admin().quotas());
     if (allGroups == null || allTopics == null || allQuotas == null) {
       return List.of("nobody knows what");
     }
@@ -1339,7 +1147,7 @@ final class Users {
     for (Admin.Quota each : allQuotas) {
       if (isOwn(each.name())) {
         found.add("quota " + each.name());
-        done("no quota " + each.name(), admin().clearQuota(each.kind(), each.name()));
+        answers.done("no quota " + each.name(), admin().clearQuota(each.kind(), each.name()));
       }
     }
     return found;
@@ -1353,7 +1161,7 @@ final class Users {
   private void deleteAll(String what, List<String> names, Function<String, Future<?>> delete) {
     for (int i = 0; i < names.size(); i += DELETED_AT_A_TIME) {
       List<String> some = names.subList(i, Math.min(names.size(), i + DELETED_AT_A_TIME));
-      all(
+      answers.all(
           "delete " + what + " " + some,
           some.stream().<Future<?>>map(delete).toList(),
           Refusal.UNKNOWN_TOPIC,
