@@ -451,6 +451,7 @@ public final class UserModel {
     group.works.keySet().stream().filter(sent -> sent.topic == topic).forEach(group.forgotten::add);
     group.works.keySet().removeIf(sent -> sent.topic == topic);
     group.committed.keySet().removeIf(shard -> shard.topic == topic);
+    group.paused.remove(topic);
     group.shaken = true;
   }
 

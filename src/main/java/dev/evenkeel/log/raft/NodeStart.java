@@ -27,6 +27,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.apache.ratis.conf.Parameters;
 import org.apache.ratis.conf.RaftProperties;
 import org.apache.ratis.grpc.GrpcConfigKeys;
@@ -37,6 +38,7 @@ import org.apache.ratis.protocol.RaftClientReply;
 import org.apache.ratis.protocol.RaftGroup;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.RaftPeer;
+import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.RaftServerConfigKeys;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -417,8 +419,17 @@ final class NodeStart {
     }
   }
 
+  /**
+   * Whether the division is a voter. While a change of voters is under way, it must be one before
+   * and after the change: else the engine leaves it in state STARTING until it hears from a leader,
+   * and a leader that has ended the change says nothing to one that is removed.
+   */
   private static boolean votes(RaftServer.Division division) {
-    return division.getRaftConf().getPeer(division.getId()) != null;
+    RaftConfiguration voters = division.getRaftConf();
+    Predicate<RaftPeer> own = peer -> peer.getId().equals(division.getId());
+    return voters.getCurrentPeers().stream().anyMatch(own)
+        && (voters.getPreviousPeers().isEmpty()
+            || voters.getPreviousPeers().stream().anyMatch(own));
   }
 
   /**

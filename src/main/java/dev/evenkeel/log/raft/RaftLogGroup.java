@@ -49,6 +49,7 @@ import org.apache.ratis.protocol.RaftPeerId;
 import org.apache.ratis.protocol.SetConfigurationRequest;
 import org.apache.ratis.protocol.SnapshotManagementRequest;
 import org.apache.ratis.protocol.TransferLeadershipRequest;
+import org.apache.ratis.protocol.exceptions.ReconfigurationInProgressException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftConfiguration;
 import org.apache.ratis.server.RaftServer;
@@ -716,6 +717,26 @@ final class RaftLogGroup
     return followers;
   }
 
+  /**
+   * Whether this leader still sends to one of these, although it is not in the log group any more.
+   */
+  private boolean sendsStill(List<RaftPeer> peers) {
+    RaftServer.Division running = division;
+    if (running == null) {
+      return false;
+    }
+    Set<RaftPeerId> gone = new HashSet<>();
+    running
+        .getInfo()
+        .getRoleInfoProto()
+        .getLeaderInfo()
+        .getFollowerInfoList()
+        .forEach(known -> gone.add(RaftPeerId.valueOf(known.getId().getId())));
+    Stream.concat(current().stream(), following().stream())
+        .forEach(peer -> gone.remove(peer.getId()));
+    return peers.stream().anyMatch(peer -> gone.contains(peer.getId()));
+  }
+
   private static String nodeOf(RaftPeerId peer) {
     return VoterId.node(peer.toString());
   }
@@ -776,12 +797,20 @@ final class RaftLogGroup
   @Override
   public CompletableFuture<Void> addVoter(String voter) {
     RaftPeer added = node.peer(voter);
-    return change(
-        (voters, listeners) -> {
-          listeners.removeIf(peer -> peer.getId().equals(added.getId()));
-          voters.removeIf(peer -> peer.getId().equals(added.getId()));
-          voters.add(added);
-        });
+    Predicate<RaftPeer> same = peer -> peer.getId().equals(added.getId());
+    // The engine cannot lead a log group in which one that follows is just getting its vote: a
+    // leader that is elected then counts it twice. So it leaves first.
+    CompletableFuture<Void> free =
+        following().stream().anyMatch(same)
+            ? change((voters, listeners) -> listeners.removeIf(same))
+            : CompletableFuture.completedFuture(null);
+    return free.thenCompose(
+        left ->
+            change(
+                (voters, listeners) -> {
+                  voters.removeIf(same);
+                  voters.add(added);
+                }));
   }
 
   @Override
@@ -804,6 +833,10 @@ final class RaftLogGroup
           List<RaftPeer> newVoters = new ArrayList<>(voters);
           List<RaftPeer> newListeners = new ArrayList<>(listeners);
           change.accept(newVoters, newListeners);
+          if (sendsStill(newVoters) || sendsStill(newListeners)) {
+            // The engine would fail half-way, and refuse all later changes.
+            throw new ReconfigurationInProgressException("its last change is not quite over");
+          }
           return DirectRequests.send(
               running(),
               new SetConfigurationRequest(

@@ -13,6 +13,7 @@ import org.apache.ratis.grpc.server.GrpcLogAppender;
 import org.apache.ratis.grpc.server.GrpcServices;
 import org.apache.ratis.grpc.server.GrpcServicesImpl;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.RaftPeerRole;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.rpc.RpcFactory;
 import org.apache.ratis.rpc.RpcType;
@@ -105,6 +106,10 @@ public final class SerialRpc implements RpcType {
    * that one for ever to install a snapshot, and send it no entry: the leader lacks the entry
    * before, and the follower answers that it has the snapshot. So this one also sends entries once
    * it has answered.
+   *
+   * <p>A leader that is elected in the middle of a change of voters keeps the appenders to those
+   * whom the change removes. It could not take one of them in again, and refused all later changes.
+   * So this one ends when its follower is no longer in the log group.
    */
   private static final class WatchedAppender extends GrpcLogAppender {
     /** Much less than it takes a follower to miss its leader. */
@@ -126,6 +131,9 @@ public final class SerialRpc implements RpcType {
     /** Whether a follower that has the snapshot before the leader's log is asked now. */
     private boolean asks = true;
 
+    /** Whether the follower was in the log group from the beginning. */
+    private final boolean listed = inGroup();
+
     WatchedAppender(
         RaftServer.Division server,
         LeaderState state,
@@ -143,6 +151,12 @@ public final class SerialRpc implements RpcType {
     /** The engine asks this each time before it sends. */
     @Override
     public boolean shouldSendAppendEntries() {
+      if (listed && !inGroup()) {
+        LOG.info("{}: its follower is no longer in the log group", this);
+        // This is not started again, because the follower is not in the log group.
+        getLeaderState().restart(this);
+        return false;
+      }
       long now = System.nanoTime();
       if (now - lookedNanos > LOOK_NANOS
           && getLeaderState().isFollowerBootstrapping(getFollower())) {
@@ -150,6 +164,12 @@ public final class SerialRpc implements RpcType {
         getLeaderState().onFollowerSuccessAppendEntries(getFollower());
       }
       return super.shouldSendAppendEntries();
+    }
+
+    /** Whether the follower is in the log group, perhaps only until a change is over. */
+    private boolean inGroup() {
+      return getServer().getRaftConf().getPeer(getFollowerId()) != null
+          || getServer().getRaftConf().getPeer(getFollowerId(), RaftPeerRole.LISTENER) != null;
     }
 
     @Override

@@ -256,7 +256,7 @@ class ReplaceVoterTest {
 
     // Without a leader, it neither leads nor closes its log.
     String gone = leader("meta");
-    String home = nodes.get(gone).groupDirectory("d0").toString().contains("/2/") ? "2" : "1";
+    String home = home(gone);
     lines.cut(gone);
     nodes.remove(gone).close();
     await().atMost(TestNode.PATIENCE).until(() -> follows.leadership().leader() == null);
@@ -355,6 +355,72 @@ class ReplaceVoterTest {
     nodes.remove(other).close();
     appends.append("after");
     awaitEntries(nodes.get(follower));
+  }
+
+  /** It has heard that it is to be removed, and perhaps nobody tells it more. */
+  @Test
+  void aVoterThatStopsWhileItIsBeingRemovedStartsAgain() throws Exception {
+    appends.append("first");
+    String leader = leader("d0");
+    List<String> others =
+        nodes.keySet().stream().filter(id -> !id.equals(leader)).sorted().toList();
+    String removed = others.get(0);
+    String away = others.get(1);
+    TestNode leaving = nodes.get(removed);
+    leaving.node.setPeers(leaving.node.peers());
+    String voter = lines.of(removed).info.voter();
+    // One of those that are to stay is away: the change begins, and does not end.
+    lines.cut(away);
+    nodes.remove(away).close();
+    group(leader, "d0").removeVoters(removed, null);
+    await().atMost(TestNode.PATIENCE).until(() -> !leaving.log("d0").voters().contains(voter));
+    lines.cut(removed);
+    nodes.remove(removed).close();
+    started(start(removed, "1"));
+
+    started(start(away, "1"));
+    await().atMost(TestNode.PATIENCE).until(() -> group(leader("d0"), "d0").voters().size() == 2);
+    change("d0", group -> group.addVoter(voter));
+    appends.append("last");
+    awaitEntries(nodes.get(removed));
+  }
+
+  /** The engine cannot lead while one that follows is just getting its vote. */
+  @Test
+  void aLeaderIsFoundWhileOneThatFollowsIsToGetAVote() throws Exception {
+    String guest = startWithoutAVote();
+    String voter = lines.of(guest).info.voter();
+    String leader = leader("meta");
+    String away =
+        nodes.keySet().stream()
+            .filter(id -> !id.equals(guest) && !id.equals(leader))
+            .findFirst()
+            .orElseThrow();
+    Map<String, String> homes = Map.of(leader, home(leader), away, home(away));
+    // The change begins, and does not end before the leader stops.
+    lines.cut(away);
+    nodes.remove(away).close();
+    group(leader, "meta").addVoter(voter);
+    RaftServer.Division changing = nodes.get(leader).log("meta").division();
+    await()
+        .atMost(TestNode.PATIENCE)
+        .until(() -> !changing.getRaftConf().getPreviousPeers().isEmpty());
+    lines.cut(leader);
+    nodes.remove(leader).close();
+    List<CompletableFuture<TestNode>> starts = new ArrayList<>();
+    for (String id : List.of(leader, away)) {
+      starts.add(start(id, homes.get(id)));
+    }
+    for (CompletableFuture<TestNode> start : starts) {
+      started(start);
+    }
+    change("meta", group -> group.addVoter(voter));
+    LogGroup follows = nodes.get(guest).node.meta();
+    await().atMost(TestNode.PATIENCE).until(() -> follows.voters().contains(voter));
+  }
+
+  private String home(String id) {
+    return nodes.get(id).groupDirectory("d0").toString().contains("/2/") ? "2" : "1";
   }
 
   private void drop(String node, long above) {
