@@ -173,7 +173,8 @@ public interface LogGroup {
 
   /**
    * Adds a voter, whose node must have opened the group without any voters. Completes when it has
-   * caught up and a majority has agreed, at once if it was added before. Fails like {@link
+   * caught up and a majority has agreed, at once if it was added before. One that follows without a
+   * vote leaves first: if the change fails after that, it is neither. Fails like {@link
    * #removeVoters}, and UNAVAILABLE if it does not answer.
    */
   CompletableFuture<Void> addVoter(String voter);

@@ -247,6 +247,11 @@ final class NodeStart {
               public void acknowledges(RaftGroupId group) throws IOException {
                 node.group(group).acknowledges();
               }
+
+              @Override
+              public boolean opensAgain(RaftGroupId group) {
+                return node.opensAgain(node.group(group));
+              }
             },
             group -> node.group(group).readFailures(),
             node::keepsOut)
@@ -374,7 +379,8 @@ final class NodeStart {
     }
     RaftServer.Division division = server.getDivision(group.id());
     LifeCycle.State state = started(division);
-    // A division that is no voter yet stays in state STARTING until a leader makes it one.
+    // A division that is no voter yet, or no longer, stays in state STARTING until a leader makes
+    // it one.
     // One that has lost its vote meanwhile may have been closed by the engine: it is opened again.
     boolean lostVote = node.nodesChange() && state.isClosingOrClosed();
     if (state != LifeCycle.State.RUNNING

@@ -32,7 +32,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.function.BiConsumer;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
@@ -783,6 +782,19 @@ final class RaftLogGroup
         && following().stream().anyMatch(peer -> peer.getId().equals(self));
   }
 
+  /**
+   * Whether the engine treats this node as one that follows without a vote, though it is in the log
+   * group no longer, as before it gets a vote. It learns that only when it opens the log: until
+   * then, the node votes for nobody.
+   */
+  boolean followsInVain() {
+    RaftServer.Division running = division;
+    return running != null
+        && running.getInfo().isListener()
+        && Stream.concat(current().stream(), following().stream())
+            .noneMatch(peer -> peer.getId().equals(self));
+  }
+
   @Override
   public CompletableFuture<Void> removeVoters(String node, String except) {
     Predicate<RaftPeer> gone =
@@ -808,6 +820,9 @@ final class RaftLogGroup
         left ->
             change(
                 (voters, listeners) -> {
+                  if (listeners.stream().anyMatch(same)) {
+                    throw new ReconfigurationInProgressException("it follows again meanwhile");
+                  }
                   voters.removeIf(same);
                   voters.add(added);
                 }));
@@ -825,14 +840,19 @@ final class RaftLogGroup
         });
   }
 
+  private interface Change {
+    void make(List<RaftPeer> voters, List<RaftPeer> listeners)
+        throws ReconfigurationInProgressException;
+  }
+
   /** Asks even if nothing changes: the leader knows whether the voters are committed. */
-  private CompletableFuture<Void> change(BiConsumer<List<RaftPeer>, List<RaftPeer>> change) {
+  private CompletableFuture<Void> change(Change change) {
     return ask(() -> {
           List<RaftPeer> voters = List.copyOf(current());
           List<RaftPeer> listeners = List.copyOf(following());
           List<RaftPeer> newVoters = new ArrayList<>(voters);
           List<RaftPeer> newListeners = new ArrayList<>(listeners);
-          change.accept(newVoters, newListeners);
+          change.make(newVoters, newListeners);
           if (sendsStill(newVoters) || sendsStill(newListeners)) {
             // The engine would fail half-way, and refuse all later changes.
             throw new ReconfigurationInProgressException("its last change is not quite over");

@@ -568,10 +568,20 @@ public final class RaftLogNode implements LogNode {
         if (group.takesItselfForAVoter() && !closing.get()) {
           reopen(group);
         }
+        opensAgain(group);
       }
       group.refresh();
     }
     positions.write(groups);
+  }
+
+  /** Opens a group again that it follows in vain. Returns whether it does. */
+  boolean opensAgain(RaftLogGroup group) {
+    boolean inVain = group.followsInVain();
+    if (inVain) {
+      reopen(group);
+    }
+    return inVain;
   }
 
   /** The engine closes a group, too, when the others have taken this node's vote away. */

@@ -7,6 +7,7 @@ import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
@@ -21,11 +22,14 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
+import org.apache.ratis.proto.RaftProtos.RaftRpcReplyProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.exceptions.ServerNotReadyException;
+import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.impl.QuietListener;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -67,7 +71,12 @@ import org.slf4j.LoggerFactory;
  * fails.
  *
  * <p>Who follows without a vote ends the thread that would look for a leader before it hears of
- * other voters: see {@link QuietListener}.
+ * other voters: see {@link QuietListener}. And it opens its log group again before it gets entries
+ * as one that is to vote: it could vote for nobody until the change is over.
+ *
+ * <p>A leader tells everybody of a snapshot who is to get a vote. A follower that has applied the
+ * entries up to the leader's first one answers that it has the snapshot: the engine would copy it,
+ * set the state back to it, and fail with the next entry.
  *
  * <p>A follower without room on its disk takes nothing: each request with entries counts as a
  * heartbeat, so that it goes on knowing its leader, and is refused, so that the leader sends it
@@ -93,14 +102,31 @@ final class SerialAppends implements InvocationHandler {
   private final Map<ByteString, Queue> queues = new ConcurrentHashMap<>();
 
   /**
-   * The requests to one log group, as long as the engine has it open. Of one that it has closed,
-   * requests may stay without an answer for ever.
+   * The requests to one log group, as long as the engine has it open.
    *
    * @param last the last request that came
+   * @param owed the answers that are missing
    */
-  private record Queue(RaftServer.Division division, AtomicReference<CompletableFuture<?>> last) {
+  private record Queue(
+      RaftServer.Division division,
+      AtomicReference<CompletableFuture<?>> last,
+      Set<CompletableFuture<AppendEntriesReplyProto>> owed) {
     Queue(RaftServer.Division division) {
-      this(division, new AtomicReference<>(CompletableFuture.completedFuture(null)));
+      this(
+          division,
+          new AtomicReference<>(CompletableFuture.completedFuture(null)),
+          ConcurrentHashMap.newKeySet());
+    }
+
+    /**
+     * The engine has closed the log group. It may never answer what it owes, and the network
+     * answers in order.
+     */
+    void fail() {
+      owed.forEach(
+          each ->
+              each.completeExceptionally(
+                  new ServerNotReadyException("the log group was opened again")));
     }
   }
 
@@ -120,6 +146,14 @@ final class SerialAppends implements InvocationHandler {
 
     /** Called before entries of a log group that are on the disk are acknowledged. */
     default void acknowledges(RaftGroupId group) throws IOException {}
+
+    /**
+     * Called before a log group gets entries as one that is to vote. Returns whether it is opened
+     * again first.
+     */
+    default boolean opensAgain(RaftGroupId group) {
+      return false;
+    }
   }
 
   private SerialAppends(
@@ -154,13 +188,17 @@ final class SerialAppends implements InvocationHandler {
     }
     if (method.getName().equals(APPEND) && request instanceof AppendEntriesRequestProto append) {
       requireStarted(append.getServerRequest());
+      if (append.getInitializing() && copies.opensAgain(groupOf(append.getServerRequest()))) {
+        throw new ServerNotReadyException("the log group is about to be opened again");
+      }
       takeCopied(append.getServerRequest(), append.getLeaderTerm());
       AppendEntriesRequestProto bounded = bounded(append);
       return bounded.getEntriesCount() > 0 ? queued(bounded) : server.appendEntriesAsync(bounded);
     }
     if (method.getName().equals(SNAPSHOT) && request instanceof InstallSnapshotRequestProto told) {
       takeCopied(told.getServerRequest(), told.getLeaderTerm());
-      return queued(told);
+      InstallSnapshotReplyProto hasIt = hasIt(told);
+      return hasIt == null ? queued(told) : hasIt;
     }
     try {
       return method.invoke(server, args);
@@ -174,6 +212,33 @@ final class SerialAppends implements InvocationHandler {
     if (starting.test(group)) {
       throw new ServerNotReadyException("log group " + group + " is starting");
     }
+  }
+
+  /** The answer of one that has applied the entries before those of the leader; else null. */
+  private InstallSnapshotReplyProto hasIt(InstallSnapshotRequestProto told) throws IOException {
+    RaftRpcRequestProto request = told.getServerRequest();
+    long first = told.getNotification().getFirstAvailableTermIndex().getIndex();
+    DivisionInfo info = division(request).getInfo();
+    long term = info.getCurrentTerm();
+    long applied = info.getLastAppliedIndex();
+    if (!told.hasNotification()
+        || told.getLeaderTerm() < term
+        || first < 1
+        || applied < first - 1) {
+      return null;
+    }
+    return InstallSnapshotReplyProto.newBuilder()
+        .setServerReply(
+            RaftRpcReplyProto.newBuilder()
+                .setRequestorId(request.getRequestorId())
+                .setReplyId(request.getReplyId())
+                .setRaftGroupId(request.getRaftGroupId())
+                .setCallId(request.getCallId())
+                .setSuccess(true))
+        .setTerm(term)
+        .setResult(InstallSnapshotResult.ALREADY_INSTALLED)
+        .setSnapshotIndex(applied)
+        .build();
   }
 
   /** Takes a snapshot over that is here, as if the leader had told of it. */
@@ -211,15 +276,26 @@ final class SerialAppends implements InvocationHandler {
 
   private Queue queue(RaftRpcRequestProto request) throws IOException {
     RaftServer.Division now = division(request);
-    return queues.compute(
-        request.getRaftGroupId().getId(),
-        (group, known) -> known != null && known.division == now ? known : new Queue(now));
+    Queue[] former = new Queue[1];
+    Queue queue =
+        queues.compute(
+            request.getRaftGroupId().getId(),
+            (group, known) -> {
+              former[0] = known;
+              return known != null && known.division == now ? known : new Queue(now);
+            });
+    if (former[0] != null && former[0] != queue) {
+      former[0].fail();
+    }
+    return queue;
   }
 
   private CompletableFuture<AppendEntriesReplyProto> queued(AppendEntriesRequestProto request)
       throws IOException {
     CompletableFuture<AppendEntriesReplyProto> mine = new CompletableFuture<>();
     Queue queue = queue(request.getServerRequest());
+    queue.owed.add(mine);
+    mine.whenComplete((reply, failure) -> queue.owed.remove(mine));
     queue.last.getAndSet(mine).whenComplete((reply, failure) -> append(queue, request, mine));
     return mine;
   }

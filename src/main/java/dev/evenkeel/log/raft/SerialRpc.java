@@ -151,7 +151,7 @@ public final class SerialRpc implements RpcType {
     /** The engine asks this each time before it sends. */
     @Override
     public boolean shouldSendAppendEntries() {
-      if (listed && !inGroup()) {
+      if (listed && !inGroup() && isRunning()) {
         LOG.info("{}: its follower is no longer in the log group", this);
         // This is not started again, because the follower is not in the log group.
         getLeaderState().restart(this);
@@ -234,6 +234,9 @@ public final class SerialRpc implements RpcType {
       try {
         super.run();
       } catch (RaftLogIOException e) {
+        if (!isRunning()) {
+          return;
+        }
         String follower = VoterId.node(getFollowerId().toString());
         long pauseMillis = failures.failed(follower, e, System.nanoTime());
         pause(pauseMillis);

@@ -14,6 +14,7 @@ import dev.evenkeel.log.LogStartException;
 import dev.evenkeel.log.NodeInfo.Stage;
 import dev.evenkeel.log.PeerLink;
 import dev.evenkeel.protocol.RefusedException;
+import java.nio.ByteBuffer;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -417,6 +418,31 @@ class ReplaceVoterTest {
     change("meta", group -> group.addVoter(voter));
     LogGroup follows = nodes.get(guest).node.meta();
     await().atMost(TestNode.PATIENCE).until(() -> follows.voters().contains(voter));
+  }
+
+  /** The engine would copy the snapshot, go back to it, and fail with the next entry. */
+  @Test
+  void oneThatFollowsGetsItsVoteWithoutASnapshotOlderThanItsLog() throws Exception {
+    String guest = startWithoutAVote();
+    String voter = lines.of(guest).info.voter();
+    RaftLogGroup leader = nodes.get(leader("meta")).log("meta");
+    // More than a file of the log: the leader's log begins behind the snapshot of the guest.
+    ByteBuffer large = ByteBuffer.allocate(6_000).put(RocksState.ALONE);
+    for (int i = 0; i < 100; i++) {
+      leader.append(large.duplicate().rewind(), List.of()).get(10, TimeUnit.SECONDS);
+    }
+    leader.snapshot().get(10, TimeUnit.SECONDS);
+    for (int i = 0; i < 5; i++) {
+      TestNode.append(leader, "behind it").get(10, TimeUnit.SECONDS);
+    }
+    long last = leader.status().appliedIndex();
+    RaftLogGroup follows = nodes.get(guest).log("meta");
+    assertThat(leader.firstIndex()).isGreaterThan(follows.adapter().snapshotIndex() + 1);
+    await().atMost(TestNode.PATIENCE).until(() -> follows.status().appliedIndex() >= last);
+    change("meta", group -> group.addVoter(voter));
+    await().atMost(TestNode.PATIENCE).until(() -> follows.voters().contains(voter));
+    assertThat(nodes.get(guest).state("meta").restores).hasValue(0);
+    TestNode.append(leader, "last").get(10, TimeUnit.SECONDS);
   }
 
   private String home(String id) {

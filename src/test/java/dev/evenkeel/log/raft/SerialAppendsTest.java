@@ -16,6 +16,7 @@ import org.apache.ratis.proto.RaftProtos.AppendEntriesReplyProto.AppendResult;
 import org.apache.ratis.proto.RaftProtos.AppendEntriesRequestProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotReplyProto;
 import org.apache.ratis.proto.RaftProtos.InstallSnapshotRequestProto;
+import org.apache.ratis.proto.RaftProtos.InstallSnapshotResult;
 import org.apache.ratis.proto.RaftProtos.LogEntryProto;
 import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
@@ -32,6 +33,7 @@ import org.junit.jupiter.api.Test;
 class SerialAppendsTest {
   private static final RaftGroupId ONE = RaftGroupId.valueOf(new UUID(1, 1));
   private static final RaftGroupId OTHER = RaftGroupId.valueOf(new UUID(2, 2));
+  private static final long APPLIED = 7;
 
   private record Taken(
       AppendEntriesRequestProto request, CompletableFuture<AppendEntriesReplyProto> answer) {}
@@ -81,7 +83,8 @@ class SerialAppendsTest {
             Proxy.newProxyInstance(
                 getClass().getClassLoader(),
                 new Class<?>[] {DivisionInfo.class},
-                (proxy, method, args) -> term);
+                (proxy, method, args) ->
+                    method.getName().equals("getLastAppliedIndex") ? APPLIED : term);
     return (RaftServer.Division)
         Proxy.newProxyInstance(
             getClass().getClassLoader(),
@@ -110,6 +113,31 @@ class SerialAppendsTest {
         .build();
   }
 
+  /** A leader whose log begins there tells of a snapshot. */
+  private InstallSnapshotReplyProto told(long first, long leaderTerm) throws IOException {
+    return server.installSnapshot(
+        reminder().toBuilder()
+            .setLeaderTerm(leaderTerm)
+            .setNotification(
+                InstallSnapshotRequestProto.NotificationProto.newBuilder()
+                    .setFirstAvailableTermIndex(
+                        TermIndexProto.newBuilder().setTerm(1).setIndex(first)))
+            .build());
+  }
+
+  @Test
+  void whoHasTheEntriesBeforeTheLeadersCopiesNoSnapshot() throws IOException {
+    InstallSnapshotReplyProto reply = told(APPLIED + 1, 1);
+    assertThat(reply.getResult()).isEqualTo(InstallSnapshotResult.ALREADY_INSTALLED);
+    assertThat(reply.getSnapshotIndex()).isEqualTo(APPLIED);
+    assertThat(reply.getTerm()).isEqualTo(term);
+    assertThat(snapshots).isZero();
+    told(APPLIED + 2, 1);
+    assertThat(snapshots).as("it lacks one").isEqualTo(1);
+    told(APPLIED + 1, 0);
+    assertThat(snapshots).as("a former leader is for the engine to refuse").isEqualTo(2);
+  }
+
   private void answer(int index) {
     taken
         .get(index)
@@ -118,7 +146,7 @@ class SerialAppendsTest {
   }
 
   @Test
-  void aGroupThatIsOpenedAgainDoesNotWaitForWhatTheFormerOneOwes() throws IOException {
+  void aGroupThatIsOpenedAgainFailsWhatTheFormerOneOwes() throws IOException {
     CompletableFuture<AppendEntriesReplyProto> running =
         server.appendEntriesAsync(request(ONE, 10, 1));
     CompletableFuture<AppendEntriesReplyProto> waiting =
@@ -126,13 +154,14 @@ class SerialAppendsTest {
     divisions.clear();
     CompletableFuture<AppendEntriesReplyProto> next =
         server.appendEntriesAsync(request(ONE, 10, 2));
+    assertThat(running).as("the engine may never answer").isCompletedExceptionally();
+    assertThat(waiting).isCompletedExceptionally();
     assertThat(taken).hasSize(2);
     answer(1);
-    assertThat(next).isCompleted();
-    assertThat(waiting).isNotDone();
+    assertThat(next)
+        .isCompletedWithValueMatching(reply -> reply.getResult() == AppendResult.SUCCESS);
     answer(0);
-    assertThat(running).isCompleted();
-    assertThat(waiting).isCompletedExceptionally();
+    assertThat(running).isCompletedExceptionally();
     assertThat(taken).hasSize(2);
   }
 
