@@ -1035,15 +1035,18 @@ public final class UserModel {
     return topic + "/" + shard + "/" + offset;
   }
 
-  /** Dead letters that no message explains. */
+  /**
+   * Dead letters that no message explains. A pattern takes in a topic, too, of which nobody knows
+   * whether it was deleted.
+   */
   public synchronized Set<String> unexplained(Group group, Set<String> letters) {
     Set<String> left = new HashSet<>(letters);
-    for (Topic topic : group.floors.keySet()) {
-      for (Sent sent : topic.messages) {
-        boolean fails = sent.poison && group.kind.triesAgain();
-        if (fails || sent.fate == Fate.UNKNOWN || group.kind.care() && group.shaken) {
-          left.remove(place(topic.name, sent.shard, sent.offset));
-        }
+    for (Sent sent : byId.values()) {
+      boolean read =
+          group.floors.containsKey(sent.topic) || group.kind.pattern() && sent.topic.deleted;
+      boolean fails = sent.poison && group.kind.triesAgain();
+      if (read && (fails || sent.fate == Fate.UNKNOWN || group.kind.care() && group.shaken)) {
+        left.remove(place(sent.topic.name, sent.shard, sent.offset));
       }
     }
     return left;
