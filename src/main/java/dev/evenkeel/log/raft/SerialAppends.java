@@ -29,7 +29,6 @@ import org.apache.ratis.proto.RaftProtos.RaftRpcRequestProto;
 import org.apache.ratis.proto.RaftProtos.RequestVoteRequestProto;
 import org.apache.ratis.protocol.RaftGroupId;
 import org.apache.ratis.protocol.exceptions.ServerNotReadyException;
-import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.impl.QuietListener;
 import org.apache.ratis.server.protocol.TermIndex;
@@ -74,9 +73,9 @@ import org.slf4j.LoggerFactory;
  * other voters: see {@link QuietListener}. And it opens its log group again before it gets entries
  * as one that is to vote: it could vote for nobody until the change is over.
  *
- * <p>A leader tells everybody of a snapshot who is to get a vote. A follower that has applied the
- * entries up to the leader's first one answers that it has the snapshot: the engine would copy it,
- * set the state back to it, and fail with the next entry.
+ * <p>A leader tells everybody of a snapshot who is to get a vote. A follower that has the leader's
+ * first entry answers that it has the snapshot: the engine would copy it, set the state back to it,
+ * and fail with the next entry.
  *
  * <p>A follower without room on its disk takes nothing: each request with entries counts as a
  * heartbeat, so that it goes on knowing its leader, and is refused, so that the leader sends it
@@ -196,6 +195,7 @@ final class SerialAppends implements InvocationHandler {
       return bounded.getEntriesCount() > 0 ? queued(bounded) : server.appendEntriesAsync(bounded);
     }
     if (method.getName().equals(SNAPSHOT) && request instanceof InstallSnapshotRequestProto told) {
+      requireStarted(told.getServerRequest());
       takeCopied(told.getServerRequest(), told.getLeaderTerm());
       InstallSnapshotReplyProto hasIt = hasIt(told);
       return hasIt == null ? queued(told) : hasIt;
@@ -214,17 +214,25 @@ final class SerialAppends implements InvocationHandler {
     }
   }
 
-  /** The answer of one that has applied the entries before those of the leader; else null. */
+  /**
+   * The answer of one that has the leader's first entry; else null. It must have that one: a leader
+   * that has no entry before those that it sends names none, and the engine takes these only right
+   * behind a snapshot.
+   */
   private InstallSnapshotReplyProto hasIt(InstallSnapshotRequestProto told) throws IOException {
     RaftRpcRequestProto request = told.getServerRequest();
-    long first = told.getNotification().getFirstAvailableTermIndex().getIndex();
-    DivisionInfo info = division(request).getInfo();
-    long term = info.getCurrentTerm();
-    long applied = info.getLastAppliedIndex();
-    if (!told.hasNotification()
-        || told.getLeaderTerm() < term
-        || first < 1
-        || applied < first - 1) {
+    RaftServer.Division own = division(request);
+    long term = own.getInfo().getCurrentTerm();
+    if (!told.hasNotification() || told.getLeaderTerm() < term) {
+      return null;
+    }
+    TermIndex first = TermIndex.valueOf(told.getNotification().getFirstAvailableTermIndex());
+    long applied = own.getInfo().getLastAppliedIndex();
+    // After a crash, its log has more than its state. The same entry stands for all before it.
+    boolean logged =
+        own.getRaftLog().getFlushIndex() >= first.getIndex()
+            && first.equals(own.getRaftLog().getTermIndex(first.getIndex()));
+    if (applied < first.getIndex() && !logged) {
       return null;
     }
     return InstallSnapshotReplyProto.newBuilder()
@@ -237,7 +245,7 @@ final class SerialAppends implements InvocationHandler {
                 .setSuccess(true))
         .setTerm(term)
         .setResult(InstallSnapshotResult.ALREADY_INSTALLED)
-        .setSnapshotIndex(applied)
+        .setSnapshotIndex(Math.max(applied, first.getIndex()))
         .build();
   }
 
@@ -276,13 +284,17 @@ final class SerialAppends implements InvocationHandler {
 
   private Queue queue(RaftRpcRequestProto request) throws IOException {
     RaftServer.Division now = division(request);
+    Queue known = queues.get(request.getRaftGroupId().getId());
+    if (known != null && known.division != now && division(request) != now) {
+      throw new ServerNotReadyException("the log group was opened again: send it again");
+    }
     Queue[] former = new Queue[1];
     Queue queue =
         queues.compute(
             request.getRaftGroupId().getId(),
-            (group, known) -> {
-              former[0] = known;
-              return known != null && known.division == now ? known : new Queue(now);
+            (group, there) -> {
+              former[0] = there;
+              return there != null && there.division == now ? there : new Queue(now);
             });
     if (former[0] != null && former[0] != queue) {
       former[0].fail();

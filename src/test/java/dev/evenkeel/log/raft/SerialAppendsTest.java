@@ -27,6 +27,7 @@ import org.apache.ratis.protocol.exceptions.ServerNotReadyException;
 import org.apache.ratis.server.DivisionInfo;
 import org.apache.ratis.server.RaftServer;
 import org.apache.ratis.server.protocol.TermIndex;
+import org.apache.ratis.server.raftlog.RaftLog;
 import org.apache.ratis.util.ProtoUtils;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +35,7 @@ class SerialAppendsTest {
   private static final RaftGroupId ONE = RaftGroupId.valueOf(new UUID(1, 1));
   private static final RaftGroupId OTHER = RaftGroupId.valueOf(new UUID(2, 2));
   private static final long APPLIED = 7;
+  private static final long LOGGED = 9;
 
   private record Taken(
       AppendEntriesRequestProto request, CompletableFuture<AppendEntriesReplyProto> answer) {}
@@ -85,11 +87,25 @@ class SerialAppendsTest {
                 new Class<?>[] {DivisionInfo.class},
                 (proxy, method, args) ->
                     method.getName().equals("getLastAppliedIndex") ? APPLIED : term);
+    RaftLog log =
+        (RaftLog)
+            Proxy.newProxyInstance(
+                getClass().getClassLoader(),
+                new Class<?>[] {RaftLog.class},
+                (proxy, method, args) ->
+                    method.getName().equals("getFlushIndex")
+                        ? LOGGED
+                        : TermIndex.valueOf(1, (long) args[0]));
     return (RaftServer.Division)
         Proxy.newProxyInstance(
             getClass().getClassLoader(),
             new Class<?>[] {RaftServer.Division.class},
-            (proxy, method, args) -> method.getName().equals("getInfo") ? info : null);
+            (proxy, method, args) ->
+                switch (method.getName()) {
+                  case "getInfo" -> info;
+                  case "getRaftLog" -> log;
+                  default -> null;
+                });
   }
 
   private static AppendEntriesRequestProto request(RaftGroupId group, long first, int count) {
@@ -114,28 +130,33 @@ class SerialAppendsTest {
   }
 
   /** A leader whose log begins there tells of a snapshot. */
-  private InstallSnapshotReplyProto told(long first, long leaderTerm) throws IOException {
+  private InstallSnapshotReplyProto told(long leaderTerm, long firstTerm, long first)
+      throws IOException {
     return server.installSnapshot(
         reminder().toBuilder()
             .setLeaderTerm(leaderTerm)
             .setNotification(
                 InstallSnapshotRequestProto.NotificationProto.newBuilder()
                     .setFirstAvailableTermIndex(
-                        TermIndexProto.newBuilder().setTerm(1).setIndex(first)))
+                        TermIndexProto.newBuilder().setTerm(firstTerm).setIndex(first)))
             .build());
   }
 
   @Test
-  void whoHasTheEntriesBeforeTheLeadersCopiesNoSnapshot() throws IOException {
-    InstallSnapshotReplyProto reply = told(APPLIED + 1, 1);
-    assertThat(reply.getResult()).isEqualTo(InstallSnapshotResult.ALREADY_INSTALLED);
-    assertThat(reply.getSnapshotIndex()).isEqualTo(APPLIED);
-    assertThat(reply.getTerm()).isEqualTo(term);
+  void whoHasTheFirstEntryOfTheLeaderCopiesNoSnapshot() throws IOException {
+    for (long first : new long[] {0, APPLIED, LOGGED}) {
+      InstallSnapshotReplyProto reply = told(1, 1, first);
+      assertThat(reply.getResult()).isEqualTo(InstallSnapshotResult.ALREADY_INSTALLED);
+      assertThat(reply.getSnapshotIndex()).isEqualTo(Math.max(APPLIED, first));
+      assertThat(reply.getTerm()).isEqualTo(term);
+    }
     assertThat(snapshots).isZero();
-    told(APPLIED + 2, 1);
-    assertThat(snapshots).as("it lacks one").isEqualTo(1);
-    told(APPLIED + 1, 0);
-    assertThat(snapshots).as("a former leader is for the engine to refuse").isEqualTo(2);
+    told(1, 1, LOGGED + 1);
+    assertThat(snapshots).as("the leader has no entry before its first one").isEqualTo(1);
+    told(1, 0, LOGGED);
+    assertThat(snapshots).as("another entry of this index").isEqualTo(2);
+    told(0, 1, APPLIED);
+    assertThat(snapshots).as("a former leader is for the engine to refuse").isEqualTo(3);
   }
 
   private void answer(int index) {
