@@ -20,7 +20,8 @@ final class Leftovers {
   /** Timers and answers under way hold the last ones for a while. */
   private static final long LEAST = 12;
 
-  private static final Duration PATIENCE = Duration.ofSeconds(20);
+  /** A timer of the log engine holds a node that has ended for as long as a snapshot may take. */
+  private static final Duration PATIENCE = Duration.ofSeconds(75);
 
   private Leftovers() {}
 

@@ -415,8 +415,11 @@ public final class ProducerCore<T> {
     RefusedException gone = triedInEpoch == batch.epoch ? departed.remove(batch) : null;
     if (gone != null) {
       batch.unsure |= result.refusal() == Refusal.INDETERMINATE;
-      // If the network duplicated it, the shard may have taken the first copy before it went.
-      batch.cutOff |= result.refusal() == Refusal.UNKNOWN_SHARD;
+      // If the network duplicated it, the shard may have taken the first copy before it went, or
+      // may
+      // take another one behind what is missing now.
+      batch.cutOff |=
+          result.refusal() == Refusal.UNKNOWN_SHARD || result.refusal() == Refusal.SEQUENCE_GAP;
       batch.state = OutBatch.State.WAITING;
       finish(batch, result.value(), result.ok() ? null : failure(batch, gone));
       return;

@@ -16,6 +16,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
 import java.util.Random;
+import net.jqwik.api.Example;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.ShrinkingMode;
@@ -100,6 +101,12 @@ class ProducerSimTest {
             assertThat(inLogs).doesNotContain(token);
           }
         });
+  }
+
+  /** The network has another copy, which comes behind the batch that was missing. */
+  @Example
+  void aGapOfADeletedTopicIsIndeterminate() {
+    aLostAnswerOfADeletedTopicIsIndeterminate(1013, false);
   }
 
   /** What may be in the log of a deleted topic was not refused. */
