@@ -132,10 +132,12 @@ final class Shown {
     if (group.kind.mode() == Mode.BROADCAST) {
       return places;
     }
-    List<Admin.DeadLetter> letters =
-        answers.quietly("letters", admin.get().deadLetters(group.name, null, 1_000));
-    if (letters != null) {
-      for (Admin.DeadLetter each : letters) {
+    String after = null;
+    List<Admin.DeadLetter> letters;
+    do {
+      letters = answers.quietly("letters", admin.get().deadLetters(group.name, after, 1_000));
+      for (Admin.DeadLetter each : letters == null ? List.<Admin.DeadLetter>of() : letters) {
+        after = each.name();
         places.add(UserModel.place(each.topic(), each.shard(), each.offset()));
         boolean attempts =
             group.shaken || group.replayed || each.attempts() == group.kind.attempts();
@@ -143,7 +145,8 @@ final class Shown {
           model.fault(Promise.LETTER_FACTS, group + " has the dead letter " + each);
         }
       }
-    }
+      // Large ones come a few at a time.
+    } while (letters != null && !letters.isEmpty());
     return places;
   }
 }
