@@ -416,8 +416,7 @@ public final class ProducerCore<T> {
     if (gone != null) {
       batch.unsure |= result.refusal() == Refusal.INDETERMINATE;
       // If the network duplicated it, the shard may have taken the first copy before it went, or
-      // may
-      // take another one behind what is missing now.
+      // may take another one behind what is missing now.
       batch.cutOff |=
           result.refusal() == Refusal.UNKNOWN_SHARD || result.refusal() == Refusal.SEQUENCE_GAP;
       batch.state = OutBatch.State.WAITING;
