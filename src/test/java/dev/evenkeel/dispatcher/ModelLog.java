@@ -73,6 +73,9 @@ public final class ModelLog {
       if ((lease == null ? 0 : lease.epoch()) != c.expectedEpoch()) {
         return Reply.refused(Refusal.FENCED, "another epoch");
       }
+      if (lease != null && lease.finished()) {
+        return Reply.refused(Refusal.FENCED, "finished");
+      }
       if (lease != null && c.groupTerm() < lease.groupTerm()) {
         return Reply.refused(Refusal.FENCED, "a lower group term");
       }

@@ -46,6 +46,12 @@ public record LeaseDecider(DataTables tables, Store store) {
       long start = StartFinder.find(store, tables, command.shard(), command.start());
       lease = fresh(command.group(), command.shard(), start);
     }
+    if (level >= FeatureLevel.SUBSCRIPTIONS && lease.finished()) {
+      // Who asks has not heard of it. The shards behind this one may have owners already, and these
+      // did not wait for a state that an owner of this one would leave.
+      return Decision.refused(
+          FENCED, "%s:%s is finished: it needs no owner", lease.group(), lease.shard());
+    }
     if (command.groupTerm() < lease.groupTerm()) {
       return Decision.refused(
           FENCED,

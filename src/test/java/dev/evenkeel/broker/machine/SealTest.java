@@ -10,6 +10,7 @@ import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import java.util.List;
@@ -133,5 +134,21 @@ class SealTest {
     rig.run(new DataCommand.ReplayDeadLetters("g", SHARD, List.of(1L)));
     assertThat(lease().stage()).isEqualTo(Lease.Stage.PASSED);
     assertThat(rig.grant("g", SHARD, "a", 2).stage()).isEqualTo(Lease.Stage.PASSED);
+  }
+
+  /**
+   * The dispatcher may not know yet that the shard is finished: an owner would begin with the state
+   * of the shards before it, while owners of those behind it have begun without.
+   */
+  @Test
+  void whatIsFinishedTakesNoOwner() {
+    rig.run(new DataCommand.OpenLease("g", SHARD, StartAt.EARLIEST));
+    long epoch = lease().epoch();
+    seal();
+    assertThat(lease().finished()).isTrue();
+    assertThat(rig.run(Commands.grant("g", SHARD, "a", "a-1", epoch, StartAt.EARLIEST)))
+        .isInstanceOfSatisfying(
+            Reply.Refused.class, no -> assertThat(no.refusal()).isEqualTo(Refusal.FENCED));
+    assertThat(lease().finished()).isTrue();
   }
 }
