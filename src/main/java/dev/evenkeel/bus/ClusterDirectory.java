@@ -128,17 +128,33 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
       }
       shared = asking;
     }
-    ContextInternal context = ContextInternal.current();
-    Future<ClusterView> result = shared.future();
-    if (context != null) {
-      Promise<ClusterView> here = context.promise();
-      result.onComplete(here);
-      result = here.future();
-    }
+    Future<ClusterView> result = here(shared.future());
     if (mine != null) {
       ask(mine);
     }
     return result;
+  }
+
+  /**
+   * As {@link #refresh}, but the question is asked after this call: the broker that answers shows
+   * every change that it had applied by then.
+   */
+  public Future<ClusterView> askAnew() {
+    Future<ClusterView> underWay;
+    synchronized (this) {
+      underWay = asking == null ? null : asking.future();
+    }
+    return underWay == null ? refresh() : here(underWay.transform(any -> refresh()));
+  }
+
+  private static <T> Future<T> here(Future<T> future) {
+    ContextInternal context = ContextInternal.current();
+    if (context == null) {
+      return future;
+    }
+    Promise<T> here = context.promise();
+    future.onComplete(here);
+    return here.future();
   }
 
   private void ask(Promise<ClusterView> promise) {

@@ -279,6 +279,20 @@ class DroppedLayoutsTest {
     await(producer.close());
   }
 
+  /** Another client has done it, and nobody has told this one yet. */
+  @Test
+  void aProducerThatStartsSendsToTheTopicThatIsThereNow() throws Exception {
+    await(cluster.refresh());
+    link.hearsNothing = true;
+    for (int i = 0; i < 5; i++) {
+      bench.control(Op.DELETE_TOPIC, new Bytes().text("t"));
+      create();
+      Producer producer = await(Producers.start(link, cluster, options()));
+      await(Future.all(send(producer, 0, 10)));
+      await(producer.close());
+    }
+  }
+
   // ---- Sending
 
   private static ProducerOptions options() {
@@ -376,6 +390,7 @@ class DroppedLayoutsTest {
     final AtomicInteger appends = new AtomicInteger();
     volatile boolean loses;
     volatile boolean holds;
+    volatile boolean hearsNothing;
     volatile int appendsMax = Integer.MAX_VALUE;
 
     LossyLink(Vertx vertx) {
@@ -426,7 +441,13 @@ class DroppedLayoutsTest {
 
     @Override
     public Listening listen(String address, Consumer<Buffer> handler) {
-      return through.listen(address, handler);
+      return through.listen(
+          address,
+          body -> {
+            if (!hearsNothing) {
+              handler.accept(body);
+            }
+          });
     }
 
     @Override

@@ -87,6 +87,38 @@ class ClusterDirectoryTest {
     assertThat(directory.leaderOf(new Shard(1, 0))).isEqualTo("a");
   }
 
+  /** The answer to a question that was asked before may not show what has changed since. */
+  @Test
+  void whoAsksAnewGetsAnAnswerToAQuestionOfItsOwn() {
+    directory.close();
+    Promise<Buffer> first = Promise.promise();
+    ClusterView later = view("b", 5);
+    AtomicInteger requests = new AtomicInteger();
+    link.serve(
+        Addresses.VIEW,
+        body ->
+            requests.incrementAndGet() == 1
+                ? first.future()
+                : Future.succeededFuture(later.toJson().toBuffer()));
+    Promise<ClusterView> early = Promise.promise();
+    Promise<ClusterView> anew = Promise.promise();
+    vertx.runOnContext(
+        turn -> {
+          ClusterDirectory fresh = new ClusterDirectory(link);
+          fresh.refresh().onComplete(early);
+          fresh
+              .askAnew()
+              .onComplete(
+                  answered -> {
+                    fresh.close();
+                    anew.handle(answered);
+                  });
+          first.complete(view.toJson().toBuffer());
+        });
+    assertThat(await(early.future())).isEqualTo(view);
+    assertThat(await(anew.future())).isEqualTo(later);
+  }
+
   @Test
   void requestsAtOneTimeShareAnAnswer() {
     directory.close();

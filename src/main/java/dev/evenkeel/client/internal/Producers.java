@@ -125,7 +125,13 @@ public final class Producers {
         LeaderClient.Retry.within(
             timeoutMillis, TOPIC_PAUSE_MILLIS, () -> link.state() == Link.State.CLOSED);
     return new LeaderClient(link, directory)
-        .repeat(retry, () -> topic(link, directory, own.getTopic(), TOPIC_LOOK_UPS))
+        .repeat(
+            retry,
+            () ->
+                // Another client may have deleted and created the topic again.
+                directory
+                    .askAnew()
+                    .transform(any -> topic(link, directory, own.getTopic(), TOPIC_LOOK_UPS)))
         .compose(info -> maker.make(opener, own, info, timeoutMillis));
   }
 
