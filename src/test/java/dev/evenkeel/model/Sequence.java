@@ -36,8 +36,8 @@ public record Sequence(List<Op> ops) {
 
   private static final int IN_A_ROW = 16;
   private static final int BOUND = 1 << 20;
-  private static final int STEPS_MIN = 20;
-  private static final int STEPS_MORE = 36;
+  private static final int STEPS_MIN = 30;
+  private static final int STEPS_MORE = 30;
 
   private static final int FAVOURED_WEIGHT = 8;
 

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
@@ -16,7 +15,6 @@ import org.junit.jupiter.api.io.TempDir;
  * -Devenkeel.model.seed=N} begins with that seed, {@code -Devenkeel.model.lanes=1} plays one at a
  * time.
  */
-@Tag("full")
 class UserModelTest {
   @TempDir Path directory;
 

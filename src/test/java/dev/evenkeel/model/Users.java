@@ -186,7 +186,7 @@ final class Users {
           case EXPIRE -> expire(a);
           case HANG -> hang();
           case PAUSE -> pause(leased(a), null);
-          case PAUSE_ONE_TOPIC -> pauseOneTopic(leased(a), b);
+          case PAUSE_ONE_TOPIC -> pauseOneTopic(leased(a, each -> !live(each).isEmpty()), b);
           case RESUME -> resume(group(a), null);
           case RESET_TO_EARLIEST -> reset(a, true);
           case RESET_TO_LATEST -> reset(a, false);
@@ -236,9 +236,25 @@ final class Users {
 
   /** A group that is more than one member of mode broadcast, or null. */
   private Group leased(int which) {
-    return any(
-        groups.values().stream().filter(group -> group.kind.mode() != Mode.BROADCAST).toList(),
-        which);
+    return leased(which, any -> true);
+  }
+
+  private Group leased(int which, Predicate<Group> fits) {
+    return existing(which, kind -> kind.mode() != Mode.BROADCAST, fits);
+  }
+
+  /** A group of such a kind, which is new if none fits; null: a new one does not fit either. */
+  private Group existing(int which, Predicate<Kind> kinds, Predicate<Group> fits) {
+    Predicate<Group> both = group -> kinds.test(group.kind) && fits.test(group);
+    boolean none = groups.values().stream().noneMatch(both);
+    if (none) {
+      int seed = which;
+      while (!kinds.test(focus.kind(seed))) {
+        seed++;
+      }
+      join(new Group(run + "-g" + made++, focus.kind(seed)), which);
+    }
+    return any(groups.values().stream().filter(both).toList(), which);
   }
 
   // ---- Topics
@@ -561,16 +577,26 @@ final class Users {
   }
 
   private boolean subscribe(int which, int other) {
-    Group group = subscriber(which, each -> each.topics().size() < topics.size());
-    Topic topic =
-        group == null
-            ? null
-            : any(
-                topics.values().stream().filter(each -> !group.topics().contains(each)).toList(),
-                other);
-    if (topic == null) {
-      return false;
+    createSecondTopic(which, other);
+    Group group = subscriber(which, this::mayReadMore);
+    return group != null && subscribe(group, other);
+  }
+
+  private void createSecondTopic(int shards, int settings) {
+    if (topics.size() < 2) {
+      createTopic(shards, settings);
     }
+  }
+
+  private boolean mayReadMore(Group group) {
+    return !group.topics().containsAll(topics.values());
+  }
+
+  private boolean subscribe(Group group, int other) {
+    Topic topic =
+        any(
+            topics.values().stream().filter(each -> !group.topics().contains(each)).toList(),
+            other);
     boolean all = true;
     for (Member member : of(group)) {
       long asked = model.moment();
@@ -588,15 +614,16 @@ final class Users {
   }
 
   private boolean unsubscribe(int which, int other) {
-    Group group = subscriber(which, each -> namesOf(each).size() > 1);
-    if (group == null && subscribe(which, other)) {
-      group = subscriber(which, each -> namesOf(each).size() > 1);
-    }
-    Topic topic = group == null ? null : any(List.copyOf(group.topics()), other);
+    createSecondTopic(which, other);
     // Who has joined since a topic was deleted reads fewer.
-    if (topic == null || readsWhatIsGone(group)) {
+    Group group =
+        subscriber(
+            which,
+            each -> !readsWhatIsGone(each) && (namesOf(each).size() > 1 || mayReadMore(each)));
+    if (group == null || namesOf(group).size() < 2 && !subscribe(group, other)) {
       return false;
     }
+    Topic topic = any(List.copyOf(group.topics()), other);
     model.forgets(group, topic);
     boolean all = true;
     for (Member member : of(group)) {
@@ -613,12 +640,10 @@ final class Users {
 
   /** A group with members that may change what they read; null: there is none. */
   private Group subscriber(int which, Predicate<Group> fits) {
-    return any(
-        groups.values().stream()
-            .filter(group -> group.kind.mode() == Mode.SHARDED && !group.kind.pattern())
-            .filter(group -> !group.overHttp && hasMembers(group) && fits.test(group))
-            .toList(),
-        which);
+    return existing(
+        which,
+        kind -> kind.mode() == Mode.SHARDED && !kind.pattern(),
+        group -> !group.overHttp && hasMembers(group) && fits.test(group));
   }
 
   private List<Member> of(Group group) {
@@ -798,11 +823,12 @@ final class Users {
   }
 
   private boolean pauseOneTopic(Group group, int which) {
-    Topic topic =
-        group == null
-            ? null
-            : any(topics.values().stream().filter(group.topics()::contains).toList(), which);
-    return topic != null && pause(group, topic);
+    return group != null && pause(group, any(live(group), which));
+  }
+
+  /** The topics that it reads and that are there. */
+  private List<Topic> live(Group group) {
+    return topics.values().stream().filter(group.topics()::contains).toList();
   }
 
   /**
@@ -834,8 +860,8 @@ final class Users {
   }
 
   private boolean reset(int which, boolean earliest) {
-    Group group = leased(which);
-    if (group == null || readsWhatIsGone(group)) {
+    Group group = leased(which, each -> !readsWhatIsGone(each));
+    if (group == null) {
       return false;
     }
     List<Topic> read = List.copyOf(group.topics());
