@@ -147,6 +147,21 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
     return underWay == null ? refresh() : here(underWay.transform(any -> refresh()));
   }
 
+  /**
+   * As {@link #refresh}, but with what was just created and deleted, too: the view of the leader of
+   * the meta group if it is found, else the newest of the views that were seen.
+   */
+  public Future<ClusterView> newest() {
+    return askAnew().compose(view -> newest(view, 2 * view.nodes().size()));
+  }
+
+  /** The event bus asks the brokers in turn, so the leader answers before long. */
+  private Future<ClusterView> newest(ClusterView seen, int triesLeft) {
+    return triesLeft == 0 || seen.node().equals(seen.metaLeader())
+        ? Future.succeededFuture(seen)
+        : refresh().compose(next -> newest(next, triesLeft - 1)).otherwise(seen);
+  }
+
   private static <T> Future<T> here(Future<T> future) {
     ContextInternal context = ContextInternal.current();
     if (context == null) {

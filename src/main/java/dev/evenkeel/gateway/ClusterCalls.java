@@ -93,12 +93,13 @@ final class ClusterCalls {
 
   /** The view of a broker that knows all topics. Fails with UNAVAILABLE if none is found. */
   Future<ClusterView> topics() {
-    return view()
-        .compose(
-            view ->
-                view.caughtUp()
-                    ? Future.succeededFuture(view)
-                    : Future.failedFuture(view.unknownTopics()));
+    return view().compose(ClusterCalls::caughtUp);
+  }
+
+  private static Future<ClusterView> caughtUp(ClusterView view) {
+    return view.caughtUp()
+        ? Future.succeededFuture(view)
+        : Future.failedFuture(view.unknownTopics());
   }
 
   /**
@@ -106,7 +107,7 @@ final class ClusterCalls {
    * it is found, else the newest of the views that were seen.
    */
   Future<ClusterView> newestTopics() {
-    return topics().compose(view -> newest(view, view, 2 * view.nodes().size()));
+    return answered(directory.newest()).compose(ClusterCalls::caughtUp);
   }
 
   /**
@@ -125,25 +126,21 @@ final class ClusterCalls {
             });
   }
 
-  /** The event bus asks the brokers in turn, so the leader answers before long. */
-  private Future<ClusterView> newest(ClusterView best, ClusterView answer, int triesLeft) {
-    ClusterView newer = answer.metaIndex() > best.metaIndex() ? answer : best;
-    return triesLeft == 0 || answer.node().equals(answer.metaLeader())
-        ? Future.succeededFuture(newer)
-        : topics().compose(next -> newest(newer, next, triesLeft - 1)).otherwise(newer);
-  }
-
   /** The view of some broker now, if possible of one that has caught up. */
   Future<ClusterView> view() {
     ClusterView known = directory.current();
-    return ViewQuestion.ask(link, known)
-        .map(view -> known == null || !view.caughtUp() ? view : view.notOlderThan(known))
-        // The request only reads, so a missing answer means UNAVAILABLE.
-        .recover(
-            failure ->
-                Future.failedFuture(
-                    new RefusedException(
-                        Refusal.UNAVAILABLE, "no broker answers: " + ApiErrors.words(failure))));
+    return answered(
+        ViewQuestion.ask(link, known)
+            .map(view -> known == null || !view.caughtUp() ? view : view.notOlderThan(known)));
+  }
+
+  /** The request only reads, so a missing answer means UNAVAILABLE. */
+  private static Future<ClusterView> answered(Future<ClusterView> view) {
+    return view.recover(
+        failure ->
+            Future.failedFuture(
+                new RefusedException(
+                    Refusal.UNAVAILABLE, "no broker answers: " + ApiErrors.words(failure))));
   }
 
   Future<ByteBuffer> toMetaLeader(Op op, Bytes body) {

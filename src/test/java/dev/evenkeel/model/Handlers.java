@@ -59,7 +59,7 @@ final class Handlers {
     return switch (group.kind.handling()) {
       case BATCHES -> new Batches();
       case STATE -> new Keeper();
-      case EXACT_STATE -> new ExactKeeper();
+      case EXACT_STATE, COMMITTED_STATE -> new ExactKeeper();
       case OUTPUTS, EXACT_OUTPUTS -> new Publisher();
       default -> new Single();
     };
@@ -214,8 +214,14 @@ final class Handlers {
     }
 
     @Override
+    public boolean givesState() {
+      return group.kind.givesState();
+    }
+
+    @Override
     public Future<Buffer> onRelease(ShardContext shard) {
-      return Future.succeededFuture(written(remove(shard)));
+      Set<Integer> ids = remove(shard);
+      return Future.succeededFuture(givesState() ? written(ids) : null);
     }
 
     @Override

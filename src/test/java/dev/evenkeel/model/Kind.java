@@ -47,6 +47,8 @@ public record Kind(
     STATE,
     /** The same, and effectively once. */
     EXACT_STATE,
+    /** The same, and what they give comes with messages only. */
+    COMMITTED_STATE,
     /** They publish a message for each. */
     OUTPUTS,
     EXACT_OUTPUTS,
@@ -65,6 +67,8 @@ public record Kind(
           Handling.STATE,
           Handling.EXACT_STATE,
           Handling.EXACT_STATE,
+          Handling.COMMITTED_STATE,
+          Handling.COMMITTED_STATE,
           Handling.OUTPUTS,
           Handling.OUTPUTS,
           Handling.EXACT_OUTPUTS,
@@ -198,9 +202,7 @@ public record Kind(
     Handling handling = HANDLINGS.get(random.nextInt(HANDLINGS.size()));
     boolean batches = handling == Handling.BATCHES;
     Order order =
-        batches && drawn == Order.KEY
-            ? Order.NONE
-            : handling == Handling.EXACT_STATE ? Order.SHARD : drawn;
+        batches && drawn == Order.KEY ? Order.NONE : commitsState(handling) ? Order.SHARD : drawn;
     boolean alone = handling == Handling.SINGLE || handling == Handling.WORKER;
     Dedup dedup = alone && random.nextInt(3) > 0 ? Dedup.KEY : Dedup.OFF;
     boolean care = handling != Handling.AT_MOST_ONCE && random.nextInt(4) == 0;
@@ -238,6 +240,20 @@ public record Kind(
   }
 
   public boolean keepsState() {
+    return handling == Handling.STATE || commitsState();
+  }
+
+  /** Whether they give their state with each message. */
+  public boolean commitsState() {
+    return commitsState(handling);
+  }
+
+  private static boolean commitsState(Handling handling) {
+    return handling == Handling.EXACT_STATE || handling == Handling.COMMITTED_STATE;
+  }
+
+  /** Whether they give their state to the next owner. */
+  public boolean givesState() {
     return handling == Handling.STATE || handling == Handling.EXACT_STATE;
   }
 
@@ -368,7 +384,8 @@ public record Kind(
       case BATCHES -> options.setBatchMessages(BATCH_MESSAGES);
       case WORKER -> options.setWorker(true);
       case AT_MOST_ONCE -> options.setDelivery(DeliveryPolicy.AT_MOST_ONCE);
-      case EXACT_STATE, EXACT_OUTPUTS -> options.setDelivery(DeliveryPolicy.EFFECTIVELY_ONCE);
+      case EXACT_STATE, COMMITTED_STATE, EXACT_OUTPUTS ->
+          options.setDelivery(DeliveryPolicy.EFFECTIVELY_ONCE);
       default -> {}
     }
     switch (limit) {

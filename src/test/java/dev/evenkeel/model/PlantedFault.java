@@ -68,6 +68,16 @@ enum PlantedFault {
       Promise.NOTHING_IS_LOST,
       Promise.STATE_COMES_ALONG),
 
+  /** A shard that is sealed before any message brought a state waits for one for ever. */
+  A_SEALED_SHARD_WAITS_FOR_A_STATE(
+      "client/internal/consume/ShardRelease.java",
+      new Focus(Set.of(Step.RESHARD), kind -> kind.commitsState() && !kind.givesState()),
+      "boolean nothing = shard.finishes() && (byCommits || stateMissing && done == 0);",
+      "boolean nothing = shard.finishes() && byCommits && done == 0;",
+      Promise.NOTHING_IS_LOST,
+      Promise.STATE_COMES_ALONG,
+      Promise.LAG),
+
   /** A spool takes what a former shard has refused for stored. */
   SPOOLS_ARE_DROPPED_AFTER_A_RESHARD(
       "client/internal/spool/SpoolReroute.java",

@@ -90,7 +90,7 @@ final class SimConsumer extends Actor {
     bornMillis = machine.wallMillis();
     boolean keepsState = group.keepsState();
     boolean publishes = group.publishes();
-    core = new ConsumerCore(options, instance, keepsState, keepsState, publishes, random);
+    core = new ConsumerCore(options, instance, keepsState, group.givesState(), publishes, random);
     core.shardGroups(ShardGroups.formed(world.brokers.groups().size()));
     handler = group.handling(this, keepsState);
     calls = new SimCalls(world, this);

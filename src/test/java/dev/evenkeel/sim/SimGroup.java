@@ -22,6 +22,11 @@ interface SimGroup {
   /** Whether the handlers of another run keep a state. */
   boolean keepsState();
 
+  /** Whether owners give their state to the next ones. */
+  default boolean givesState() {
+    return keepsState();
+  }
+
   /** Whether its handlers publish. */
   boolean publishes();
 

@@ -96,8 +96,13 @@ final class UserGroup implements SimGroup {
   }
 
   @Override
+  public boolean givesState() {
+    return kind().givesState();
+  }
+
+  @Override
   public boolean publishes() {
-    return kind().publishes() || kind().handling() == Kind.Handling.EXACT_STATE;
+    return kind().publishes() || kind().commitsState();
   }
 
   @Override

@@ -7,7 +7,6 @@ import dev.evenkeel.client.internal.consume.Effects;
 import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Task;
 import dev.evenkeel.model.Content;
-import dev.evenkeel.model.Kind.Handling;
 import dev.evenkeel.model.Promise;
 import dev.evenkeel.model.UserModel;
 import dev.evenkeel.protocol.Message;
@@ -92,7 +91,7 @@ final class UserHandling implements SimHandling {
       if (states.get(shard) == state) {
         model.kept(of.group, shard, this, state);
       }
-      if (of.kind().handling() == Handling.EXACT_STATE) {
+      if (of.kind().commitsState()) {
         effects.commit(written(state));
       }
     }
@@ -152,7 +151,7 @@ final class UserHandling implements SimHandling {
   public void release(OwnedShard owned, ShardContext context) {
     world.time.note(() -> consumer + " is asked to release " + context);
     Set<Integer> ids = remove(context);
-    byte[] state = of.keepsState() ? written(ids) : null;
+    byte[] state = of.kind().givesState() ? written(ids) : null;
     world.time.in(
         1 + world.random.nextInt(20),
         consumer,

@@ -53,24 +53,25 @@ public final class Producers {
     if (!options.getSpool().isEmpty()) {
       return startSpooling(link, directory, options, router, null).map(producer -> producer);
     }
-    ContextInternal context = EventLoops.ownOf(link.vertx());
     return prepare(
         link,
         directory,
         options,
-        (opener, own, info, timeoutMillis) ->
-            opener
-                .first(timeoutMillis)
-                .compose(
-                    identity -> {
-                      Promise<Producer> made = context.promise();
-                      context.runOnContext(
-                          none ->
-                              made.complete(
-                                  new BatchingProducer(
-                                      link, directory, own, router, opener, identity, info)));
-                      return made.future();
-                    }));
+        (opener, own, info, timeoutMillis) -> {
+          ContextInternal context = EventLoops.ownOf(link.vertx());
+          return opener
+              .first(timeoutMillis)
+              .compose(
+                  identity -> {
+                    Promise<Producer> made = context.promise();
+                    context.runOnContext(
+                        none ->
+                            made.complete(
+                                new BatchingProducer(
+                                    link, directory, own, router, opener, identity, info)));
+                    return made.future();
+                  });
+        });
   }
 
   /**
@@ -94,7 +95,7 @@ public final class Producers {
                 .start(info, timeoutMillis));
   }
 
-  /** Makes a producer once the topic is known. */
+  /** Makes a producer once the topic is known, on the context of the producer. */
   private interface Maker<P> {
     /**
      * @param own a copy of the options, so that the caller can go on using its own
@@ -124,15 +125,23 @@ public final class Producers {
     LeaderClient.Retry retry =
         LeaderClient.Retry.within(
             timeoutMillis, TOPIC_PAUSE_MILLIS, () -> link.state() == Link.State.CLOSED);
-    return new LeaderClient(link, directory)
+    ContextInternal context = EventLoops.ownOf(link.vertx());
+    Promise<P> made = context.promise();
+    new LeaderClient(link, directory)
         .repeat(
             retry,
             () ->
                 // Another client may have deleted and created the topic again.
                 directory
-                    .askAnew()
+                    .newest()
                     .transform(any -> topic(link, directory, own.getTopic(), TOPIC_LOOK_UPS)))
-        .compose(info -> maker.make(opener, own, info, timeoutMillis));
+        .onFailure(made::fail)
+        // Others may have asked for the view, on contexts of their own.
+        .onSuccess(
+            info ->
+                context.runOnContext(
+                    none -> maker.make(opener, own, info, timeoutMillis).onComplete(made)));
+    return made.future();
   }
 
   private static Future<TopicInfo> topic(

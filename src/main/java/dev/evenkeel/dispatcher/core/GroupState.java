@@ -635,8 +635,10 @@ public final class GroupState {
   }
 
   /**
-   * Wherever the shard began: an owner that keeps state leaves at least the empty one. If nobody
-   * has said whether there is a state, only a shard in which nothing was consumed has none.
+   * Wherever the shard began: an owner that keeps state leaves at least the empty one. If that
+   * still stands at 0 although messages were consumed, none of them has changed what the owner took
+   * over. If nobody has said whether there is a state, only a shard in which nothing was consumed
+   * has none.
    */
   private boolean leftNothing(Shard shard) {
     Lease lease = shards.get(shard);
@@ -645,6 +647,6 @@ public final class GroupState {
     }
     return lease.stateOffset() == LeaseChange.STATE_UNKNOWN
         ? lease.committed() == 0
-        : lease.stateOffset() < 0;
+        : lease.stateOffset() < 0 || lease.stateOffset() == 0 && lease.committed() > 0;
   }
 }

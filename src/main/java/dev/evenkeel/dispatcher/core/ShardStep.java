@@ -68,7 +68,7 @@ public sealed interface ShardStep {
   Wait IDLE = new Wait(Long.MAX_VALUE);
 
   /**
-   * @param lease null if the shard has none
+   * @param lease null if the shard has none; one that is finished takes no owner
    * @param target who is to own it, or null if nobody wants it
    * @param targetLive the target has been heard, and is not about to leave
    * @param heir the target's run, if the release may grant the shard to it; or null
@@ -85,7 +85,10 @@ public sealed interface ShardStep {
       long lockTimeMillis,
       long nowMillis) {
     return switch (owner) {
-      case NONE, DEAD -> target != null && targetLive ? new GrantTo(target, false) : IDLE;
+      case NONE, DEAD ->
+          target != null && targetLive && (lease == null || !lease.finished())
+              ? new GrantTo(target, false)
+              : IDLE;
       case UNHEARD -> IDLE;
       case ALIVE ->
           !settled

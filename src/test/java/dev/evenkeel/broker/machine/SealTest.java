@@ -151,4 +151,16 @@ class SealTest {
             Reply.Refused.class, no -> assertThat(no.refusal()).isEqualTo(Refusal.FENCED));
     assertThat(lease().finished()).isTrue();
   }
+
+  /** It could not give the state that it had taken over: the next one takes that over again. */
+  @Test
+  void anEmptyShardWhoseOwnerHasLeftTheEmptyStateNeedsAnother() {
+    rig.grant("g", SHARD, "a", 0);
+    rig.run(new DataCommand.Release("g", SHARD, 1, 0, 0, new byte[0]));
+    seal();
+    assertThat(lease().finished()).isFalse();
+    rig.grant("g", SHARD, "a", 1);
+    rig.run(new DataCommand.Release("g", SHARD, 2, 0, 0, new byte[0]));
+    assertThat(lease().finished()).as("it says so").isTrue();
+  }
 }

@@ -126,6 +126,14 @@ class ReshardPlanTest {
     assertThat(originBehind(lease -> lease.released(committed, -1, null), said)).isEqualTo(parents);
   }
 
+  /** If messages were consumed since, their owner has committed no state with them. */
+  @ParameterizedTest
+  @CsvSource({"7, 0 1", "0, 2"})
+  void aShardPassesOverTheEmptyStateOfTheBeginning(long committed, String parents) {
+    assertThat(originBehind(lease -> lease.released(committed, 0, new byte[0]), true))
+        .isEqualTo(parents);
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aShardContinuesTheOneThatHasAState(boolean said) {

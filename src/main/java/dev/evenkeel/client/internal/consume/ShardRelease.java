@@ -106,13 +106,15 @@ public final class ShardRelease {
       // state is lost. Without onRelease, state comes with messages, so no state does not mean the
       // empty one.
       boolean byCommits = environment.effectivelyOnce && !environment.handler.givesState();
-      // A sealed shard without a message leaves nothing: what it took over stays with its parents.
-      if (!byCommits || done > 0 || !shard.finishes()) {
+      // A sealed shard leaves nothing if no message has changed what it took over: that stays with
+      // its parents.
+      boolean nothing = shard.finishes() && (byCommits || stateMissing && done == 0);
+      if (!nothing) {
         given = EMPTY_STATE;
         givenOffset = stateMissing || byCommits ? commits.emptyStateOffset() : done;
       }
     }
-    if (given == null && !stateMissing && shard.finishes()) {
+    if (given == null && (!stateMissing || done == 0) && shard.finishes()) {
       givenOffset = DataCommand.Release.FINISHED;
     }
     return new DataCommand.Release(

@@ -80,24 +80,10 @@ final class SubscribedTopics {
         // The topic may have been created since the view came.
         .compose(
             view ->
-                isThere(topic, view)
-                    ? Future.succeededFuture(view)
-                    : refresh(topic, 2 * view.nodes().size()))
+                isThere(topic, view) ? Future.succeededFuture(view) : consumer.directory.newest())
         .onSuccess(view -> consumer.context.run(() -> add(topic, view).onComplete(done)))
         .onFailure(done::fail);
     return done.future();
-  }
-
-  /** Asks for views until one has the topic or comes from the leader, which knows all topics. */
-  private Future<ClusterView> refresh(String topic, int triesLeft) {
-    return consumer
-        .directory
-        .refresh()
-        .compose(
-            view ->
-                isThere(topic, view) || view.node().equals(view.metaLeader()) || triesLeft == 0
-                    ? Future.succeededFuture(view)
-                    : refresh(topic, triesLeft - 1));
   }
 
   private static boolean isThere(String topic, ClusterView view) {

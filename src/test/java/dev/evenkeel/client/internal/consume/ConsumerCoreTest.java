@@ -93,21 +93,64 @@ class ConsumerCoreTest extends CoreBench {
   void aSealedShardWithoutAMessageLeavesWhatItTookOverToItsParents() {
     options.setDelivery(ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE);
     begin(true, false);
+    leavesNothing(takeOver(0));
+  }
+
+  @Test
+  void soDoesOneWhoseMessagesCommitNoState() {
+    options.setDelivery(ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE);
+    begin(true, false);
+    leavesNothing(takeOver(1));
+  }
+
+  @Test
+  void soDoesAnEmptyOneWhoseOwnerCannotGiveTheState() {
+    begin(true, true);
+    DataCommand.Release release = takeOver(0);
+    assertThat(release.state()).as("it took one over, and gives none back").isEmpty();
+    fails = new IllegalStateException("meant to fail");
+    leavesNothing(takeOver(0));
+  }
+
+  private static void leavesNothing(DataCommand.Release release) {
+    assertThat(release.state()).isNull();
+    assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
+  }
+
+  /** Why onRelease fails, or null. */
+  private Throwable fails;
+
+  private long epoch = 1;
+
+  /** How an owner releases a sealed shard whose parent has left a state. */
+  private DataCommand.Release takeOver(int messages) {
     Assignment.Origin origin = new Assignment.Origin(List.of(3), List.of(3), 6, 2);
-    assign(new Assignment.Owned("t", S0, 1, false, 0, -1, origin, null, null));
-    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 1, 0, -1, null), now);
+    assign(new Assignment.Owned("t", S0, epoch, false, 0, -1, origin, null, null));
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, epoch, 0, -1, null), now);
+    epoch++;
     Lease parent =
         Commands.lease("g", new Shard(1, 3), 2, null, null, 9, 9, new byte[] {3}, null)
             .at(Lease.Stage.FINISHED);
     take(Wanted.ReadParents.class).owned().takeover.parentRead(parent, now);
     take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
     Wanted.Fetch fetch = take(Wanted.Fetch.class);
-    fetch.owned().fetched(fetch.request(), sealed(0, FetchAnswer.NONE_WAITS), now);
+    if (messages > 0) {
+      FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a"));
+      fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS, batch), now);
+      core.finished(next(0), now);
+    }
+    while (fetch != null) {
+      fetch.owned().fetched(fetch.request(), sealed(messages, FetchAnswer.NONE_WAITS), now);
+      tick(1_000);
+      takeAll(Wanted.CommitPositions.class).forEach(each -> each.batch().answered(Reply.DONE, now));
+      List<Wanted.Fetch> more = takeAll(Wanted.Fetch.class);
+      fetch = more.isEmpty() ? null : more.get(0);
+    }
     takeAll(Wanted.CallRelease.class)
-        .forEach(each -> each.owned().release.stateGiven(null, null, now));
-    DataCommand.Release release = take(Wanted.Release.class).command();
-    assertThat(release.state()).isNull();
-    assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
+        .forEach(each -> each.owned().release.stateGiven(null, fails, now));
+    Wanted.Release release = take(Wanted.Release.class);
+    release.owned().release.released(now);
+    return release.command();
   }
 
   @Test
