@@ -245,6 +245,11 @@ public record Lease(
     return withState(stateOffset, newState);
   }
 
+  /** As if no owner had given one. */
+  public Lease withNoState() {
+    return withState(-1, null);
+  }
+
   private Lease withState(long newStateOffset, byte[] newState) {
     return with(epoch, owner, instance, committed, newStateOffset, newState, drain, generation);
   }

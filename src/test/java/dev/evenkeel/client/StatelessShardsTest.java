@@ -2,6 +2,7 @@ package dev.evenkeel.client;
 
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.testkit.EmbeddedNode;
@@ -61,34 +62,54 @@ class StatelessShardsTest {
     };
   }
 
+  private Consumer consumer(EmbeddedNode node, String topic) {
+    return await(
+        node.client()
+            .consumer(
+                new ConsumerOptions()
+                    .setGroup(topic)
+                    .setTopics(List.of(topic))
+                    .setOrder(ConsumerOptions.Order.SHARD)
+                    .setDelivery(ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE)
+                    .setRetryDelaysMillis(List.of()),
+                handler()));
+  }
+
   @Test
   void stateComesAlongPastAShardInWhichAllMessagesHaveFailed(EmbeddedNode node) {
-    node.createTopic("t", 1);
-    Consumer consumer =
-        await(
-            node.client()
-                .consumer(
-                    new ConsumerOptions()
-                        .setGroup("g")
-                        .setTopics(List.of("t"))
-                        .setOrder(ConsumerOptions.Order.SHARD)
-                        .setDelivery(ConsumerOptions.DeliveryPolicy.EFFECTIVELY_ONCE)
-                        .setRetryDelaysMillis(List.of()),
-                    handler()));
-    send(node, "first");
-    node.awaitConsumed("g");
-    await(node.admin().reshard("t", 2));
-    send(node, POISON);
-    node.awaitConsumed("g");
-    await(node.admin().reshard("t", 1));
-    send(node, "last");
-    node.awaitConsumed("g");
+    node.createTopic("failed", 1);
+    Consumer consumer = consumer(node, "failed");
+    send(node, "failed", "first");
+    node.awaitConsumed("failed");
+    await(node.admin().reshard("failed", 2));
+    send(node, "failed", POISON);
+    node.awaitConsumed("failed");
+    await(node.admin().reshard("failed", 1));
+    send(node, "failed", "last");
+    node.awaitConsumed("failed");
     assertThat(began).contains(Map.entry(3, "first"));
     await(consumer.close());
   }
 
-  private static void send(EmbeddedNode node, String text) {
-    Producer producer = await(node.client().producer(new ProducerOptions().setTopic("t")));
+  @Test
+  void stateComesAlongPastAShardThatWasGivenBackWithoutAMessage(EmbeddedNode node) {
+    node.createTopic("given", 1);
+    Consumer consumer = consumer(node, "given");
+    send(node, "given", "first");
+    node.awaitConsumed("given");
+    await(node.admin().reshard("given", 2));
+    await().until(() -> began.contains(Map.entry(1, "first")));
+    await(consumer.close());
+    consumer = consumer(node, "given");
+    await(node.admin().reshard("given", 1));
+    send(node, "given", "last");
+    node.awaitConsumed("given");
+    assertThat(began).contains(Map.entry(3, "first"));
+    await(consumer.close());
+  }
+
+  private static void send(EmbeddedNode node, String topic, String text) {
+    Producer producer = await(node.client().producer(new ProducerOptions().setTopic(topic)));
     await(
         producer.send(new Message(new byte[] {1}, null, 0, text.getBytes(StandardCharsets.UTF_8))));
     await(producer.close());

@@ -286,7 +286,10 @@ public record LeaseDecider(DataTables tables, Store store) {
         TOO_LARGE, "state of " + state.length + " bytes: at most " + Limits.STATE_BYTES_MAX);
   }
 
-  public Decision<Change> release(DataCommand.Release command) {
+  /**
+   * @param level the feature level of the log group
+   */
+  public Decision<Change> release(DataCommand.Release command, int level) {
     Lease lease = existing(command);
     if (!lease.owned() && lease.epoch() == command.epoch()) {
       return Decision.unchanged(Reply.DONE);
@@ -306,18 +309,40 @@ public record LeaseDecider(DataTables tables, Store store) {
       if (finished) {
         next = next.at(stage(next));
       }
-      return progressed(next, new Change.PutLease(next));
+      return level >= FeatureLevel.SUBSCRIPTIONS && next.finished() && next.state() != null
+          ? finishedWithState(next)
+          : progressed(next, new Change.PutLease(next));
     }
     if (state.length > Limits.STATE_BYTES_MAX) {
       return stateTooLarge(state);
     }
     checkOffset("state offset", command.stateOffset(), command.shard());
     LeaseKey key = new LeaseKey(command.shard(), command.group());
+    if (level >= FeatureLevel.SUBSCRIPTIONS && state.length == 0 && committed == 0) {
+      // That of the beginning: the next owner begins as the first one did.
+      Lease next = next(lease.released(committed, -1, null));
+      next = next.at(stage(next));
+      return progressed(next, new Change.PutLease(next), Change.removeLeaseState(key));
+    }
     Lease next = next(lease.released(committed, command.stateOffset(), new byte[0]));
     if (next.stateOffset() >= shard(command.shard()).end()) {
       next = next.at(stage(next));
     }
     return progressed(next, new Change.PutLease(next), new Change.PutLeaseState(key, state));
+  }
+
+  /**
+   * No message has changed the state since. So it stands for all of them; and if that is the empty
+   * one of the beginning, what the shard continues counts, not this shard.
+   */
+  private Decision<Change> finishedWithState(Lease finished) {
+    LeaseKey key = new LeaseKey(finished.shard(), finished.group());
+    if (tables.leaseWithState(store, key).state().length > 0) {
+      Lease next = finished.withStateAt(finished.committed());
+      return progressed(next, new Change.PutLease(next));
+    }
+    Lease next = finished.withNoState();
+    return progressed(next, new Change.PutLease(next), Change.removeLeaseState(key));
   }
 
   /**
@@ -344,7 +369,10 @@ public record LeaseDecider(DataTables tables, Store store) {
     return finished ? Lease.Stage.FINISHED : released.stage();
   }
 
-  public Decision<Change> forget(DataCommand.ForgetLeases command) {
+  /**
+   * @param level the feature level of the log group
+   */
+  public Decision<Change> forget(DataCommand.ForgetLeases command, int level) {
     List<LeaseKey> keys = covered(command, tables.leasesOf(command.group()));
     List<LeaseKey> publishers = new ArrayList<>();
     for (LeaseKey key : tables.publishers()) {
@@ -366,8 +394,9 @@ public record LeaseDecider(DataTables tables, Store store) {
     List<Change> changes = new ArrayList<>();
     keys.forEach(key -> changes.add(new Change.RemoveLease(key)));
     changes.addAll(raise(tables, floor));
-    if (command.topicId() != DataCommand.ForgetLeases.ALL_TOPICS && !keys.isEmpty()) {
-      // Members of the group may live.
+    boolean someTopics = command.topicId() != DataCommand.ForgetLeases.ALL_TOPICS;
+    if ((someTopics || level >= FeatureLevel.SUBSCRIPTIONS) && !keys.isEmpty()) {
+      // Members of the group may live, or come back and make it again.
       long generation = tables.generationFloor();
       for (LeaseKey key : keys) {
         long gone = tables.lease(key.group(), key.shard()).generation().number();

@@ -76,15 +76,11 @@ public record ShardDecider(DataTables tables, int level) {
     return Decision.of(changes);
   }
 
-  /**
-   * Groups that have consumed everything, and whose state stands there, need no other owner. The
-   * empty state at 0 does not: it is that of an owner which could not give its own.
-   */
+  /** Groups that have consumed everything, and whose state stands there, need no other owner. */
   private void finish(Shard shard, long end, List<Change> changes) {
     for (Lease lease : tables.leasesOn(shard)) {
       boolean consumed =
-          lease.committed() >= end
-              && (lease.state() == null || lease.stateOffset() >= Math.max(1, end));
+          lease.committed() >= end && (lease.state() == null || lease.stateOffset() >= end);
       LeaseKey key = new LeaseKey(shard, lease.group());
       if (consumed && !lease.owned() && !tables.failures(key).anyMoved()) {
         changes.add(new Change.PutLease(lease.at(Lease.Stage.FINISHED)));

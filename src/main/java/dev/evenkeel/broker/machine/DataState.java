@@ -263,9 +263,9 @@ public class DataState extends StoredState<DataState.Request, Change> {
     } else if (command instanceof DataCommand.TakeSteps c) {
       return new LeaseDecider(tables, store).steps(c, level());
     } else if (command instanceof DataCommand.Release c) {
-      return new LeaseDecider(tables, store).release(c);
+      return new LeaseDecider(tables, store).release(c, level());
     } else if (command instanceof DataCommand.ForgetLeases c) {
-      return new LeaseDecider(tables, store).forget(c);
+      return new LeaseDecider(tables, store).forget(c, level());
     } else if (command instanceof DataCommand.OpenProducer c) {
       return new ProducerDecider(tables, time.millis()).open(c);
     } else if (command instanceof DataCommand.OpenShards c) {

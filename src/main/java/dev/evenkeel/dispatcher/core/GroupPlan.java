@@ -621,6 +621,7 @@ final class GroupPlan {
     if (shard.reset != null) {
       shard.reset.refused(shard.shard, refusal, detail);
       shard.reset = null;
+      retarget();
     }
   }
 }

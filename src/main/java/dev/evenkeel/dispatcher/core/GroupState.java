@@ -550,8 +550,9 @@ public final class GroupState {
   }
 
   /**
-   * Whether the group has consumed these shards and all from which keys have come to them: one
-   * without messages is finished as soon as it is sealed, whatever waits in those before it.
+   * Whether the group has consumed these shards and all from which keys have come to them, and is
+   * not about to consume some again: one without messages is finished as soon as it is sealed,
+   * whatever waits in those before it.
    */
   private boolean areOver(Collection<Shard> parents, Topics topics) {
     Set<Shard> layer = new HashSet<>(parents);
@@ -559,7 +560,7 @@ public final class GroupState {
       Set<Shard> before = new HashSet<>();
       for (Shard each : layer) {
         Lease lease = shards.get(each);
-        if (lease == null || !lease.passed()) {
+        if (lease == null || !lease.passed() || shards.state(each).reset != null) {
           return false;
         }
         before.addAll(topics.parents(each));
@@ -635,18 +636,17 @@ public final class GroupState {
   }
 
   /**
-   * Wherever the shard began: an owner that keeps state leaves at least the empty one. If that
-   * still stands at 0 although messages were consumed, none of them has changed what the owner took
-   * over. If nobody has said whether there is a state, only a shard in which nothing was consumed
-   * has none.
+   * Wherever the shard began: an owner that keeps state leaves at least the empty one, unless
+   * nothing has changed what it took over. If nobody has said whether there is a state, only a
+   * shard in which nothing was consumed has none.
    */
   private boolean leftNothing(Shard shard) {
     Lease lease = shards.get(shard);
-    if (lease == null || !lease.finished()) {
+    if (lease == null || !lease.passed()) {
       return false;
     }
     return lease.stateOffset() == LeaseChange.STATE_UNKNOWN
         ? lease.committed() == 0
-        : lease.stateOffset() < 0 || lease.stateOffset() == 0 && lease.committed() > 0;
+        : lease.stateOffset() < 0;
   }
 }

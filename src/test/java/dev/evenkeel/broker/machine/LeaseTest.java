@@ -619,6 +619,16 @@ class LeaseTest {
     assertThat(lease().epoch()).isEqualTo(3);
   }
 
+  /** A member that was away may make the group again, and remembers what it had finished. */
+  @Test
+  void aGroupThatIsMadeAgainBeginsAnotherGeneration() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.SUBSCRIPTIONS));
+    rig.grant("g", SHARD, "a", 0);
+    rig.run(new DataCommand.ForgetLeases("g", 1, DataCommand.ForgetLeases.ALL_TOPICS));
+    assertThat(lease()).isNull();
+    assertThat(rig.grant("g", SHARD, "a", 0).generation().number()).isOne();
+  }
+
   @Test
   void leasesOnOneTopicAreForgottenAlone() throws Exception {
     int topic = SHARD.topicId();

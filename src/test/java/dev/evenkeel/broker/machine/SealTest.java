@@ -13,6 +13,7 @@ import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.StartAt;
 import dev.evenkeel.protocol.TopicConfig;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 
@@ -22,6 +23,11 @@ class SealTest {
   private void seal() {
     assertThat(rig.run(new DataCommand.SealShards(SHARD.topicId(), SHARD.shard() + 1)))
         .isEqualTo(Reply.DONE);
+  }
+
+  /** From here on the empty state of the beginning is none. */
+  private void raiseLevel() {
+    rig.run(new DataCommand.RaiseFeatureLevel(FeatureLevel.SUBSCRIPTIONS));
   }
 
   private Lease lease() {
@@ -152,15 +158,43 @@ class SealTest {
     assertThat(lease().finished()).isTrue();
   }
 
-  /** It could not give the state that it had taken over: the next one takes that over again. */
+  /** What the shards before it have left counts. */
   @Test
-  void anEmptyShardWhoseOwnerHasLeftTheEmptyStateNeedsAnother() {
+  void theEmptyStateOfTheBeginningIsNone() {
+    raiseLevel();
     rig.grant("g", SHARD, "a", 0);
     rig.run(new DataCommand.Release("g", SHARD, 1, 0, 0, new byte[0]));
+    assertThat(lease().stateOffset()).isEqualTo(-1);
     seal();
-    assertThat(lease().finished()).isFalse();
-    rig.grant("g", SHARD, "a", 1);
-    rig.run(new DataCommand.Release("g", SHARD, 2, 0, 0, new byte[0]));
-    assertThat(lease().finished()).as("it says so").isTrue();
+    assertThat(lease().finished()).isTrue();
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).isNull();
+  }
+
+  @Test
+  void soItIsIfNoMessageHasChangedIt() {
+    raiseLevel();
+    rig.fill(SHARD, 4);
+    rig.grant("g", SHARD, "a", 0);
+    rig.run(new DataCommand.Commit("g", SHARD, 1, 4, 0, null));
+    assertThat(lease().stateOffset()).isZero();
+    seal();
+    finish(1, 4);
+    assertThat(lease().finished()).isTrue();
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).isNull();
+    assertThat(lease().floor()).as("nobody needs the messages").isEqualTo(4);
+  }
+
+  @Test
+  void aStateThatTheLastMessagesHaveNotChangedIsThatOfTheEnd() {
+    raiseLevel();
+    rig.fill(SHARD, 4);
+    rig.grant("g", SHARD, "a", 0);
+    rig.run(new DataCommand.Commit("g", SHARD, 1, 2, 2, new byte[] {7}));
+    seal();
+    finish(1, 4);
+    assertThat(lease().finished()).isTrue();
+    assertThat(lease().stateOffset()).isEqualTo(4);
+    assertThat(rig.data.leaseWithState("g", SHARD).state()).containsExactly(7);
+    assertThat(lease().floor()).isEqualTo(4);
   }
 }

@@ -126,29 +126,31 @@ class ReshardPlanTest {
     assertThat(originBehind(lease -> lease.released(committed, -1, null), said)).isEqualTo(parents);
   }
 
-  /** If messages were consumed since, their owner has committed no state with them. */
-  @ParameterizedTest
-  @CsvSource({"7, 0 1", "0, 2"})
-  void aShardPassesOverTheEmptyStateOfTheBeginning(long committed, String parents) {
-    assertThat(originBehind(lease -> lease.released(committed, 0, new byte[0]), true))
-        .isEqualTo(parents);
-  }
-
   @ParameterizedTest
   @ValueSource(booleans = {true, false})
   void aShardContinuesTheOneThatHasAState(boolean said) {
     assertThat(originBehind(lease -> lease.released(7, 7, new byte[1]), said)).isEqualTo("2");
   }
 
-  /** Which shards the third layout continues after the only shard of the second one ended so. */
+  @Test
+  void soItDoesWhereDeadLettersWerePutBack() {
+    assertThat(originBehind(lease -> lease.released(7, -1, null), Lease.Stage.PASSED, true))
+        .isEqualTo("0 1");
+  }
+
   private String originBehind(UnaryOperator<Lease> end, boolean said) {
+    return originBehind(end, Lease.Stage.FINISHED, said);
+  }
+
+  /** Which shards the third layout continues after the only shard of the second one ended so. */
+  private String originBehind(UnaryOperator<Lease> end, Lease.Stage stage, boolean said) {
     begin();
     reshard(1);
     finish(0);
     finish(1);
     bench.pass(1_000, a, b);
     reshard(1);
-    Lease ended = end.apply(bench.lease(2)).at(Lease.Stage.FINISHED);
+    Lease ended = end.apply(bench.lease(2)).at(stage);
     log.leases.get("g").put(ended.shard(), ended);
     JsonObject hint = LeaseChange.of(ended).toJson();
     if (!said) {
@@ -172,6 +174,27 @@ class ReshardPlanTest {
     change(bench.lease(0).at(Lease.Stage.PASSED));
     bench.pass(1_000, a, b);
     assertThat(owners(0, 4)).as("the others go on").matches("[ab]-[ab]{2}");
+  }
+
+  /** The messages of their keys that lie before come again. */
+  @Test
+  void noShardBeginsBeforeThoseOfItsKeysAreReset() {
+    begin();
+    reshard(2);
+    finish(0);
+    finish(1);
+    bench.pass(1_000, a, b);
+    assertThat(owners(0, 4)).matches("--[ab]{2}");
+    bench.leaderless = 0;
+    bench.reset(true, 0, 0, 1, 2, 3);
+    bench.pass(1_000, a, b);
+    bench.release(2);
+    bench.release(3);
+    bench.pass(3_000, a, b);
+    assertThat(owners(0, 4)).matches("-[ab]--");
+    bench.leaderless = -1;
+    bench.pass(2_000, a, b);
+    assertThat(owners(0, 4)).matches("[ab]{2}--");
   }
 
   @Test
