@@ -168,6 +168,10 @@ final class LevelGroups {
     }
     Wanted wanted = wanted(group);
     if (now != null && !now.wanted.equals(wanted)) {
+      if (!members.equals(now.members)) {
+        // What members died of is told to the dispatcher that had handed it out.
+        changed(group, now, members);
+      }
       close(group.name());
       now = null;
     }

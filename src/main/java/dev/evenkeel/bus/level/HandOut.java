@@ -47,7 +47,11 @@ public record HandOut(
     /** About its size on the wire. */
     public int bytes() {
       byte[] key = message.key();
-      return 64 + message.payload().length + (key == null ? 0 : key.length);
+      int bytes = 64 + message.payload().length + (key == null ? 0 : key.length);
+      for (Map.Entry<String, byte[]> header : message.headers().entrySet()) {
+        bytes += 8 + header.getKey().length() + header.getValue().length;
+      }
+      return bytes;
     }
   }
 

@@ -56,15 +56,19 @@ class LevelFramesTest {
             keyed ? Map.of("name", payload) : Map.of(),
             1_700_000_000_000L,
             payload);
-    HandOut deal =
-        new HandOut(
-            1,
-            2,
-            offset,
-            keyed ? payload : null,
-            Map.of(4, text),
-            Map.of(new Shard(4, 1), offset),
-            List.of(new HandOut.Entry(new MessageId(new Shard(4, 1), offset, 9), 3, 2, message)));
+    HandOut.Entry entry =
+        new HandOut.Entry(new MessageId(new Shard(4, 1), offset, 9), 3, 2, message);
+    HandOut deal = deal(offset, keyed ? payload : null, text, List.of(entry));
     assertThat(HandOut.decode(deal.encode().view())).usingRecursiveComparison().isEqualTo(deal);
+    HandOut empty = deal(offset, keyed ? payload : null, text, List.of());
+    assertThat(deal.encode().view().remaining() - empty.encode().view().remaining())
+        .as("what limits how many messages are sent at a time")
+        .isLessThanOrEqualTo(entry.bytes());
+  }
+
+  private static HandOut deal(
+      long offset, byte[] checkpoint, String text, List<HandOut.Entry> messages) {
+    return new HandOut(
+        1, 2, offset, checkpoint, Map.of(4, text), Map.of(new Shard(4, 1), offset), messages);
   }
 }

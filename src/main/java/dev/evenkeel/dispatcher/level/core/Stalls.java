@@ -45,7 +45,8 @@ final class Stalls {
     LevelCounts counts = members.counts();
     LevelCounts.Holder holder = counts.holder(now).orElse(null);
     MemberSlot turn = order.turnHolder();
-    if (turn != null && (turn.items() >= counts.range() || turn.spanLeft() <= 0)) {
+    if (turn != null
+        && (turn.items() >= counts.range() || turn.spanLeft() <= 0 || turn.isAlone())) {
       long quiet = now - counts.quietSinceMillisOf(turn.name);
       if (holder == null || quiet > holder.heldMillis()) {
         holder = new LevelCounts.Holder(turn.name, turn.items(), quiet);

@@ -711,6 +711,27 @@ class LevelDispatchTest {
     assertThat(of(LevelAction.SendHandOut.class, then)).hasSize(1);
   }
 
+  /** All others wait for it, since it is its turn. */
+  @Test
+  void soIsOneThatDoesNotFinishWhatItMustHandleAlone() {
+    book = push(10);
+    live("a", "b");
+    begin(4, 2);
+    book.assigned(SHARD, lease.died(new Outcome.Died(0, 2, 1), 100).crashes());
+    deliver(0, 1);
+    deliver(OTHER, 2, 100);
+    for (int i = 0; i < 100 && book.figures(now).setAside() == 0; i++) {
+      for (LevelAction.SendHandOut each : of(LevelAction.SendHandOut.class, actions())) {
+        boolean alone = each.body().messages().get(0).id().shard().equals(SHARD);
+        book.received(each, each.end(), now);
+        report(each, alone ? each.end() - 1 : each.end());
+      }
+      now += 100;
+      book.tick(now);
+    }
+    assertThat(book.figures(now).setAside()).isEqualTo(1);
+  }
+
   @Test
   void whatAMemberHoldsIsNotDealtAgainAndWhatHasEndedIsFinished() {
     live("a");
