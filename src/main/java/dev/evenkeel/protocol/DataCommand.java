@@ -364,7 +364,8 @@ public sealed interface DataCommand {
    * the shard at the next epoch, and a repeated release is FENCED. Else nobody owns it, and a
    * repeated release gets the same answer.
    *
-   * @param state null: the owner keeps none, and an earlier state does not change
+   * @param state null: the owner keeps none, and an earlier state does not change; empty at offset
+   *     0: that of the beginning, which the log keeps as none if nothing was consumed
    * @param stateOffset the offset that {@code state} stands for; with a null state -1, or {@link
    *     #FINISHED}
    */
@@ -373,7 +374,8 @@ public sealed interface DataCommand {
 
     /**
      * In place of a state's offset, of a sealed shard alone: the owner has done everything, and no
-     * later one needs a state. A release with the state of the shard's end says so, too.
+     * message has changed the state since the log got it. A release with the state of the shard's
+     * end says so, too.
      */
     public static final long FINISHED = -2;
   }
