@@ -133,11 +133,16 @@ final class ShardBuffer<T> {
     openTokens = null;
   }
 
-  /** Takes a closed batch that keeps the place in the epoch that it has. */
+  /**
+   * Takes a closed batch that keeps the place in the epoch that it has. If the shard is sealed, the
+   * log has not taken it, as it has not taken those before it: see {@link #refusedFrom}.
+   */
   void addStamped(Batch batch, long dueMillis, T token) {
     OutBatch<T> closed =
         new OutBatch<>(shard, batch, dueMillis, List.of(token), batch.length(), Long.MAX_VALUE);
-    closed.firstSequence = batch.firstSequence();
+    if (!sealed) {
+      closed.firstSequence = batch.firstSequence();
+    }
     queue.add(closed);
   }
 
