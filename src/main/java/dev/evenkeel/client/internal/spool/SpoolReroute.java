@@ -251,9 +251,7 @@ final class SpoolReroute {
       }
     }
     for (TopicInfo.Layout layout : topic.former()) {
-      if (layout.first() > items.get(0).shard()) {
-        left = withoutTaken(topic, layout, left, items, moved);
-      }
+      left = withoutTaken(topic, layout, left, items, moved);
     }
     Map<Integer, List<AppendBody.Item>> byGroup = new TreeMap<>();
     for (Part part : parts(topic, topic.open(), left, items)) {
@@ -266,15 +264,22 @@ final class SpoolReroute {
     return Future.all(sent).map(all -> moved);
   }
 
-  /** Without what the shards of a layout in between took. */
+  /**
+   * Without what the shards of a layout in between took: of messages for earlier layouts. They were
+   * sent there without the later ones of the frame.
+   */
   private List<Left> withoutTaken(
       TopicInfo topic,
       TopicInfo.Layout layout,
       List<Left> left,
       List<Item> items,
       List<Moved> moved) {
+    List<Left> earlier = new ArrayList<>();
     List<Left> still = new ArrayList<>();
-    for (Part part : parts(topic, layout, left, items)) {
+    for (Left each : left) {
+      (items.get(each.item()).shard() < layout.first() ? earlier : still).add(each);
+    }
+    for (Part part : parts(topic, layout, earlier, items)) {
       if (lastInFormer.getOrDefault(part.shard, -1L) >= part.messages.get(0).sequence()) {
         part.note(moved);
       } else {

@@ -1,0 +1,150 @@
+package dev.evenkeel.client.internal.spool;
+
+import static dev.evenkeel.Futures.await;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.evenkeel.bus.Addresses;
+import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.ClusterView;
+import dev.evenkeel.bus.FakeLink;
+import dev.evenkeel.bus.Frames;
+import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Message;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.Reply;
+import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.SpoolPublisher;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.TopicInfo;
+import dev.evenkeel.protocol.wire.AppendBody;
+import dev.evenkeel.protocol.wire.AppendResults;
+import dev.evenkeel.protocol.wire.AppendResults.Result;
+import dev.evenkeel.protocol.wire.BatchBuilder;
+import dev.evenkeel.protocol.wire.BatchReader;
+import dev.evenkeel.protocol.wire.ByteReader;
+import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.Murmur2;
+import dev.evenkeel.protocol.wire.ReplyCodec;
+import io.vertx.core.Future;
+import io.vertx.core.Vertx;
+import io.vertx.core.buffer.Buffer;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+
+class SpoolRerouteTest {
+  private static final long PRODUCER = 7;
+  private static final byte[] KEY = {1};
+  private static final TopicInfo ONE =
+      new TopicInfo(3, "t", 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 5);
+  private static final TopicInfo TWO = ONE.opening(2, List.of()).opened(6);
+  private static final TopicInfo THREE = TWO.opening(3, List.of()).opened(7);
+
+  private final Vertx vertx = Vertx.vertx();
+  private final FakeLink link = new FakeLink(vertx);
+  private final ClusterDirectory directory = new ClusterDirectory(link);
+
+  /** By shard, what came for it. */
+  private final Map<Integer, List<Integer>> taken = new TreeMap<>();
+
+  /** By shard, the last sequence. */
+  private final Map<Shard, Long> last = new HashMap<>();
+
+  private TopicInfo topic = TWO;
+
+  @BeforeEach
+  void serve() {
+    link.serve(
+        Addresses.VIEW,
+        body -> {
+          List<String> leaders = List.of("a", "a");
+          return Future.succeededFuture(
+              new ClusterView(
+                      "c", "a", "a", leaders, List.of("a"), List.of(TWO), 0, List.of(), true, -1)
+                  .toJson()
+                  .toBuffer());
+        });
+    link.serve(Addresses.control("a"), this::control);
+    link.serve(Addresses.data("a"), this::append);
+    await(directory.view());
+  }
+
+  @AfterEach
+  void close() {
+    directory.close();
+    await(vertx.close());
+  }
+
+  private Future<Buffer> control(Buffer request) {
+    ByteReader in = new ByteReader(Frames.body(request));
+    int group = in.i32();
+    assertThat(CommandCodec.data(in)).isInstanceOf(DataCommand.OpenPublisher.class);
+    Map<Shard, Long> inSealed = new HashMap<>(last);
+    inSealed
+        .keySet()
+        .removeIf(shard -> shard.dataGroup(2) != group || !topic.isSealed(shard.shard()));
+    Reply reply = inSealed.isEmpty() ? Reply.DONE : new Reply.OfSequences(inSealed);
+    return Future.succeededFuture(Frames.answer(ReplyCodec.encode(reply)));
+  }
+
+  private Future<Buffer> append(Buffer request) {
+    ByteBuffer body = Frames.body(request);
+    List<Result> results = AppendBody.read(body).stream().map(this::append).toList();
+    return Future.succeededFuture(Frames.answer(new AppendResults(1, results).encode()));
+  }
+
+  private Result append(AppendBody.Item item) {
+    long first = item.batch().firstSequence();
+    boolean rerouted = item.batch().producerId() == SpoolPublisher.id(PRODUCER);
+    if (rerouted && first <= last.getOrDefault(item.shard(), -1L)) {
+      return new Result(null, Result.OFFSET_FORGOTTEN);
+    }
+    if (topic.isSealed(item.shard().shard())) {
+      return new Result(Refusal.SEALED, 0);
+    }
+    last.put(item.shard(), first + item.batch().count() - 1);
+    List<Integer> numbers = taken.computeIfAbsent(item.shard().shard(), none -> new ArrayList<>());
+    for (BatchReader messages = item.batch().reader(0); messages.hasNext(); ) {
+      numbers.add(ByteBuffer.wrap(messages.next().payload()).getInt());
+    }
+    return new Result(null, Result.OFFSET_FORGOTTEN);
+  }
+
+  private List<SpoolReroute.Moved> move(int run, SpoolReroute.Item... items) {
+    SpoolReroute reroute = new SpoolReroute(link, directory, PRODUCER, run, false);
+    return await(reroute.move(topic, 1, List.of(items)));
+  }
+
+  private static SpoolReroute.Item item(int shard, int place, int number, int bytes) {
+    BatchBuilder builder = new BatchBuilder(100);
+    byte[] payload = ByteBuffer.allocate(bytes).putInt(number).array();
+    builder.add(new Message(KEY, Map.of(), 0, payload));
+    return new SpoolReroute.Item(shard, builder.build(PRODUCER, 0, 0), place, 0, false);
+  }
+
+  private static int shard(TopicInfo of) {
+    return of.open().first() + Murmur2.shard(KEY, of.shards());
+  }
+
+  /** A frame may have messages for two layouts, of which only the first were moved at first. */
+  @Test
+  void whatShardsInBetweenTookIsNotTakenForWhatWasTheirOwn() {
+    SpoolReroute.Item former = item(0, 0, 1, 10);
+    SpoolReroute.Item later = item(shard(TWO), 1, 2, 10);
+    move(1, former);
+    assertThat(taken).isEqualTo(Map.of(shard(TWO), List.of(1)));
+
+    topic = THREE;
+    List<SpoolReroute.Moved> moved = move(2, former, later);
+    assertThat(taken).isEqualTo(Map.of(shard(TWO), List.of(1), shard(THREE), List.of(2)));
+    assertThat(moved)
+        .extracting(each -> each.shards()[0])
+        .containsExactly(shard(TWO), shard(THREE));
+  }
+}
