@@ -249,7 +249,7 @@ final class DelayedMoves {
 
   private Future<?> send(Shard shard, LogGroupServer group, Chunk chunk) {
     List<Future<?>> sent = new ArrayList<>();
-    chunk.parts.forEach((to, items) -> sent.add(append(to, DelayedSplit.requests(items), 0)));
+    chunk.parts.forEach((to, items) -> sent.add(append(to, AppendBody.requests(items), 0)));
     return Future.all(sent)
         .compose(
             all ->

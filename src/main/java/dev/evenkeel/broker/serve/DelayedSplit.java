@@ -2,7 +2,6 @@ package dev.evenkeel.broker.serve;
 
 import dev.evenkeel.broker.state.DelayedBatch;
 import dev.evenkeel.broker.state.PositionSet;
-import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Shard;
 import dev.evenkeel.protocol.TopicInfo;
@@ -38,9 +37,6 @@ record DelayedSplit(
   private static final int INDEX_BITS = 24;
 
   private static final int BUILDER_BYTES = 512;
-
-  /** A request has fewer bytes, unless it has one batch. */
-  static final int REQUEST_BYTES_MAX = 1 << 20;
 
   /**
    * A delayed batch.
@@ -107,33 +103,6 @@ record DelayedSplit(
             ? new DelayedOrigin(
                 DelayedOrigin.later(each.row().formerPlaces(), each.from()), part.absent())
             : null);
-  }
-
-  /** Cuts the batches for one log group into requests that it can take, in their order. */
-  static List<List<AppendBody.Item>> requests(List<AppendBody.Item> items) {
-    List<List<AppendBody.Item>> requests = new ArrayList<>();
-    List<AppendBody.Item> request = new ArrayList<>();
-    long bytes = 0;
-    long unpacked = 0;
-    for (AppendBody.Item item : items) {
-      bytes += item.bytes();
-      unpacked += item.batch().unpackedLength();
-      boolean full =
-          bytes > REQUEST_BYTES_MAX
-              || unpacked > Limits.APPEND_UNPACKED_BYTES_MAX / 4
-              || request.size() == AppendBody.BATCHES_MAX;
-      if (full && !request.isEmpty()) {
-        requests.add(request);
-        request = new ArrayList<>();
-        bytes = item.bytes();
-        unpacked = item.batch().unpackedLength();
-      }
-      request.add(item);
-    }
-    if (!request.isEmpty()) {
-      requests.add(request);
-    }
-    return requests;
   }
 
   private boolean isTaken(Message message, long ordinal) {

@@ -3,6 +3,7 @@ package dev.evenkeel.protocol.wire;
 import static dev.evenkeel.protocol.Refusal.INVALID;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
 import java.nio.ByteBuffer;
@@ -21,6 +22,9 @@ import java.util.List;
 public final class AppendBody {
   /** Most batches of one request. */
   public static final int BATCHES_MAX = 4096;
+
+  /** {@link #requests} have fewer bytes, unless they have one batch. */
+  public static final int REQUEST_BYTES_MAX = 1 << 20;
 
   /** Bytes before each batch: topic and shard. */
   public static final int SHARD_BYTES = 8;
@@ -78,6 +82,33 @@ public final class AppendBody {
 
   public static void write(Bytes out, Shard shard, Batch batch) {
     write(out, new Item(shard, batch));
+  }
+
+  /** Cuts the batches for one log group into requests that it can take, in their order. */
+  public static List<List<Item>> requests(List<Item> items) {
+    List<List<Item>> requests = new ArrayList<>();
+    List<Item> request = new ArrayList<>();
+    long bytes = 0;
+    long unpacked = 0;
+    for (Item item : items) {
+      bytes += item.bytes();
+      unpacked += item.batch().unpackedLength();
+      boolean full =
+          bytes > REQUEST_BYTES_MAX
+              || unpacked > Limits.APPEND_UNPACKED_BYTES_MAX / 4
+              || request.size() == BATCHES_MAX;
+      if (full && !request.isEmpty()) {
+        requests.add(request);
+        request = new ArrayList<>();
+        bytes = item.bytes();
+        unpacked = item.batch().unpackedLength();
+      }
+      request.add(item);
+    }
+    if (!request.isEmpty()) {
+      requests.add(request);
+    }
+    return requests;
   }
 
   /**

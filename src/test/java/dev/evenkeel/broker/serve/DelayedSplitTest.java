@@ -121,12 +121,12 @@ class DelayedSplitTest {
     assertThat(items).hasSizeGreaterThan(AppendBody.BATCHES_MAX / 2);
     List<AppendBody.Item> doubled = new ArrayList<>(items);
     doubled.addAll(items);
-    List<List<AppendBody.Item>> requests = DelayedSplit.requests(doubled);
+    List<List<AppendBody.Item>> requests = AppendBody.requests(doubled);
     assertThat(requests.stream().flatMap(List::stream).toList()).isEqualTo(doubled);
     for (List<AppendBody.Item> request : requests) {
       Bytes body = new Bytes();
       request.forEach(item -> AppendBody.write(body, item));
-      assertThat(body.size()).isLessThan(2 * DelayedSplit.REQUEST_BYTES_MAX);
+      assertThat(body.size()).isLessThan(2 * AppendBody.REQUEST_BYTES_MAX);
       assertThat(AppendBody.read(body.view())).hasSameSizeAs(request);
     }
   }

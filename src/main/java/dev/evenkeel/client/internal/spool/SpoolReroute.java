@@ -260,8 +260,17 @@ final class SpoolReroute {
       byGroup.computeIfAbsent(group, none -> new ArrayList<>()).add(part.item());
     }
     List<Future<?>> sent = new ArrayList<>();
-    byGroup.forEach((group, batches) -> sent.add(append(group, batches).map(this::allTaken)));
+    byGroup.forEach((group, batches) -> sent.add(send(group, AppendBody.requests(batches), 0)));
     return Future.all(sent).map(all -> moved);
+  }
+
+  /** Sends one request after the other: the sequences of a shard only grow. */
+  private Future<?> send(int group, List<List<AppendBody.Item>> requests, int next) {
+    return next == requests.size()
+        ? Future.succeededFuture()
+        : append(group, requests.get(next))
+            .map(this::allTaken)
+            .compose(taken -> send(group, requests, next + 1));
   }
 
   /**

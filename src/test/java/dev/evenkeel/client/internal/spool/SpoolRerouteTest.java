@@ -9,6 +9,7 @@ import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.protocol.DataCommand;
+import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.Reply;
@@ -23,6 +24,7 @@ import dev.evenkeel.protocol.wire.BatchBuilder;
 import dev.evenkeel.protocol.wire.BatchReader;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.Entry;
 import dev.evenkeel.protocol.wire.Murmur2;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
@@ -34,6 +36,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -95,6 +98,9 @@ class SpoolRerouteTest {
 
   private Future<Buffer> append(Buffer request) {
     ByteBuffer body = Frames.body(request);
+    if (Entry.HEADER_BYTES + body.remaining() > Limits.ENTRY_BYTES_MAX) {
+      return Future.succeededFuture(Frames.refusal(Refusal.TOO_LARGE, "append"));
+    }
     List<Result> results = AppendBody.read(body).stream().map(this::append).toList();
     return Future.succeededFuture(Frames.answer(new AppendResults(1, results).encode()));
   }
@@ -146,5 +152,17 @@ class SpoolRerouteTest {
     assertThat(moved)
         .extracting(each -> each.shards()[0])
         .containsExactly(shard(TWO), shard(THREE));
+  }
+
+  @Test
+  void aFrameThatIsLargerThanARequestIsMovedInOrder() {
+    int[] numbers = IntStream.range(0, 8).toArray();
+    SpoolReroute.Item[] items =
+        IntStream.of(numbers)
+            .mapToObj(i -> item(0, i, i, 600_000))
+            .toArray(SpoolReroute.Item[]::new);
+    move(1, items);
+    assertThat(taken.get(shard(TWO)))
+        .containsExactly(IntStream.of(numbers).boxed().toArray(Integer[]::new));
   }
 }
