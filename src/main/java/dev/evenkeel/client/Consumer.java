@@ -50,11 +50,14 @@ public interface Consumer {
    * Stops reading a topic and releases its shards, as in a handover. If no other member of the
    * group reads the topic, the group forgets it: its committed offsets, state, retries and dead
    * letters are deleted, and retention no longer waits for this group. A consumer that subscribes
-   * to the topic again begins as in a new group. Of a pattern that the options name, it stops
-   * reading the topics, which keep what the group knows of them.
+   * to the topic again begins as in a new group; if it subscribes, or ends, before the group has
+   * begun to forget the topic, the group may not do so. Of a pattern that the options name, it
+   * stops reading the topics, which keep what the group knows of them. So does a topic that a
+   * pattern of the consumer still matches.
    *
    * <p>Completes with true if the group has forgotten the topic, with false if another member reads
-   * it. It takes up to the lock time and 30 s more. Fails with {@code RefusedException}:
+   * it, or this one by a pattern. It takes up to the lock time and 30 s more. Fails with {@code
+   * RefusedException}:
    *
    * <ul>
    *   <li>INVALID if the consumer does not read the topic, reads no other topic, or is closed. To

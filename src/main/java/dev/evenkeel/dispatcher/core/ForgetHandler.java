@@ -37,11 +37,27 @@ final class ForgetHandler {
    */
   record Obstacle(Refusal refusal, String detail, boolean passes) {}
 
-  /**
-   * @param topic null: the whole group
-   * @param leaver a member that unsubscribes, although its heartbeat may not say so yet; or null
-   */
-  private record Wish(GroupState group, String topic, String leaver, long untilMillis) {}
+  private static final class Wish {
+    final GroupState group;
+
+    /** Null: the whole group. */
+    final String topic;
+
+    /** A member that unsubscribes, although its heartbeat may not say so yet; or null. */
+    final String leaver;
+
+    final long untilMillis;
+
+    /** The leaver reads the topic, or did so when it was known last: it may read it again. */
+    boolean leaverReads;
+
+    Wish(GroupState group, String topic, String leaver, long untilMillis) {
+      this.group = group;
+      this.topic = topic;
+      this.leaver = leaver;
+      this.untilMillis = untilMillis;
+    }
+  }
 
   private record Begun(Deletion deletion, long untilMillis) {}
 
@@ -173,40 +189,65 @@ final class ForgetHandler {
 
   /** Returns whether the request waits no more: it is refused, or its deletion has begun. */
   private boolean tried(long request, Wish wish, long nowMillis) {
-    GroupState group = wish.group();
+    GroupState group = wish.group;
     Obstacle obstacle =
         !state.has(group)
             ? refused(Refusal.UNKNOWN_GROUP, "there is no group '" + group.name() + "' any more")
-            : obstacle(group, group.name(), wish.topic(), wish.leaver());
+            : obstacle(group, group.name(), wish.topic, wish.leaver);
+    boolean leaverReads = leaverReads(wish);
+    if (obstacle == null && leaverReads) {
+      obstacle =
+          refused(
+              Refusal.GROUP_ACTIVE,
+              "'" + wish.leaver + "' has ended, and had not unsubscribed by its last heartbeat");
+    }
     if (obstacle == null && nowMillis - sinceMillis < LISTEN_MILLIS) {
       obstacle = waits("the dispatcher has just started and may not know all members yet");
     }
     if (obstacle == null) {
       boolean begins = underWay(wish) != null || !group.metaBusy();
       if (begins) {
-        begun.put(request, new Begun(begin(wish), wish.untilMillis()));
+        begun.put(request, new Begun(begin(wish), wish.untilMillis));
       }
       return begins;
     }
-    if (obstacle.passes() && nowMillis < wish.untilMillis()) {
+    if (obstacle.passes() && nowMillis < wish.untilMillis) {
       return false;
     }
     // A consumer that unsubscribes asks again; a person reads the obstacle.
-    boolean patient = obstacle.passes() && wish.leaver() != null;
+    boolean patient = obstacle.passes() && wish.leaver != null;
     state.out.refuse(
         request, patient ? Refusal.UNAVAILABLE : obstacle.refusal(), obstacle.detail());
     return true;
   }
 
+  /**
+   * Whether the leaver reads the topic, as far as was known last. One that subscribes again does
+   * not take its request back.
+   */
+  private static boolean leaverReads(Wish wish) {
+    if (wish.leaver != null && wish.topic != null) {
+      MemberTable members = wish.group.members();
+      Member member = members.live(wish.leaver);
+      wish.leaverReads =
+          member != null
+              ? member.topics().contains(wish.topic)
+              : wish.leaverReads
+                  || members.unheard().stream()
+                      .anyMatch(run -> run.name().equals(wish.leaver) && run.mayRead(wish.topic));
+    }
+    return wish.leaverReads;
+  }
+
   /** Begins with it, unless that or its whole group is being forgotten. */
   private Deletion begin(Wish wish) {
     Deletion underWay = underWay(wish);
-    return underWay == null ? forgetting.begin(wish.group(), wish.topic()) : underWay;
+    return underWay == null ? forgetting.begin(wish.group, wish.topic) : underWay;
   }
 
   private static Deletion underWay(Wish wish) {
-    Deletion whole = wish.group().deletion(null);
-    return whole == null ? wish.group().deletion(wish.topic()) : whole;
+    Deletion whole = wish.group.deletion(null);
+    return whole == null ? wish.group.deletion(wish.topic) : whole;
   }
 
   private boolean answered(long request, Begun of, long nowMillis) {

@@ -204,6 +204,35 @@ class TopicForgettingTest {
   }
 
   @Test
+  void anOwnerThatSubscribesAgainAndEndsKeepsTheTopic() {
+    bench.send(both);
+    bench.pass(1_000, both);
+    bench.send(one);
+    long request = bench.forget("u", "a");
+    assertThat(bench.answer(request)).as("it has the shard still").isNull();
+    bench.send(both);
+    bench.pass(1_000, both);
+    assertThat(bench.answer(request)).as("it may unsubscribe yet").isNull();
+    bench.send(Bench.leaving(both));
+    assertThat(refused(request).refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
+    assertThat(bench.log.lease("g", U)).isNotNull();
+  }
+
+  @Test
+  void anOwnerThatSubscribesAgainAndIsNotHeardByTheNextDispatcherKeepsTheTopic() {
+    bench.pass(HOUR / 2 - 10_000, one);
+    bench.activate(
+        List.of(
+            Bench.ghost("g", "a", "a1", 5L, List.of("t", "u"), null, "host", bench.now + 15_000)));
+    long request = bench.forget("u", "a");
+    bench.pass(14_000);
+    assertThat(bench.answer(request)).isNull();
+    bench.pass(4_000);
+    assertThat(refused(request).refusal()).isEqualTo(Refusal.GROUP_ACTIVE);
+    assertThat(bench.log.lease("g", U)).isNotNull();
+  }
+
+  @Test
   void aRefusalOfTheLogIsPassedOn() {
     bench.refuseNext = Refusal.UNAVAILABLE;
     assertThat(refused(bench.forget("u", null)).refusal()).isEqualTo(Refusal.UNAVAILABLE);

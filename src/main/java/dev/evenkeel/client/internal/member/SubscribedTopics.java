@@ -19,7 +19,9 @@ import java.util.List;
  */
 final class SubscribedTopics {
   private final ConsumerShell consumer;
-  private Subscription subscription;
+
+  /** Also read by those who wait until the group has forgotten a topic, in any thread. */
+  private volatile Subscription subscription;
 
   /** The view in which the topics were looked up last; null: look again. */
   private ClusterView seen;
@@ -115,9 +117,9 @@ final class SubscribedTopics {
       return Future.failedFuture(e);
     }
     // The topics of a pattern keep what the group knows of them: they may come back.
-    return TopicPattern.is(topic)
+    return TopicPattern.is(topic) || subscription.reads(topic)
         ? Future.succeededFuture(false)
-        : Unsubscribing.ask(consumer, topic);
+        : Unsubscribing.ask(consumer, topic, () -> subscription.reads(topic));
   }
 
   private void use(Subscription next) {

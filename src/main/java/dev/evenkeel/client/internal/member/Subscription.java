@@ -38,6 +38,11 @@ record Subscription(List<String> entries) {
     return List.copyOf(topics);
   }
 
+  /** Whether it names a topic, or a pattern of it matches the topic. */
+  boolean reads(String topic) {
+    return entries.stream().anyMatch(entry -> TopicPattern.matches(entry, topic));
+  }
+
   /** The patterns that match a topic; empty if it is named. */
   List<String> patterns(String topic) {
     return entries.contains(topic)

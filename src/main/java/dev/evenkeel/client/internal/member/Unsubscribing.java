@@ -10,6 +10,7 @@ import dev.evenkeel.client.ConsumerOptions;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
+import java.util.function.BooleanSupplier;
 
 /**
  * Makes a group forget a topic that a member no longer reads, unless other members read it. The
@@ -28,15 +29,22 @@ final class Unsubscribing {
 
   /**
    * Asks the dispatcher once it knows that the member does not read the topic, until the result is
-   * known, or for the lock time and 30 seconds.
+   * known, or for the lock time and 30 seconds. It does not ask again once the member reads the
+   * topic again, or has ended: a later run of it may read the topic.
    *
-   * @return whether the group has forgotten the topic; false if another member reads it
+   * @param readsAgain whether the member reads the topic again
+   * @return whether the group has forgotten the topic; false if a member reads it
    */
-  static Future<Boolean> ask(ConsumerShell consumer, String topic) {
+  static Future<Boolean> ask(ConsumerShell consumer, String topic, BooleanSupplier readsAgain) {
+    BooleanSupplier cancelled = () -> readsAgain.getAsBoolean() || consumer.over().isComplete();
     // Of two members that unsubscribe at a time, the one that asks last must be the last reader.
     return consumer
         .topicsRead()
-        .compose(known -> ask(consumer.link, consumer.directory, consumer.options, topic))
+        .compose(
+            known ->
+                readsAgain.getAsBoolean()
+                    ? Future.succeededFuture(false)
+                    : ask(consumer.link, consumer.directory, consumer.options, topic, cancelled))
         .recover(
             failure ->
                 switch (RefusedException.of(failure).refusal()) {
@@ -50,7 +58,11 @@ final class Unsubscribing {
   }
 
   private static Future<Boolean> ask(
-      Link link, ClusterDirectory directory, ConsumerOptions options, String topic) {
+      Link link,
+      ClusterDirectory directory,
+      ConsumerOptions options,
+      String topic,
+      BooleanSupplier cancelled) {
     JsonObject forget =
         new JsonObject()
             .put("group", options.getGroup())
@@ -63,7 +75,7 @@ final class Unsubscribing {
             Addresses::groups,
             new JsonObject().put("forget", forget).toBuffer(),
             TIMEOUT_MILLIS,
-            Retry.within(withinMillis, PAUSE_MILLIS, () -> false))
+            Retry.within(withinMillis, PAUSE_MILLIS, cancelled))
         .map(true);
   }
 
