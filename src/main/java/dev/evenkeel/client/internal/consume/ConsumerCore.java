@@ -139,6 +139,10 @@ public final class ConsumerCore implements Admission, MessageSource.Counts, Owne
     return shards.count();
   }
 
+  public boolean owns(Shard shard) {
+    return shards.get(shard) != null;
+  }
+
   @Override
   public long consumed() {
     return consumed;

@@ -33,12 +33,12 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Takes the place of dispatcher and lease for a consumer in mode broadcast: assigns it every shard
- * of its topics, at epoch {@link #EPOCH}, and keeps its progress in its own file. Only the messages
- * come from the log. All of it happens on the consumer's context.
+ * of its topics, at an epoch that it counts itself, and keeps its progress in its own file. Only
+ * the messages come from the log. All of it happens on the consumer's context.
  */
 final class BroadcastMember implements LogCalls, Feature {
-  /** The epoch of all messages. There is no lease, but every message must have an epoch. */
-  static final long EPOCH = 1;
+  /** Of all assignments: no dispatcher comes after this one. */
+  private static final long TERM = 1;
 
   private static final Logger LOG = LoggerFactory.getLogger(dev.evenkeel.client.Consumer.class);
 
@@ -51,6 +51,12 @@ final class BroadcastMember implements LogCalls, Feature {
 
   /** The view of the cluster at the last look at the topics. */
   private ClusterView seen;
+
+  /**
+   * How often each shard was assigned. There is no lease, but every message must have an epoch, and
+   * a shard that was left goes on under another one.
+   */
+  private final Map<Shard, Long> epochs = new HashMap<>();
 
   /** Sealed shards that are consumed to their ends. */
   private final Set<Shard> finished = new HashSet<>();
@@ -211,7 +217,10 @@ final class BroadcastMember implements LogCalls, Feature {
       for (Shard shard : topic == null ? List.<Shard>of() : topic.all()) {
         long next = offsets.positions().next(shard);
         if (next >= 0 && isReady(topic, shard)) {
-          owned.add(new Assignment.Owned(name, shard, EPOCH, false, 0, next));
+          if (!consumer.core.owns(shard)) {
+            epochs.merge(shard, 1L, Long::sum);
+          }
+          owned.add(new Assignment.Owned(name, shard, epochs.get(shard), false, 0, next));
         }
       }
     }
@@ -220,7 +229,7 @@ final class BroadcastMember implements LogCalls, Feature {
             consumer.options.getGroup(),
             consumer.options.getMember(),
             consumer.instance,
-            EPOCH,
+            TERM,
             ++revision,
             owned,
             null),
@@ -250,8 +259,9 @@ final class BroadcastMember implements LogCalls, Feature {
   public Future<Lease> readLease(Shard shard) {
     long next = Math.max(0, offsets.positions().next(shard));
     long usualTimeout = Limits.MEMBER_TIMEOUT_MILLIS_DEFAULT;
+    long before = epochs.get(shard) - 1;
     return Future.succeededFuture(
-        Lease.fresh(consumer.options.getGroup(), shard, EPOCH - 1, next, Generation.FIRST)
+        Lease.fresh(consumer.options.getGroup(), shard, before, next, Generation.FIRST)
             .granted(consumer.options.getMember(), consumer.instance, 0, usualTimeout));
   }
 

@@ -3,7 +3,9 @@ package dev.evenkeel.client.internal.member;
 import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
+import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.Heartbeat;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Consumer;
@@ -14,6 +16,7 @@ import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.StartAt;
 import io.vertx.core.Future;
+import io.vertx.core.Promise;
 import io.vertx.core.Vertx;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -198,6 +201,46 @@ class BroadcastTest {
     await(again.close());
     assertThat(seen.subList(20, 30)).containsExactly(30, 31, 32, 33, 34, 35, 36, 37, 38, 39);
     assertThat(file("a")).contains("\n0 40\n");
+  }
+
+  /** The topic is read again from where it was left, however often that happens. */
+  @Test
+  void aTopicThatWasLeftWithWorkUnderWayIsReadAgain() {
+    cluster.createTopic(2, "u");
+    cluster.serve(
+        Addresses.groups("n1"), request -> Future.succeededFuture(Frames.answer(new byte[0])));
+    cluster.append(0, messages(0, 2));
+    List<Integer> seen = new CopyOnWriteArrayList<>();
+    List<Promise<Void>> held = new CopyOnWriteArrayList<>();
+    Consumer consumer =
+        await(
+            Consumers.start(
+                cluster,
+                directory,
+                options("a").setTopics(List.of("t", "u")),
+                delivery -> {
+                  seen.add(number(delivery));
+                  Promise<Void> done = Promise.promise();
+                  if (number(delivery) == 1) {
+                    held.add(done);
+                  } else {
+                    done.complete();
+                  }
+                  return done.future();
+                }));
+    for (int times = 1; times <= 3; times++) {
+      int begun = times;
+      Awaitility.await().until(() -> held.size() == begun);
+      await(consumer.unsubscribe("t"));
+      Awaitility.await().until(() -> consumer.ownedShards() == SHARDS);
+      held.get(times - 1).complete();
+      await(consumer.subscribe("t"));
+    }
+    Awaitility.await().until(() -> held.size() == 4);
+    held.get(3).complete();
+    Awaitility.await().until(() -> file("a").contains("\n0 2\n"));
+    assertThat(seen).containsExactly(0, 1, 1, 1, 1);
+    await(consumer.close());
   }
 
   @Test

@@ -87,9 +87,6 @@ public final class FakeCluster implements Link {
   public FakeCluster(Vertx vertx, int shards) {
     this.vertx = vertx;
     this.shards = shards;
-    for (int i = 0; i < shards; i++) {
-      logs.put(new Shard(1, i), new Log());
-    }
     createTopic(1, "t");
     registered.complete();
   }
@@ -98,6 +95,9 @@ public final class FakeCluster implements Link {
   synchronized void createTopic(int id, String name) {
     TopicConfig config = new TopicConfig(0, 0, 0);
     topics.add(new TopicInfo(id, name, shards, config, TopicInfo.State.ACTIVE, 0));
+    for (int i = 0; i < shards; i++) {
+      logs.put(new Shard(id, i), new Log());
+    }
   }
 
   static Shard shard(int index) {
