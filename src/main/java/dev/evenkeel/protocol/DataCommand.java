@@ -339,8 +339,8 @@ public sealed interface DataCommand {
    * every lower one in this log group. Refuses PRODUCER_FENCED if a higher epoch of that group and
    * shard is known, and UNKNOWN_PRODUCER if there is none of this id and it is not {@code fresh}.
    *
-   * <p>If sealed shards have something of the producer, answers {@link Reply.OfSequences}: the last
-   * sequence that each of them took.
+   * <p>If shards have something of the producer, answers {@link Reply.OfSequences}: the last
+   * sequence that each of them took. Nodes of former versions leave out shards that are open.
    *
    * @param epoch of the lease
    * @param group of the input

@@ -10,7 +10,6 @@ import dev.evenkeel.broker.state.DataTables;
 import dev.evenkeel.broker.state.LeaseKey;
 import dev.evenkeel.broker.state.ProducerRecord;
 import dev.evenkeel.broker.state.RecentSequences;
-import dev.evenkeel.broker.state.ShardRecord;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Names;
@@ -139,25 +138,17 @@ public record ProducerDecider(DataTables tables, long nowMillis) {
   private Decision<Change> put(List<Change> before, ProducerRecord next) {
     List<Change> changes = new ArrayList<>(before);
     changes.add(new Change.PutProducer(next));
-    Map<Shard, Long> last = lastInSealed(next);
+    Map<Shard, Long> last = last(next);
     return new Decision<>(changes, last.isEmpty() ? Reply.DONE : new Reply.OfSequences(last));
   }
 
   /**
-   * What a publisher must not publish again, now that other shards have taken the place of these.
+   * What a publisher must not publish again once other shards have taken the place of these. That
+   * may be so already, and the shards be gone, or come as long as the epoch lasts.
    */
-  private Map<Shard, Long> lastInSealed(ProducerRecord publisher) {
+  private Map<Shard, Long> last(ProducerRecord publisher) {
     Map<Shard, Long> last = new LinkedHashMap<>();
-    tables
-        .ringsOf(publisher.id())
-        .forEach(
-            (key, ring) -> {
-              ShardRecord shard = tables.shard(key.shard());
-              // Of a shard that is gone, too.
-              if (shard == null || shard.sealed()) {
-                last.put(key.shard(), ring.next() - 1);
-              }
-            });
+    tables.ringsOf(publisher.id()).forEach((key, ring) -> last.put(key.shard(), ring.next() - 1));
     return last;
   }
 

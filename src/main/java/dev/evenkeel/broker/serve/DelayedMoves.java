@@ -60,7 +60,9 @@ final class DelayedMoves {
   private final MoveTurns turns = new MoveTurns();
   private final LogLimiter limiter = new LogLimiter();
 
-  /** What the sealed shards had of the producer when its epoch was opened, by shard. */
+  /**
+   * What the shards of its topic had of the producer when its epoch was opened, by sealed shard.
+   */
   private final Map<Shard, Opened> opened = new HashMap<>();
 
   private boolean closed;
@@ -68,7 +70,7 @@ final class DelayedMoves {
   /**
    * @param layouts of the topic then: the epoch is open in every log group that holds one of them
    */
-  private record Opened(int epoch, List<TopicInfo.Layout> layouts, Map<Shard, Long> lastInSealed) {}
+  private record Opened(int epoch, List<TopicInfo.Layout> layouts, Map<Shard, Long> last) {}
 
   /**
    * Batches that move together.
@@ -205,7 +207,7 @@ final class DelayedMoves {
     int taken =
         group.state().read(store -> read(new DelayedReader(group, store, shard), counts, batches));
     DelayedSplit split =
-        new DelayedSplit(topic, producerId(shard), epoch.epoch, epoch.lastInSealed, keepsIds());
+        new DelayedSplit(topic, producerId(shard), epoch.epoch, epoch.last, keepsIds());
     Map<Integer, List<AppendBody.Item>> parts =
         split.of(batches).stream()
             .collect(

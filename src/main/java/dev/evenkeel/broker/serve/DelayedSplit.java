@@ -27,12 +27,12 @@ import java.util.stream.IntStream;
  * @param topic with the layout that is open
  * @param producerId under which the messages go on
  * @param epoch of that producer
- * @param lastInSealed by sealed shard, the last sequence that it took of the producer: there was
- *     another layout in between
+ * @param last by shard, the last sequence that it took of the producer: there was another layout in
+ *     between
  * @param keepsIds whether the parts say where their messages waited
  */
 record DelayedSplit(
-    TopicInfo topic, long producerId, int epoch, Map<Shard, Long> lastInSealed, boolean keepsIds) {
+    TopicInfo topic, long producerId, int epoch, Map<Shard, Long> last, boolean keepsIds) {
   /** Sequences leave this many bits for the messages of one batch; they count from 1. */
   private static final int INDEX_BITS = 24;
 
@@ -108,7 +108,7 @@ record DelayedSplit(
   private boolean isTaken(Message message, long ordinal) {
     return topic.layouts().stream()
         .map(layout -> new Shard(topic.id(), shard(message, ordinal, layout)))
-        .anyMatch(shard -> lastInSealed.getOrDefault(shard, -1L) >= sequence(ordinal));
+        .anyMatch(shard -> last.getOrDefault(shard, -1L) >= sequence(ordinal));
   }
 
   private static int shard(Message message, long ordinal, TopicInfo.Layout layout) {

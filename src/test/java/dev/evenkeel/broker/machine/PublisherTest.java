@@ -18,6 +18,7 @@ import dev.evenkeel.protocol.wire.Batch;
 import dev.evenkeel.storage.Store;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import net.jqwik.api.ForAll;
 import net.jqwik.api.Property;
 import net.jqwik.api.constraints.IntRange;
@@ -52,6 +53,17 @@ class PublisherTest {
     assertThat(publish(7, 2, 91, 1)).isEqualTo(new Result(null, 5));
     // Each shard by itself.
     assertThat(rig.append(OTHER, batch(7, 2, 40L << 16 | 1, 1))).isEqualTo(new Result(null, 0));
+  }
+
+  /** The shard may be sealed while the next owner handles these inputs again. */
+  @Test
+  void theNextOwnerLearnsWhatOpenShardsHave() {
+    DataCommand again = new DataCommand.OpenPublisher(7, 2, "g", INPUT, false);
+    open(7, 1, true);
+    publish(7, 1, 99, 2);
+    assertThat(rig.run(again)).isEqualTo(new Reply.OfSequences(Map.of(SHARD, (99L << 16) + 2)));
+    rig.run(new DataCommand.SealShards(SHARD.topicId(), SHARD.shard() + 1));
+    assertThat(rig.run(again)).isEqualTo(new Reply.OfSequences(Map.of(SHARD, (99L << 16) + 2)));
   }
 
   @Test

@@ -53,25 +53,31 @@ final class PublishQueue {
   private final long producerId;
   private final int epoch;
   private final ToIntFunction<Shard> groups;
-  private final Map<Shard, Long> lastInSealed;
+  private final Map<Shard, Long> last;
 
   /**
    * @param producerId of the generation
    * @param epoch of the lease
    * @param groups gives the data group of a shard
-   * @param lastInSealed by sealed shard, the last sequence that it took of the producer
+   * @param last by shard, the last sequence that it had of the producer when the epoch was opened
    */
-  PublishQueue(
-      long producerId, int epoch, ToIntFunction<Shard> groups, Map<Shard, Long> lastInSealed) {
+  PublishQueue(long producerId, int epoch, ToIntFunction<Shard> groups, Map<Shard, Long> last) {
     this.producerId = producerId;
     this.epoch = epoch;
     this.groups = groups;
-    this.lastInSealed = lastInSealed;
+    this.last = last;
+  }
+
+  /** What matters of the last sequences if no input below {@code offset} comes again. */
+  static Map<Shard, Long> from(long offset, Map<Shard, Long> last) {
+    Map<Shard, Long> from = new HashMap<>(last);
+    from.values().removeIf(sequence -> sequence < Effects.sequence(offset));
+    return from;
   }
 
   /** Whether the sealed shard has what the input at {@code offset} published to it. */
   boolean hasPublished(Shard sealed, long offset) {
-    return lastInSealed.getOrDefault(sealed, -1L) >= Effects.sequence(offset);
+    return last.getOrDefault(sealed, -1L) >= Effects.sequence(offset);
   }
 
   /** A handler that published has ended well. */

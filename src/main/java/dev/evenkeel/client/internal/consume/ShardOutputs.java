@@ -31,10 +31,12 @@ public final class ShardOutputs {
    *
    * @param producerId of the generation
    * @param groups gives the data group of a shard
-   * @param last by sealed shard, the last sequence that it took of the producer
+   * @param last by shard, the last sequence that it took of the producer
+   * @param offset of the first input
    */
-  void open(long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last) {
-    queue = new PublishQueue(producerId, Math.toIntExact(shard.epoch()), groups, last);
+  void open(long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last, long offset) {
+    int epoch = Math.toIntExact(shard.epoch());
+    queue = new PublishQueue(producerId, epoch, groups, PublishQueue.from(offset, last));
   }
 
   boolean isOpen() {

@@ -277,13 +277,13 @@ public final class ShardTakeover {
    * The lease's epoch may publish.
    *
    * @param groups gives the data group of a shard
-   * @param last by sealed shard, the last sequence that it took of the producer
+   * @param last by shard, the last sequence that it took of the producer
    */
   public void publisherOpened(
       long producerId, ToIntFunction<Shard> groups, Map<Shard, Long> last, long now) {
     busy = false;
     if (shard.state() == ATTACHING) {
-      shard.outputs.open(producerId, groups, last);
+      shard.outputs.open(producerId, groups, last, beginOffset);
       attached(now);
     }
   }

@@ -196,7 +196,7 @@ final class ActionRunner implements Performer {
         publishing.open(owned.shard(), owned.ownership().epoch(), producerId),
         (opened, now) ->
             owned.takeover.publisherOpened(
-                opened.producerId(), publishing::group, opened.lastInSealed(), now),
+                opened.producerId(), publishing::group, opened.last(), now),
         owned.takeover::publisherFailed);
   }
 

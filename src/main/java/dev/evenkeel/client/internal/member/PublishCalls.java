@@ -29,9 +29,9 @@ final class PublishCalls {
    * The epoch is open in every data group.
    *
    * @param producerId the producer's id
-   * @param lastInSealed by sealed shard, the last sequence that it took of the producer
+   * @param last by shard, the last sequence that it took of the producer
    */
-  record Opened(long producerId, Map<Shard, Long> lastInSealed) {}
+  record Opened(long producerId, Map<Shard, Long> last) {}
 
   private final PublishLog calls;
   private final String group;
@@ -112,7 +112,7 @@ final class PublishCalls {
   }
 
   /**
-   * @return by sealed shard, the last sequence that it took of the producer
+   * @return by shard, the last sequence that it took of the producer
    */
   private Future<Map<Shard, Long>> everywhere(Shard input, long epoch, long id, boolean isFresh) {
     int groups = calls.dataGroups();

@@ -74,6 +74,16 @@ class PublishQueueTest {
   }
 
   @Test
+  void itKeepsOnlyWhatShardsHaveOfInputsThatComeAgain() {
+    Map<Shard, Long> last = Map.of(A, Effects.sequence(51), B, Effects.sequence(49));
+    PublishQueue again = new PublishQueue(7, 2, to -> 0, PublishQueue.from(50, last));
+    assertThat(again.hasPublished(A, 51)).isTrue();
+    assertThat(again.hasPublished(A, 52)).isFalse();
+    assertThat(again.hasPublished(B, 50)).isFalse();
+    assertThat(PublishQueue.from(50, last)).containsOnlyKeys(A);
+  }
+
+  @Test
   void nothingOvertakesWhatIsOnItsWay() {
     queue.add(task(10, A));
     PublishRequest first = queue.next(window, 0).get(0);
