@@ -64,7 +64,8 @@ public sealed interface DataCommand {
   }
 
   /**
-   * Opens shards of a topic. Shards that are open already do not change.
+   * Opens shards of a topic. Shards that are there already do not change, and those that were
+   * dropped are not opened again.
    *
    * @param epochFloor leases made from now on begin above it: a former topic of that name may have
    *     had its leases in other log groups

@@ -37,6 +37,7 @@ public record ShardDecider(DataTables tables, int level) {
     }
     changes.addAll(LeaseDecider.raise(tables, command.epochFloor()));
     long floor = Math.max(tables.epochFloor(), command.epochFloor());
+    int highest = level >= FeatureLevel.DROPPED_LAYOUTS ? highest(command.topicId()) : -1;
     for (int index : command.shards()) {
       if (index < 0 || index >= Limits.SHARD_NUMBERS_MAX) {
         return Decision.refused(
@@ -44,6 +45,11 @@ public record ShardDecider(DataTables tables, int level) {
       }
       Shard shard = new Shard(command.topicId(), index);
       ShardRecord record = tables.shard(shard);
+      if (record == null && index < highest) {
+        // Shards are opened in the order of their numbers: it has been dropped since, and the
+        // command comes late.
+        continue;
+      }
       if (record == null) {
         record = ShardRecord.EMPTY;
         changes.add(new Change.PutShard(shard, record));
@@ -60,6 +66,11 @@ public record ShardDecider(DataTables tables, int level) {
       }
     }
     return Decision.of(changes);
+  }
+
+  /** The highest number of a shard of the topic, or -1. */
+  private int highest(int topicId) {
+    return tables.shardsOf(topicId).stream().mapToInt(Shard::shard).max().orElse(-1);
   }
 
   public Decision<Change> seal(DataCommand.SealShards command) {

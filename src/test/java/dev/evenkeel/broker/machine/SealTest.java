@@ -1,5 +1,6 @@
 package dev.evenkeel.broker.machine;
 
+import static dev.evenkeel.broker.machine.Rig.OTHER;
 import static dev.evenkeel.broker.machine.Rig.SHARD;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.entry;
@@ -65,6 +66,22 @@ class SealTest {
         .containsExactly(entry(SHARD, 2L));
     rig.run(new DataCommand.DropSealed(SHARD.topicId(), SHARD.shard() + 1, SHARD.shard() + 1));
     assertThat(rig.tables().ringsIn(SHARD.topicId())).isEmpty();
+  }
+
+  /** The step of a leader that was deposed meanwhile, after others have gone on. */
+  @Test
+  void aDroppedShardIsNotMadeAgain() {
+    seal();
+    empty();
+    rig.run(new DataCommand.DropSealed(SHARD.topicId(), SHARD.shard() + 1, 0));
+    List<Integer> all = List.of(SHARD.shard(), OTHER.shard(), OTHER.shard() + 1);
+    rig.run(
+        new DataCommand.OpenShards(
+            SHARD.topicId(), "orders", all, TopicConfig.DEFAULT, 0, List.of("g"), SHARD.shard()));
+    assertThat(rig.tables().shard(SHARD)).isNull();
+    assertThat(rig.tables().lease("g", SHARD)).isNull();
+    assertThat(rig.append(SHARD, Rig.batch(0, 0, 0, 1)).refusal()).isEqualTo(Refusal.UNKNOWN_SHARD);
+    assertThat(rig.tables().shardsOf(SHARD.topicId())).hasSize(2);
   }
 
   /** Entries of former feature levels. */
