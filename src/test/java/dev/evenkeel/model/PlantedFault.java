@@ -82,7 +82,7 @@ enum PlantedFault {
   SPOOLS_ARE_DROPPED_AFTER_A_RESHARD(
       "client/internal/spool/SpoolReroute.java",
       new Focus(Set.of(Step.SEND_SPOOLED, Step.RESHARD), any -> true),
-      "byGroup.forEach((group, batches) -> sent.add(append(group, batches).map(this::allTaken)));",
+      "byGroup.forEach((group, batches) -> sent.add(send(group, AppendBody.requests(batches), 0)));",
       "",
       Promise.NOTHING_IS_LOST),
 
