@@ -224,7 +224,7 @@ public abstract class BatchSender<T> {
   private void look() {
     looking = true;
     directory
-        .refresh()
+        .askAnew()
         .onComplete(
             answer ->
                 context.runOnContext(
