@@ -7,6 +7,7 @@ import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -43,6 +44,9 @@ import java.util.stream.IntStream;
 final class SpoolReroute {
   /** Sequences leave this many bits for the messages of a frame; they count from 1. */
   private static final int INDEX_BITS = 24;
+
+  /** As many runs of a spool have epochs of their own between two of its producer. */
+  private static final int RUNS = 1_000;
 
   private static final int BUILDER_BYTES = 512;
   private static final long REQUEST_MILLIS = 5_000;
@@ -95,17 +99,28 @@ final class SpoolReroute {
   private Map<Shard, Long> lastInFormer;
 
   /**
-   * @param producerId of the spool
-   * @param run of the program: what a former run still sends is fenced
+   * @param state of the spool at the start of the run
    * @param resend send batches again of which it is unknown whether the log has them
    */
-  SpoolReroute(Link link, ClusterDirectory directory, long producerId, int run, boolean resend) {
+  SpoolReroute(Link link, ClusterDirectory directory, SpoolState state, boolean resend) {
     this.link = link;
     this.directory = directory;
-    this.producerId = producerId;
-    epoch = run;
+    producerId = state.identity().producerId();
+    epoch = epoch(state);
     this.resend = resend;
     leaders = new LeaderClient(link, directory);
+  }
+
+  /**
+   * Grows from run to run: what a former run still sends is fenced. Spools that follow one another
+   * under a name have one id, and their runs count anew, but the epochs of their producer go on.
+   */
+  private static int epoch(SpoolState state) {
+    if (state.identity().producerName().isEmpty()) {
+      return state.run();
+    }
+    int run = Math.min(RUNS, 1 + state.run() - state.openRun());
+    return (int) Math.min(Integer.MAX_VALUE, (long) RUNS * state.epoch() + run);
   }
 
   /**

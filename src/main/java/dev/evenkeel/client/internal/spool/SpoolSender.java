@@ -154,7 +154,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     SpoolState state = begun.state();
     this.directory = directory;
     resend = options.isSpoolResend();
-    reroute = new SpoolReroute(link, directory, state.identity().producerId(), state.run(), resend);
+    reroute = new SpoolReroute(link, directory, state, resend);
     unsentRun = state.openRun() == state.run() ? state.run() : 0;
     epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;

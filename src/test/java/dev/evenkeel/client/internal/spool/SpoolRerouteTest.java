@@ -8,6 +8,8 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.client.internal.spool.log.SpoolRecord;
+import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Message;
@@ -60,6 +62,7 @@ class SpoolRerouteTest {
   private final Map<Shard, Long> last = new HashMap<>();
 
   private TopicInfo topic = TWO;
+  private int openEpoch;
 
   @BeforeEach
   void serve() {
@@ -87,7 +90,12 @@ class SpoolRerouteTest {
   private Future<Buffer> control(Buffer request) {
     ByteReader in = new ByteReader(Frames.body(request));
     int group = in.i32();
-    assertThat(CommandCodec.data(in)).isInstanceOf(DataCommand.OpenPublisher.class);
+    int epoch = ((DataCommand.OpenPublisher) CommandCodec.data(in)).epoch();
+    if (epoch < openEpoch) {
+      Reply fenced = Reply.refused(Refusal.PRODUCER_FENCED, "later epoch");
+      return Future.succeededFuture(Frames.answer(ReplyCodec.encode(fenced)));
+    }
+    openEpoch = epoch;
     Map<Shard, Long> inSealed = new HashMap<>(last);
     inSealed
         .keySet()
@@ -122,9 +130,21 @@ class SpoolRerouteTest {
     return new Result(null, Result.OFFSET_FORGOTTEN);
   }
 
-  private List<SpoolReroute.Moved> move(int run, SpoolReroute.Item... items) {
-    SpoolReroute reroute = new SpoolReroute(link, directory, PRODUCER, run, false);
+  private List<SpoolReroute.Moved> move(SpoolState spool, SpoolReroute.Item... items) {
+    SpoolReroute reroute = new SpoolReroute(link, directory, spool, false);
     return await(reroute.move(topic, 1, List.of(items)));
+  }
+
+  /** A spool in one of its runs, of which the first has an epoch. */
+  private static SpoolState spool(int epoch, int run) {
+    SpoolState spool = SpoolState.fresh(new SpoolState.Identity("t", TWO.id(), 5, "p", PRODUCER));
+    for (int i = 1; i <= run; i++) {
+      spool.apply(new SpoolRecord.Run(i, i == 1, null));
+      if (i == 1) {
+        spool.apply(new SpoolRecord.Opened(1, PRODUCER, epoch, Map.of()));
+      }
+    }
+    return spool;
   }
 
   private static SpoolReroute.Item item(int shard, int place, int number, int bytes) {
@@ -143,11 +163,11 @@ class SpoolRerouteTest {
   void whatShardsInBetweenTookIsNotTakenForWhatWasTheirOwn() {
     SpoolReroute.Item former = item(0, 0, 1, 10);
     SpoolReroute.Item later = item(shard(TWO), 1, 2, 10);
-    move(1, former);
+    move(spool(0, 1), former);
     assertThat(taken).isEqualTo(Map.of(shard(TWO), List.of(1)));
 
     topic = THREE;
-    List<SpoolReroute.Moved> moved = move(2, former, later);
+    List<SpoolReroute.Moved> moved = move(spool(0, 2), former, later);
     assertThat(taken).isEqualTo(Map.of(shard(TWO), List.of(1), shard(THREE), List.of(2)));
     assertThat(moved)
         .extracting(each -> each.shards()[0])
@@ -161,8 +181,25 @@ class SpoolRerouteTest {
         IntStream.of(numbers)
             .mapToObj(i -> item(0, i, i, 600_000))
             .toArray(SpoolReroute.Item[]::new);
-    move(1, items);
+    move(spool(0, 1), items);
     assertThat(taken.get(shard(TWO)))
         .containsExactly(IntStream.of(numbers).boxed().toArray(Integer[]::new));
+  }
+
+  /** Another spool of the name has the id of the former one, and its runs count anew. */
+  @Test
+  void aNewSpoolOfANameIsLaterThanAllRunsOfTheFormerOne() {
+    move(spool(1, 1), item(0, 0, 1, 10));
+    move(spool(1, 5), item(0, 1, 2, 10));
+    move(spool(2, 1), item(0, 2, 3, 10));
+    assertThat(taken.get(shard(TWO))).containsExactly(1, 2, 3);
+  }
+
+  /** Clients of 0.1.0 open the number of the run. */
+  @Test
+  void aSpoolGoesOnAfterRunsOfAFormerClient() {
+    openEpoch = 4;
+    move(spool(0, 5), item(0, 0, 1, 10));
+    assertThat(taken.get(shard(TWO))).containsExactly(1);
   }
 }
