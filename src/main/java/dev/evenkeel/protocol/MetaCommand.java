@@ -256,6 +256,17 @@ public sealed interface MetaCommand {
   }
 
   /**
+   * Gives the producer that has this epoch of its name the next one ({@link Reply.OfProducer}).
+   * Repeated, it gives the same again; PRODUCER_FENCED once the name is registered again.
+   */
+  record ContinueProducer(String name, int epoch) implements MetaCommand, Submitted {
+    @Override
+    public void check() {
+      Names.check("producer", name);
+    }
+  }
+
+  /**
    * Adds moves to the rebalance history, or figures to moves that it has: by group, shard and
    * epoch, so that it may be repeated. At most {@link Limits#MOVES_A_COMMAND_MAX}.
    *

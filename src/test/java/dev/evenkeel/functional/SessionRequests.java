@@ -130,6 +130,7 @@ record SessionRequests(String topic, int topicId, String group, List<String> nod
         List.of(
             new MetaCommand.RegisterProducer(null),
             new MetaCommand.RegisterProducer(group),
+            new MetaCommand.ContinueProducer(group, 0),
             new MetaCommand.CreateTopic(topic, 1, TopicConfig.DEFAULT))) {
       Bytes body = new Bytes();
       CommandCodec.write(body, command);

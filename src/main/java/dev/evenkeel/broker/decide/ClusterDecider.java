@@ -1,8 +1,10 @@
 package dev.evenkeel.broker.decide;
 
 import static dev.evenkeel.protocol.Refusal.INVALID;
+import static dev.evenkeel.protocol.Refusal.PRODUCER_FENCED;
 import static dev.evenkeel.protocol.Refusal.TOO_LARGE;
 import static dev.evenkeel.protocol.Refusal.UNAVAILABLE;
+import static dev.evenkeel.protocol.Refusal.UNKNOWN_PRODUCER;
 
 import dev.evenkeel.broker.state.MetaChange;
 import dev.evenkeel.broker.state.MetaTables;
@@ -41,9 +43,7 @@ public record ClusterDecider(MetaTables tables) {
     String name = Names.check("producer", command.name());
     NamedProducer known = tables.producer(name);
     if (known != null) {
-      NamedProducer next = new NamedProducer(name, known.id(), known.epoch() + 1);
-      return new Decision<>(
-          List.of(MetaChange.putProducer(next)), new Reply.OfProducer(next.id(), next.epoch()));
+      return put(known.next(false));
     }
     if (tables.namedProducers() >= NAMED_PRODUCERS_MAX) {
       return Decision.refused(
@@ -51,8 +51,32 @@ public record ClusterDecider(MetaTables tables) {
           "there are " + NAMED_PRODUCERS_MAX + " named producers; use an existing name, or none");
     }
     return new Decision<>(
-        List.of(MetaChange.putProducer(new NamedProducer(name, id, 0)), counted),
+        List.of(MetaChange.putProducer(new NamedProducer(name, id, 0, false)), counted),
         new Reply.OfProducer(id, 0));
+  }
+
+  /** Gives a named producer its next epoch, unless another has taken the name. */
+  public Decision<MetaChange> next(MetaCommand.ContinueProducer command) {
+    NamedProducer known = tables.producer(Names.check("producer", command.name()));
+    if (known == null) {
+      return Decision.refused(UNKNOWN_PRODUCER, "there is no producer '" + command.name() + "'");
+    }
+    if (known.epoch() == command.epoch()) {
+      return put(known.next(true));
+    }
+    return known.continued() && known.epoch() - 1 == command.epoch()
+        ? new Decision<>(List.of(), new Reply.OfProducer(known.id(), known.epoch()))
+        : Decision.refused(
+            PRODUCER_FENCED,
+            "producer '%s' was registered again and is at epoch %s, not %s",
+            command.name(),
+            known.epoch(),
+            command.epoch());
+  }
+
+  private static Decision<MetaChange> put(NamedProducer next) {
+    return new Decision<>(
+        List.of(MetaChange.putProducer(next)), new Reply.OfProducer(next.id(), next.epoch()));
   }
 
   public Decision<MetaChange> passed(MetaCommand.AddActiveTime command) {

@@ -123,6 +123,8 @@ public final class MetaState extends StoredState<MetaCommand, MetaChange> {
       return new MoveDecider(tables.moves()).record(c);
     } else if (command instanceof MetaCommand.RegisterProducer c) {
       return new ClusterDecider(tables).register(c);
+    } else if (command instanceof MetaCommand.ContinueProducer c) {
+      return new ClusterDecider(tables).next(c);
     } else if (command instanceof MetaCommand.RaiseFeatureLevel c) {
       return new ClusterDecider(tables).raise(c);
     }

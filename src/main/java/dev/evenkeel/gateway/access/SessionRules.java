@@ -197,10 +197,14 @@ public final class SessionRules {
 
   private static void meta(Principal principal, Buffer request) {
     MetaCommand command = CommandCodec.meta(new ByteReader(Frames.body(request)));
-    if (!(command instanceof MetaCommand.RegisterProducer register)) {
+    String name;
+    if (command instanceof MetaCommand.RegisterProducer register) {
+      name = register.name();
+    } else if (command instanceof MetaCommand.ContinueProducer next) {
+      name = next.name();
+    } else {
       throw nodesOnly("the command " + command.getClass().getSimpleName());
     }
-    String name = register.name();
     if (name != null && !name.isEmpty() && !principal.mayUseProducer(name)) {
       throw principal.denied("producer:" + name);
     }

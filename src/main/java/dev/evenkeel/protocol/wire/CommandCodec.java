@@ -98,6 +98,7 @@ public final class CommandCodec {
           .add(32, MetaCommand.DeclareGroup.class, TEXT, POLICY, TEXTS, START, BOOL, TEXT, PATTERNS)
           .add(33, MetaCommand.SeeGroup.class, TEXT, TEXTS, PATTERNS)
           .add(34, MetaCommand.ForgetPattern.class, TEXT, GROUP_PATTERN)
+          .add(35, MetaCommand.ContinueProducer.class, TEXT, I32)
           .completeFor(MetaCommand.class);
 
   private static final Codec<DataCommand.Step> STEP =
@@ -204,6 +205,9 @@ public final class CommandCodec {
     if (command instanceof MetaCommand.ActivateTopic of && of.readers() != null
         || command instanceof MetaCommand.OpenLayout opens && opens.readers() != null) {
       return FeatureLevel.SUBSCRIPTIONS;
+    }
+    if (command instanceof MetaCommand.ContinueProducer) {
+      return FeatureLevel.CONTINUED_PRODUCERS;
     }
     if (command instanceof MetaCommand.ReshardTopic
         || command instanceof MetaCommand.OpenLayout

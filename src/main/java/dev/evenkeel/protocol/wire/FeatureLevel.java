@@ -18,8 +18,8 @@ package dev.evenkeel.protocol.wire;
  * 10      leases from the moment in which a group subscribes, leases that count crashes or say what
  *         was skipped, more topics than 10,000, or than 1,000 for a group, patterns of topics in a
  *         group's record, rows for topics that come to it, former ids of delayed messages that a
- *         reshard moved, bodies of which a part is left, what dropped shards had taken, and pauses
- *         of a topic that last until it is removed
+ *         reshard moved, bodies of which a part is left, what dropped shards had taken, pauses of a
+ *         topic that last until it is removed, and next epochs for the producers that have a name
  * </pre>
  *
  * Level 1 begins with the layout of the data directory. A node refuses a directory of another
@@ -91,6 +91,9 @@ public final class FeatureLevel {
 
   /** From here on the pauses of a topic end with its removal, not when its deletion begins. */
   public static final int LASTING_PAUSES = 10;
+
+  /** From here on a named producer gets its next epoch only if no other has taken its name. */
+  public static final int CONTINUED_PRODUCERS = 10;
 
   /** The highest level that this build reads. */
   public static final int NEWEST = 10;

@@ -68,8 +68,9 @@ final class AnyCommand {
     Outcome.Failed.class, Outcome.Parked.class, Outcome.Begun.class, Outcome.Settled.class
   };
 
-  /** Names of fields that belong to leases of subscriptions. */
-  private static final Set<String> OF_SUBSCRIPTIONS = Set.of("readers", "readFrom", "patterns");
+  /** Names of fields that came with leases of subscriptions. */
+  private static final Set<String> OF_SUBSCRIPTIONS =
+      Set.of("readers", "readFrom", "patterns", "continued");
 
   private final Random random;
   private final boolean heirs;
@@ -287,6 +288,9 @@ final class AnyCommand {
   private static Object former(Class<?> kind, RecordComponent part) {
     if (part.getType() == int.class) {
       return 0;
+    }
+    if (part.getType() == boolean.class) {
+      return false;
     }
     if (kind == GroupInfo.class) {
       return new TreeMap<>();

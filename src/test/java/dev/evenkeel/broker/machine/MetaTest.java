@@ -202,6 +202,31 @@ class MetaTest {
     assertThat(register("")).isEqualTo(new Reply.OfProducer(3, 0));
   }
 
+  private Reply next(int epoch) {
+    return rig.run(new MetaCommand.ContinueProducer("p", epoch));
+  }
+
+  @Test
+  void onlyTheLatestProducerOfANameGetsANextEpoch() throws Exception {
+    assertThat(refusal(register("p"))).isNull();
+    rig.run(new MetaCommand.RaiseFeatureLevel(FeatureLevel.CONTINUED_PRODUCERS));
+    assertThat(next(0)).isEqualTo(new Reply.OfProducer(1, 1));
+    rig.meta.close();
+    rig.meta.open();
+    assertThat(next(0)).as("a repeat").isEqualTo(new Reply.OfProducer(1, 1));
+    assertThat(next(1)).isEqualTo(new Reply.OfProducer(1, 2));
+    assertThat(refusal(next(0))).as("long ago").isEqualTo(Refusal.PRODUCER_FENCED);
+    assertThat(register("p")).isEqualTo(new Reply.OfProducer(1, 3));
+    assertThat(refusal(next(2))).as("another's").isEqualTo(Refusal.PRODUCER_FENCED);
+    assertThat(refusal(next(1))).isEqualTo(Refusal.PRODUCER_FENCED);
+    rig.meta.close();
+    rig.meta.open();
+    assertThat(refusal(next(2))).isEqualTo(Refusal.PRODUCER_FENCED);
+    assertThat(next(3)).isEqualTo(new Reply.OfProducer(1, 4));
+    assertThat(refusal(rig.run(new MetaCommand.ContinueProducer("q", 0))))
+        .isEqualTo(Refusal.UNKNOWN_PRODUCER);
+  }
+
   private Reply register(String name) {
     return rig.run(new MetaCommand.RegisterProducer(name));
   }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.broker.state.Change;
 import dev.evenkeel.broker.state.FailureEntry;
 import dev.evenkeel.broker.state.MetaChange;
+import dev.evenkeel.broker.state.NamedProducer;
 import dev.evenkeel.broker.state.StateChange;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
@@ -152,6 +153,11 @@ class PinnedBytesTest {
         new AnyCommand(new Random(1)),
         any -> RecordCodec.GROUP.encode(any.of(GroupInfo.class)),
         bytes -> RecordCodec.GROUP.encode(RecordCodec.GROUP.decode(bytes)));
+    pin(
+        "NamedProducer continued",
+        new AnyCommand(new Random(1)),
+        any -> rows(MetaChange.putProducer(any.of(NamedProducer.class))::write),
+        null);
     AnyCommand dropped = AnyCommand.moved(new Random(1));
     pin(
         "TopicInfo dropped",

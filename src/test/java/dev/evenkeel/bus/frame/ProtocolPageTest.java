@@ -610,10 +610,13 @@ class ProtocolPageTest {
   void commandsAndRepliesHaveTheNumbersThatThePageSays() {
     Bytes register = new Bytes();
     CommandCodec.write(register, new MetaCommand.RegisterProducer("p"));
+    Bytes next = new Bytes();
+    CommandCodec.write(next, new MetaCommand.ContinueProducer("p", 1));
     byte[] state = {1};
     List<String> commands =
         List.of(
             "meta " + register.toArray()[0] + " RegisterProducer",
+            "meta " + next.toArray()[0] + " ContinueProducer",
             command("OpenProducer", new DataCommand.OpenProducer(1, 1)),
             command("Commit", new DataCommand.Commit("g", SHARD, 1, 1, -1, null)),
             command(

@@ -238,7 +238,10 @@ class RulesTest {
   @Test
   void producerNamesAreRegisteredByTheirOwners() {
     for (MetaCommand command :
-        List.of(new MetaCommand.RegisterProducer("shop-1"), new MetaCommand.RegisterProducer(""))) {
+        List.of(
+            new MetaCommand.RegisterProducer("shop-1"),
+            new MetaCommand.RegisterProducer(""),
+            new MetaCommand.ContinueProducer("shop-1", 3))) {
       Bytes body = new Bytes();
       CommandCodec.write(body, command);
       send(user(), true, Op.SUBMIT_META, body);
@@ -246,6 +249,7 @@ class RulesTest {
     for (MetaCommand command :
         List.of(
             new MetaCommand.RegisterProducer("billing"),
+            new MetaCommand.ContinueProducer("billing", 3),
             new MetaCommand.DeleteTopic("orders"),
             new MetaCommand.ForgetGroup("g"))) {
       Bytes body = new Bytes();

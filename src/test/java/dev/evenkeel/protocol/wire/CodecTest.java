@@ -77,6 +77,7 @@ class CodecTest {
           new MetaCommand.ForgetTopic("g", "t"),
           new MetaCommand.ForgetPattern("g", new GroupPattern("u.*", List.of("u.a*"))),
           new MetaCommand.RegisterProducer(""),
+          new MetaCommand.ContinueProducer("p", 3),
           new MetaCommand.RecordMoves(
               List.of(
                   new MoveRecord(
@@ -135,6 +136,7 @@ class CodecTest {
                     new MetaCommand.OpenLayout(5, List.of()),
                     new MetaCommand.SeeGroup("g", List.of(), patterns),
                     new MetaCommand.ForgetPattern("g", patterns.get(0)),
+                    new MetaCommand.ContinueProducer("p", 3),
                     new MetaCommand.DeclareGroup(
                         "g", GroupPolicy.SHARDED, List.of(), StartAt.LATEST, false, null, patterns))
                 .stream()

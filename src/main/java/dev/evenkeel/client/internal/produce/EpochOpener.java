@@ -8,6 +8,7 @@ import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import io.vertx.core.Future;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -61,20 +62,38 @@ public final class EpochOpener {
                         given.producerId(), given.epoch(), leftMillis(sinceNanos, timeoutMillis)));
   }
 
-  /** The epoch after {@code epoch}; tried until {@link #stop()}. */
+  /** The epoch after {@code epoch}, see {@link #claim}; tried until {@link #stop()}. */
   Future<Opened> next(long producerId, int epoch) {
     return claim(producerId, epoch).compose(claimed -> open(claimed.producerId(), claimed.epoch()));
   }
 
   /**
-   * The epoch after {@code epoch}, which no data group knows yet; tried until {@link #stop()}.
-   * {@link #open} opens it.
+   * The epoch after {@code epoch}, in which this program may have sent; tried until {@link
+   * #stop()}. {@link #open} opens it. Fails with PRODUCER_FENCED if another program has registered
+   * the name since: what it has sent must not count as sent by this one.
    */
   public Future<Reply.OfProducer> claim(long producerId, int epoch) {
-    // Nobody else knows the id of a producer without a name, so it counts its epochs itself.
-    return name.isEmpty()
-        ? Future.succeededFuture(new Reply.OfProducer(producerId, epoch + 1))
-        : register(LeaderClient.NO_LIMIT_MILLIS);
+    if (name.isEmpty()) {
+      return counted(producerId, epoch);
+    }
+    Retry retry = within(LeaderClient.NO_LIMIT_MILLIS);
+    return leaders
+        .repeat(retry, directory::refresh)
+        .compose(
+            view ->
+                view.featureLevel() < FeatureLevel.CONTINUED_PRODUCERS
+                    ? register(LeaderClient.NO_LIMIT_MILLIS)
+                    : epoch(new MetaCommand.ContinueProducer(name, epoch), retry));
+  }
+
+  /** As {@link #claim} for a program that has sent nothing yet: it takes over the name. */
+  public Future<Reply.OfProducer> takeOver(long producerId, int epoch) {
+    return name.isEmpty() ? counted(producerId, epoch) : register(LeaderClient.NO_LIMIT_MILLIS);
+  }
+
+  /** Nobody else knows the id of a producer without a name, so it counts its epochs itself. */
+  private static Future<Reply.OfProducer> counted(long producerId, int epoch) {
+    return Future.succeededFuture(new Reply.OfProducer(producerId, epoch + 1));
   }
 
   /**
@@ -96,9 +115,12 @@ public final class EpochOpener {
   }
 
   private Future<Reply.OfProducer> register(long timeoutMillis) {
+    return epoch(new MetaCommand.RegisterProducer(name), within(timeoutMillis));
+  }
+
+  private Future<Reply.OfProducer> epoch(MetaCommand command, Retry retry) {
     return leaders
-        .submit(
-            new MetaCommand.RegisterProducer(name), REQUEST_TIMEOUT_MILLIS, within(timeoutMillis))
+        .submit(command, REQUEST_TIMEOUT_MILLIS, retry)
         .map(reply -> (Reply.OfProducer) reply);
   }
 

@@ -5,6 +5,7 @@ import dev.evenkeel.client.internal.spool.log.SpoolRecord;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
+import dev.evenkeel.protocol.Reply;
 import dev.evenkeel.protocol.Shard;
 import io.vertx.core.Future;
 import java.util.HashMap;
@@ -33,6 +34,9 @@ final class SpoolEpochs {
   /** What is in the log above that: batches by their first sequence, with the one after them. */
   private final Map<Integer, TreeMap<Long, Long>> takenAhead = new HashMap<>();
 
+  /** Whether this program has used an epoch. Until then it takes over the name as at a start. */
+  private boolean begun;
+
   private Map<Integer, Long> bases;
   private volatile long lostMessages;
 
@@ -57,6 +61,7 @@ final class SpoolEpochs {
    */
   void sending(int shard, long firstSequence) {
     taken.putIfAbsent(shard, firstSequence);
+    begun = true;
   }
 
   /**
@@ -85,8 +90,11 @@ final class SpoolEpochs {
    * @param acked all up to here is in the log; all of {@code former}, if that is another run
    */
   Future<EpochOpener.Opened> open(int former, int run, SpoolRecord.Acked acked, int epoch) {
-    return opener
-        .claim(identity.producerId(), epoch)
+    Future<Reply.OfProducer> claim =
+        begun
+            ? opener.claim(identity.producerId(), epoch)
+            : opener.takeOver(identity.producerId(), epoch);
+    return claim
         .compose(
             claimed -> {
               if (claimed.producerId() != identity.producerId()) {
@@ -114,6 +122,7 @@ final class SpoolEpochs {
    * @param former the run that has the epoch now
    */
   Future<EpochOpener.Opened> resume(int former, SpoolRecord.Opening opening) {
+    begun = true;
     return opener
         .open(opening.producerId(), opening.epoch())
         .compose(opened -> record(former, opening, opened));

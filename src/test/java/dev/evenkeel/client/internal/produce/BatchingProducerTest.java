@@ -306,6 +306,37 @@ class BatchingProducerTest {
     assertThat(broker.messages(shard)).containsExactly(1, 2, 3);
   }
 
+  /** Else what the other one has sent would count as sent by this one. */
+  @Test
+  void oneThatMissedThatItsNameWasTakenDoesNotTakeItBack() {
+    Producer first = start(options().setName("p"));
+    await(first.send("k", payload(1)));
+    Producer second = start(options().setName("p"));
+    await(second.send("k", payload(2)));
+    // So it does not hear of the later epoch, but wants one itself.
+    broker.logs.forEach(SimLog::forgetProducer);
+    refused(first.send("k", payload(3)), Refusal.PRODUCER_FENCED);
+    await(second.send("k", payload(4)));
+    await(second.send("k", payload(5)));
+    int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
+    assertThat(broker.messages(shard)).containsExactly(1, 2, 4, 5);
+  }
+
+  @ParameterizedTest
+  @ValueSource(ints = {9, 10})
+  void oneWithANameGetsFurtherEpochsAlsoIfAnswersAreLost(int level) {
+    broker.level = level;
+    Producer producer = start(options().setName("p"));
+    for (int i = 0; i < 3; i++) {
+      await(producer.send("k", payload(2 * i)));
+      broker.logs.forEach(SimLog::forgetProducer);
+      broker.untoldEpochs = i;
+      await(producer.send("k", payload(2 * i + 1)));
+    }
+    int shard = Murmur2.shard("k".getBytes(StandardCharsets.UTF_8), broker.shards);
+    assertThat(broker.messages(shard)).containsExactly(0, 1, 2, 3, 4, 5);
+  }
+
   /** What happens within a delivery timeout, unless the machine holds a thread up for as long. */
   private interface InTime {
     void run(FakeBroker broker, Producer producer) throws HeldUp;

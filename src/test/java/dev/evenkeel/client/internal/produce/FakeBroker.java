@@ -22,6 +22,7 @@ import dev.evenkeel.protocol.wire.AppendResults;
 import dev.evenkeel.protocol.wire.AppendResults.Result;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.CommandCodec;
+import dev.evenkeel.protocol.wire.FeatureLevel;
 import dev.evenkeel.protocol.wire.ReplyCodec;
 import io.vertx.core.Future;
 import io.vertx.core.Promise;
@@ -66,6 +67,12 @@ public final class FakeBroker {
   /** Requests that waited, or wait, for {@link #release()}. */
   volatile int held;
 
+  /** What all nodes read. */
+  public volatile int level = FeatureLevel.NEWEST;
+
+  /** How many of the next epochs of names are given and not told. */
+  volatile int untoldEpochs;
+
   /** Whether appends are taken and never answered. */
   volatile boolean silent;
 
@@ -80,6 +87,7 @@ public final class FakeBroker {
   public volatile int replicaQuestions;
   private final Vertx vertx;
   private int registered;
+  private boolean continued;
   private Promise<Void> gate;
   private int heldGroup;
 
@@ -106,8 +114,9 @@ public final class FakeBroker {
               TOPIC, topic, layouts, null, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 1_000));
     }
     List<String> leaders = List.of(known, known);
+    List<String> nodes = List.of("a", "b");
     return new ClusterView(
-        "c", "a", known, leaders, List.of("a", "b"), infos, 0, List.of(), !behind, -1);
+        "c", "a", known, leaders, nodes, infos, 0, List.of(), !behind, -1, List.of(), 0, level, 0);
   }
 
   private int first() {
@@ -181,8 +190,7 @@ public final class FakeBroker {
     ByteReader in = new ByteReader(Frames.body(request));
     Reply reply;
     if (Frames.op(request) == Op.SUBMIT_META) {
-      String name = ((MetaCommand.RegisterProducer) CommandCodec.meta(in)).name();
-      reply = new Reply.OfProducer(1, name.isEmpty() ? 0 : registered++);
+      reply = epoch(CommandCodec.meta(in));
     } else {
       SimLog log = logs.get(in.i32());
       int epoch = ((DataCommand.OpenProducer) CommandCodec.data(in)).epoch();
@@ -197,6 +205,26 @@ public final class FakeBroker {
               : new Reply.OfSequences(last);
     }
     return Future.succeededFuture(Frames.answer(ReplyCodec.encode(reply)));
+  }
+
+  private Reply epoch(MetaCommand command) {
+    if (command instanceof MetaCommand.RegisterProducer register) {
+      continued = false;
+      return new Reply.OfProducer(1, register.name().isEmpty() ? 0 : registered++);
+    }
+    if (level < FeatureLevel.CONTINUED_PRODUCERS) {
+      return Reply.refused(Refusal.WRONG_VERSION, "unknown command");
+    }
+    int epoch = ((MetaCommand.ContinueProducer) command).epoch();
+    if (epoch == registered - 1) {
+      continued = true;
+      registered++;
+    } else if (!continued || epoch != registered - 2) {
+      return Reply.refused(Refusal.PRODUCER_FENCED, "registered again");
+    }
+    return untoldEpochs-- > 0
+        ? Reply.refused(Refusal.INDETERMINATE, "no answer")
+        : new Reply.OfProducer(1, registered - 1);
   }
 
   private Future<Buffer> replicas(ReplicasRequest request) {

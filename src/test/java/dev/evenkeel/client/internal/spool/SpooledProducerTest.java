@@ -240,6 +240,37 @@ class SpooledProducerTest {
   }
 
   @Test
+  void oneThatMissedThatItsNameWasTakenDoesNotTakeItBack() {
+    SpoolingProducer first = start(options().setName("p"));
+    await(first.send(message(1)));
+    ProducerOptions plain = new ProducerOptions().setTopic("t").setName("p");
+    Producer second = await(Producers.start(link, cluster, plain));
+    await(second.send(message(2)));
+    broker.logs.forEach(SimLog::forgetProducer);
+    Future<Position> late = first.send(message(3));
+    await().until(late::isComplete);
+    assertThat(late.cause()).hasMessageContaining("taken this one's name");
+    await(second.send(message(4)));
+    await(second.close());
+    assertThat(sent()).containsExactlyInAnyOrder(1, 2, 4);
+  }
+
+  @Test
+  void aProgramThatStartsTakesTheNameOver() throws Exception {
+    SpoolingProducer first = start(options().setName("p"));
+    await(first.send(message(1)));
+    await(first.close());
+    ProducerOptions plain = new ProducerOptions().setTopic("t").setName("p");
+    Producer other = await(Producers.start(link, cluster, plain));
+    SpoolingProducer second = start(options().setName("p"));
+    await(second.send(message(2)));
+    Future<Position> late = other.send(message(3));
+    await().until(late::isComplete);
+    assertThat(late.cause()).hasMessageContaining("taken this one's name");
+    assertThat(sent()).containsExactlyInAnyOrder(1, 2);
+  }
+
+  @Test
   void aProducerThatWasForgottenGoesOnButDoesNotGuessAboutAnEarlierRun() throws IOException {
     SpoolingProducer first = start(options());
     sendAll(first, 0, 10);
