@@ -120,9 +120,9 @@ public interface Producer extends WriteStream<Message> {
    *   <li>PRODUCER_FENCED: another producer took the name, and this one has ended. Whether a
    *       message that was on its way is in the log is unknown.
    *   <li>INDETERMINATE: the message was sent but not answered, and the delivery timeout is over,
-   *       the topic was deleted, or nobody remembers what its shard had taken, which was dropped.
-   *       If the failure is a {@link RefusedException.GivenUp}, {@link #epochHandler} tells whether
-   *       the log has the message.
+   *       the topic was deleted, another try was refused, the producer has ended, or nobody
+   *       remembers what its shard had taken, which was dropped. If the failure is a {@link
+   *       RefusedException.GivenUp}, {@link #epochHandler} tells whether the log has the message.
    *   <li>REPLICAS_MISSING, with {@link Acks#ALL}: the message is in the log, but was not known to
    *       be on every replica in time. The failure is a {@link RefusedException.ReplicasMissing}.
    * </ul>

@@ -465,7 +465,9 @@ public final class ProducerCore<T> {
           batch.state = OutBatch.State.WAITING;
           buffer.backOff(nowMillis, jitter.getAsDouble(), pauseMillisMin);
         } else {
-          finish(batch, 0, refused(batch, result.refusal(), detail));
+          RefusedException why = refused(batch, result.refusal(), detail);
+          // A node may refuse a repeat before it looks into its log.
+          finish(batch, 0, batch.mayBeTaken() ? unsure(batch, why) : why);
           buffer.dropDone();
           state = State.OPENING;
         }
@@ -632,11 +634,19 @@ public final class ProducerCore<T> {
   /** Why a batch failed whose topic or producer is no more: never more than is known. */
   private static RefusedException failure(OutBatch<?> batch, RefusedException reason) {
     boolean answerLost = batch.mayBeTaken() || batch.state == OutBatch.State.SENT;
-    // One that has its place in a spool stays there, and is asked for again.
-    return reason.refusal() == Refusal.UNKNOWN_TOPIC && answerLost && !batch.isStamped()
-        ? new RefusedException(
-            Refusal.INDETERMINATE, reason.words() + "; the message may be in the log all the same")
+    // PRODUCER_FENCED says itself that nothing is known of what was sent.
+    return answerLost && reason.refusal() != Refusal.PRODUCER_FENCED
+        ? unsure(batch, reason)
         : reason;
+  }
+
+  /** Why a batch failed that may be in the log. */
+  private static RefusedException unsure(OutBatch<?> batch, RefusedException reason) {
+    // One that has its place in a spool stays there, and is asked for again.
+    return batch.isStamped()
+        ? reason
+        : new RefusedException(
+            Refusal.INDETERMINATE, reason.words() + "; the message may be in the log all the same");
   }
 
   /** Why a batch whose time is over failed: never more than is known. */
