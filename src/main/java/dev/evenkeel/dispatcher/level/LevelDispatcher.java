@@ -22,6 +22,7 @@ import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.client.internal.consume.CountsDeaths;
 import dev.evenkeel.client.internal.consume.DeadlyMessageException;
+import dev.evenkeel.client.internal.consume.HoldsMessages;
 import dev.evenkeel.client.internal.member.Consumers;
 import dev.evenkeel.dispatcher.level.core.LevelAction;
 import dev.evenkeel.dispatcher.level.core.LevelDispatch;
@@ -60,7 +61,7 @@ import org.slf4j.LoggerFactory;
  * handler hands each message on to a member, as {@link LevelDispatch} decides. All of it happens on
  * one context of its own; methods may be called from any thread.
  */
-public final class LevelDispatcher implements ConsumerHandler, CountsDeaths {
+public final class LevelDispatcher implements ConsumerHandler, CountsDeaths, HoldsMessages {
   private static final Logger LOG = LoggerFactory.getLogger(LevelDispatcher.class);
   private static final long TICK_MILLIS = 20;
   private static final long REQUEST_MILLIS_MAX = 2_000;
@@ -348,6 +349,12 @@ public final class LevelDispatcher implements ConsumerHandler, CountsDeaths {
   }
 
   @Override
+  public void paused(ShardContext shard, boolean on) {
+    dispatch.paused(shard(shard.topic(), shard.shard()), on);
+    pumpSoon();
+  }
+
+  @Override
   public Future<Buffer> onRelease(ShardContext shard) {
     withdrawn(shard);
     return Future.succeededFuture();
@@ -465,7 +472,7 @@ public final class LevelDispatcher implements ConsumerHandler, CountsDeaths {
       record(record);
     } else if (action instanceof LevelAction.GivenBack back) {
       ((Promise<Void>) back.ticket())
-          .tryFail(new GivenBackException("its shard gets another owner"));
+          .tryFail(new GivenBackException("its shard gets another owner, or is paused"));
     } else if (action instanceof LevelAction.SendStart start) {
       ask(start.instance(), Op.LEVEL_START, start.body().encode())
           .map(SessionState::decode)

@@ -425,6 +425,7 @@ public final class OwnedShard {
     failures.step(state, now);
     outputs.step(now);
     if (paused) {
+      failures.dropGivenBack(now);
       commits.step(false, now);
       return;
     }
@@ -582,7 +583,9 @@ public final class OwnedShard {
       handling.resumed();
       retries.resumed(now);
       ShardContext shard = context();
+      boolean on = paused;
       environment.act(by -> by.callKept(shard));
+      environment.act(by -> by.callPaused(shard, on));
       host.ready(this);
     } else if (dying ? unsettled() && !tooLate(now) : closes(now) || runs(now)) {
       wake(now);

@@ -56,6 +56,9 @@ final class ShardFailures {
   private final boolean moves;
   private int recordsInFlight;
 
+  /** See {@link #dropGivenBack}. */
+  private boolean gaveBackInPause;
+
   ShardFailures(OwnedShard shard) {
     this.shard = shard;
     log = shard.log;
@@ -145,11 +148,13 @@ final class ShardFailures {
     }
     Fault fault = Fault.of(cause);
     if (fault != Fault.MESSAGE) {
-      messages.givenBack(draining && cause instanceof GivenBackException);
+      boolean givenBack = cause instanceof GivenBackException;
+      messages.givenBack(draining && givenBack);
+      gaveBackInPause |= givenBack && shard.isPaused();
       tryAgain(task, NOT_NOW_PAUSE_MILLIS, now);
       if (fault == Fault.MEMBER) {
         environment.faulty("the consumer ends, and leaves all messages to others", cause);
-      } else if (!(cause instanceof GivenBackException)) {
+      } else if (!givenBack) {
         report(task, "it is tried again in 1 s, and the attempt does not count", cause);
       }
       return;
@@ -205,6 +210,14 @@ final class ShardFailures {
       log.error(which + then, cause);
     }
     record(task, -1, cause, state, now);
+  }
+
+  /** What was given back in a pause is fetched again after it. Until then others need the room. */
+  void dropGivenBack(long now) {
+    if (gaveBackInPause) {
+      gaveBackInPause = false;
+      messages.keepBegun(now);
+    }
   }
 
   private void report(Task task, String then, Throwable cause) {

@@ -12,6 +12,7 @@ import dev.evenkeel.client.internal.consume.CommitBatch;
 import dev.evenkeel.client.internal.consume.ConsumerAction;
 import dev.evenkeel.client.internal.consume.ConsumerAction.Performer;
 import dev.evenkeel.client.internal.consume.CountsDeaths;
+import dev.evenkeel.client.internal.consume.HoldsMessages;
 import dev.evenkeel.client.internal.consume.OwnedShard;
 import dev.evenkeel.client.internal.consume.Ownership;
 import dev.evenkeel.client.internal.consume.PublishRequest;
@@ -283,8 +284,8 @@ final class ActionRunner implements Performer {
 
   @Override
   public void callPaused(ShardContext shard, boolean on) {
-    if (handler instanceof HandlerStream.Source stream) {
-      stream.paused(shard, on);
+    if (handler instanceof HoldsMessages holder) {
+      safely("a pause", () -> holder.paused(shard, on));
     }
   }
 

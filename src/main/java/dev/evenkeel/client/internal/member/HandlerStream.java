@@ -10,6 +10,7 @@ import dev.evenkeel.client.ConsumerStream;
 import dev.evenkeel.client.Delivery;
 import dev.evenkeel.client.GivenBackException;
 import dev.evenkeel.client.ShardContext;
+import dev.evenkeel.client.internal.consume.HoldsMessages;
 import dev.evenkeel.protocol.Message;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Context;
@@ -120,9 +121,10 @@ public final class HandlerStream implements ConsumerStream, Ending {
   }
 
   /** The stream as the consumer sees it. */
-  final class Source implements ConsumerHandler {
+  final class Source implements ConsumerHandler, HoldsMessages {
     /** Messages that nobody has asked for yet do not begin while the group is paused. */
-    void paused(ShardContext shard, boolean on) {
+    @Override
+    public void paused(ShardContext shard, boolean on) {
       if (on) {
         giveUp(shard, true, false);
       } else {

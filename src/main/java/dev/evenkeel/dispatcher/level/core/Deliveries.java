@@ -6,10 +6,12 @@ import dev.evenkeel.protocol.Limits;
 import dev.evenkeel.protocol.Outcome;
 import dev.evenkeel.protocol.Shard;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.PriorityQueue;
+import java.util.Set;
 import java.util.function.Consumer;
 
 /**
@@ -35,6 +37,10 @@ final class Deliveries {
 
   private final MessageMap<Boolean> ended = new MessageMap<>(ENDED_MAX);
   private final CommittedOffsets committed;
+
+  /** Shards of which nothing is handed out. */
+  private final Set<Shard> paused = new HashSet<>();
+
   final Deaths deaths = new Deaths();
 
   /** After so many deaths of members that had it in hand a message becomes a dead letter. */
@@ -188,8 +194,20 @@ final class Deliveries {
       awaited.remove(item.id, item);
     } else if (item.deaths() >= deathsMax) {
       deadly(item);
+    } else if (paused.contains(item.id.shard())) {
+      out.accept(new LevelAction.GivenBack(item.ticket));
     } else {
       (item.isCareful() ? careful : again).add(item);
+    }
+  }
+
+  /** While a shard is paused, nothing of it waits to be handed out. */
+  void paused(Shard shard, boolean on) {
+    if (on) {
+      paused.add(shard);
+      giveBackWaiting(shard);
+    } else {
+      paused.remove(shard);
     }
   }
 

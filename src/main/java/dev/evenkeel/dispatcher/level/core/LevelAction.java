@@ -31,7 +31,7 @@ public sealed interface LevelAction {
   /** The log is to know of which messages of a shard members died. */
   record RecordDeaths(Shard shard, long epoch, Outcome.Died died) implements LevelAction {}
 
-  /** The message is not handed out, because its shard gets another owner. */
+  /** The message is not handed out, because its shard gets another owner, or is paused. */
   record GivenBack(Object ticket) implements LevelAction {}
 
   /**

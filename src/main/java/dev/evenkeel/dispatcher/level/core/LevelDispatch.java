@@ -170,6 +170,14 @@ public final class LevelDispatch {
   }
 
   /**
+   * While a shard is paused, nothing of it is handed out, and nothing is delivered: gives waiting
+   * messages back. Members may handle what they have in hand.
+   */
+  public void paused(Shard shard, boolean on) {
+    deliveries.paused(shard, on);
+  }
+
+  /**
    * The shard is to get another owner: gives waiting messages back; those in hand may still end.
    */
   public void draining(Shard shard) {
@@ -188,6 +196,7 @@ public final class LevelDispatch {
       }
     }
     offsets.forget(shard);
+    deliveries.paused(shard, false);
     deliveries.deaths.forget(shard);
   }
 

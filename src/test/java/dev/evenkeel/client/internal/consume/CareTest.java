@@ -327,8 +327,13 @@ class CareTest extends CoreBench {
     assertThat(begun.command().outcomes()).containsExactly(new Outcome.Begun(5, true));
     shard.recorded(begun.command(), List.of(), now);
     core.finished(nextOf(1), now);
+    tick(ConsumerCore.TICK_MILLIS);
+    takeAll(Wanted.Fetch.class);
     core.paused(List.of(), now);
     tick(1_000);
+    Wanted.Fetch again = take(Wanted.Fetch.class);
+    assertThat(again.request().offset()).isEqualTo(5);
+    shard.fetched(again.request(), answer(5, batch(new String[10])), now);
     Task other;
     while ((other = core.next(now)) != null) {
       core.finished(other, now);

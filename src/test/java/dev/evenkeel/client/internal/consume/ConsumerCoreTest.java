@@ -1160,6 +1160,49 @@ class ConsumerCoreTest extends CoreBench {
     assertThat(core.next(now)).isNull();
   }
 
+  /** Level dispatchers have many messages that wait for members. Other shards need the room. */
+  @Test
+  void whatAHandlerGivesBackInAPauseIsFetchedAgainAfterIt() {
+    options.setOrder(ConsumerOptions.Order.NONE).setParallel(4);
+    begin(false, false);
+    assign(owned(S0, 1, false));
+    run(S0, "a", "b", "c", "d");
+    Task zero = next(0);
+    List<Task> others = List.of(next(1), next(2), next(3));
+    takeAll(Wanted.Fetch.class);
+    pause(new Assignment.Paused(S0.topicId(), S0.shard()));
+    others.forEach(task -> core.failed(task, new GivenBackException("it is paused"), now));
+    tick(ConsumerCore.TICK_MILLIS);
+    assertThat(core.environment.flow.messages).as("only what runs is kept").isEqualTo(1);
+    core.finished(zero, now);
+    tick(5_000);
+    assertThat(core.next(now)).isNull();
+    pause();
+    tick(ConsumerCore.TICK_MILLIS);
+    Wanted.Fetch again = take(Wanted.Fetch.class);
+    assertThat(again.request().offset()).isEqualTo(1);
+    again.owned().fetched(again.request(), answer(1, batch("b", "c", "d")), now);
+    assertThat(next(1).attempt()).isEqualTo(1);
+    next(2);
+    next(3);
+  }
+
+  /** A handler that holds messages back goes on as it is now, whatever it was told before. */
+  @Test
+  void whoKeepsAShardHearsWhetherItIsPausedNow() {
+    start(ConsumerOptions.Order.SHARD);
+    assign(owned(S0, 1, false));
+    run(S0, "a");
+    next(0);
+    assign(owned(S0, 1, true));
+    take(Wanted.CallDraining.class);
+    pause(ALL);
+    assertThat(takeAll(Wanted.CallPaused.class)).isEmpty();
+    assign(owned(S0, 1, false));
+    take(Wanted.CallKept.class);
+    assertThat(take(Wanted.CallPaused.class).on()).isTrue();
+  }
+
   @Test
   void aShardOfAPausedGroupIsHandedOverAtOnce() {
     options.setOrder(ConsumerOptions.Order.KEY).setParallel(3);

@@ -446,6 +446,34 @@ class LevelDispatchTest {
     assertThat(offsets(onlyHandOut(actions()))).containsExactly(2L, 3L, 4L, 5L);
   }
 
+  /** What members have in hand they may handle; whatever is not goes back to the log. */
+  @Test
+  void whileAShardIsPausedNothingOfItIsHandedOut() {
+    live("a", "b");
+    begin(1, 2);
+    deliver(0, 4);
+    List<LevelAction.SendHandOut> inHand = of(LevelAction.SendHandOut.class, actions());
+    inHand.forEach(each -> book.received(each, each.end(), now));
+    assertThat(inHand).hasSize(2);
+    book.paused(SHARD, true);
+    assertThat(of(LevelAction.GivenBack.class, actions()))
+        .containsExactly(new LevelAction.GivenBack(2), new LevelAction.GivenBack(3));
+
+    report(inHand.get(0), inHand.get(0).end());
+    deliver(OTHER, 2, 3);
+    assertThat(onlyHandOut(actions()).body().messages().get(0).id().shard()).isEqualTo(OTHER);
+
+    long left = offsets(inHand.get(1)).get(0);
+    live("a");
+    assertThat(of(LevelAction.GivenBack.class, actions()))
+        .as("its member has left")
+        .containsExactly(new LevelAction.GivenBack((int) left));
+
+    book.paused(SHARD, false);
+    deliver(4, 5);
+    assertThat(book.deliveries.waiting()).isEqualTo(1);
+  }
+
   /** Rolling restarts, over and over, with messages in hand. */
   @Test
   void whatAMemberHadInHandThatLeavesIsNoReasonOfADeath() {
