@@ -571,6 +571,9 @@ public final class LevelDispatch {
     }
     restoreIfAllAnswered(now);
     startDue(now);
+    if (paused) {
+      stalls.paused(now);
+    }
     if (!restored || paused || !stalls.mayJudge(now)) {
       return;
     }

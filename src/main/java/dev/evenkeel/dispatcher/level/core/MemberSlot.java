@@ -46,6 +46,9 @@ final class MemberSlot {
   /** One is on its way while another is handled. */
   static final int HAND_OUTS_MAX = 2;
 
+  /** How long who has no room is sent nothing, if it does not end anything. */
+  private static final long NO_ROOM_MILLIS = 1_000;
+
   private static final int ROOM_FIRST = 32;
 
   final String name;
@@ -104,6 +107,10 @@ final class MemberSlot {
   private int turn;
   private int flying;
   private long retryMillis;
+
+  /** It has no room, so nothing is sent before, or before it ends something. */
+  private long noRoomUntilMillis;
+
   private long checkpointSentAt = -1;
   private long offsetsSent;
   private long offsetsKnown;
@@ -125,6 +132,7 @@ final class MemberSlot {
     turn++;
     flying = 0;
     retryMillis = 0;
+    noRoomUntilMillis = 0;
     reportNumber = -1;
     unconfirmedSinceMillis = -1;
     checkpointDue = true;
@@ -208,6 +216,7 @@ final class MemberSlot {
     }
     ring[(int) number & ring.length - 1] = null;
     items--;
+    noRoomUntilMillis = 0;
     while (first < next && ring[(int) first & ring.length - 1] == null) {
       first++;
     }
@@ -224,7 +233,7 @@ final class MemberSlot {
   // Sending
 
   boolean mayFlush(long now) {
-    return sent < next && flying < HAND_OUTS_MAX && now >= retryMillis;
+    return sent < next && flying < HAND_OUTS_MAX && now >= Math.max(retryMillis, noRoomUntilMillis);
   }
 
   /** The next messages to be sent. The caller adds the checkpoint if it is due. */
@@ -288,6 +297,9 @@ final class MemberSlot {
     if (sentOut.turn() == turn) {
       flying--;
       if (count < sentOut.end()) {
+        if (count >= sentOut.body().firstSequence() && first < count) {
+          noRoomUntilMillis = now + NO_ROOM_MILLIS;
+        }
         sendAgain();
       }
     }

@@ -65,6 +65,15 @@ final class Stalls {
     return holder != null && holder.member().equals(slot.name);
   }
 
+  /** The group is paused: nobody can confirm anything without room. */
+  void paused(long now) {
+    for (MemberSlot slot : members.inTurn()) {
+      if (slot.unconfirmedSinceMillis >= 0) {
+        slot.unconfirmedSinceMillis = now;
+      }
+    }
+  }
+
   /** Whether members may be set aside now. */
   boolean mayJudge(long now) {
     if (tickedMillis != Long.MIN_VALUE && now - tickedMillis > PAUSE_MILLIS) {

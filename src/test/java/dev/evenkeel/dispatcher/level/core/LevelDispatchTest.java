@@ -119,6 +119,23 @@ class LevelDispatchTest {
         now);
   }
 
+  private LevelDispatch.Heard reportOf(
+      LevelAction.SendHandOut sent, long received, long endedBelow) {
+    Report report =
+        new Report(
+            "g",
+            sent.instance(),
+            sent.body().term(),
+            sent.body().session(),
+            reports++,
+            received,
+            endedBelow,
+            new long[0],
+            List.of(),
+            capacity);
+    return book.reported(report, now);
+  }
+
   private static List<Long> offsets(LevelAction.SendHandOut deal) {
     return deal.body().messages().stream().map(each -> each.id().offset()).toList();
   }
@@ -444,6 +461,62 @@ class LevelDispatchTest {
     book.paused(false);
     report(inHand, inHand.end());
     assertThat(offsets(onlyHandOut(actions()))).containsExactly(2L, 3L, 4L, 5L);
+  }
+
+  /** Else the same messages are sent again and again, as fast as it answers. */
+  @Test
+  void whoHasNoRoomIsSentNothingBeforeItEndsSomething() {
+    live("a");
+    begin(4, 1);
+    deliver(0, 4);
+    LevelAction.SendHandOut sent = onlyHandOut(actions());
+    long second = sent.body().firstSequence() + 1;
+    book.received(sent, second, now);
+    assertThat(actions()).as("it took one of four").isEmpty();
+    now += 20;
+    assertThat(actions()).isEmpty();
+    reportOf(sent, second, second);
+    sent = onlyHandOut(actions());
+    assertThat(offsets(sent)).startsWith(1L, 2L, 3L);
+
+    book.received(sent, second, now);
+    assertThat(offsets(onlyHandOut(actions()))).as("it has ended all it took").startsWith(1L);
+  }
+
+  /** A hand-out before it was lost. */
+  @Test
+  void whoMissesSomethingIsSentItAtOnce() {
+    live("a");
+    begin(8, 1);
+    deliver(0, 2);
+    LevelAction.SendHandOut lost = onlyHandOut(actions());
+    deliver(2, 4);
+    LevelAction.SendHandOut next = onlyHandOut(actions());
+    book.received(next, lost.body().firstSequence(), now);
+    assertThat(offsets(onlyHandOut(actions()))).containsExactly(0L, 1L, 2L, 3L);
+  }
+
+  /** In a pause nobody ends anything, and so nobody gets room. */
+  @Test
+  void whoHasNoRoomInAPauseIsNotSetAsideAfterIt() {
+    live("a");
+    begin(4, 1);
+    deliver(0, 4);
+    LevelAction.SendHandOut sent = onlyHandOut(actions());
+    long second = sent.body().firstSequence() + 1;
+    book.received(sent, second, now);
+    book.paused(true);
+    for (int i = 0; i < 100; i++) {
+      now += STALL_MILLIS / 10;
+      book.tick(now);
+      actions();
+    }
+    assertThat(reportOf(sent, second, 1).permission().mayStartMillis()).isPositive();
+    book.paused(false);
+    for (long until = now + STALL_MILLIS - 100; now < until; now += 20) {
+      book.tick(now);
+      assertThat(of(LevelAction.SetAside.class, actions())).isEmpty();
+    }
   }
 
   /** What members have in hand they may handle; whatever is not goes back to the log. */
