@@ -160,6 +160,13 @@ final class LevelGroups {
   private void sync(GroupState group, long nowMillis) {
     List<LiveMember> members = members(group);
     Open now = open.get(group.name());
+    if (group.info().topics().isEmpty()) {
+      // There is nothing to hand out: patterns match no topic, or all topics are gone.
+      if (now != null) {
+        close(group.name());
+      }
+      return;
+    }
     if (members.isEmpty()) {
       if (now != null) {
         idle(group, now, nowMillis);

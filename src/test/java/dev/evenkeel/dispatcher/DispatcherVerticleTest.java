@@ -5,6 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.awaitility.Awaitility.await;
 
+import ch.qos.logback.classic.Level;
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.read.ListAppender;
 import dev.evenkeel.Golden;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.bus.Addresses;
@@ -21,6 +25,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ShardProgress;
 import dev.evenkeel.bus.meters.Meters;
 import dev.evenkeel.cluster.ClusterMember;
+import dev.evenkeel.dispatcher.level.LevelDispatcher;
 import dev.evenkeel.log.Leadership;
 import dev.evenkeel.log.LogNode;
 import dev.evenkeel.protocol.DataCommand;
@@ -49,10 +54,13 @@ import java.nio.charset.StandardCharsets;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 class DispatcherVerticleTest {
   private final Vertx vertx = Vertx.vertx();
@@ -825,7 +833,7 @@ class DispatcherVerticleTest {
     assertThat(after.shards()).isEqualTo(before.shards());
   }
 
-  private Heartbeat levelBeat(String group, String member, String user, String home) {
+  private Heartbeat levelBeat(String group, String member, String topic, String user, String home) {
     return new Heartbeat(
         group,
         member,
@@ -834,7 +842,7 @@ class DispatcherVerticleTest {
         false,
         false,
         GroupPolicy.of(GroupPolicy.MODE_LEVEL, 10, null, null),
-        List.of("t"),
+        List.of(topic),
         StartAt.EARLIEST,
         null,
         "host",
@@ -856,11 +864,16 @@ class DispatcherVerticleTest {
   }
 
   private Future<Assignment> levelBeatOf(String group, String member, String user, String home) {
+    return levelBeatOf(group, member, "t", user, home);
+  }
+
+  private Future<Assignment> levelBeatOf(
+      String group, String member, String topic, String user, String home) {
     return vertx
         .eventBus()
         .<Buffer>request(
             Addresses.dispatcher("n1"),
-            levelBeat(group, member, user, home).toJson().toBuffer(),
+            levelBeat(group, member, topic, user, home).toJson().toBuffer(),
             new DeliveryOptions().addHeader(Frames.USER, user))
         .map(
             answer ->
@@ -902,6 +915,41 @@ class DispatcherVerticleTest {
     // Her program has come to another node.
     assertThat(refusal(levelBeatOf("g", "m", "alice", "bobs"))).isNull();
     await().untilAsserted(() -> assertThat(asked).contains("bobs"));
+  }
+
+  /** Its pattern matches nothing so far. */
+  @Test
+  void aLevelGroupWithoutTopicsGetsNoDispatcher() throws Exception {
+    Logger logger = (Logger) LoggerFactory.getLogger(LevelDispatcher.class);
+    ListAppender<ILoggingEvent> told = new ListAppender<>();
+    told.start();
+    Level usual = logger.getLevel();
+    logger.setLevel(Level.WARN);
+    logger.addAppender(told);
+    try {
+      CompletableFuture<Void> asked = new CompletableFuture<>();
+      vertx
+          .eventBus()
+          .consumer(
+              Addresses.relay("home"),
+              question -> {
+                question.reply(Frames.refusal(Refusal.UNAVAILABLE, "not yet"));
+                asked.complete(null);
+              });
+      lead(1);
+      await()
+          .untilAsserted(
+              () -> assertThat(refusal(levelBeatOf("p", "m", "z*", "alice", "home"))).isNull());
+      await()
+          .untilAsserted(
+              () -> assertThat(refusal(levelBeatOf("g", "m", "alice", "home"))).isNull());
+      // By now it has been looked which groups need a dispatcher.
+      asked.get(60, TimeUnit.SECONDS);
+      assertThat(told.list).isEmpty();
+    } finally {
+      logger.detachAppender(told);
+      logger.setLevel(usual);
+    }
   }
 
   @Test
