@@ -160,6 +160,8 @@ public final class LevelDispatch {
    * @param crashes what the log knows of members that died before; null: nothing
    */
   public void assigned(Shard shard, Crashes crashes) {
+    // What came after it was withdrawn may be of before a reset.
+    offsets.forget(shard);
     deliveries.deaths.assigned(shard, crashes);
   }
 

@@ -483,6 +483,22 @@ class LevelDispatchTest {
     assertThat(offsets(onlyHandOut(actions()))).as("it has ended all it took").startsWith(1L);
   }
 
+  /** The answer to a release comes when the shard is gone, and may be of before a reset. */
+  @Test
+  void whatWasCommittedBeforeAShardCameAgainIsForgotten() {
+    book.assigned(SHARD, null);
+    book.committed(SHARD, 100);
+    book.withdrawn(SHARD);
+    book.committed(SHARD, 100);
+    book.assigned(SHARD, null);
+    book.committed(SHARD, 5);
+    live("a");
+    begin(4, 1);
+    deliver(5, 6);
+    book.committed(SHARD, 6);
+    assertThat(onlyHandOut(actions()).body().committed()).containsEntry(SHARD, 6L);
+  }
+
   /** A hand-out before it was lost. */
   @Test
   void whoMissesSomethingIsSentItAtOnce() {
