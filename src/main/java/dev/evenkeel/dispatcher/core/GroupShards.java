@@ -43,9 +43,15 @@ public final class GroupShards {
     return states.values();
   }
 
-  /** Drops shards whose topic is gone and of which nothing is known or under way. */
+  /** Drops shards that are gone, with their leases, unless something of them is under way. */
   void retain(Topics topics) {
-    states.values().removeIf(state -> state.blank() && !topics.has(state.shard));
+    for (ShardState state : List.copyOf(states.values())) {
+      if (!topics.has(state.shard)) {
+        // The log drops it, too; no read will say so.
+        replace(state, null);
+        states.computeIfPresent(state.shard, (shard, gone) -> gone.blank() ? null : gone);
+      }
+    }
   }
 
   /** A mark of now in the order of events. */
@@ -63,6 +69,9 @@ public final class GroupShards {
 
   /** A broker's hint; it knows nothing of a drain. Returns whether it is news. */
   boolean hinted(LeaseChange change) {
+    if (change.forgotten() && get(change.shard()) == null) {
+      return false;
+    }
     ShardState state = state(change.shard());
     Lease known = state.lease();
     if (known != null && change.epoch() < known.epoch()) {

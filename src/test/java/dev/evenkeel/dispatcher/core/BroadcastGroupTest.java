@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.evenkeel.assign.GroupStatus;
 import dev.evenkeel.bus.Assignment;
 import dev.evenkeel.bus.Heartbeat;
+import dev.evenkeel.bus.LeaseChange;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.GroupInfo;
 import dev.evenkeel.protocol.Lease;
@@ -61,6 +62,22 @@ class BroadcastGroupTest {
     assertThat(refuse.refusal()).isEqualTo(Refusal.GROUP_MISMATCH);
     assertThat(refuse.detail()).contains("has offsets in the log").contains("use another name");
     assertThat(bench.log.groups.get("g").mode()).isEqualTo("sharded");
+  }
+
+  /** Nodes tell of leases that went with a topic before or after the topic itself. */
+  @Test
+  void aGroupWhoseTopicIsDeletedMayBecomeOne() {
+    bench.send(bench.beat("a"));
+    bench.send(Bench.leaving(bench.beat("a")));
+    List<Lease> gone = List.copyOf(bench.log.leases.remove("g").values());
+    bench.run(bench.core.leaseChanged(LeaseChange.forgotten(gone.get(0)), bench.now));
+    bench.log.topics.clear();
+    bench.log.topic(2, "u", 1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    bench.run(bench.core.leaseChanged(LeaseChange.forgotten(gone.get(1)), bench.now));
+    Heartbeat reader = Bench.in(bench.beat("b"), "broadcast", List.of("u"), null);
+    assertThat(bench.send(reader)).isInstanceOf(Assignment.class);
+    assertThat(bench.log.groups.get("g").mode()).isEqualTo("broadcast");
   }
 
   private Lease lease() {

@@ -7,6 +7,8 @@ import dev.evenkeel.protocol.Commands;
 import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
+import dev.evenkeel.protocol.TopicConfig;
+import dev.evenkeel.protocol.TopicInfo;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -93,5 +95,17 @@ class GroupShardsTest {
     assertThat(book.hinted(LeaseChange.of(owned(1, "a").committedAt(30)))).isFalse();
     assertThat(book.hinted(LeaseChange.of(owned(1, "a").committedAt(20)))).isFalse();
     assertThat(book.get(SHARD).committed()).isEqualTo(30);
+  }
+
+  @Test
+  void leasesGoWithTheirTopics() {
+    TopicInfo topic = new TopicInfo(1, "t", 1, TopicConfig.DEFAULT, TopicInfo.State.ACTIVE, 0);
+    book.answered(owned(1, "a"));
+    book.retain(new Topics(List.of(topic)));
+    assertThat(book.get(SHARD)).isNotNull();
+    book.retain(new Topics(List.of()));
+    assertThat(book.hinted(LeaseChange.forgotten(owned(1, "a")))).isFalse();
+    assertThat(book.isEmpty()).isTrue();
+    assertThat(book.ownedBy("a1")).isEmpty();
   }
 }

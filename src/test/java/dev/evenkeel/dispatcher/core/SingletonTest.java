@@ -89,6 +89,36 @@ class SingletonTest {
     assertThat(bench.log.groupLeases.get("g").holder()).isEqualTo("a");
   }
 
+  /** One shard takes the place of these, which are consumed to their ends. */
+  private void replace(int first, int end) {
+    bench.log.topics.set(0, bench.log.topics.get(0).opening(1, List.of()).opened(bench.now));
+    bench.run(bench.core.topicsChanged(bench.now));
+    for (int shard = first; shard < end; shard++) {
+      Lease finished = bench.lease(shard).released(0, -1, null).at(Lease.Stage.FINISHED);
+      bench.log.leases.get("g").put(finished.shard(), finished);
+      bench.run(bench.core.leaseChanged(LeaseChange.of(finished), bench.now));
+    }
+    bench.pass(1_000, a, b);
+  }
+
+  /** The leases on a layout that is forgotten are not shards that the leader has given back. */
+  @Test
+  void theTermStaysWhenTheNextLayoutIsFinishedToo() {
+    bench.send(a);
+    bench.send(b);
+    replace(0, 3);
+    assertThat(bench.lease(3).owner()).isEqualTo("a");
+    bench.log.topics.set(0, bench.log.topics.get(0).withoutOldest(true));
+    bench.run(bench.core.topicsChanged(bench.now));
+    for (int shard = 0; shard < 3; shard++) {
+      Lease gone = bench.log.leases.get("g").remove(new Shard(1, shard));
+      bench.run(bench.core.leaseChanged(LeaseChange.forgotten(gone), bench.now));
+    }
+    replace(3, 4);
+    assertThat(bench.lease(4).owner()).isEqualTo("a");
+    assertThat(term()).isEqualTo(1);
+  }
+
   @Test
   void theLeadersDeathMakesTheNextRegisteredLeadAtAHigherTerm() {
     bench.send(a);
