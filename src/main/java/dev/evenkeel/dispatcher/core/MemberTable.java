@@ -386,13 +386,23 @@ public final class MemberTable {
   }
 
   private void remove(Ended ended) {
-    Member gone = live.get(ended.name());
-    if (gone != null && gone.instance().equals(ended.instance())) {
-      endedBorn.put(ended.name(), gone.beat().bornMillis());
+    Long born = born(ended);
+    if (born != null) {
+      endedBorn.put(ended.name(), Math.max(born, endedBorn.getOrDefault(ended.name(), born)));
     }
     removeUnheard(ended.name(), ended.instance());
     live.computeIfPresent(
         ended.name(), (name, member) -> member.instance().equals(ended.instance()) ? null : member);
+  }
+
+  /** When the run began; null: that is not known. */
+  private Long born(Ended ended) {
+    Member member = live.get(ended.name());
+    if (member != null && member.instance().equals(ended.instance())) {
+      return member.beat().bornMillis();
+    }
+    UnheardMember run = unheard.getOrDefault(ended.name(), Map.of()).get(ended.instance());
+    return run == null ? null : run.bornMillis();
   }
 
   /**

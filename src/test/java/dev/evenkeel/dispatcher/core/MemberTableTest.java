@@ -72,4 +72,14 @@ class MemberTableTest {
     assertThat(heard(before, beat("former", 100))).isEqualTo(Heard.REFUSED);
     assertThat(heard(before, beat("later", 40))).isEqualTo(Heard.SAME);
   }
+
+  @Test
+  void norDoesOneThatTheNextDispatcherHadNotHeardYet() {
+    assertThat(heard(before, beat("former", 100))).isEqualTo(Heard.JOINED);
+    registered();
+    assertThat(next.expire(5_000)).hasSize(1);
+    assertThat(heard(next, beat("later", 40).asJoining())).isEqualTo(Heard.JOINED);
+    assertThat(heard(next, beat("former", 100))).isEqualTo(Heard.REFUSED);
+    assertThat(heard(next, beat("later", 40))).isEqualTo(Heard.SAME);
+  }
 }
