@@ -262,7 +262,7 @@ final class GroupPlan {
     return needsLease == null
             && leads
             && !targets.owners().isEmpty()
-            && group.leading().nobodyElseOwns(elected, topics)
+            && group.leading().nobodyElseOwns(elected, topics, nowMillis)
         ? elected
         : needsLease;
   }

@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.core;
 
 import dev.evenkeel.assign.Election;
 import dev.evenkeel.bus.Assignment;
+import dev.evenkeel.protocol.Drain;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Shard;
 import java.util.ArrayList;
@@ -113,8 +114,11 @@ final class Leading {
     return member != null && elected(member) ? member : null;
   }
 
-  /** Whether nobody else owns a shard: each is that member's, or waits only for its lease. */
-  boolean nobodyElseOwns(Member member, Topics topics) {
+  /**
+   * Whether nobody else owns a shard: each is that member's, or waits only for its lease. A shard
+   * that nobody is to get was waited for long enough once the time of its hand-over is over.
+   */
+  boolean nobodyElseOwns(Member member, Topics topics, long nowMillis) {
     for (Shard shard : group.plan().targets().owners().keySet()) {
       ShardState state = group.shards().state(shard);
       boolean has = state.lease() != null && member.instance().equals(state.lease().instance());
@@ -125,7 +129,16 @@ final class Leading {
     return group.shards().states().stream()
         .filter(state -> topics.has(state.shard) && !state.waitsForLead)
         .filter(state -> group.plan().owner(state.lease()).lives())
+        .filter(state -> !isLeftToItsOwner(state, nowMillis))
         .allMatch(state -> state.lease().instance().equals(member.instance()));
+  }
+
+  private boolean isLeftToItsOwner(ShardState state, long nowMillis) {
+    Drain drain = state.lease().drain();
+    return state.reset == null
+        && group.target(state.shard) == null
+        && drain != null
+        && drain.deadlineMillis() <= nowMillis;
   }
 
   /** Whether the lease is that run's. */

@@ -161,12 +161,9 @@ public sealed interface ShardStep {
     }
     ShardStep drain =
         drain(lease.drain(), target == null ? "" : target, heir, lockTimeMillis, nowMillis);
-    if (drain instanceof DrainTo) {
+    if (drain != null) {
       return drain;
     }
-    if (target == null) {
-      return IDLE;
-    }
-    return drain == null ? new GrantTo(target, true) : drain;
+    return target == null ? IDLE : new GrantTo(target, true);
   }
 }

@@ -84,7 +84,9 @@ class ShardStepTest {
   @Test
   void shardThatNobodyWantsIsDrainedToAnybody() {
     assertThat(alive(OWNED, null, 100)).isEqualTo(new ShardStep.DrainTo(new Drain("", 150)));
-    assertThat(alive(OWNED.draining(new Drain("", 150)), null, 200)).isEqualTo(ShardStep.IDLE);
+    Lease draining = OWNED.draining(new Drain("", 150));
+    assertThat(alive(draining, null, 149)).isEqualTo(new ShardStep.Wait(150));
+    assertThat(alive(draining, null, 150)).isEqualTo(ShardStep.IDLE);
   }
 
   @Property

@@ -191,6 +191,27 @@ class SingletonTest {
   }
 
   @Test
+  void norForAShardOfATopicThatTheNextLeaderDoesNotRead() {
+    bench.log.topic(2, "u", 1);
+    bench.run(bench.core.topicsChanged(bench.now));
+    Heartbeat both = Heartbeats.with(a, "topics", List.of("t", "u"));
+    Shard u = new Shard(2, 0);
+    bench.send(both);
+    bench.send(b);
+    bench.pass(1_000, both, b);
+    assertThat(bench.log.lease("g", u).owner()).isEqualTo("a");
+    bench.send(resigned(both, 1));
+    releaseAll();
+    bench.pass(49_000, resigned(both, 1), b);
+    assertThat(bench.owners()).isEqualTo("---");
+    assertThat(term()).isEqualTo(1);
+    bench.pass(2_000, resigned(both, 1), b);
+    assertThat(bench.owners()).isEqualTo("bbb");
+    assertThat(term()).isEqualTo(2);
+    assertThat(bench.log.lease("g", u).drain().to()).as("it stays asked for it").isEmpty();
+  }
+
+  @Test
   void aHandOverToWhoDiesIsCalledOff() {
     bench.send(a);
     bench.send(b);
