@@ -354,6 +354,7 @@ final class ShardFailures {
     } else if (outcome instanceof Outcome.Begun) {
       environment.claims.recorded(task);
     } else if (outcome instanceof Outcome.Parked) {
+      shard.fetch.oneWaits();
       leave(task, now);
       retries.parked(task.keyHash, now);
     } else if (outcome instanceof Outcome.Failed failed) {
@@ -364,6 +365,7 @@ final class ShardFailures {
           messages.delay(task);
         }
         case MOVED -> {
+          shard.fetch.oneWaits();
           if (task.retry) {
             retries.retryFailureTaken(task);
           } else {

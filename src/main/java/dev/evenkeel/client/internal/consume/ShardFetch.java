@@ -57,6 +57,9 @@ final class ShardFetch {
   /** No message of the sealed shard waits to be tried again, as far as the log knows. */
   private boolean noneWaits;
 
+  /** The log has taken another message that waits since the last request was sent. */
+  private boolean oneWaits;
+
   /** What the last answer said of failures. */
   private int failuresSeen;
 
@@ -85,6 +88,15 @@ final class ShardFetch {
 
   long firstMillis() {
     return firstMillis;
+  }
+
+  /**
+   * The log has taken a message that waits to be tried again. An answer to a former request may not
+   * know that.
+   */
+  void oneWaits() {
+    noneWaits = false;
+    oneWaits = true;
   }
 
   boolean isQuiet() {
@@ -124,6 +136,7 @@ final class ShardFetch {
             waitMillis,
             environment.options.getFilter());
     request = next;
+    oneWaits = false;
     environment.act(by -> by.fetch(shard, next));
     if (firstMillis < 0) {
       firstMillis = now;
@@ -166,7 +179,7 @@ final class ShardFetch {
     logEnd = answer.endOffset();
     failuresSeen = answer.failures();
     sealed = answer.sealed();
-    noneWaits = answer.noneWaits();
+    noneWaits = answer.noneWaits() && !oneWaits;
     retries.hinted(answer.failureCount(), quiet && now - askedMillis < waitMillis, now);
     long taken = 0;
     boolean all = true;

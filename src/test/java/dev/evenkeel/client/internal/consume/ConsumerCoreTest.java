@@ -44,6 +44,7 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.slf4j.event.Level;
 
 /** The core by script: one shard or two, every answer given by hand. */
@@ -87,6 +88,39 @@ class ConsumerCoreTest extends CoreBench {
     DataCommand.Release release = take(Wanted.Release.class).command();
     assertThat(release.offset()).isEqualTo(2);
     assertThat(release.stateOffset()).isEqualTo(DataCommand.Release.FINISHED);
+  }
+
+  /** What the log said before it had the failure does not count, whenever the answer comes. */
+  @ParameterizedTest
+  @ValueSource(booleans = {false, true})
+  void aSealedShardIsNotReleasedWhileItsLastMessageWaits(boolean late) {
+    options.setOrder(ConsumerOptions.Order.NONE);
+    begin(false, false);
+    assign(owned(S0, 5, false));
+    take(Wanted.ReadLease.class).owned().takeover.leaseRead(lease(S0, 5, 0, -1, null), now);
+    take(Wanted.CallAssign.class).owned().takeover.assignDone(null, now);
+    Wanted.Fetch fetch = take(Wanted.Fetch.class);
+    FetchAnswer.Placed batch = new FetchAnswer.Placed(0, batch("a"));
+    fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS, batch), now);
+    core.failed(next(0), new IllegalStateException("meant to fail"), now);
+    Wanted.RecordOutcomes record = take(Wanted.RecordOutcomes.class);
+    fetch = take(Wanted.Fetch.class);
+    if (!late) {
+      fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS), now);
+    }
+    record.owned().recorded(record.command(), List.of(), now);
+    if (late) {
+      fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS), now);
+    }
+    tick(6_000);
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+    commit();
+    sent.answered(Reply.DONE, now);
+    tick(100);
+    assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
+    fetch = take(Wanted.Fetch.class);
+    fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS), now);
+    take(Wanted.CallRelease.class);
   }
 
   @Test
