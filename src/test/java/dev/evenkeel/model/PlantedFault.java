@@ -369,8 +369,8 @@ enum PlantedFault {
   LEVEL_FORGETS_MESSAGES_OF_THE_DEAD(
       "dispatcher/level/core/Deliveries.java",
       new Focus(Set.of(Step.EXPIRE, Step.SEND_MANY), kind -> kind.mode() == Mode.LEVEL),
-      "      (item.isCareful() ? careful : again).add(item);\n    }\n  }\n\n  void giveBackWaiting",
-      "      out.accept(new LevelAction.Finished(item.ticket));\n    }\n  }\n\n  void giveBackWaiting",
+      "      (item.isCareful() ? careful : again).add(item);\n    }\n  }\n\n  /** While",
+      "      out.accept(new LevelAction.Finished(item.ticket));\n    }\n  }\n\n  /** While",
       Promise.NOTHING_IS_LOST),
 
   /** What is consumed in the memory of a member counts as not consumed. */
