@@ -7,6 +7,8 @@ import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.LeaderClient.Retry;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.bus.Op;
+import dev.evenkeel.client.Router;
+import dev.evenkeel.client.internal.produce.core.ShardChoice;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.Limits;
@@ -92,6 +94,9 @@ final class SpoolReroute {
   private final int epoch;
   private final boolean resend;
 
+  /** Or null. */
+  private final Router router;
+
   /** How many data groups know the producer. */
   private int openedGroups;
 
@@ -101,13 +106,16 @@ final class SpoolReroute {
   /**
    * @param state of the spool at the start of the run
    * @param resend send batches again of which it is unknown whether the log has them
+   * @param router null: by the key
    */
-  SpoolReroute(Link link, ClusterDirectory directory, SpoolState state, boolean resend) {
+  SpoolReroute(
+      Link link, ClusterDirectory directory, SpoolState state, boolean resend, Router router) {
     this.link = link;
     this.directory = directory;
     producerId = state.identity().producerId();
     epoch = epoch(state);
     this.resend = resend;
+    this.router = router;
     leaders = new LeaderClient(link, directory);
   }
 
@@ -265,11 +273,12 @@ final class SpoolReroute {
         left.add(new Left(i, j, messages.next(), item.dueMillis(), sequence + j));
       }
     }
+    Router by = routes(topic, left, items) ? router : null;
     for (TopicInfo.Layout layout : topic.former()) {
-      left = withoutTaken(topic, layout, left, items, moved);
+      left = withoutTaken(topic, layout, left, items, by, moved);
     }
     Map<Integer, List<AppendBody.Item>> byGroup = new TreeMap<>();
-    for (Part part : parts(topic, topic.open(), left, items)) {
+    for (Part part : parts(topic, topic.open(), left, items, by)) {
       part.note(moved);
       int group = directory.shardGroups().of(part.shard);
       byGroup.computeIfAbsent(group, none -> new ArrayList<>()).add(part.item());
@@ -297,13 +306,14 @@ final class SpoolReroute {
       TopicInfo.Layout layout,
       List<Left> left,
       List<Item> items,
+      Router by,
       List<Moved> moved) {
     List<Left> earlier = new ArrayList<>();
     List<Left> still = new ArrayList<>();
     for (Left each : left) {
       (items.get(each.item()).shard() < layout.first() ? earlier : still).add(each);
     }
-    for (Part part : parts(topic, layout, earlier, items)) {
+    for (Part part : parts(topic, layout, earlier, items, by)) {
       if (lastInFormer.getOrDefault(part.shard, -1L) >= part.messages.get(0).sequence()) {
         part.note(moved);
       } else {
@@ -342,11 +352,11 @@ final class SpoolReroute {
 
   /** Batches for a layout: the same, whoever makes them. Those of a shard are in their order. */
   private List<Part> parts(
-      TopicInfo topic, TopicInfo.Layout layout, List<Left> messages, List<Item> items) {
+      TopicInfo topic, TopicInfo.Layout layout, List<Left> messages, List<Item> items, Router by) {
     List<Part> all = new ArrayList<>();
     Map<Integer, Part> last = new HashMap<>();
     for (Left each : messages) {
-      int shard = shard(each.message(), items.get(each.item()).shard(), layout);
+      int shard = shard(each.message(), items.get(each.item()).shard(), layout, by);
       Part part = last.get(shard);
       if (part == null || !part.takes(each)) {
         part = new Part(new Shard(topic.id(), shard));
@@ -359,12 +369,43 @@ final class SpoolReroute {
     return all;
   }
 
-  /** Messages without a key stay together. */
-  private static int shard(Message message, int former, TopicInfo.Layout layout) {
-    int place =
-        message.key() == null
-            ? former % layout.shards()
-            : Murmur2.shard(message.key(), layout.shards());
+  /**
+   * Whether the router gives the messages with keys the shards that they have. Another one, whose
+   * shards change from call to call, would have the log take messages for others that it has.
+   */
+  private boolean routes(TopicInfo topic, List<Left> left, List<Item> items) {
+    return router != null
+        && left.stream()
+            .filter(each -> each.message().key() != null)
+            .allMatch(each -> routes(topic, each.message(), items.get(each.item()).shard()));
+  }
+
+  private boolean routes(TopicInfo topic, Message message, int shard) {
+    try {
+      return topic.former().stream()
+          .anyMatch(
+              layout ->
+                  layout.has(shard)
+                      && router.route(message, layout.shards()) == shard - layout.first());
+    } catch (RuntimeException e) {
+      return false;
+    }
+  }
+
+  /**
+   * Messages without a key stay together.
+   *
+   * @param by null: the key
+   */
+  private static int shard(Message message, int former, TopicInfo.Layout layout, Router by) {
+    int place;
+    if (message.key() == null) {
+      place = former % layout.shards();
+    } else if (by == null) {
+      place = Murmur2.shard(message.key(), layout.shards());
+    } else {
+      place = new ShardChoice(by).of(message, layout.shards());
+    }
     return layout.first() + place;
   }
 

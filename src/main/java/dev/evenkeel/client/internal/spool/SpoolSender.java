@@ -4,6 +4,7 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Producer.Position;
 import dev.evenkeel.client.ProducerOptions;
+import dev.evenkeel.client.Router;
 import dev.evenkeel.client.internal.produce.BatchSender;
 import dev.evenkeel.client.internal.produce.EpochOpener;
 import dev.evenkeel.client.internal.produce.core.BatchResult;
@@ -136,6 +137,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
       EpochOpener opener,
       SpoolDisk disk,
       ProducerOptions options,
+      Router router,
       TopicInfo topic,
       SpoolStart.Begun begun,
       SpooledProducer producer) {
@@ -154,7 +156,7 @@ final class SpoolSender extends BatchSender<SpoolSender.SentBatch> {
     SpoolState state = begun.state();
     this.directory = directory;
     resend = options.isSpoolResend();
-    reroute = new SpoolReroute(link, directory, state, resend);
+    reroute = new SpoolReroute(link, directory, state, resend, router);
     unsentRun = state.openRun() == state.run() ? state.run() : 0;
     epochs = new SpoolEpochs(opener, disk, state);
     this.disk = disk;

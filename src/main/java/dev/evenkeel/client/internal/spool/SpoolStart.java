@@ -57,11 +57,20 @@ public final class SpoolStart {
     this.link = link;
     this.directory = directory;
     this.options = options;
-    this.router = router;
+    this.router = router == null ? null : oneAtATime(router);
     this.source = source;
     this.opener = opener;
     context = EventLoops.ownOf(link.vertx());
     disk = new SpoolDisk(context, options);
+  }
+
+  /** Those who send call it, and the producer for what it sends again. */
+  private static Router oneAtATime(Router router) {
+    return (message, shards) -> {
+      synchronized (router) {
+        return router.route(message, shards);
+      }
+    };
   }
 
   public Future<SpoolingProducer> start(TopicInfo topic, long timeoutMillis) {
@@ -175,6 +184,6 @@ public final class SpoolStart {
     SpooledProducer producer =
         new SpooledProducer(context, disk, options, begun, intake, directory.dueClock());
     return producer.start(
-        new SpoolSender(link, directory, opener, disk, options, topic, begun, producer));
+        new SpoolSender(link, directory, opener, disk, options, router, topic, begun, producer));
   }
 }

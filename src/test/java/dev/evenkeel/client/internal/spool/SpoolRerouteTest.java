@@ -8,6 +8,7 @@ import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.ClusterView;
 import dev.evenkeel.bus.FakeLink;
 import dev.evenkeel.bus.Frames;
+import dev.evenkeel.client.Router;
 import dev.evenkeel.client.internal.spool.log.SpoolRecord;
 import dev.evenkeel.client.internal.spool.log.SpoolState;
 import dev.evenkeel.protocol.DataCommand;
@@ -63,6 +64,7 @@ class SpoolRerouteTest {
 
   private TopicInfo topic = TWO;
   private int openEpoch;
+  private Router router;
 
   @BeforeEach
   void serve() {
@@ -131,7 +133,7 @@ class SpoolRerouteTest {
   }
 
   private List<SpoolReroute.Moved> move(SpoolState spool, SpoolReroute.Item... items) {
-    SpoolReroute reroute = new SpoolReroute(link, directory, spool, false);
+    SpoolReroute reroute = new SpoolReroute(link, directory, spool, false, router);
     return await(reroute.move(topic, 1, List.of(items)));
   }
 
@@ -201,5 +203,23 @@ class SpoolRerouteTest {
     openEpoch = 4;
     move(spool(0, 5), item(0, 0, 1, 10));
     assertThat(taken.get(shard(TWO))).containsExactly(1);
+  }
+
+  @Test
+  void aRouterChoosesTheShardsOfKeysAsItDoesForNewMessages() {
+    int other = 1 - Murmur2.shard(KEY, 2);
+    router = (message, shards) -> other % shards;
+    move(spool(0, 1), item(0, 0, 1, 10));
+    assertThat(taken).isEqualTo(Map.of(TWO.open().first() + other, List.of(1)));
+  }
+
+  /** It need not send a message that comes again to the same shard. */
+  @Test
+  void aRouterThatDoesNotGiveTheShardsThatMessagesHaveIsNotAsked() {
+    topic = THREE;
+    int other = 1 - Murmur2.shard(KEY, 2);
+    router = (message, shards) -> shards == 2 ? other : shards - 1;
+    move(spool(0, 1), item(shard(TWO), 0, 1, 10));
+    assertThat(taken).isEqualTo(Map.of(shard(THREE), List.of(1)));
   }
 }
