@@ -37,7 +37,6 @@ import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;
-import dev.evenkeel.protocol.TopicInfo;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.FeatureLevel;
@@ -125,6 +124,7 @@ public final class LevelDispatcher implements ConsumerHandler, CountsDeaths, Hol
    */
   private Map<String, String> nodes = Map.of();
 
+  /** Of the shards that were assigned. */
   private final Map<String, Integer> topicIds = new HashMap<>();
 
   /** Of the leases: how often the group was reset on a shard. */
@@ -330,10 +330,10 @@ public final class LevelDispatcher implements ConsumerHandler, CountsDeaths, Hol
   }
 
   @Override
-  public void diedBefore(ShardContext shard, Crashes crashes) {
+  public void diedBefore(ShardContext shard, Shard id, Crashes crashes) {
     // A topic may have been deleted, and made again under its name.
-    topicIds.remove(shard.topic());
-    dispatch.assigned(shard(shard.topic(), shard.shard()), crashes);
+    topicIds.put(shard.topic(), id.topicId());
+    dispatch.assigned(id, crashes);
   }
 
   @Override
@@ -374,7 +374,10 @@ public final class LevelDispatcher implements ConsumerHandler, CountsDeaths, Hol
 
   @Override
   public void onCommitted(String topic, int shard, long offset) {
-    dispatch.committed(shard(topic, shard), offset);
+    if (topicIds.containsKey(topic)) {
+      // Else it is released before it was assigned.
+      dispatch.committed(shard(topic, shard), offset);
+    }
   }
 
   @Override
@@ -388,19 +391,7 @@ public final class LevelDispatcher implements ConsumerHandler, CountsDeaths, Hol
   }
 
   private Shard shard(String topic, int shard) {
-    return new Shard(topicIds.computeIfAbsent(topic, this::topicId), shard);
-  }
-
-  private int topicId(String topic) {
-    ClusterView view = directory.current();
-    if (view != null) {
-      for (TopicInfo each : view.topics()) {
-        if (each.name().equals(topic)) {
-          return each.id();
-        }
-      }
-    }
-    throw new RefusedException(Refusal.UNKNOWN_TOPIC, "topic '" + topic + "' is not known now");
+    return new Shard(topicIds.get(topic), shard);
   }
 
   // Actions

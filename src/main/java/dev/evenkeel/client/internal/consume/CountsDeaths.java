@@ -2,6 +2,7 @@ package dev.evenkeel.client.internal.consume;
 
 import dev.evenkeel.client.ShardContext;
 import dev.evenkeel.protocol.Crashes;
+import dev.evenkeel.protocol.Shard;
 
 /**
  * A handler that hands messages on to those who may die of them. It counts deaths by message and
@@ -11,7 +12,8 @@ public interface CountsDeaths {
   /**
    * Called before onAssign.
    *
+   * @param id the shard by the id of its topic, which no other topic of that name has
    * @param crashes what the log knew of former deaths when the shard was granted; null: nothing
    */
-  void diedBefore(ShardContext shard, Crashes crashes);
+  void diedBefore(ShardContext shard, Shard id, Crashes crashes);
 }

@@ -241,7 +241,7 @@ final class ActionRunner implements Performer {
     call(
         () -> {
           if (handler instanceof CountsDeaths counting) {
-            counting.diedBefore(shard, owned.crashes());
+            counting.diedBefore(shard, owned.shard(), owned.crashes());
           }
           return states.isEmpty()
               ? handler.onAssign(shard, given)
