@@ -86,7 +86,10 @@ public final class FeatureLevel {
   /** From here on leases say what limits of the topic dropped before the group had consumed it. */
   public static final int SKIPPED = 10;
 
-  /** From here on log groups remember what shards had taken that are gone. */
+  /**
+   * From here on log groups remember what shards had taken that are gone, and do not open such
+   * shards again.
+   */
   public static final int DROPPED_LAYOUTS = 10;
 
   /** From here on the pauses of a topic end with its removal, not when its deletion begins. */
