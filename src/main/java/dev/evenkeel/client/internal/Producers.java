@@ -126,7 +126,9 @@ public final class Producers {
         LeaderClient.Retry.within(
             timeoutMillis, TOPIC_PAUSE_MILLIS, () -> link.state() == Link.State.CLOSED);
     ContextInternal context = EventLoops.ownOf(link.vertx());
-    Promise<P> made = context.promise();
+    // Not the unwrapped one: what the caller does next belongs to its request, as for its trace.
+    ContextInternal caller = ContextInternal.current();
+    Promise<P> made = caller == null ? context.promise() : caller.promise();
     new LeaderClient(link, directory)
         .repeat(
             retry,
