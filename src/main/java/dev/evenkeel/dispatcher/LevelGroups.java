@@ -176,7 +176,7 @@ final class LevelGroups {
     Wanted wanted = wanted(group);
     if (now != null && !now.wanted.equals(wanted)) {
       if (!members.equals(now.members)) {
-        // What members died of is told to the dispatcher that had handed it out.
+        // Only the dispatcher that handed the messages out can count these deaths.
         changed(group, now, members);
       }
       close(group.name());

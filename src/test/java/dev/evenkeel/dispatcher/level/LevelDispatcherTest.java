@@ -2,6 +2,7 @@ package dev.evenkeel.dispatcher.level;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.evenkeel.Futures;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.ClusterDirectory;
 import dev.evenkeel.bus.FakeLink;
@@ -30,8 +31,8 @@ class LevelDispatcherTest {
   private final FakeLink link = new FakeLink(vertx);
 
   @AfterEach
-  void stop() throws Exception {
-    vertx.close().toCompletionStage().toCompletableFuture().get(60, TimeUnit.SECONDS);
+  void stop() {
+    Futures.await(vertx.close());
   }
 
   /** What a node knows of topics may be old: another one may have had the name. */

@@ -1221,7 +1221,7 @@ class ConsumerCoreTest extends CoreBench {
     next(3);
   }
 
-  /** A handler that holds messages back goes on as it is now, whatever it was told before. */
+  /** The pause may have ended or begun while the shard was draining. */
   @Test
   void whoKeepsAShardHearsWhetherItIsPausedNow() {
     start(ConsumerOptions.Order.SHARD);
