@@ -269,6 +269,8 @@ final class Users {
     set(topic, settings, which % 6);
     int count = 1 + shards % 4;
     long asked = model.moment();
+    // Whatever the answer says, it may be there from now on.
+    deleted.remove(name);
     if (answers.ask(
             "create " + name + " " + count + " " + settings.toJson(),
             admin().createTopic(name, count, settings))
@@ -277,7 +279,6 @@ final class Users {
     }
     topic.shardsNow = count;
     topics.put(name, topic);
-    deleted.remove(name);
     for (Group group : groups.values()) {
       if (group.kind.pattern()) {
         // From its creation on, since the group was there before, perhaps without members.
