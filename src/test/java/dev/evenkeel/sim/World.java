@@ -110,6 +110,9 @@ final class World extends Cluster implements SimGroup, Arrivals {
     absence = new Absence(this);
     order = ConsumerOptions.Order.values()[random.nextInt(3)];
     keepsStatePercent = List.of(0, 100, 100, 70).get(random.nextInt(4));
+    if (isMixed()) {
+      ledger.expectMixedMembers();
+    }
     skewed = faulty() && random.nextInt(3) == 0;
     producer = new Machine(time, 0, clockOffset());
     nodes = new SimNodes(this, random.nextBoolean());
@@ -274,6 +277,11 @@ final class World extends Cluster implements SimGroup, Arrivals {
     return topic == null
         ? List.of()
         : topic.parents(shard.shard()).stream().map(each -> new Shard(topic.id(), each)).toList();
+  }
+
+  /** Whether some members keep state, and others do not. */
+  private boolean isMixed() {
+    return keepsStatePercent > 0 && keepsStatePercent < 100;
   }
 
   /** Whether every member keeps state, and each state is exact. */
@@ -511,8 +519,7 @@ final class World extends Cluster implements SimGroup, Arrivals {
     Begun since = new Begun(shard, ledger.generation(shard, epoch));
     BitSet offsets = begun.computeIfAbsent(since, any -> new BitSet());
     // One that keeps a state begins where the last state stands, however far others have come.
-    boolean mixed = keepsStatePercent > 0 && keepsStatePercent < 100;
-    boolean once = trouble == Trouble.NONE && !mixed && statesAreExact();
+    boolean once = trouble == Trouble.NONE && !isMixed() && statesAreExact();
     if (once && offsets.get((int) offset)) {
       throw new SimulationFailure("a graceful move redelivers offset " + offset + " of " + shard);
     }
