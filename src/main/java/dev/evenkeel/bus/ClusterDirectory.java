@@ -30,6 +30,9 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
   /** Time between two refreshes when nothing else asks for one. */
   public static final long REFRESH_MILLIS = 5_000;
 
+  /** Most names of topics that are known to be missing. */
+  private static final int MISSING_MAX = 1_000;
+
   private static final Logger LOG = LoggerFactory.getLogger(ClusterDirectory.class);
 
   /** Longest wait for an answer. */
@@ -57,6 +60,9 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
 
   /** The request under way, or null. Guarded by this. */
   private Promise<ClusterView> asking;
+
+  /** Topics that the newest view did not have when it was asked for them. */
+  private final Set<String> missing = ConcurrentHashMap.newKeySet();
 
   /** Something changed after the request was sent, so its answer may be too old. */
   private boolean askAgain;
@@ -160,6 +166,32 @@ public final class ClusterDirectory implements LeaderClient.Leaders {
     return triesLeft == 0 || seen.node().equals(seen.metaLeader())
         ? Future.succeededFuture(seen)
         : refresh().compose(next -> newest(next, triesLeft - 1)).otherwise(seen);
+  }
+
+  /**
+   * Why a topic that the view does not have cannot be used now: UNKNOWN_TOPIC if the newest view
+   * was asked for it since the last call and does not have it, either; else UNAVAILABLE, and it is
+   * asked.
+   */
+  public RefusedException missing(String topic) {
+    ClusterView view = current;
+    if (view != null && missing.remove(topic)) {
+      return view.missing(topic);
+    }
+    newest().onSuccess(seen -> askedFor(topic, seen));
+    return view == null
+        ? Refusal.UNAVAILABLE.error("the topics are not known yet: try again")
+        : Refusal.UNAVAILABLE.error(
+            "there is no topic '%s' as far as is known here: try again", topic);
+  }
+
+  private void askedFor(String topic, ClusterView seen) {
+    if (seen.topic(topic) == null) {
+      if (missing.size() >= MISSING_MAX) {
+        missing.clear();
+      }
+      missing.add(topic);
+    }
   }
 
   private static <T> Future<T> here(Future<T> future) {

@@ -26,10 +26,11 @@ public interface MessageContext {
    * @param topic name of the topic
    * @param key null for none
    * @param payload copied
-   * @throws RefusedException UNKNOWN_TOPIC; UNAVAILABLE if the topics are not known yet; TOO_LARGE
-   *     for a message over its limits, for more than {@link Limits#OUTPUTS_OF_A_MESSAGE_MAX}
-   *     messages or {@link Limits#BATCH_BYTES_MAX} bytes to one shard, or {@link #OUTPUT_BYTES_MAX}
-   *     in all
+   * @throws RefusedException UNKNOWN_TOPIC; UNAVAILABLE as long as it is not certain that there is
+   *     no such topic, and a handler that fails with it gets the message again, without another
+   *     attempt counted; TOO_LARGE for a message over its limits, for more than {@link
+   *     Limits#OUTPUTS_OF_A_MESSAGE_MAX} messages or {@link Limits#BATCH_BYTES_MAX} bytes to one
+   *     shard, or {@link #OUTPUT_BYTES_MAX} in all
    * @throws IllegalStateException if the handler's future has completed
    */
   void publish(String topic, String key, Buffer payload);

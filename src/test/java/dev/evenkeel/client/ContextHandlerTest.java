@@ -21,6 +21,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterEach;
@@ -146,6 +147,44 @@ class ContextHandlerTest {
     assertThat(cluster.published()).hasSize(40);
     int shard = cluster.published().get(0).shard().shard();
     assertThat(publishedBy(shard)).hasSize(40).isSorted().doesNotHaveDuplicates();
+  }
+
+  /** Its client hears of topics from time to time only, and that is no fault of the message. */
+  @Test
+  void aTopicThatWasJustCreatedCostsNoAttempt() {
+    List<Integer> attempts = new CopyOnWriteArrayList<>();
+    AtomicBoolean created = new AtomicBoolean();
+    start(
+        ConsumerOptions.Order.KEY,
+        (delivery, context) -> {
+          attempts.add(delivery.attempt());
+          if (created.compareAndSet(false, true)) {
+            cluster.createTopic(8, "late");
+          }
+          context.publish("late", null, Buffer.buffer("out"));
+          return Future.succeededFuture();
+        });
+    Awaitility.await().until(() -> cluster.lease(0).committed() == 40);
+    assertThat(attempts).containsOnly(1);
+    assertThat(cluster.published()).hasSize(40);
+  }
+
+  /** Each attempt counts once it is certain that there is no such topic. */
+  @Test
+  void aTopicThatDoesNotExistIsAFaultOfTheMessage() {
+    List<Integer> attempts = new CopyOnWriteArrayList<>();
+    start(
+        ConsumerOptions.Order.SHARD,
+        (delivery, context) -> {
+          if (delivery.offset() == 0) {
+            attempts.add(delivery.attempt());
+            context.publish("nowhere", null, Buffer.buffer("out"));
+          }
+          return Future.succeededFuture();
+        });
+    Awaitility.await().until(() -> cluster.lease(0).committed() == 40);
+    assertThat(attempts).contains(1, 2, 3).isSorted();
+    assertThat(cluster.published()).isEmpty();
   }
 
   @Test

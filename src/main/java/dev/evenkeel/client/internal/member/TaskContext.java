@@ -46,10 +46,8 @@ final class TaskContext implements MessageContext {
     ClusterView view = directory.current();
     TopicInfo info = view == null ? null : view.topic(topic);
     if (info == null) {
-      directory.refresh();
-      throw view == null
-          ? new RefusedException(Refusal.UNAVAILABLE, "the topics are not known yet: try again")
-          : view.missing(topic);
+      // The handler then fails for a reason that is not its message's, unless it is certain.
+      throw directory.missing(topic);
     }
     for (TopicInfo.Layout former : info.former()) {
       if (task.hasPublished(shard(info.id(), former, message))) {
