@@ -17,6 +17,7 @@ import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
+import io.vertx.core.MultiMap;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
@@ -25,6 +26,7 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -166,20 +168,20 @@ public final class GatewayVerticle extends VerticleBase {
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
         List.of(
-            serveMessages(
+            serve(
                 Addresses.API_PRODUCE,
-                message -> produce.answer(JsonFields.object(ProduceQuestion.of(message.body())))),
+                body -> JsonFields.object(ProduceQuestion.of(body)),
+                (question, headers) -> produce.answer(question)),
             serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
             serve(Addresses.API_DELAYED, new DelayedApi(calls)::answer),
             serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
             serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),
             serve(Addresses.API_QUOTAS, new QuotasApi(calls)::answer),
-            serveMessages(
+            serve(
                 Addresses.API_SESSIONS,
-                message ->
-                    sessions.answer(
-                        JsonFields.object(message.body()), message.headers().get(Frames.POLL))),
+                JsonFields::object,
+                (question, headers) -> sessions.answer(question, headers.get(Frames.POLL))),
             sessions.start()));
   }
 
@@ -228,18 +230,23 @@ public final class GatewayVerticle extends VerticleBase {
   }
 
   private Future<Void> serve(String address, Function<JsonObject, Future<Object>> api) {
-    return serveMessages(address, message -> api.apply(JsonFields.object(message.body())));
+    return serve(address, JsonFields::object, (question, headers) -> api.apply(question));
   }
 
-  private Future<Void> serveMessages(
-      String address, Function<Message<Object>, Future<Object>> api) {
+  private Future<Void> serve(
+      String address,
+      Function<Object, JsonObject> reader,
+      BiFunction<JsonObject, MultiMap, Future<Object>> api) {
     MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
     consumers.add(consumer);
-    consumer.handler(message -> handle(message, api));
+    consumer.handler(message -> handle(message, reader, api));
     return consumer.completion();
   }
 
-  private void handle(Message<Object> message, Function<Message<Object>, Future<Object>> api) {
+  private void handle(
+      Message<Object> message,
+      Function<Object, JsonObject> reader,
+      BiFunction<JsonObject, MultiMap, Future<Object>> api) {
     if (requests >= REQUESTS_MAX) {
       ApiErrors.fail(
           message,
@@ -249,18 +256,23 @@ public final class GatewayVerticle extends VerticleBase {
     }
     requests = requests + 1;
     Future<Object> answer;
+    boolean changes;
     try {
-      answer = api.apply(message);
+      JsonObject question = reader.apply(message.body());
+      changes = ApiRules.changes(message.address(), question);
+      answer = api.apply(question, message.headers());
     } catch (RuntimeException e) {
+      changes = false;
       answer = Future.failedFuture(e);
     }
+    boolean published = changes;
     answer.onComplete(
         done -> {
           requests = requests - 1;
           if (done.failed()) {
             ApiErrors.fail(message, done.cause());
           } else {
-            if (ApiRules.changes(message.address(), JsonFields.object(message.body()))) {
+            if (published) {
               vertx.eventBus().publish(Addresses.ADMIN_CHANGES, Buffer.buffer());
             }
             message.reply(inFormOf(message.body(), done.result()));

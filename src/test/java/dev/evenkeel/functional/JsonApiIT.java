@@ -206,6 +206,10 @@ class JsonApiIT {
     assertThat(ask("produce", Buffer.buffer("{\"topic\":\"bus-messages\",\"payload\":\"bytes\"}")))
         .asString()
         .startsWith("{\"shard\":0,\"offset\":4,\"logGroup\":\"d");
+    String array = "[{\"topic\":\"bus-messages\",\"payload\":\"in an array\"}]";
+    for (Object body : List.of(new JsonArray(array), array, Buffer.buffer(array))) {
+      assertThat(ask("produce", body).toString()).startsWith("{\"results\":[{\"shard\":0,");
+    }
     assertRefused(
         "produce", "{\"topic\":\"nowhere\",\"payload\":\"p\"}", Refusal.UNKNOWN_TOPIC, "");
     assertRefused("produce", "{\"topic\":\"bus-messages\"}", Refusal.INVALID, "payload");
