@@ -11,6 +11,7 @@ import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.net.http.HttpTimeoutException;
 import java.time.Duration;
+import java.time.LocalTime;
 import java.util.function.IntFunction;
 
 /** Somebody who uses the HTTP API. */
@@ -57,7 +58,8 @@ final class HttpUser {
       }
       return answer;
     } catch (HttpTimeoutException late) {
-      model.fault(Promise.ANSWERS, "no answer to " + method + " " + path + " in " + ANSWER_MAX);
+      String what = "no answer of " + address.apply(asked) + " to " + method + " " + path;
+      model.fault(Promise.ANSWERS, what + " in " + ANSWER_MAX + ", until " + LocalTime.now());
       return null;
     } catch (IOException gone) {
       node = asked + 1;
