@@ -41,6 +41,9 @@ final class HttpMember {
 
   private String session;
 
+  /** What the session consumes: those of the topics that are there. */
+  private List<String> opened = List.of();
+
   /** What the session has got. */
   private final Set<String> got = new HashSet<>();
 
@@ -63,9 +66,12 @@ final class HttpMember {
   boolean open() {
     String sessions = "/api/groups/" + group.name + "/sessions";
     for (int tries = TRIES; tries > 0 && !leaves; tries--) {
-      HttpResponse<String> answer = http.send("POST", sessions, group.kind.session(name, topics));
+      List<String> there = model.there(group, topics);
+      HttpResponse<String> answer =
+          there.isEmpty() ? null : http.send("POST", sessions, group.kind.session(name, there));
       if (answer != null && answer.statusCode() == 201) {
         got.clear();
+        opened = there;
         session = sessions + "/" + new JsonObject(answer.body()).getString("session");
         return true;
       }
@@ -90,14 +96,18 @@ final class HttpMember {
       boolean again = false;
       while (!leaves) {
         standstill.await();
+        if (!opened.containsAll(model.there(group, topics))) {
+          // A topic was created again that was not there when the session was opened.
+          http.send("DELETE", session, null);
+        }
         HttpResponse<String> answer =
             http.send("GET", session + "/messages?waitMs=300&again=" + again, null);
         boolean repeats = again;
         again = answer == null;
         if (answer != null && answer.statusCode() == 404) {
           again = false;
-          if (!open()) {
-            break;
+          while (!leaves && !open()) {
+            HttpUser.pause();
           }
         } else if (answer == null || answer.statusCode() != 200) {
           HttpUser.pause();

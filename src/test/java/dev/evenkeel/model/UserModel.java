@@ -419,6 +419,17 @@ public final class UserModel {
     return group.floors.keySet().stream().anyMatch(topic -> topic.deleted);
   }
 
+  /** Those names and patterns of which the group reads a topic that is there, or may read one. */
+  public synchronized List<String> there(Group group, List<String> names) {
+    return names.stream()
+        .filter(
+            name ->
+                group.floors.keySet().stream().noneMatch(topic -> topic.name.equals(name))
+                    || group.floors.keySet().stream()
+                        .anyMatch(topic -> topic.name.equals(name) && !topic.deleted))
+        .toList();
+  }
+
   public synchronized void reset(Group group, Topic topic, boolean earliest, long askedAt) {
     group.floors.put(topic, new Floor(earliest, askedAt, moment()));
     group.overtaken.clear();
