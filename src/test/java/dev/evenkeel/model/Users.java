@@ -1049,7 +1049,17 @@ final class Users {
         && model.faults().isEmpty()
         && System.nanoTime() < until
         && pause(100));
-    missing.forEach(model::fault);
+    missing.forEach((promise, what) -> model.fault(promise, what + stateOf(what)));
+  }
+
+  /** What is shown of the group that has not done what it must. */
+  private String stateOf(String what) {
+    return groups.values().stream()
+        .filter(group -> group.kind.mode() != Mode.BROADCAST)
+        .filter(group -> what.startsWith(group + ": "))
+        .map(group -> ", and is shown as " + shown.show(group))
+        .findFirst()
+        .orElse("");
   }
 
   /** Tries until it is done: something may happen to machines meanwhile. */

@@ -92,11 +92,13 @@ final class ShardFetch {
 
   /**
    * The log has taken a message that waits to be tried again. An answer to a former request may not
-   * know that.
+   * know that. If it says that none waits, that is not known, so that the log says it again when it
+   * is true again, however soon.
    */
   void oneWaits() {
     noneWaits = false;
     oneWaits = true;
+    failuresSeen &= ~FetchAnswer.NONE_WAITS;
   }
 
   boolean isQuiet() {
@@ -177,7 +179,7 @@ final class ShardFetch {
       notBeforeMillis = now + EMPTY_GAP_MILLIS;
     }
     logEnd = answer.endOffset();
-    failuresSeen = answer.failures();
+    failuresSeen = answer.failures() & (oneWaits ? ~FetchAnswer.NONE_WAITS : ~0);
     sealed = answer.sealed();
     noneWaits = answer.noneWaits() && !oneWaits;
     retries.hinted(answer.failureCount(), quiet && now - askedMillis < waitMillis, now);

@@ -119,6 +119,8 @@ class ConsumerCoreTest extends CoreBench {
     tick(100);
     assertThat(takeAll(Wanted.CallRelease.class)).isEmpty();
     fetch = take(Wanted.Fetch.class);
+    // A log that had nothing new to say would answer together with others, which says nothing.
+    assertThat(fetch.request().failuresKnown()).isEqualTo(FetchAnswer.SEALED);
     fetch.owned().fetched(fetch.request(), sealed(1, FetchAnswer.NONE_WAITS), now);
     take(Wanted.CallRelease.class);
   }
