@@ -47,7 +47,7 @@ enum PlantedFault {
       new Focus(
           Set.of(Step.RESHARD, Step.SEND_MANY),
           kind -> kind.keepsOrder() && kind.order() == Order.KEY && kind.tag() == null),
-      "if (lease == null || !lease.passed()) {",
+      "if (lease == null || !lease.passed() || shards.state(each).reset != null) {",
       "if (lease == null) {",
       Promise.ORDER_OF_KEYS),
 
