@@ -248,11 +248,7 @@ final class Users {
     Predicate<Group> both = group -> kinds.test(group.kind) && fits.test(group);
     boolean none = groups.values().stream().noneMatch(both);
     if (none) {
-      int seed = which;
-      while (!kinds.test(focus.kind(seed))) {
-        seed++;
-      }
-      join(new Group(run + "-g" + made++, focus.kind(seed)), which);
+      join(new Group(run + "-g" + made++, focus.kind(which, kinds)), which);
     }
     return any(groups.values().stream().filter(both).toList(), which);
   }
