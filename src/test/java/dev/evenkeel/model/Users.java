@@ -78,6 +78,10 @@ final class Users {
 
   private static final Duration CLEAR_PATIENCE = Duration.ofSeconds(60);
   private static final long TRY_MILLIS = 250;
+
+  /** So many times as long as it may stand still, it may take to come to rest. */
+  private static final int SLOWNESS = 4;
+
   private static final int DELETED_AT_A_TIME = 16;
 
   /**
@@ -1023,7 +1027,12 @@ final class Users {
 
   // ---- The end
 
-  /** Lets everything come to rest, and sees whether all is as it must be. */
+  /**
+   * Lets everything come to rest, and sees whether all is as it must be.
+   *
+   * @param patience how long nothing may get better, and a part of how long it may take in all:
+   *     machines that have much to do are slow
+   */
   void settle(Duration patience) {
     List<Supplier<Boolean>> steps = new ArrayList<>();
     topics.values().forEach(topic -> steps.add(() -> quota(topic, null)));
@@ -1038,12 +1047,18 @@ final class Users {
     long until = System.nanoTime() + patience.toNanos();
     steps.forEach(step -> insist(step, until));
     sender.await();
-    Map<Promise, String> missing;
+    Map<Promise, String> missing = Map.of();
+    long last = System.nanoTime() + SLOWNESS * patience.toNanos();
+    long restless = until;
     do {
-      missing = missing();
+      Map<Promise, String> now = missing();
+      if (!now.equals(missing)) {
+        missing = now;
+        restless = Math.min(last, System.nanoTime() + patience.toNanos());
+      }
     } while (!missing.isEmpty()
         && model.faults().isEmpty()
-        && System.nanoTime() < until
+        && System.nanoTime() < restless
         && pause(100));
     missing.forEach((promise, what) -> model.fault(promise, what + stateOf(what)));
   }
@@ -1116,7 +1131,7 @@ final class Users {
     }
     Admin.Group now = shown.show(group);
     if (now == null || !Long.valueOf(0).equals(now.lag())) {
-      missing.put(Promise.LAG, group + " has a lag: " + now);
+      missing.put(Promise.LAG, group + ": lag " + (now == null ? null : now.lag()));
       return;
     }
     JsonObject dedup = now.json().getJsonObject("dedup");
