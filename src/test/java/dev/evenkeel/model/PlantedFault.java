@@ -81,7 +81,9 @@ enum PlantedFault {
   /** A spool takes what a former shard has refused for stored. */
   SPOOLS_ARE_DROPPED_AFTER_A_RESHARD(
       "client/internal/spool/SpoolReroute.java",
-      new Focus(Set.of(Step.SEND_SPOOLED, Step.RESHARD), any -> true),
+      // Frames wait behind many messages while there is a quota.
+      new Focus(
+          Set.of(Step.SEND_SPOOLED, Step.SET_QUOTA, Step.SEND_MANY, Step.RESHARD), any -> true),
       "byGroup.forEach((group, batches) -> sent.add(send(group, AppendBody.requests(batches), 0)));",
       "",
       Promise.NOTHING_IS_LOST),

@@ -140,6 +140,10 @@ final class Sender {
   }
 
   private void stored(Sent sent, int shard, long offset, String delayedId) {
+    if (sent.way.equals(Way.WITHOUT_WAITING.name())) {
+      model.notStored(sent, true);
+      return;
+    }
     model.stored(sent, shard, offset, delayedId, System.currentTimeMillis());
   }
 

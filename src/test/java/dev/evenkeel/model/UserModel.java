@@ -314,20 +314,16 @@ public final class UserModel {
   }
 
   /**
-   * @param offset -1: the sender did not wait, so nobody knows whether it is stored
+   * @param offset -1: it is stored, and nobody knows any more where
    * @param delayedId null: it has its place
    */
   public synchronized void stored(
       Sent sent, int shard, long offset, String delayedId, long nowMillis) {
-    if (delayedId == null && offset < 0) {
-      notStored(sent, true);
-      return;
-    }
     sent.fate = Fate.STORED;
     sent.storedAt = moment();
     sent.storedMillis = nowMillis;
     sent.delayedId = delayedId;
-    if (delayedId == null) {
+    if (delayedId == null && offset >= 0) {
       at(sent, shard, offset);
     }
   }
