@@ -167,10 +167,7 @@ class ReplaceVoterTest {
     String voter = lines.of(guest).info.voter();
     RaftLogGroup follower = nodes.get(guest).log("meta");
     String member = follower.division().getMemberId().toString();
-    List<Thread> looking = new ArrayList<>();
-    await()
-        .atMost(TestNode.PATIENCE)
-        .until(() -> looking.addAll(threads(member + "-FollowerState")));
+    String looking = member + "-FollowerState";
     List<Boolean> looks = new CopyOnWriteArrayList<>();
     Logger log = (Logger) LoggerFactory.getLogger(RaftServer.Division.class);
     Appender<ILoggingEvent> watch =
@@ -180,7 +177,7 @@ class ReplaceVoterTest {
             boolean hears = event.getFormattedMessage().startsWith(member + ": set configuration");
             if (hears && follower.division().getInfo().isListener()) {
               // Its last step completes the future that the request waits for.
-              looks.add(looking.stream().anyMatch(thread -> isAt(thread, "runImpl")));
+              looks.add(threads(looking).stream().anyMatch(thread -> isAt(thread, "runImpl")));
             }
           }
         };
