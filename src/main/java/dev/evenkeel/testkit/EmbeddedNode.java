@@ -2,7 +2,6 @@ package dev.evenkeel.testkit;
 
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.bus.LocalObjects;
-import dev.evenkeel.cli.CommandFailure;
 import dev.evenkeel.cli.ConfigReader;
 import dev.evenkeel.cli.DataDirectory;
 import dev.evenkeel.cli.FreePorts;
@@ -14,6 +13,7 @@ import dev.evenkeel.client.ClientOptions;
 import dev.evenkeel.client.EvenkeelClient;
 import dev.evenkeel.client.plain.PlainClient;
 import dev.evenkeel.dispatcher.MemberExpiry;
+import dev.evenkeel.protocol.Causes;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
@@ -21,6 +21,7 @@ import io.vertx.core.Vertx;
 import io.vertx.core.json.JsonObject;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.net.BindException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -89,34 +90,27 @@ public final class EmbeddedNode implements AutoCloseable {
     }
     Map<String, String> all = new HashMap<>(DEFAULTS);
     all.putAll(settings);
-    Path data;
-    try {
-      data = Files.createTempDirectory("evenkeel-test-");
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
-    }
-    EmbeddedNode node = new EmbeddedNode(data, all);
-    try {
-      node.startOnFreePorts();
-    } catch (RuntimeException e) {
-      DataDirectory.remove(data);
-      throw e;
-    }
-    return node;
-  }
-
-  /** Another program may take the ports between the look and the start. */
-  private void startOnFreePorts() {
+    // Another program may take the ports between the look and the start.
     for (int left = PORTS_TRIES; ; left--) {
-      port = FreePorts.find(1).get(0);
+      EmbeddedNode node = new EmbeddedNode(newDirectory(), all);
+      node.port = FreePorts.find(1).get(0);
       try {
-        serve();
-        return;
-      } catch (CommandFailure e) {
-        if (left == 1 || !e.getMessage().contains("cannot listen")) {
+        node.serve();
+        return node;
+      } catch (RuntimeException e) {
+        DataDirectory.remove(node.data);
+        if (left == 1 || !Causes.include(BindException.class, e)) {
           throw e;
         }
       }
+    }
+  }
+
+  private static Path newDirectory() {
+    try {
+      return Files.createTempDirectory("evenkeel-test-");
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
     }
   }
 
