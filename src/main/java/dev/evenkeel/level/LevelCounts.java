@@ -47,6 +47,11 @@ import java.util.Optional;
  * − f(i)) − f(n), since F(n) was 0; the sum is at most (k − 1)·range. Both are below k·range:
  * contradiction.
  *
+ * <p>That leaves out a keeper that takes over from another ({@link #restore}): of a member whose
+ * first report only the former one heard, it knows no more than a bound of the reference. With two
+ * such bounds, members may wait for one another with nothing in hand. {@link #holder} names one of
+ * them then, and others go on once it has left and joined again, which costs nothing.
+ *
  * <p>Costs: handing out and finishing O(1), but {@link #mayHandOut} looks at all members, one
  * sequential pass, when a limit is used up and the member that set it has finished something. So it
  * is one pass for as many messages as the answer allows. Joining and leaving O(members); memory
@@ -113,6 +118,7 @@ public final class LevelCounts {
   private final List<Entry> entries = new ArrayList<>();
   private long[] finished = new long[ROOM_FIRST];
   private long nextJoined = 1;
+  private long inHandOfAll;
   private int version;
 
   /** Without members. */
@@ -148,6 +154,7 @@ public final class LevelCounts {
       Entry entry = counts.add(each.name(), each.joined(), each.base(), nowMillis);
       entry.finished = each.finished();
       entry.inHand = each.inHand();
+      counts.inHandOfAll += each.inHand();
       entry.heard = each.heard();
       counts.finished[entry.slot] = each.finished();
     }
@@ -260,6 +267,7 @@ public final class LevelCounts {
     if (gone == null) {
       return;
     }
+    inHandOfAll -= gone.inHand;
     int last = entries.size() - 1;
     Entry moved = entries.remove(last);
     if (moved != gone) {
@@ -330,6 +338,7 @@ public final class LevelCounts {
       entry.quietSinceMillis = nowMillis;
     }
     entry.inHand += count;
+    inHandOfAll += count;
   }
 
   /**
@@ -349,7 +358,7 @@ public final class LevelCounts {
         }
       }
     }
-    entry.inHand -= count;
+    takeFromHand(entry, count);
     entry.finished += count;
     finished[entry.slot] = entry.finished;
     entry.quietSinceMillis = nowMillis;
@@ -363,7 +372,12 @@ public final class LevelCounts {
   public void givenBack(String member, int count) {
     Entry entry = entry(member);
     checkInHand(entry, count);
+    takeFromHand(entry, count);
+  }
+
+  private void takeFromHand(Entry entry, int count) {
     entry.inHand -= count;
+    inHandOfAll -= count;
   }
 
   private static void checkInHand(Entry entry, int count) {
@@ -446,20 +460,25 @@ public final class LevelCounts {
 
   /**
    * Who holds the round: of those who keep another one from being handed anything and have messages
-   * in hand, the one that has been quiet for the longest; empty if nobody does.
+   * in hand, the one that has been quiet for the longest; empty if nobody does. If nobody may be
+   * handed anything, and nobody has anything in hand, it is one that has nothing.
    *
    * <p>If {@link Holder#heldMillis} has reached the stall time while messages wait to be handed
    * out, let it leave; it comes back by joining.
    */
   public Optional<Holder> holder(long nowMillis) {
     Entry holder = null;
+    boolean idle = isIdle();
     for (Entry each : entries) {
       long most = each.most();
       if (most < limit(each, most)) {
+        if (idle) {
+          return Optional.empty();
+        }
         continue;
       }
       Entry blocker = entries.get(each.blocker);
-      if (blocker.inHand > 0
+      if ((idle || blocker.inHand > 0)
           && (holder == null || blocker.quietSinceMillis < holder.quietSinceMillis)) {
         holder = blocker;
       }
@@ -467,6 +486,11 @@ public final class LevelCounts {
     return holder == null
         ? Optional.empty()
         : Optional.of(new Holder(holder.name, holder.inHand, nowMillis - holder.quietSinceMillis));
+  }
+
+  /** Whether nobody has anything in hand. */
+  public boolean isIdle() {
+    return inHandOfAll == 0;
   }
 
   private Entry entry(String member) {

@@ -91,6 +91,24 @@ class LevelCountsTest {
   }
 
   @Example
+  void whoWaitForOneAnotherAfterAKeeperTookOverGoOn() {
+    LevelWorld world = new LevelWorld(-1_335_635, Range.of(1));
+    for (int i = 0; i < 235; i++) {
+      world.step();
+    }
+    world.goesOn();
+  }
+
+  @Example
+  void nobodyHoldsTheRoundWhileSomebodyMayBeHandedSomething() {
+    LevelCounts book = book(1, "a", "b");
+    book.handedOut("a", 1, 0);
+    book.finished("a", 1, 0);
+    assertThat(book.mayHandOut("a")).isZero();
+    assertThat(book.holder(9)).isEmpty();
+  }
+
+  @Example
   void aThousandMembersAreLevelToo() {
     LevelWorld world = new LevelWorld(7, Range.of(20));
     for (int i = 0; i < 1000; i++) {

@@ -110,7 +110,8 @@ final class Stalls {
    */
   long permit(MemberSlot slot, long now) {
     long earliest = now + slot.stallMillis;
-    if (waitingSinceMillis >= 0 && slot.items() > 0) {
+    boolean keeps = slot.items() > 0 || members.counts().isIdle() && holds(slot, now);
+    if (waitingSinceMillis >= 0 && keeps) {
       long quiet = Math.max(members.counts().quietSinceMillisOf(slot.name), waitingSinceMillis);
       earliest = quiet + slot.stallMillis;
     }
