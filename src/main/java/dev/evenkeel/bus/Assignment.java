@@ -1,5 +1,7 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.api.Inline;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Pause;
 import dev.evenkeel.protocol.Shard;
@@ -149,7 +151,7 @@ public record Assignment(
    *
    * @param epoch of the lease that this member will get
    */
-  public record Coming(Shard shard, long epoch) {}
+  public record Coming(@Inline Shard shard, long epoch) {}
 
   /**
    * The member holds the lease of its group, and so leads it.
@@ -183,7 +185,7 @@ public record Assignment(
    */
   public record Owned(
       String topic,
-      Shard shard,
+      @Inline Shard shard,
       long epoch,
       boolean draining,
       long deadlineMillis,

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.Shard;

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.bus.level.MessageId;
 import dev.evenkeel.protocol.GroupPolicy;
 import dev.evenkeel.protocol.Limits;

@@ -1,5 +1,6 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.api.RecordJson;
 import io.vertx.core.json.JsonObject;
 import java.util.List;
 

@@ -1,5 +1,7 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.api.Inline;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.protocol.Crashes;
 import dev.evenkeel.protocol.Lease;
 import dev.evenkeel.protocol.Limits;
@@ -23,7 +25,7 @@ import io.vertx.core.json.JsonObject;
  */
 public record LeaseChange(
     String group,
-    Shard shard,
+    @Inline Shard shard,
     long epoch,
     String owner,
     String instance,

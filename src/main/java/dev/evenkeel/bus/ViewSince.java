@@ -1,5 +1,7 @@
 package dev.evenkeel.bus;
 
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.json.DecodeException;
 import io.vertx.core.json.JsonObject;
@@ -37,7 +39,7 @@ public record ViewSince(String cluster, long metaIndex, int visibleTo) {
     try {
       ViewSince since = JSON.read(new JsonObject(question));
       return since.cluster() == null ? null : since;
-    } catch (DecodeException | ClassCastException | NullPointerException e) {
+    } catch (DecodeException | ClassCastException | RefusedException e) {
       return null;
     }
   }

@@ -1,5 +1,6 @@
 package dev.evenkeel.cli;
 
+import dev.evenkeel.api.Operation;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.io.PrintWriter;
@@ -30,6 +31,12 @@ final class ApiOptions {
 
   HttpApi api() {
     return http.api();
+  }
+
+  /** Asks an operation of the API and prints the answer; gives the exit status. */
+  <Q extends Record, A> int ask(Operation<Q, A> operation, Q question, Function<A, String> text) {
+    return print(
+        api().ask(operation, question), json -> text.apply(operation.readAnswer(json)));
   }
 
   /** Gets a path and prints the answer; gives the exit status. */

@@ -1,5 +1,9 @@
 package dev.evenkeel.cli;
 
+import java.util.stream.Collectors;
+import java.util.regex.Pattern;
+import java.util.List;
+import dev.evenkeel.api.Operation;
 import dev.evenkeel.client.internal.session.Credentials;
 import dev.evenkeel.protocol.RefusedException;
 import dev.evenkeel.protocol.tls.TlsFailures;
@@ -32,6 +36,9 @@ public final class HttpApi {
 
   /** How an answer begins if the node expects TLS. The client of the JDK shows it. */
   private static final String TLS_ALERT = "\u0015\u0003\u0003";
+
+  /** A parameter in the path of an operation. */
+  private static final Pattern PARAMETER = Pattern.compile("\\{(\\w+)}");
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(40);
@@ -151,6 +158,28 @@ public final class HttpApi {
   /** The JSON object or array of the answer; null if there is none. */
   public <T> T get(String path) {
     return call("GET", path, null);
+  }
+
+  /** Asks an operation of the API; gives the answer as JSON. */
+  <Q extends Record> Object ask(Operation<Q, ?> operation, Q question) {
+    JsonObject rest = operation.ask(question);
+    rest.remove(Operation.ACTION);
+    List.copyOf(rest.fieldNames()).stream()
+        .filter(each -> rest.getValue(each) == null)
+        .forEach(rest::remove);
+    String path =
+        PARAMETER
+            .matcher(operation.path())
+            .replaceAll(found -> segment(String.valueOf(rest.remove(found.group(1)))));
+    String method = operation.method().name();
+    if (operation.method().hasBody()) {
+      return call(method, path, rest);
+    }
+    String query =
+        rest.stream()
+            .map(each -> each.getKey() + "=" + segment(String.valueOf(each.getValue())))
+            .collect(Collectors.joining("&"));
+    return call(method, query.isEmpty() ? path : path + "?" + query, null);
   }
 
   /** As {@link #get}, with any method. */

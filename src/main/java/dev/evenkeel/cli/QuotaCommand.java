@@ -1,12 +1,16 @@
 package dev.evenkeel.cli;
 
+import java.util.List;
+import dev.evenkeel.api.QuotaView;
+import dev.evenkeel.api.ClearQuota;
+import dev.evenkeel.api.ListQuotas;
+import dev.evenkeel.api.SetQuota;
+import dev.evenkeel.api.Operations;
 import dev.evenkeel.client.Rate;
 import dev.evenkeel.protocol.Durations;
 import dev.evenkeel.protocol.Quota;
 import dev.evenkeel.protocol.QuotaKind;
 import dev.evenkeel.protocol.RefusedException;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.Locale;
 import java.util.Map;
 import java.util.regex.Matcher;
@@ -99,10 +103,6 @@ final class QuotaCommand extends CommandGroup {
     }
   }
 
-  private static String path(QuotaKind kind, String name) {
-    return "/api/quotas/" + kind.word() + "/" + HttpApi.segment(name);
-  }
-
   @Command(
       name = "set",
       mixinStandardHelpOptions = true,
@@ -143,20 +143,21 @@ final class QuotaCommand extends CommandGroup {
       throw CommandFailure.usage(
           "nothing to limit: give --bytes or --messages; to remove a quota, use 'quota clear'");
     }
-    JsonObject body = new JsonObject();
     if (bytes != null) {
       OptionFormats.range("--bytes", bytes, 1, Quota.BYTES_MAX);
-      body.put("bytesPerSecond", bytes);
     }
     if (messages != null) {
       OptionFormats.range("--messages", messages.count(), 1, Quota.MESSAGES_MAX);
-      body.put("messages", messages.count()).put("periodMillis", messages.periodMillis());
     }
-    return options.call(
-        "PUT",
-        path(kind, name),
-        body,
-        (JsonObject quota) -> "quota of " + kind.word() + " " + name + ": " + line(quota) + "\n");
+    return options.ask(
+        Operations.SET_QUOTA,
+        new SetQuota(
+            kind,
+            name,
+            bytes,
+            messages == null ? null : (Long) messages.count(),
+            messages == null ? null : (Long) messages.periodMillis()),
+        quota -> "quota of " + kind.word() + " " + name + ": " + line(quota) + "\n");
   }
 
   @Command(
@@ -165,15 +166,22 @@ final class QuotaCommand extends CommandGroup {
       description = "Lists all quotas, and how much of them was used in the last seconds.",
       footer = {"", "Examples:", "  evenkeel quota list", "  evenkeel quota list --format json"})
   int list(@Mixin ApiOptions options) {
-    return options.get(
-        "/api/quotas",
-        (JsonArray quotas) ->
-            Table.of(
-                    "KIND kind, NAME name, BYTES/S bytes, MESSAGES count, USED BYTES/S"
-                        + " usedBytesPerSecond, USED MESSAGES/S usedMessagesPerSecond",
-                    quotas,
-                    each -> each.put("bytes", bytes(each)).put("count", messages(each)))
-                .text());
+    return options.ask(Operations.LIST_QUOTAS, new ListQuotas(), QuotaCommand::table);
+  }
+
+  private static String table(List<QuotaView> quotas) {
+    Table table =
+        new Table("KIND", "NAME", "BYTES/S", "MESSAGES", "USED BYTES/S", "USED MESSAGES/S");
+    for (QuotaView each : quotas) {
+      table.row(
+          each.kind().word(),
+          each.name(),
+          bytes(each),
+          messages(each),
+          each.usedBytesPerSecond(),
+          each.usedMessagesPerSecond());
+    }
+    return table.text();
   }
 
   @Command(
@@ -187,29 +195,26 @@ final class QuotaCommand extends CommandGroup {
           QuotaKind kind,
       @Parameters(index = "1", paramLabel = "NAME", description = "Name of what was limited.")
           String name) {
-    return options.call(
-        "DELETE",
-        path(kind, name),
-        null,
-        answer -> "cleared the quota of " + kind.word() + " " + name + "\n");
+    return options.ask(
+        Operations.CLEAR_QUOTA,
+        new ClearQuota(kind, name),
+        cleared -> "cleared the quota of " + kind.word() + " " + name + "\n");
   }
 
-  private static String bytes(JsonObject quota) {
-    Long bytes = quota.getLong("bytesPerSecond");
-    return bytes == null ? null : ByteSizes.format(bytes);
+  private static String bytes(QuotaView quota) {
+    return quota.bytesPerSecond() == null ? null : ByteSizes.format(quota.bytesPerSecond());
   }
 
-  private static String messages(JsonObject quota) {
-    Long messages = quota.getLong("messages");
-    if (messages == null) {
+  private static String messages(QuotaView quota) {
+    if (quota.messages() == null) {
       return null;
     }
-    String period = Durations.format(quota.getLong("periodMillis"));
-    return messages + "/" + (period.matches("1[smhd]") ? period.substring(1) : period);
+    String period = Durations.format(quota.periodMillis());
+    return quota.messages() + "/" + (period.matches("1[smhd]") ? period.substring(1) : period);
   }
 
   /** The limits in one line. */
-  private static String line(JsonObject quota) {
+  private static String line(QuotaView quota) {
     String bytes = bytes(quota);
     String messages = messages(quota);
     if (bytes == null) {

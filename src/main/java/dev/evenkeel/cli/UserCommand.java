@@ -1,6 +1,6 @@
 package dev.evenkeel.cli;
 
-import dev.evenkeel.gateway.access.Permission;
+import dev.evenkeel.api.Permission;
 import dev.evenkeel.gateway.access.Token;
 import dev.evenkeel.gateway.access.Users;
 import dev.evenkeel.gateway.access.Users.User;

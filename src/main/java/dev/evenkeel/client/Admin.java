@@ -1,5 +1,11 @@
 package dev.evenkeel.client;
 
+import dev.evenkeel.api.SetQuota;
+import dev.evenkeel.api.QuotaView;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.ListQuotas;
+import dev.evenkeel.api.ClearQuota;
 import dev.evenkeel.protocol.QuotaKind;
 import io.vertx.core.Future;
 import io.vertx.core.json.JsonObject;
@@ -121,6 +127,9 @@ public interface Admin {
    * @param next where the next page begins; null: this is the last one
    */
   record DelayedPage(List<DelayedMessage> messages, String next) {}
+
+  /** Asks any operation of the API, also one that has no method here. */
+  <Q extends Record, A> Future<A> ask(Operation<Q, A> operation, Q question);
 
   // Topics
 
@@ -406,24 +415,10 @@ public interface Admin {
 
   // Quotas
 
-  /**
-   * A limit of what a producer, user, topic or group may append, fetch or start.
-   *
-   * @param bytesPerSecond null: no limit
-   * @param messages messages per period; null: no limit
-   * @param periodMillis the period of {@code messages}; null if these have no limit
-   * @param json as {@code GET /api/quotas} gives it, with what was used lately
-   */
-  record Quota(
-      QuotaKind kind,
-      String name,
-      Long bytesPerSecond,
-      Long messages,
-      Long periodMillis,
-      JsonObject json) {}
-
-  /** All quotas that the user may see, by kind and name. */
-  Future<List<Quota>> quotas();
+  /** All quotas that the user may see, by kind and name, with what was used lately. */
+  default Future<List<QuotaView>> quotas() {
+    return ask(Operations.LIST_QUOTAS, new ListQuotas());
+  }
 
   /**
    * Sets a quota in place of the one that there was. It counts within about a second. What it is
@@ -433,22 +428,28 @@ public interface Admin {
    * @param messages messages per period; null: no limit. One of both is needed
    * @param periodMillis 1 ms to a day
    */
-  Future<Quota> setQuota(
-      QuotaKind kind, String name, Long bytesPerSecond, Long messages, long periodMillis);
+  default Future<QuotaView> setQuota(
+      QuotaKind kind, String name, Long bytesPerSecond, Long messages, long periodMillis) {
+    Long period = messages == null ? null : (Long) periodMillis;
+    return ask(
+        Operations.SET_QUOTA, new SetQuota(kind, name, bytesPerSecond, messages, period));
+  }
 
   /** The same with messages per second. */
-  default Future<Quota> setQuota(
+  default Future<QuotaView> setQuota(
       QuotaKind kind, String name, Long bytesPerSecond, Long messagesPerSecond) {
     return setQuota(kind, name, bytesPerSecond, messagesPerSecond, 1_000);
   }
 
   /** Sets the rate at which all members of a group together start messages. */
-  default Future<Quota> setGroupRate(String group, Rate rate) {
+  default Future<QuotaView> setGroupRate(String group, Rate rate) {
     return setQuota(QuotaKind.GROUP_RATE, group, null, (long) rate.permits(), rate.periodMillis());
   }
 
   /** Removes a quota, if there is one. */
-  Future<Void> clearQuota(QuotaKind kind, String name);
+  default Future<Void> clearQuota(QuotaKind kind, String name) {
+    return ask(Operations.CLEAR_QUOTA, new ClearQuota(kind, name)).mapEmpty();
+  }
 
   // The cluster
 

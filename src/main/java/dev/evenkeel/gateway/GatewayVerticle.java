@@ -17,7 +17,6 @@ import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.Future;
-import io.vertx.core.MultiMap;
 import io.vertx.core.VerticleBase;
 import io.vertx.core.buffer.Buffer;
 import io.vertx.core.eventbus.Message;
@@ -26,7 +25,6 @@ import io.vertx.core.json.Json;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BiFunction;
 import java.util.function.Function;
 
 /**
@@ -165,23 +163,25 @@ public final class GatewayVerticle extends VerticleBase {
       dedup = new SessionDedup(automata);
       dedup.start(vertx);
     }
+    ApiAnswers answers = new ApiAnswers();
+    new QuotasApi(calls).serve(answers);
     vertx.setPeriodic(IDLE_CHECK_MILLIS, timer -> producers.closeIdle(System.currentTimeMillis()));
     return Future.all(
         List.of(
-            serve(
+            serveMessages(
                 Addresses.API_PRODUCE,
-                body -> JsonFields.object(ProduceQuestion.of(body)),
-                (question, headers) -> produce.answer(question)),
+                message -> produce.answer(JsonFields.object(ProduceQuestion.of(message.body())))),
             serve(Addresses.API_TOPICS, new TopicsApi(calls, new ReadyApi(calls))::answer),
             serve(Addresses.API_MESSAGES, new MessagesApi(calls)::answer),
             serve(Addresses.API_DELAYED, new DelayedApi(calls)::answer),
             serve(Addresses.API_GROUPS, new GroupsApi(calls)::answer),
             serve(Addresses.API_CLUSTER, new ClusterApi(link, calls)::answer),
-            serve(Addresses.API_QUOTAS, new QuotasApi(calls)::answer),
-            serve(
+            serve(Addresses.API_QUOTAS, answers),
+            serveMessages(
                 Addresses.API_SESSIONS,
-                JsonFields::object,
-                (question, headers) -> sessions.answer(question, headers.get(Frames.POLL))),
+                message ->
+                    sessions.answer(
+                        JsonFields.object(message.body()), message.headers().get(Frames.POLL))),
             sessions.start()));
   }
 
@@ -230,23 +230,22 @@ public final class GatewayVerticle extends VerticleBase {
   }
 
   private Future<Void> serve(String address, Function<JsonObject, Future<Object>> api) {
-    return serve(address, JsonFields::object, (question, headers) -> api.apply(question));
+    return serveMessages(address, message -> api.apply(JsonFields.object(message.body())));
   }
 
-  private Future<Void> serve(
-      String address,
-      Function<Object, JsonObject> reader,
-      BiFunction<JsonObject, MultiMap, Future<Object>> api) {
+  private Future<Void> serve(String address, ApiAnswers answers) {
+    return serve(address, question -> answers.answer(address, question));
+  }
+
+  private Future<Void> serveMessages(
+      String address, Function<Message<Object>, Future<Object>> api) {
     MessageConsumer<Object> consumer = vertx.eventBus().consumer(address);
     consumers.add(consumer);
-    consumer.handler(message -> handle(message, reader, api));
+    consumer.handler(message -> handle(message, api));
     return consumer.completion();
   }
 
-  private void handle(
-      Message<Object> message,
-      Function<Object, JsonObject> reader,
-      BiFunction<JsonObject, MultiMap, Future<Object>> api) {
+  private void handle(Message<Object> message, Function<Message<Object>, Future<Object>> api) {
     if (requests >= REQUESTS_MAX) {
       ApiErrors.fail(
           message,
@@ -256,23 +255,18 @@ public final class GatewayVerticle extends VerticleBase {
     }
     requests = requests + 1;
     Future<Object> answer;
-    boolean changes;
     try {
-      JsonObject question = reader.apply(message.body());
-      changes = ApiRules.changes(message.address(), question);
-      answer = api.apply(question, message.headers());
+      answer = api.apply(message);
     } catch (RuntimeException e) {
-      changes = false;
       answer = Future.failedFuture(e);
     }
-    boolean published = changes;
     answer.onComplete(
         done -> {
           requests = requests - 1;
           if (done.failed()) {
             ApiErrors.fail(message, done.cause());
           } else {
-            if (published) {
+            if (ApiRules.changes(message.address(), JsonFields.object(message.body()))) {
               vertx.eventBus().publish(Addresses.ADMIN_CHANGES, Buffer.buffer());
             }
             message.reply(inFormOf(message.body(), done.result()));

@@ -1,23 +1,25 @@
 package dev.evenkeel.gateway;
 
+import dev.evenkeel.api.ClearQuota;
+import dev.evenkeel.api.ClearQuota.ClearedQuota;
+import dev.evenkeel.api.ListQuotas;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.QuotaView;
+import dev.evenkeel.api.SetQuota;
 import dev.evenkeel.bus.LeaderClient;
 import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.rate.QuotaUse;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Quota;
-import dev.evenkeel.protocol.QuotaKind;
+import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.wire.ByteReader;
 import dev.evenkeel.protocol.wire.Bytes;
 import dev.evenkeel.protocol.wire.CommandCodec;
 import io.vertx.core.Future;
-import io.vertx.core.json.JsonArray;
-import io.vertx.core.json.JsonObject;
 import java.util.List;
 
-/** Answers {@code evenkeel.api.quotas}: lists, sets and clears quotas. */
+/** Lists, sets and clears quotas. */
 final class QuotasApi {
-  private static final List<String> FIELDS =
-      List.of("action", "kind", "name", "bytesPerSecond", "messages", "periodMillis");
   private static final long PERIOD_MILLIS_DEFAULT = 1_000;
 
   private final ClusterCalls calls;
@@ -26,87 +28,59 @@ final class QuotasApi {
     this.calls = calls;
   }
 
-  Future<Object> answer(JsonObject request) {
-    JsonFields.onlyFields(request, FIELDS);
-    String action = JsonFields.neededText(request, "action");
-    return switch (action) {
-      case "list" -> list();
-      case "set" -> set(request);
-      case "clear" -> clear(request);
-      default ->
-          throw JsonFields.invalid("unknown action '" + action + "': use list, set or clear");
-    };
+  void serve(ApiAnswers answers) {
+    answers
+        .on(Operations.LIST_QUOTAS, this::list)
+        .on(Operations.SET_QUOTA, this::set)
+        .on(Operations.CLEAR_QUOTA, this::clear);
   }
 
-  private Future<Object> list() {
+  private Future<List<QuotaView>> list(ListQuotas all) {
     return calls
         .toMetaLeader(Op.READ_QUOTAS, new Bytes())
         .map(
-            answer -> {
-              JsonArray quotas = new JsonArray();
-              for (QuotaUse each : QuotaUse.LIST.read(new ByteReader(answer))) {
-                quotas.add(
-                    json(each.quota())
-                        .put("usedBytesPerSecond", each.bytesPerSecond())
-                        .put("usedMessagesPerSecond", each.messagesPerSecond()));
-              }
-              return quotas;
-            });
+            answer ->
+                QuotaUse.LIST.read(new ByteReader(answer)).stream()
+                    .map(
+                        each ->
+                            QuotaView.of(
+                                each.quota(), each.bytesPerSecond(), each.messagesPerSecond()))
+                    .toList());
   }
 
-  private Future<Object> set(JsonObject request) {
+  private Future<QuotaView> set(SetQuota asked) {
+    long periodMillis =
+        asked.periodMillis() == null ? PERIOD_MILLIS_DEFAULT : asked.periodMillis();
     Quota quota =
         new Quota(
-                kind(request),
-                JsonFields.neededText(request, "name"),
-                JsonFields.number(request, "bytesPerSecond", 0, 1, Quota.BYTES_MAX),
-                JsonFields.number(request, "messages", 0, 1, Quota.MESSAGES_MAX),
-                JsonFields.number(
-                    request, "periodMillis", PERIOD_MILLIS_DEFAULT, 1, Quota.PERIOD_MILLIS_MAX))
+                asked.kind(),
+                asked.name(),
+                orNone(asked.bytesPerSecond()),
+                orNone(asked.messages()),
+                periodMillis)
             .check();
     if (quota.isNone()) {
-      throw JsonFields.invalid(
+      throw Refusal.INVALID.error(
           "a quota needs 'bytesPerSecond' or 'messages': to remove it, clear it");
     }
-    if (quota.messages() == 0 && request.getValue("periodMillis") != null) {
-      throw JsonFields.invalid("'periodMillis' is the period of 'messages', which is missing");
+    if (quota.messages() == 0 && asked.periodMillis() != null) {
+      throw Refusal.INVALID.error("'periodMillis' is the period of 'messages', which is missing");
     }
-    return submit(quota).map(done -> json(quota));
+    return submit(quota).map(done -> QuotaView.of(quota));
   }
 
-  private Future<Object> clear(JsonObject request) {
-    for (String limit : List.of("bytesPerSecond", "messages", "periodMillis")) {
-      if (request.getValue(limit) != null) {
-        throw JsonFields.invalid("'" + limit + "' belongs to the action set");
-      }
-    }
-    Quota none = Quota.none(kind(request), JsonFields.neededText(request, "name")).check();
-    return submit(none)
-        .map(
-            done ->
-                new JsonObject()
-                    .put("kind", none.kind().word())
-                    .put("name", none.name())
-                    .put("cleared", true));
+  private static long orNone(Long limit) {
+    return limit == null ? 0 : limit;
   }
 
-  private static QuotaKind kind(JsonObject request) {
-    return QuotaKind.of(JsonFields.neededText(request, "kind"));
+  private Future<ClearedQuota> clear(ClearQuota asked) {
+    return submit(Quota.none(asked.kind(), asked.name()).check())
+        .map(done -> new ClearedQuota(asked.kind(), asked.name(), true));
   }
 
   private Future<Void> submit(Quota quota) {
     Bytes body = new Bytes();
     CommandCodec.write(body, new MetaCommand.SetQuota(quota));
     return calls.toMetaLeader(Op.SUBMIT_META, body).map(LeaderClient::reply).mapEmpty();
-  }
-
-  private static JsonObject json(Quota quota) {
-    boolean messages = quota.messages() > 0;
-    return new JsonObject()
-        .put("kind", quota.kind().word())
-        .put("name", quota.name())
-        .put("bytesPerSecond", quota.bytesPerSecond() > 0 ? quota.bytesPerSecond() : null)
-        .put("messages", messages ? quota.messages() : null)
-        .put("periodMillis", messages ? quota.periodMillis() : null);
   }
 }

@@ -7,7 +7,7 @@ import java.util.stream.Collectors;
 /**
  * What a quota limits. The order is part of the format of the meta log: add new kinds at the end.
  */
-public enum QuotaKind {
+public enum QuotaKind implements Worded {
   /** What the producer of that name appends. */
   PRODUCER,
   /** What all programs of a user append. */
@@ -20,6 +20,7 @@ public enum QuotaKind {
   GROUP_RATE;
 
   /** The kind as people write it, such as {@code group-rate}. */
+  @Override
   public String word() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');
   }

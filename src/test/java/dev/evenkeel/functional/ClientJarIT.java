@@ -22,7 +22,7 @@ import org.junit.jupiter.api.io.TempDir;
 class ClientJarIT {
   private static final Pattern OF_THE_CLIENT =
       Pattern.compile(
-          "dev/evenkeel/([A-Za-z$-]+|(client|protocol|level|dedup|bus|cluster)/.+)\\.class"
+          "dev/evenkeel/([A-Za-z$-]+|(client|api|protocol|level|dedup|bus|cluster)/.+)\\.class"
               + "|META-INF/(MANIFEST\\.MF|maven/.+)");
 
   private static final Pattern DEPENDENCY = Pattern.compile("(?s)<dependency>(.*?)</dependency>");
@@ -36,7 +36,7 @@ class ClientJarIT {
         .allMatch(name -> OF_THE_CLIENT.matcher(name).matches())
         .noneMatch(name -> name.startsWith("dev/evenkeel/bus/meters/"))
         .contains("dev/evenkeel/Evenkeel.class", "dev/evenkeel/ConsumerVerticle.class");
-    for (String each : List.of("client", "protocol", "level", "dedup", "bus", "cluster")) {
+    for (String each : List.of("client", "api", "protocol", "level", "dedup", "bus", "cluster")) {
       assertThat(names).anyMatch(name -> name.startsWith("dev/evenkeel/" + each + "/"));
     }
     assertThat(files(Jar.JAR)).containsAll(names.stream().filter(this::isClass).toList());

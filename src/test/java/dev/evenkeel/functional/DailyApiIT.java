@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.Evenkeel;
 import dev.evenkeel.PrometheusText;
 import dev.evenkeel.client.Admin;
@@ -94,12 +95,12 @@ class DailyApiIT extends OneNode {
     EvenkeelClient client = await(Evenkeel.connect(options()));
     try {
       Admin admin = client.admin();
-      Admin.Quota set = await(admin.setQuota(QuotaKind.TOPIC, "limited", 1_000_000L, null));
+      QuotaView set = await(admin.setQuota(QuotaKind.TOPIC, "limited", 1_000_000L, null));
       assertThat(set.bytesPerSecond()).isEqualTo(1_000_000);
       assertThat(set.messages()).isNull();
       await(admin.setGroupRate("limited", Rate.parse("30/m")));
-      List<Admin.Quota> all = await(admin.quotas());
-      assertThat(all).extracting(Admin.Quota::kind).contains(QuotaKind.TOPIC, QuotaKind.GROUP_RATE);
+      List<QuotaView> all = await(admin.quotas());
+      assertThat(all).extracting(QuotaView::kind).contains(QuotaKind.TOPIC, QuotaKind.GROUP_RATE);
       assertThat(all)
           .filteredOn(each -> each.kind() == QuotaKind.GROUP_RATE)
           .allMatch(each -> each.messages() == 30 && each.periodMillis() == 60_000);

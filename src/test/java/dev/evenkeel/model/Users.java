@@ -2,6 +2,7 @@ package dev.evenkeel.model;
 
 import static dev.evenkeel.model.Sequence.any;
 
+import dev.evenkeel.api.QuotaView;
 import dev.evenkeel.client.Admin;
 import dev.evenkeel.client.Admin.OffsetReset;
 import dev.evenkeel.client.Consumer;
@@ -1182,7 +1183,7 @@ final class Users {
   private List<String> deleteAll() {
     List<Admin.Group> allGroups = answers.quietly("groups", admin().groups());
     List<Admin.Topic> allTopics = answers.quietly("topics", admin().topics());
-    List<Admin.Quota> allQuotas = answers.quietly("quotas", admin().quotas());
+    List<QuotaView> allQuotas = answers.quietly("quotas", admin().quotas());
     if (allGroups == null || allTopics == null || allQuotas == null) {
       return List.of("nobody knows what");
     }
@@ -1192,7 +1193,7 @@ final class Users {
     deleteAll("topics", ownTopics, name -> admin().deleteTopic(name));
     List<String> found = new ArrayList<>(ownGroups);
     found.addAll(ownTopics);
-    for (Admin.Quota each : allQuotas) {
+    for (QuotaView each : allQuotas) {
       if (isOwn(each.name())) {
         found.add("quota " + each.name());
         answers.done("no quota " + each.name(), admin().clearQuota(each.kind(), each.name()));

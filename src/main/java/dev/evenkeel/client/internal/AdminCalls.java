@@ -1,5 +1,7 @@
 package dev.evenkeel.client.internal;
 
+import io.vertx.core.json.Json;
+import dev.evenkeel.api.Operation;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Link;
 import dev.evenkeel.client.Admin;
@@ -309,37 +311,10 @@ final class AdminCalls implements Admin {
   }
 
   @Override
-  public Future<List<Quota>> quotas() {
-    return ask(Addresses.API_QUOTAS, action("list")).map(all -> list(all, AdminCalls::quota));
-  }
-
-  @Override
-  public Future<Quota> setQuota(
-      QuotaKind kind, String name, Long bytesPerSecond, Long messages, long periodMillis) {
-    JsonObject question =
-        action("set")
-            .put("kind", kind.word())
-            .put("name", name)
-            .put("bytesPerSecond", bytesPerSecond)
-            .put("messages", messages)
-            .put("periodMillis", messages == null ? null : periodMillis);
-    return ask(Addresses.API_QUOTAS, question).map(answer -> quota(new JsonObject(answer)));
-  }
-
-  @Override
-  public Future<Void> clearQuota(QuotaKind kind, String name) {
-    return ask(Addresses.API_QUOTAS, action("clear").put("kind", kind.word()).put("name", name))
-        .mapEmpty();
-  }
-
-  private static Quota quota(JsonObject json) {
-    return new Quota(
-        QuotaKind.of(json.getString("kind")),
-        json.getString("name"),
-        json.getLong("bytesPerSecond"),
-        json.getLong("messages"),
-        json.getLong("periodMillis"),
-        json);
+  public <Q extends Record, A> Future<A> ask(Operation<Q, A> operation, Q question) {
+    return ask(operation.address(), operation.ask(question))
+        .map(Json::decodeValue)
+        .map(operation::readAnswer);
   }
 
   @Override

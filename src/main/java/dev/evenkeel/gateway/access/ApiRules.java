@@ -1,7 +1,11 @@
 package dev.evenkeel.gateway.access;
 
 import dev.evenkeel.bus.Addresses;
-import dev.evenkeel.gateway.access.Permission.Kind;
+import dev.evenkeel.api.Need;
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.Permission.Kind;
+import dev.evenkeel.api.RecordJson;
 import dev.evenkeel.protocol.RefusedException;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
@@ -31,9 +35,6 @@ public final class ApiRules {
           "clear",
           "pause",
           "resume");
-
-  /** Kinds of quotas whose names permissions can cover: those of topics and groups. */
-  private static final Set<String> NAMED_QUOTAS = Set.of("topic", "group", "group-rate");
 
   /** The fields of a question that people are shown, in this order. */
   private static final List<String> SHOWN =
@@ -69,6 +70,11 @@ public final class ApiRules {
     if (!principal.bound()) {
       return;
     }
+    Operation<?, ?> operation = operation(address, question);
+    if (operation != null) {
+      operation.needs(question).forEach(principal::require);
+      return;
+    }
     String action = action(question);
     switch (address) {
       case Addresses.API_PRODUCE -> principal.require(Kind.PRODUCE, text(question, "topic"));
@@ -76,7 +82,6 @@ public final class ApiRules {
       case Addresses.API_DELAYED -> delayed(principal, action, text(question, "topic"));
       case Addresses.API_TOPICS -> topics(principal, action, question);
       case Addresses.API_GROUPS -> groups(principal, action, question);
-      case Addresses.API_QUOTAS -> quotas(principal, action, question);
       case Addresses.API_SESSIONS -> sessions(principal, action, question);
       case Addresses.API_CLUSTER -> {
         if (!action.equals("status")) {
@@ -85,7 +90,12 @@ public final class ApiRules {
           throw principal.denied("view:NAME, whatever the name");
         }
       }
-      default -> throw principal.denied("that no user can have");
+      default -> {
+        principal.require(Kind.ADMIN, NO_NAME);
+        if (Operations.all().stream().noneMatch(each -> each.address().equals(address))) {
+          throw principal.denied("that no user can have");
+        }
+      }
     }
   }
 
@@ -131,23 +141,6 @@ public final class ApiRules {
     }
   }
 
-  private static void quotas(Principal principal, String action, JsonObject question) {
-    // The answer to a list holds only what it may see.
-    if (!action.equals("list")) {
-      boolean named = NAMED_QUOTAS.contains(text(question, "kind"));
-      principal.require(Kind.ADMIN, named ? text(question, "name") : NO_NAME);
-    }
-  }
-
-  private static boolean seesQuota(Principal principal, JsonObject quota) {
-    String name = quota.getString("name");
-    return switch (quota.getString("kind")) {
-      case "topic" -> principal.seesTopic(name);
-      case "group", "group-rate" -> principal.seesGroup(name);
-      default -> false;
-    };
-  }
-
   private static void sessions(Principal principal, String action, JsonObject question) {
     principal.require(Kind.GROUP, text(question, "group"));
     if (action.equals("open") && question.getValue("topics") instanceof JsonArray topics) {
@@ -175,20 +168,29 @@ public final class ApiRules {
     }
     String action = action(question);
     if (answer instanceof JsonArray list) {
+      Operation<?, ?> operation = operation(address, question);
+      if (operation != null) {
+        return only(list, each -> sees(principal, operation.needToSee(each)));
+      }
       if (address.equals(Addresses.API_TOPICS) && action.equals("list")) {
         return only(list, each -> principal.seesTopic(each.getString("name")));
       }
       if (address.equals(Addresses.API_GROUPS) && action.equals("list")) {
         return only(list, each -> principal.seesGroup(name(each)));
       }
-      if (address.equals(Addresses.API_QUOTAS)) {
-        return only(list, each -> seesQuota(principal, each));
-      }
       if (address.equals(Addresses.API_GROUPS) && action.equals("rebalances")) {
         return only(list, each -> principal.seesGroup(each.getString("group")));
       }
     }
     return answer;
+  }
+
+  private static boolean sees(Principal principal, Need need) {
+    return need == null || principal.has(need);
+  }
+
+  private static Operation<?, ?> operation(String address, JsonObject question) {
+    return Operations.find(address, question.getValue(Operation.ACTION));
   }
 
   private static String name(JsonObject group) {
@@ -202,6 +204,10 @@ public final class ApiRules {
 
   /** Whether a question changes something beside messages, and for whom: an administrative act. */
   public static boolean changes(String address, JsonObject question) {
+    Operation<?, ?> operation = operation(address, question);
+    if (operation != null) {
+      return operation.changes(question);
+    }
     return !address.equals(Addresses.API_PRODUCE)
         && CHANGES.contains(action(question))
         && !Boolean.TRUE.equals(question.getValue("dryRun"));
@@ -211,7 +217,13 @@ public final class ApiRules {
   public static String words(String address, JsonObject question) {
     String what = address.substring(address.lastIndexOf('.') + 1);
     StringBuilder words = new StringBuilder(what);
-    for (String key : SHOWN) {
+    Operation<?, ?> operation = operation(address, question);
+    List<String> shown = SHOWN;
+    if (operation != null) {
+      words.append(" ").append(operation.action());
+      shown = RecordJson.of(operation.questionType()).fields();
+    }
+    for (String key : shown) {
       Object value = question.getValue(key);
       if (value != null) {
         words.append(key.equals("action") ? " " : " " + key + "=");

@@ -1,6 +1,8 @@
 package dev.evenkeel.gateway.access;
 
-import dev.evenkeel.gateway.access.Permission.Kind;
+import dev.evenkeel.api.Need;
+import dev.evenkeel.api.Permission;
+import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.List;
@@ -73,6 +75,26 @@ public record Principal(String name, List<Permission> may) {
       }
     }
     return false;
+  }
+
+  /** Whether it has what something needs. */
+  public boolean has(Need need) {
+    return !bound()
+        || may.stream()
+            .anyMatch(
+                each ->
+                    need.kinds().contains(each.kind())
+                        && (need.name() == null || each.covers(need.name())));
+  }
+
+  /**
+   * @throws RefusedException FORBIDDEN, naming the permission that is missing
+   */
+  public void require(Need need) {
+    if (!has(need)) {
+      String name = need.name() == null ? "NAME, whatever the name" : need.name();
+      throw denied(need.kinds().get(0).word() + ":" + name);
+    }
   }
 
   /**

@@ -10,7 +10,7 @@ import dev.evenkeel.bus.Op;
 import dev.evenkeel.bus.ViewSince;
 import dev.evenkeel.bus.level.Report;
 import dev.evenkeel.bus.rate.ReserveRequest;
-import dev.evenkeel.gateway.access.Permission.Kind;
+import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.protocol.DataCommand;
 import dev.evenkeel.protocol.MetaCommand;
 import dev.evenkeel.protocol.Quota;

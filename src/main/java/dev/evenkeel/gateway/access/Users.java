@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.access;
 
+import dev.evenkeel.api.Permission;
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
 import dev.evenkeel.protocol.Refusal;

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.api.HttpStatus;
 import dev.evenkeel.bus.UnexpectedErrors;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
@@ -54,7 +55,7 @@ final class ApiFailure extends RuntimeException {
       return known;
     }
     if (failure instanceof RefusedException refused) {
-      return new ApiFailure(status(refused.refusal()), refused.refusal().name(), refused.words());
+      return new ApiFailure(HttpStatus.of(refused.refusal()), refused.refusal().name(), refused.words());
     }
     if (!(failure instanceof ReplyException reply)) {
       return new ApiFailure(500, UnexpectedErrors.report(failure));
@@ -76,33 +77,7 @@ final class ApiFailure extends RuntimeException {
     RefusedException refused = RefusedException.parse(reply.getMessage());
     return refused == null
         ? new ApiFailure(500, UnexpectedErrors.report(reply))
-        : new ApiFailure(status(refused.refusal()), refused.refusal().name(), refused.words());
-  }
-
-  static int status(Refusal refusal) {
-    return switch (refusal) {
-      case INVALID, WRONG_VERSION, OFFSET_OUT_OF_RANGE -> 400;
-      case UNAUTHENTICATED -> 401;
-      case FORBIDDEN -> 403;
-      case UNKNOWN_TOPIC, UNKNOWN_SHARD, UNKNOWN_GROUP, UNKNOWN_SESSION, UNKNOWN_MESSAGE -> 404;
-      case TOPIC_EXISTS,
-          FENCED,
-          PRODUCER_FENCED,
-          UNKNOWN_PRODUCER,
-          MEMBER_REPLACED,
-          GROUP_MISMATCH,
-          GROUP_ACTIVE,
-          SEALED ->
-          409;
-      case TOO_LARGE -> 413;
-      // Data from HTTP cannot be corrupt, so this is data on the disk.
-      case CORRUPT, INTERNAL -> 500;
-      case OVERLOADED -> 429;
-      // The produce API answers with the position and the missing nodes instead; this is for other
-      // requests.
-      case REPLICAS_MISSING -> 504;
-      case NOT_LEADER, INDETERMINATE, DISK_FULL, SEQUENCE_GAP, UNAVAILABLE -> 503;
-    };
+        : new ApiFailure(HttpStatus.of(refused.refusal()), refused.refusal().name(), refused.words());
   }
 
   /** The error word for an HTTP status without a refusal. */

@@ -1,5 +1,14 @@
 package dev.evenkeel.gateway.http;
 
+import java.util.Map;
+import java.util.List;
+import java.util.ArrayList;
+import io.vertx.ext.web.Route;
+import io.vertx.core.http.HttpMethod;
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.api.RecordJson;
+import dev.evenkeel.api.Operations;
+import dev.evenkeel.api.Operation;
 import static dev.evenkeel.gateway.http.Requests.flag;
 import static dev.evenkeel.gateway.http.Requests.number;
 import static dev.evenkeel.gateway.http.Requests.text;
@@ -111,10 +120,7 @@ final class JsonRoutes {
     router.post(session + "/extend").handler(withoutBody(sessions, "extend"));
     router.delete(session).handler(this::closeSession);
 
-    String quotas = Addresses.API_QUOTAS;
-    router.get("/api/quotas").handler(withoutBody(quotas, "list"));
-    router.put("/api/quotas/:kind/:name").handler(settings).handler(withBody(quotas, "set", 200));
-    router.delete("/api/quotas/:kind/:name").handler(withoutBody(quotas, "clear"));
+    Operations.all().forEach(operation -> mount(router, operation));
 
     String cluster = Addresses.API_CLUSTER;
     String replace = "/api/cluster/nodes/:node/replace";
@@ -125,6 +131,40 @@ final class JsonRoutes {
     for (String action : new String[] {"admit", "drain", "undrain", "remove"}) {
       router.post("/api/cluster/nodes/:node/" + action).handler(withoutBody(cluster, action));
     }
+  }
+
+  private void mount(Router router, Operation<?, ?> operation) {
+    String path = operation.path().replaceAll("\\{(\\w+)}", ":$1");
+    Route route = router.route(HttpMethod.valueOf(operation.method().name()), path);
+    if (operation.method().hasBody()) {
+      route.handler(bodies.upTo(SETTINGS_BYTES_MAX));
+    }
+    route.handler(context -> pass(context, operation));
+  }
+
+  private void pass(RoutingContext context, Operation<?, ?> operation) {
+    RecordJson<?> form = RecordJson.of(operation.questionType());
+    JsonObject question;
+    boolean lacksBody = !operation.isBodyNeeded() && Requests.body(context).length() == 0;
+    if (operation.method().hasBody() && !lacksBody) {
+      Requests.readQuery(context, new JsonObject());
+      question = Requests.question(context, operation.action());
+    } else {
+      question = new JsonObject().put(Operation.ACTION, operation.action());
+      List<String> known = new ArrayList<>();
+      if (!operation.method().hasBody()) {
+        known.addAll(form.fields());
+        known.removeAll(context.pathParams().keySet());
+      }
+      Nearest.requireKnown("query parameter", context.queryParams().names(), known);
+      for (Map.Entry<String, String> each : context.queryParams()) {
+        question.put(
+            each.getKey(), form.ofText("query parameter", each.getKey(), each.getValue()));
+      }
+    }
+    context.pathParams().keySet().forEach(each -> Requests.ofPath(context, question, each, each));
+    api.answer(
+        context, operation.status(), api.ask(context, operation.address(), question));
   }
 
   /** Handles a request without a body. */

@@ -1,5 +1,6 @@
 package dev.evenkeel.gateway.http;
 
+import dev.evenkeel.api.HttpStatus;
 import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.Future;
@@ -151,7 +152,7 @@ final class ProduceRoute {
     if (failure == null) {
       return new IdempotentAnswers.Answer(status(results, sentOnly), results, true);
     }
-    int status = ApiFailure.status(Refusal.valueOf(failure.getString("error")));
+    int status = HttpStatus.of(Refusal.valueOf(failure.getString("error")));
     String message = "message " + index + ": " + failure.getString("message");
     return new IdempotentAnswers.Answer(
         status,

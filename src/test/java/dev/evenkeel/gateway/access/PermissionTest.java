@@ -3,7 +3,8 @@ package dev.evenkeel.gateway.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.evenkeel.gateway.access.Permission.Kind;
+import dev.evenkeel.api.Permission;
+import dev.evenkeel.api.Permission.Kind;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;
 import java.util.List;

@@ -3,6 +3,7 @@ package dev.evenkeel.gateway.access;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.evenkeel.api.Permission;
 import dev.evenkeel.gateway.access.Users.User;
 import dev.evenkeel.protocol.Refusal;
 import dev.evenkeel.protocol.RefusedException;

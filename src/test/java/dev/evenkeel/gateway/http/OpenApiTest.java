@@ -4,7 +4,8 @@ import static dev.evenkeel.Futures.await;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.DynamicTest.dynamicTest;
 
-import dev.evenkeel.gateway.access.Permission;
+import dev.evenkeel.api.HttpStatus;
+import dev.evenkeel.api.Permission;
 import dev.evenkeel.gateway.access.Token;
 import dev.evenkeel.gateway.access.Users;
 import dev.evenkeel.protocol.Refusal;
@@ -195,7 +196,7 @@ class OpenApiTest {
             .getJsonArray("x-extensible-enum");
     for (Refusal refusal : Refusal.values()) {
       assertThat(words).contains(refusal.name());
-      assertThat(errorsOf(ApiFailure.status(refusal))).contains(refusal.name());
+      assertThat(errorsOf(HttpStatus.of(refusal))).contains(refusal.name());
     }
   }
 

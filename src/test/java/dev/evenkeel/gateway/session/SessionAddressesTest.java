@@ -8,7 +8,7 @@ import dev.evenkeel.bus.Addresses;
 import dev.evenkeel.bus.Frames;
 import dev.evenkeel.bus.KnownIds;
 import dev.evenkeel.bus.Op;
-import dev.evenkeel.gateway.access.Permission;
+import dev.evenkeel.api.Permission;
 import dev.evenkeel.gateway.access.Principal;
 import dev.evenkeel.gateway.access.SessionRules;
 import dev.evenkeel.gateway.session.SessionAddresses.Answerer;

@@ -1,4 +1,4 @@
-package dev.evenkeel.gateway.access;
+package dev.evenkeel.api;
 
 import dev.evenkeel.protocol.Names;
 import dev.evenkeel.protocol.Nearest;
@@ -33,7 +33,7 @@ public record Permission(Kind kind, String pattern) {
 
     private static final List<String> WORDS = Stream.of(values()).map(Kind::word).toList();
 
-    String word() {
+    public String word() {
       return name().toLowerCase(Locale.ROOT);
     }
   }
@@ -65,7 +65,7 @@ public record Permission(Kind kind, String pattern) {
     return new Permission(Kind.valueOf(word.toUpperCase(Locale.ROOT)), pattern);
   }
 
-  boolean covers(String name) {
+  public boolean covers(String name) {
     return pattern.endsWith(ANY)
         ? name.regionMatches(0, pattern, 0, pattern.length() - ANY.length())
         : name.equals(pattern);

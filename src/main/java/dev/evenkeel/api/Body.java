@@ -1,0 +1,13 @@
+package dev.evenkeel.api;
+
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+
+/** The name in the OpenAPI document of what a question has in the body of a request. */
+@Retention(RetentionPolicy.RUNTIME)
+@Target(ElementType.TYPE)
+public @interface Body {
+  String value();
+}

@@ -1,0 +1,211 @@
+package dev.evenkeel.api;
+
+import dev.evenkeel.protocol.Worded;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.lang.reflect.ParameterizedType;
+import java.lang.reflect.RecordComponent;
+import java.lang.reflect.Type;
+import java.time.DateTimeException;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+import java.util.function.LongFunction;
+import java.util.stream.Stream;
+
+/**
+ * How values of a Java type are written as JSON, and read from it.
+ *
+ * @param right what the JSON must be, for people, such as {@code a string}
+ * @param absent what stands for a field that says nothing: null, false, 0 or empty
+ * @param write gives the JSON of a value that is not null
+ */
+record JsonType(String right, Object absent, Function<Object, Object> write, Reader reader) {
+  /** Reads JSON that is not null. */
+  private interface Reader {
+    /**
+     * @param strict whether a record refuses fields that it does not have
+     * @return null: the JSON is not what it must be
+     */
+    Object read(Object json, boolean strict);
+  }
+
+  private static final Map<Class<?>, JsonType> SIMPLE =
+      Map.of(
+          String.class, plain(String.class, "a string"),
+          boolean.class, plain(Boolean.class, "true or false").unless(false),
+          Boolean.class, plain(Boolean.class, "true or false"),
+          Double.class, simple("a number", json -> json instanceof Number n ? n.doubleValue() : null),
+          Instant.class, simple("a time such as 2026-01-31T12:00:00Z", JsonType::instant),
+          JsonObject.class, plain(JsonObject.class, "an object"),
+          JsonArray.class, plain(JsonArray.class, "an array"),
+          Object.class, plain(Object.class, "a value"));
+
+  /** The type of a component; null: its form is to be declared. */
+  static JsonType of(RecordComponent component) {
+    Bounds bounds = component.getAnnotation(Bounds.class);
+    return of(
+        component.getGenericType(),
+        bounds == null ? Long.MIN_VALUE : bounds.min(),
+        bounds == null ? Long.MAX_VALUE : bounds.max());
+  }
+
+  private static JsonType of(Type type, long min, long max) {
+    if (type instanceof ParameterizedType generic) {
+      Type[] of = generic.getActualTypeArguments();
+      JsonType item = of(of[of.length - 1], min, max);
+      return item == null || of.length == 2 && of[0] != String.class
+          ? null
+          : of.length == 1 ? list(item) : map(item);
+    }
+    Class<?> plain = (Class<?>) type;
+    if (plain == int.class || plain == Integer.class) {
+      JsonType whole =
+          whole(Math.max(min, Integer.MIN_VALUE), Math.min(max, Integer.MAX_VALUE), n -> (int) n);
+      return plain.isPrimitive() ? whole.unless(0) : whole;
+    }
+    if (plain == long.class || plain == Long.class) {
+      JsonType whole = whole(min, max, n -> n);
+      return plain.isPrimitive() ? whole.unless(0L) : whole;
+    }
+    if (plain.isEnum()) {
+      return words(plain.getEnumConstants());
+    }
+    if (plain.isRecord()) {
+      return record(RecordJson.of(plain.asSubclass(Record.class)));
+    }
+    return SIMPLE.get(plain);
+  }
+
+  private JsonType unless(Object value) {
+    return new JsonType(right, value, write, reader);
+  }
+
+  private static JsonType simple(String right, Function<Object, Object> read) {
+    return new JsonType(right, null, Function.identity(), (json, strict) -> read.apply(json));
+  }
+
+  private static JsonType plain(Class<?> type, String right) {
+    return simple(right, json -> type.isInstance(json) ? json : null);
+  }
+
+  private static Object instant(Object json) {
+    try {
+      return json instanceof String text ? Instant.parse(text) : null;
+    } catch (DateTimeException e) {
+      return null;
+    }
+  }
+
+  private static JsonType whole(long min, long max, LongFunction<Object> of) {
+    String right =
+        min <= Integer.MIN_VALUE && max >= Integer.MAX_VALUE
+            ? "a whole number"
+            : "a whole number from " + min + " to " + max;
+    return simple(
+        right,
+        json -> {
+          boolean whole = json instanceof Integer || json instanceof Long;
+          long value = whole ? ((Number) json).longValue() : 0;
+          return whole && value >= min && value <= max ? of.apply(value) : null;
+        });
+  }
+
+  private static JsonType words(Object[] constants) {
+    Map<String, Object> words = new LinkedHashMap<>();
+    for (Object each : constants) {
+      words.put(word(each), each);
+    }
+    return new JsonType(
+        "one of " + String.join(", ", words.keySet()),
+        null,
+        JsonType::word,
+        (json, strict) -> words.get(json));
+  }
+
+  private static String word(Object constant) {
+    return constant instanceof Worded worded ? worded.word() : ((Enum<?>) constant).name();
+  }
+
+  private static JsonType record(RecordJson<?> form) {
+    return new JsonType(
+        "an object",
+        null,
+        form::writeAny,
+        (json, strict) ->
+            !(json instanceof JsonObject object)
+                ? null
+                : strict ? form.readStrictly(object) : form.read(object));
+  }
+
+  private static JsonType list(JsonType of) {
+    return new JsonType(
+        "an array, and each item of it " + of.right,
+        List.of(),
+        value -> {
+          JsonArray array = new JsonArray();
+          ((List<?>) value).forEach(item -> array.add(of.write.apply(item)));
+          return array;
+        },
+        (json, strict) -> {
+          if (!(json instanceof JsonArray array)) {
+            return null;
+          }
+          List<Object> items = new ArrayList<>();
+          // (Its iterator makes JsonObject of maps.)
+          for (Object item : array) {
+            items.add(item == null ? null : of.reader.read(item, strict));
+          }
+          return items.contains(null) ? null : Collections.unmodifiableList(items);
+        });
+  }
+
+  private static JsonType map(JsonType of) {
+    return new JsonType(
+        "an object, and each value in it " + of.right,
+        Map.of(),
+        value -> {
+          JsonObject object = new JsonObject();
+          ((Map<?, ?>) value).forEach((key, each) -> object.put((String) key, of.write.apply(each)));
+          return object;
+        },
+        (json, strict) -> {
+          if (!(json instanceof JsonObject object)) {
+            return null;
+          }
+          Map<String, Object> values = new LinkedHashMap<>();
+          for (Map.Entry<String, Object> each : object) {
+            Object value = each.getValue();
+            values.put(each.getKey(), value == null ? null : of.reader.read(value, strict));
+          }
+          return values.containsValue(null) ? null : Collections.unmodifiableMap(values);
+        });
+  }
+
+  /** Reads JSON that is not null; null: it is not what it must be. */
+  Object read(Object json, boolean strict) {
+    return reader.read(json, strict);
+  }
+
+  /** Reads a text, such as that of a query parameter; null: it is not what it must be. */
+  Object ofText(String text) {
+    return Stream.<Object>of(text, number(text), text.equals("true"))
+        .filter(json -> json != null && String.valueOf(json).equals(text))
+        .map(json -> read(json, true))
+        .filter(value -> value != null)
+        .findFirst()
+        .orElse(null);
+  }
+
+  private static Object number(String text) {
+    try {
+      return Long.valueOf(text);
+    } catch (NumberFormatException e) {
+      return null;
+    }
+  }
+}

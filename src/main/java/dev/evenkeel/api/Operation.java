@@ -1,0 +1,296 @@
+package dev.evenkeel.api;
+
+import dev.evenkeel.protocol.Refusal;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * One operation of the API: everything that is known of it beside its implementation.
+ *
+ * <p>The name of the question's record is the name of the operation, and its doc comment the
+ * description. Over the event bus, a question is sent to {@link #address} with the {@link #action}
+ * as a field beside those of the record. Over HTTP, fields come from the path, and else from the
+ * query if the method has no body.
+ *
+ * @param <Q> the question
+ * @param <A> the answer: a record, or a list of records
+ */
+public final class Operation<Q extends Record, A> {
+  /** A method of HTTP. */
+  public enum Method {
+    GET,
+    POST,
+    PUT,
+    PATCH,
+    DELETE;
+
+    /** Whether a request has a body. */
+    public boolean hasBody() {
+      return this != GET && this != DELETE;
+    }
+  }
+
+  /** The field of a question over the event bus that says which operation it is of. */
+  public static final String ACTION = "action";
+
+  private final String address;
+  private final String action;
+  private final RecordJson<Q> question;
+  private final Class<Q> questionType;
+  private final Class<? extends Record> answerType;
+  private final boolean listed;
+
+  private Method method;
+  private String path;
+  private int status = 200;
+  private boolean changes;
+  private boolean bodyNeeded = true;
+  private String tag;
+  private final List<String> needed = new ArrayList<>();
+  private final List<Refusal> refusals = new ArrayList<>();
+  private final List<Function<JsonObject, Need>> needs = new ArrayList<>();
+  private Function<JsonObject, Need> shows;
+  private Q questionExample;
+  private A answerExample;
+
+  private Operation(
+      String address,
+      String action,
+      Class<Q> questionType,
+      Class<? extends Record> answerType,
+      boolean listed) {
+    this.address = address;
+    this.action = action;
+    this.question = RecordJson.of(questionType);
+    this.questionType = questionType;
+    this.answerType = answerType;
+    this.listed = listed;
+    tag = address.substring(address.lastIndexOf('.') + 1);
+  }
+
+  static <Q extends Record, A extends Record> Operation<Q, A> of(
+      String address, String action, Class<Q> question, Class<A> answer) {
+    return new Operation<>(address, action, question, answer, false);
+  }
+
+  /** An operation that answers with a list. */
+  static <Q extends Record, A extends Record> Operation<Q, List<A>> listOf(
+      String address, String action, Class<Q> question, Class<A> item) {
+    return new Operation<>(address, action, question, item, true);
+  }
+
+  // ---- A row
+
+  Operation<Q, A> get(String at) {
+    return at(Method.GET, at);
+  }
+
+  Operation<Q, A> put(String at) {
+    return at(Method.PUT, at);
+  }
+
+  Operation<Q, A> delete(String at) {
+    return at(Method.DELETE, at);
+  }
+
+  Operation<Q, A> post(String at) {
+    return at(Method.POST, at);
+  }
+
+  /** How HTTP asks it: parameters of the path are in braces. */
+  private Operation<Q, A> at(Method by, String at) {
+    method = by;
+    path = at;
+    return this;
+  }
+
+  /** Whoever asks needs one of these permissions for the name in a field of the question. */
+  Operation<Q, A> needs(String field, Permission.Kind... kinds) {
+    String name = field.toUpperCase(Locale.ROOT);
+    String words =
+        Stream.of(kinds).map(each -> each.word() + ":" + name).collect(Collectors.joining(" or "));
+    return needs(words, asked -> Need.of(text(asked, field), kinds));
+  }
+
+  /**
+   * Whoever asks needs this, too.
+   *
+   * @param words the same for people
+   */
+  Operation<Q, A> needs(String words, Function<JsonObject, Need> need) {
+    needs.add(need);
+    needed.add(words);
+    return this;
+  }
+
+  /** Everybody may ask, and sees of the list those items for which they have this. */
+  Operation<Q, A> shows(Function<JsonObject, Need> need) {
+    shows = need;
+    return this;
+  }
+
+  /** It changes something beside messages: it is written into the audit log. */
+  Operation<Q, A> changes() {
+    changes = true;
+    return this;
+  }
+
+  /** A request need not have a body: the question is whole without it. */
+  Operation<Q, A> mayLackBody() {
+    bodyNeeded = false;
+    return this;
+  }
+
+  /** The heading under which it is described, if not that of its address. */
+  Operation<Q, A> under(String heading) {
+    tag = heading;
+    return this;
+  }
+
+  /** Refusals for which callers are to be prepared, beside those of any operation. */
+  Operation<Q, A> refuses(Refusal... why) {
+    refusals.addAll(List.of(why));
+    return this;
+  }
+
+  /** An example of a question and of its answer. */
+  Operation<Q, A> example(Q asked, A answered) {
+    questionExample = asked;
+    answerExample = answered;
+    return this;
+  }
+
+  // ---- What is known of it
+
+  /** Where it is asked over the event bus. */
+  public String address() {
+    return address;
+  }
+
+  /** The {@link #ACTION} of questions. */
+  public String action() {
+    return action;
+  }
+
+  public Class<Q> questionType() {
+    return questionType;
+  }
+
+  /** The answer, or each item of it. */
+  public Class<? extends Record> answerType() {
+    return answerType;
+  }
+
+  /** Whether the answer is a list. */
+  public boolean isListed() {
+    return listed;
+  }
+
+  /** Null: it cannot be asked over HTTP. */
+  public Method method() {
+    return method;
+  }
+
+  public String path() {
+    return path;
+  }
+
+  /** The status of HTTP if it is done. */
+  public int status() {
+    return status;
+  }
+
+  /** What whoever asks needs. */
+  public List<Need> needs(JsonObject asked) {
+    return needs.stream().map(each -> each.apply(asked)).toList();
+  }
+
+  /** What whoever asks needs, for people; null: nothing. */
+  public String needed() {
+    return needed.isEmpty() ? null : String.join(" and ", needed);
+  }
+
+  /** The heading under which it is described. */
+  public String tag() {
+    return tag;
+  }
+
+  /** Whether a request without a body makes no sense. */
+  public boolean isBodyNeeded() {
+    return bodyNeeded;
+  }
+
+  /** Refusals for which callers are to be prepared, beside those of any operation. */
+  public List<Refusal> refusals() {
+    return List.copyOf(refusals);
+  }
+
+  /** What one needs to see an item of the answer; null: whoever asked may see it. */
+  public Need needToSee(JsonObject item) {
+    return shows == null ? null : shows.apply(item);
+  }
+
+  /** Whether the question changes something beside messages. */
+  public boolean changes(JsonObject asked) {
+    return changes && !Boolean.TRUE.equals(asked.getValue("dryRun"));
+  }
+
+  public Q questionExample() {
+    return questionExample;
+  }
+
+  public A answerExample() {
+    return answerExample;
+  }
+
+  /** Reads what an untrusted program asks. */
+  public Q question(JsonObject json) {
+    return question.readStrictly(json, ACTION);
+  }
+
+  /** The question as it is sent over the event bus. */
+  public JsonObject ask(Q asked) {
+    return question.write(asked).put(ACTION, action);
+  }
+
+  /** Writes an answer as a JSON object, or as a JSON array of them. */
+  public Object writeAnswer(A answer) {
+    if (!listed) {
+      return RecordJson.of(answerType).writeAny(answer);
+    }
+    JsonArray array = new JsonArray();
+    ((List<?>) answer).forEach(each -> array.add(RecordJson.of(answerType).writeAny(each)));
+    return array;
+  }
+
+  /** Reads an answer. */
+  @SuppressWarnings("unchecked")
+  public A readAnswer(Object json) {
+    RecordJson<? extends Record> form = RecordJson.of(answerType);
+    if (!listed) {
+      return (A) form.read((JsonObject) json);
+    }
+    List<Object> answers = new ArrayList<>();
+    for (Object each : (JsonArray) json) {
+      answers.add(form.read((JsonObject) each));
+    }
+    return (A) List.copyOf(answers);
+  }
+
+  /** A field of a question that may be anything, as text. */
+  static String text(JsonObject asked, String field) {
+    return asked.getValue(field) instanceof String text ? text : Need.NO_NAME;
+  }
+
+  /** As people write it, such as {@code quotas set}. */
+  @Override
+  public String toString() {
+    return address.substring(address.lastIndexOf('.') + 1) + " " + action;
+  }
+}

@@ -1,0 +1,310 @@
+package dev.evenkeel.api;
+
+import dev.evenkeel.protocol.Nearest;
+import dev.evenkeel.protocol.Refusal;
+import dev.evenkeel.protocol.RefusedException;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.lang.reflect.Constructor;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.RecordComponent;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Writes a public record as a JSON object, and reads it back. Each component is a field with its
+ * name; its Java type and its annotations say the form: {@link Bounds}, {@link Default}, {@link
+ * LeftOut}, {@link Inline} and {@link Nullable}. The methods declare other forms.
+ *
+ * <p>Reading ignores fields that the record does not have, so that later versions may add some. It
+ * throws a {@link RefusedException} INVALID for a field that is missing, or of the wrong type.
+ */
+public final class RecordJson<T extends Record> {
+  /** Most characters of a wrong value that a message shows. */
+  private static final int SHOWN_MAX = 60;
+
+  private static final Map<Class<?>, RecordJson<?>> OF = new ConcurrentHashMap<>();
+
+  private record Form(
+      BiConsumer<JsonObject, Object> write, BiFunction<JsonObject, Boolean, Object> read) {}
+
+  private final Constructor<T> constructor;
+  private final Map<String, RecordComponent> components = new LinkedHashMap<>();
+  private final Map<String, Form> forms = new LinkedHashMap<>();
+  private final List<String> fields = new ArrayList<>();
+  private final Map<String, JsonType> types = new LinkedHashMap<>();
+
+  public RecordJson(Class<T> type) {
+    for (RecordComponent each : type.getRecordComponents()) {
+      components.put(each.getName(), each);
+      forms.put(each.getName(), form(each));
+    }
+    try {
+      constructor =
+          type.getDeclaredConstructor(
+              Stream.of(type.getRecordComponents())
+                  .map(RecordComponent::getType)
+                  .toArray(Class<?>[]::new));
+    } catch (NoSuchMethodException e) {
+      throw new IllegalArgumentException(e);
+    }
+  }
+
+  /** The form of a record that has no other than its components declare. */
+  @SuppressWarnings("unchecked")
+  public static <T extends Record> RecordJson<T> of(Class<T> type) {
+    // (Not computeIfAbsent: a record may have others as components.)
+    RecordJson<?> known = OF.get(type);
+    if (known == null) {
+      known = new RecordJson<>(type);
+      OF.put(type, known);
+    }
+    return (RecordJson<T>) known;
+  }
+
+  private Form form(RecordComponent component) {
+    if (component.isAnnotationPresent(Inline.class)) {
+      RecordJson<?> inner = of(component.getType().asSubclass(Record.class));
+      fields.addAll(inner.fields);
+      types.putAll(inner.types);
+      return new Form(inner::writeTo, (json, strict) -> inner.read(json));
+    }
+    String name = component.getName();
+    fields.add(name);
+    JsonType type = JsonType.of(component);
+    if (type == null) {
+      // Its form is to be declared.
+      return null;
+    }
+    types.put(name, type);
+    boolean leftOut = component.isAnnotationPresent(LeftOut.class);
+    Object absent = absent(component, type);
+    boolean needed = absent == null && !mayBeNull(component);
+    boolean always = needed && component.getType().isPrimitive();
+    return new Form(
+        (json, value) -> {
+          if (!leftOut || value != null && !value.equals(type.absent())) {
+            json.put(name, value == null ? null : type.write().apply(value));
+          }
+        },
+        (json, strict) -> {
+          Object value = json.getValue(name);
+          if (value == null) {
+            if (always || needed && strict) {
+              throw missing(name, type);
+            }
+            return absent;
+          }
+          Object read = type.read(value, strict);
+          if (read == null) {
+            throw wrong("field", name, value, type);
+          }
+          return read;
+        });
+  }
+
+  /** Whether there is nothing wrong with a null in the component. */
+  static boolean mayBeNull(RecordComponent component) {
+    return component.getAnnotatedType().isAnnotationPresent(Nullable.class);
+  }
+
+  /** What the component is if its field is missing; null: nothing, or it may not be missing. */
+  private static Object absent(RecordComponent component, JsonType type) {
+    Default given = component.getAnnotation(Default.class);
+    if (given != null) {
+      return Objects.requireNonNull(type.ofText(given.value()), component::toString);
+    }
+    boolean says = component.isAnnotationPresent(LeftOut.class) || component.getType() == boolean.class;
+    return says && !mayBeNull(component) ? type.absent() : null;
+  }
+
+  private static RefusedException missing(String field, JsonType type) {
+    boolean whole = type.right().startsWith("a whole number from");
+    return Refusal.INVALID.error(
+        "the field '%s' is missing%s", field, whole ? ": it must be " + type.right() : "");
+  }
+
+  private static RefusedException wrong(String what, String field, Object value, JsonType type) {
+    String shown = value instanceof String ? "'" + value + "'" : String.valueOf(value);
+    return Refusal.INVALID.error(
+        "the %s '%s' is %s: it must be %s",
+        what,
+        field,
+        shown.length() > SHOWN_MAX ? shown.substring(0, SHOWN_MAX) + "…" : shown,
+        type.right());
+  }
+
+  /** Declares how the component is written and read. */
+  @SuppressWarnings("unchecked")
+  public <V> RecordJson<T> form(
+      String name, BiConsumer<JsonObject, V> write, Function<JsonObject, V> read) {
+    if (!components.containsKey(name)) {
+      throw new IllegalArgumentException("no component " + name);
+    }
+    forms.put(
+        name,
+        new Form(
+            (json, value) -> write.accept(json, (V) value), (json, strict) -> read.apply(json)));
+    return this;
+  }
+
+  /** The component is an object; if it is null, the field is left out. */
+  public <V> RecordJson<T> object(
+      String name, Function<V, JsonObject> write, Function<JsonObject, V> read) {
+    return this.<V>form(
+            name,
+            (json, value) -> json.put(name, write.apply(value)),
+            json -> read.apply(json.getJsonObject(name)))
+        .unless(name, null);
+  }
+
+  /**
+   * The component is an array.
+   *
+   * @param max how many items are read; it ignores the others
+   * @param read reads the item at an index
+   */
+  public <V> RecordJson<T> list(
+      String name, int max, Function<V, Object> write, BiFunction<JsonArray, Integer, V> read) {
+    return this.<List<V>>form(
+        name,
+        (json, items) -> {
+          JsonArray array = new JsonArray();
+          items.forEach(item -> array.add(write.apply(item)));
+          json.put(name, array);
+        },
+        json -> {
+          JsonArray array = json.getJsonArray(name);
+          List<V> items = new ArrayList<>();
+          for (int i = 0; i < Math.min(array.size(), max); i++) {
+            items.add(read.apply(array, i));
+          }
+          return Collections.unmodifiableList(items);
+        });
+  }
+
+  /**
+   * The field may be missing, as former builds do not send it. Then the component has this value.
+   */
+  public RecordJson<T> former(String name, Object value) {
+    Form form = forms.get(name);
+    forms.put(
+        name,
+        new Form(
+            form.write,
+            (json, strict) ->
+                json.getValue(name) == null ? value : form.read.apply(json, strict)));
+    return this;
+  }
+
+  /** The field is left out if the component has this value. */
+  public RecordJson<T> unless(String name, Object usual) {
+    Form form = former(name, usual).forms.get(name);
+    forms.put(
+        name,
+        new Form(
+            (json, value) -> {
+              if (!Objects.equals(value, usual)) {
+                form.write.accept(json, value);
+              }
+            },
+            form.read));
+    return this;
+  }
+
+  public JsonObject write(T record) {
+    return writeAny(record);
+  }
+
+  JsonObject writeAny(Object record) {
+    JsonObject json = new JsonObject();
+    writeTo(json, record);
+    return json;
+  }
+
+  public void writeTo(JsonObject json, Object record) {
+    forms.forEach((name, form) -> form.write.accept(json, value(record, name)));
+  }
+
+  public T read(JsonObject json) {
+    return read(json, false);
+  }
+
+  /**
+   * Reads what an untrusted program has sent. Refuses fields that the record does not have, with
+   * the name that may have been meant, and needs all that may not be null.
+   *
+   * @param others fields that are not of the record
+   * @throws RefusedException INVALID
+   */
+  public T readStrictly(JsonObject json, String... others) {
+    List<String> known = Stream.concat(Stream.of(others), fields.stream()).toList();
+    Nearest.requireKnown("field", json.fieldNames(), known);
+    return read(json, true);
+  }
+
+  private T read(JsonObject json, boolean strict) {
+    return make(forms.values().stream().map(form -> form.read.apply(json, strict)).toArray());
+  }
+
+  /** Reads the object at an index of an array. */
+  public T readItem(JsonArray array, int index) {
+    return read(array.getJsonObject(index));
+  }
+
+  /** A copy of the record in which one component has another value. */
+  public T with(T record, String component, Object value) {
+    return make(
+        forms.keySet().stream()
+            .map(name -> name.equals(component) ? value : value(record, name))
+            .toArray());
+  }
+
+  /** The names of all fields, in order. */
+  public List<String> fields() {
+    return Collections.unmodifiableList(fields);
+  }
+
+  /**
+   * The JSON of a field that is given as a text, such as a parameter of a query.
+   *
+   * @param where says where the text is, for the message
+   * @throws RefusedException INVALID if the field cannot have that value
+   */
+  public Object ofText(String where, String field, String text) {
+    JsonType type = types.get(field);
+    Object value = type.ofText(text);
+    if (value == null) {
+      throw wrong(where, field, text, type);
+    }
+    return type.write().apply(value);
+  }
+
+  private Object value(Object record, String name) {
+    try {
+      return components.get(name).getAccessor().invoke(record);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+
+  private T make(Object[] values) {
+    try {
+      return constructor.newInstance(values);
+    } catch (InvocationTargetException e) {
+      throw e.getCause() instanceof RuntimeException cause ? cause : new IllegalStateException(e);
+    } catch (ReflectiveOperationException e) {
+      throw new IllegalStateException(e);
+    }
+  }
+}

@@ -1,0 +1,153 @@
+package dev.evenkeel.openapi;
+
+import dev.evenkeel.api.Operation;
+import dev.evenkeel.api.Operations;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Pattern;
+
+/**
+ * Makes the OpenAPI document of {@link Operations}. The build runs it; the classes of this package
+ * are in no jar.
+ */
+public final class OpenApiDocument {
+  private static final Pattern PARAMETER = Pattern.compile("\\{(\\w+)}");
+  private static final String JSON = "application/json";
+
+  private final JsonObject document;
+  private final Schemas schemas = new Schemas();
+
+  /**
+   * @param rest a document with everything that is not of an operation
+   */
+  OpenApiDocument(JsonObject rest) {
+    document = rest;
+  }
+
+  /**
+   * Writes the document.
+   *
+   * @param args the file with the rest of the document, and the file to write
+   */
+  public static void main(String[] args) throws IOException {
+    Path to = Path.of(args[1]);
+    Files.createDirectories(to.getParent());
+    JsonObject rest = new JsonObject(Files.readString(Path.of(args[0])));
+    Files.writeString(to, new OpenApiDocument(rest).make().encodePrettily());
+  }
+
+  JsonObject make() {
+    JsonObject paths = document.getJsonObject("paths");
+    for (Operation<?, ?> each : Operations.all()) {
+      if (!paths.containsKey(each.path())) {
+        paths.put(each.path(), new JsonObject());
+      }
+      paths.getJsonObject(each.path()).put(each.method().name().toLowerCase(), operation(each));
+    }
+    JsonObject all = document.getJsonObject("components").getJsonObject("schemas");
+    schemas.named().forEach(all::put);
+    return document;
+  }
+
+  private JsonObject operation(Operation<?, ?> of) {
+    Class<? extends Record> question = of.questionType();
+    String text = Docs.of(question);
+    String description = (Docs.rest(text) + " " + needs(of)).strip();
+    JsonObject json =
+        new JsonObject()
+            .put("tags", new JsonArray().add(of.tag()))
+            .put("operationId", decapitalised(question.getSimpleName()))
+            .put("summary", Docs.first(text));
+    if (!description.isEmpty()) {
+      json.put("description", description);
+    }
+    JsonObject schema = schemas.of(question);
+    JsonObject properties = schema.getJsonObject("properties", new JsonObject());
+    List<String> ofPath =
+        PARAMETER.matcher(of.path()).results().map(each -> each.group(1)).toList();
+    JsonArray parameters = new JsonArray();
+    ofPath.forEach(each -> parameters.add(parameter("path", each, schema)));
+    ofPath.forEach(properties::remove);
+    if (!of.method().hasBody()) {
+      properties.fieldNames().forEach(each -> parameters.add(parameter("query", each, schema)));
+    }
+    if (!parameters.isEmpty()) {
+      json.put("parameters", parameters);
+    }
+    if (of.method().hasBody() && !properties.isEmpty()) {
+      json.put("requestBody", body(of, schema, ofPath));
+    }
+    return json.put("responses", responses(of));
+  }
+
+  private static String needs(Operation<?, ?> of) {
+    String needed = of.needed();
+    return needed == null ? "" : "Needs " + needed + ".";
+  }
+
+  private static String decapitalised(String name) {
+    return Character.toLowerCase(name.charAt(0)) + name.substring(1);
+  }
+
+  private static JsonObject parameter(String in, String name, JsonObject question) {
+    JsonObject schema = question.getJsonObject("properties").getJsonObject(name).copy();
+    JsonObject parameter = new JsonObject().put("name", name).put("in", in);
+    boolean needed = question.getJsonArray("required", new JsonArray()).contains(name);
+    if (needed) {
+      parameter.put("required", true);
+    }
+    // A parameter that is not there is null.
+    if (schema.getValue("type") instanceof JsonArray types) {
+      schema.put("type", types.getString(0));
+    }
+    Object description = schema.remove("description");
+    return parameter.put("description", description).put("schema", schema);
+  }
+
+  private <Q extends Record> JsonObject body(Operation<Q, ?> of, JsonObject question, List<String> ofPath) {
+    JsonObject schema = question.copy();
+    JsonArray required = schema.getJsonArray("required", new JsonArray());
+    ofPath.forEach(required::remove);
+    if (required.isEmpty()) {
+      schema.remove("required");
+    }
+    JsonObject content =
+        new JsonObject().put("schema", schemas.refer(Schemas.name(of.questionType()), schema));
+    JsonObject example = of.ask(of.questionExample());
+    example.remove(Operation.ACTION);
+    ofPath.forEach(example::remove);
+    new ArrayList<>(example.fieldNames())
+        .stream().filter(each -> example.getValue(each) == null).forEach(example::remove);
+    content.put("example", example);
+    return new JsonObject()
+        .put("required", of.isBodyNeeded())
+        .put("content", new JsonObject().put(JSON, content));
+  }
+
+  private JsonObject responses(Operation<?, ?> of) {
+    JsonObject schema = schemas.refer(of.answerType());
+    if (of.isListed()) {
+      schema = new JsonObject().put("type", "array").put("items", schema);
+    }
+    JsonObject content = new JsonObject().put("schema", schema).put("example", example(of));
+    JsonObject responses =
+        new JsonObject()
+            .put(
+                String.valueOf(of.status()),
+                new JsonObject()
+                    .put("description", Docs.first(Docs.of(of.answerType())))
+                    .put("content", new JsonObject().put(JSON, content)));
+    Errors.of(of).forEach(responses::put);
+    return responses;
+  }
+
+  @SuppressWarnings("unchecked")
+  private static <A> Object example(Operation<?, A> of) {
+    return of.writeAnswer(of.answerExample());
+  }
+}

@@ -1,0 +1,162 @@
+package dev.evenkeel.openapi;
+
+import com.fasterxml.classmate.ResolvedType;
+import com.fasterxml.jackson.databind.node.ArrayNode;
+import com.fasterxml.jackson.databind.node.ObjectNode;
+import com.github.victools.jsonschema.generator.CustomDefinition;
+import com.github.victools.jsonschema.generator.FieldScope;
+import com.github.victools.jsonschema.generator.Option;
+import com.github.victools.jsonschema.generator.OptionPreset;
+import com.github.victools.jsonschema.generator.SchemaGenerationContext;
+import com.github.victools.jsonschema.generator.SchemaGenerator;
+import com.github.victools.jsonschema.generator.SchemaGeneratorConfigBuilder;
+import com.github.victools.jsonschema.generator.SchemaVersion;
+import dev.evenkeel.api.Body;
+import dev.evenkeel.api.Bounds;
+import dev.evenkeel.api.Default;
+import dev.evenkeel.api.LeftOut;
+import dev.evenkeel.protocol.Worded;
+import io.vertx.core.json.JsonObject;
+import java.lang.annotation.Annotation;
+import java.lang.reflect.RecordComponent;
+import java.math.BigDecimal;
+import java.util.List;
+import java.util.Map;
+import java.util.TreeMap;
+import java.util.function.ToLongFunction;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Schemas of records, described by their doc comments. A record in a file of its own is a schema
+ * with a name; one inside another record is a part of that.
+ */
+final class Schemas {
+  private final SchemaGenerator generator;
+  private final Map<String, JsonObject> named = new TreeMap<>();
+
+  /** The record whose schema is being made. */
+  private Class<?> root;
+
+  Schemas() {
+    SchemaGeneratorConfigBuilder config =
+        new SchemaGeneratorConfigBuilder(SchemaVersion.DRAFT_2020_12, OptionPreset.PLAIN_JSON)
+            .with(
+                Option.INLINE_ALL_SCHEMAS,
+                Option.ADDITIONAL_FIXED_TYPES,
+                Option.EXTRA_OPEN_API_FORMAT_VALUES,
+                Option.MAP_VALUES_AS_ADDITIONAL_PROPERTIES)
+            .without(Option.SCHEMA_VERSION_INDICATOR);
+    config
+        .forFields()
+        .withNullableCheck(field -> isNullable(field) && !has(field, LeftOut.class))
+        .withRequiredCheck(field -> !isNullable(field) && !has(field, LeftOut.class, Default.class))
+        .withDescriptionResolver(
+            field -> Docs.of(field.getDeclaringType().getErasedType(), field.getDeclaredName()))
+        .withDefaultResolver(Schemas::usual)
+        .withNumberInclusiveMinimumResolver(field -> bound(field, Bounds::min))
+        .withNumberInclusiveMaximumResolver(field -> bound(field, Bounds::max));
+    config
+        .forTypesInGeneral()
+        .withCustomDefinitionProvider(this::reference)
+        .withPropertySorter((one, other) -> 0);
+    generator = new SchemaGenerator(config.build());
+  }
+
+  /** All schemas that {@link #refer} has named. */
+  Map<String, JsonObject> named() {
+    return named;
+  }
+
+  /** The schema of a record. */
+  JsonObject of(Class<? extends Record> type) {
+    Class<?> outer = root;
+    root = type;
+    try {
+      return new JsonObject(generator.generateSchema(type).toString());
+    } finally {
+      root = outer;
+    }
+  }
+
+  /** A reference to the schema of a record, which is made if there is none yet. */
+  JsonObject refer(Class<? extends Record> type) {
+    String name = name(type);
+    if (!named.containsKey(name)) {
+      named.put(name, new JsonObject());
+      JsonObject schema = of(type);
+      String description = Docs.of(type);
+      if (description != null) {
+        schema.put("description", Docs.first(description));
+      }
+      named.put(name, schema);
+    }
+    return refer(name);
+  }
+
+  static JsonObject refer(String name) {
+    return new JsonObject().put("$ref", "#/components/schemas/" + name);
+  }
+
+  /** Names a schema. */
+  JsonObject refer(String name, JsonObject schema) {
+    named.put(name, schema);
+    return refer(name);
+  }
+
+  static String name(Class<?> type) {
+    Body body = type.getAnnotation(Body.class);
+    return body == null ? type.getSimpleName().replaceFirst("View$", "") : body.value();
+  }
+
+  private CustomDefinition reference(ResolvedType type, SchemaGenerationContext context) {
+    Class<?> plain = type.getErasedType();
+    if (plain.isEnum()) {
+      ObjectNode node = context.getGeneratorConfig().createObjectNode().put("type", "string");
+      ArrayNode all = node.putArray("enum");
+      words(plain).forEach(all::add);
+      return new CustomDefinition(node, true);
+    }
+    if (!plain.isRecord() || plain == root || plain.getEnclosingClass() != null) {
+      return null;
+    }
+    ObjectNode node = context.getGeneratorConfig().createObjectNode();
+    refer(plain.asSubclass(Record.class)).forEach(each -> node.put(each.getKey(), (String) each.getValue()));
+    return new CustomDefinition(node, true);
+  }
+
+  private static RecordComponent component(FieldScope field) {
+    return Stream.of(field.getDeclaringType().getErasedType().getRecordComponents())
+        .filter(each -> each.getName().equals(field.getDeclaredName()))
+        .findFirst()
+        .orElseThrow();
+  }
+
+  @SafeVarargs
+  private static boolean has(FieldScope field, Class<? extends Annotation>... any) {
+    return Stream.of(any).anyMatch(component(field)::isAnnotationPresent);
+  }
+
+  private static boolean isNullable(FieldScope field) {
+    return component(field).getAnnotatedType().isAnnotationPresent(Nullable.class);
+  }
+
+  private static Object usual(FieldScope field) {
+    Default usual = component(field).getAnnotation(Default.class);
+    return usual == null
+        ? null
+        : field.getType().getErasedType() == int.class ? (Object) Integer.valueOf(usual.value()) : usual.value();
+  }
+
+  private static BigDecimal bound(FieldScope field, ToLongFunction<Bounds> of) {
+    Bounds bounds = field.isFakeContainerItemScope() ? null : component(field).getAnnotation(Bounds.class);
+    long value = bounds == null ? Long.MIN_VALUE : of.applyAsLong(bounds);
+    return value == Long.MIN_VALUE || value == Long.MAX_VALUE ? null : BigDecimal.valueOf(value);
+  }
+
+  private static List<String> words(Class<?> type) {
+    return Stream.of(type.getEnumConstants())
+        .map(each -> each instanceof Worded worded ? worded.word() : ((Enum<?>) each).name())
+        .toList();
+  }
+}

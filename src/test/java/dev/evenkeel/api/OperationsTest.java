@@ -1,0 +1,67 @@
+package dev.evenkeel.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.vertx.core.json.JsonObject;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Set;
+import java.util.regex.Pattern;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Each row says all that is known of an operation. */
+class OperationsTest {
+  private static List<Operation<?, ?>> all() {
+    return Operations.all();
+  }
+
+  @ParameterizedTest
+  @MethodSource("all")
+  <Q extends Record, A> void itsExamplesAreTheSameAfterTheWire(Operation<Q, A> operation) {
+    JsonObject asked = new JsonObject(operation.ask(operation.questionExample()).toBuffer());
+    assertThat(operation.question(asked)).isEqualTo(operation.questionExample());
+    assertThat(Operations.of(operation.address(), asked)).isSameAs(operation);
+    A answer = operation.answerExample();
+    assertThat(operation.readAnswer(operation.writeAnswer(answer))).isEqualTo(answer);
+  }
+
+  @ParameterizedTest
+  @MethodSource("all")
+  void aFieldThatItDoesNotHaveIsRefusedWithTheNearestName(Operation<?, ?> operation) {
+    JsonObject asked = new JsonObject().put("actoin", operation.action());
+    assertThatThrownBy(() -> operation.question(asked))
+        .hasMessageContaining("unknown field 'actoin': did you mean 'action'?");
+  }
+
+  @ParameterizedTest
+  @MethodSource("all")
+  void theParametersOfItsPathAreFields(Operation<?, ?> operation) {
+    List<String> parameters =
+        Pattern.compile("\\{(\\w+)}")
+            .matcher(operation.path())
+            .results()
+            .map(each -> each.group(1))
+            .toList();
+    assertThat(RecordJson.of(operation.questionType()).fields()).containsAll(parameters);
+  }
+
+  @ParameterizedTest
+  @MethodSource("all")
+  void noOtherOneIsAskedInTheSameWay(Operation<?, ?> operation) {
+    Set<Object> ways = new HashSet<>();
+    for (Operation<?, ?> each : all()) {
+      if (each != operation) {
+        ways.add(each.method() + " " + each.path());
+        ways.add(each.questionType().getSimpleName());
+        ways.add(each.toString());
+      }
+    }
+    assertThat(ways)
+        .doesNotContain(
+            operation.method() + " " + operation.path(),
+            operation.questionType().getSimpleName(),
+            operation.toString());
+  }
+}

@@ -1,0 +1,131 @@
+package dev.evenkeel.api;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.evenkeel.protocol.QuotaKind;
+import io.vertx.core.json.JsonArray;
+import io.vertx.core.json.JsonObject;
+import java.time.Instant;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+class RecordJsonTest {
+  /** Something of each type. */
+  public record Everything(
+      String text,
+      @Bounds(min = 1, max = 5) int number,
+      @Bounds(min = 0) @Nullable Long perhaps,
+      @Default("7") int usual,
+      boolean flag,
+      QuotaKind kind,
+      @Nullable Instant time,
+      List<Item> items,
+      Map<String, Integer> counts,
+      @LeftOut @Nullable String seldom,
+      @LeftOut long zero,
+      @LeftOut List<String> none,
+      @Inline Item inline,
+      @Nullable Double share) {}
+
+  public record Item(String name) {}
+
+  private static final Everything FULL =
+      new Everything(
+          "a",
+          5,
+          0L,
+          1,
+          true,
+          QuotaKind.GROUP_RATE,
+          Instant.parse("2026-01-31T12:00:00Z"),
+          List.of(new Item("x")),
+          Map.of("k", 3),
+          "s",
+          9,
+          List.of("n"),
+          new Item("y"),
+          0.5);
+
+  private static final RecordJson<Everything> FORM = RecordJson.of(Everything.class);
+
+  @Test
+  void itIsTheSameAfterTheWire() {
+    JsonObject wire = new JsonObject(FORM.write(FULL).toBuffer());
+    assertThat(FORM.read(wire)).isEqualTo(FULL);
+    assertThat(FORM.readStrictly(wire)).isEqualTo(FULL);
+    assertThat(wire.getString("kind")).isEqualTo("group-rate");
+    assertThat(wire.getString("name")).as("the field of an inline record").isEqualTo("y");
+    assertThat(wire.fieldNames()).containsExactlyElementsOf(FORM.fields());
+  }
+
+  private static JsonObject least() {
+    return new JsonObject()
+        .put("text", "a")
+        .put("number", 1)
+        .put("kind", "topic")
+        .put("items", new JsonArray())
+        .put("counts", new JsonObject())
+        .put("name", "y");
+  }
+
+  @Test
+  void whatIsLeftOutIsNothingOrTheDefault() {
+    Everything read = FORM.readStrictly(least());
+    assertThat(read.perhaps()).isNull();
+    assertThat(read.usual()).isEqualTo(7);
+    assertThat(read.flag()).isFalse();
+    assertThat(read.seldom()).isNull();
+    assertThat(read.zero()).isZero();
+    assertThat(read.none()).isEmpty();
+    JsonObject written = FORM.write(read);
+    assertThat(written.fieldNames()).doesNotContain("seldom", "zero", "none").contains("perhaps");
+  }
+
+  @ParameterizedTest
+  @CsvSource(
+      delimiter = ';',
+      value = {
+        "text; 3; the field 'text' is 3: it must be a string",
+        "number; 6; the field 'number' is 6: it must be a whole number from 1 to 5",
+        "number; 1.5; the field 'number' is 1.5: it must be a whole number from 1 to 5",
+        "number; null; the field 'number' is missing: it must be a whole number from 1 to 5",
+        "text; null; the field 'text' is missing",
+        "flag; 1; the field 'flag' is 1: it must be true or false",
+        "kind; \"shard\"; the field 'kind' is 'shard': it must be one of producer, principal",
+        "time; \"noon\"; the field 'time' is 'noon': it must be a time",
+        "items; 3; the field 'items' is 3: it must be an array",
+        "items; [null]; the field 'items' is [null]: it must be an array",
+        "items; [{}]; the field 'name' is missing",
+        "items; [{\"nmae\":1}]; unknown field 'nmae': did you mean 'name'?",
+        "counts; {\"k\":\"v\"}; each value in it a whole number",
+        "flg; true; unknown field 'flg': did you mean 'flag'?",
+      })
+  void whatIsWrongIsRefusedInWords(String field, String value, String words) {
+    JsonObject json = least().put(field, new JsonArray("[" + value + "]").getValue(0));
+    assertThatThrownBy(() -> FORM.readStrictly(json)).hasMessageContaining(words);
+  }
+
+  @Test
+  void aLaterVersionMayHaveMoreFields() {
+    JsonObject later = new JsonObject(FORM.write(FULL).toBuffer()).put("new", 1);
+    later.getJsonArray("items").getJsonObject(0).put("new", 1);
+    assertThat(FORM.read(later)).isEqualTo(FULL);
+  }
+
+  @ParameterizedTest
+  @CsvSource({"number,5", "flag,true", "text,5", "text,true", "kind,topic"})
+  void aTextIsReadByTheTypeOfItsField(String field, String text) {
+    assertThat(String.valueOf(FORM.ofText("query parameter", field, text))).isEqualTo(text);
+  }
+
+  @Test
+  void aTextOfAnotherTypeIsRefusedInWords() {
+    assertThatThrownBy(() -> FORM.ofText("query parameter", "number", "x"))
+        .hasMessageContaining("the query parameter 'number' is 'x': it must be a whole number");
+  }
+}
