@@ -4,9 +4,14 @@ import dev.evenkeel.protocol.Refusal;
 import io.vertx.core.json.JsonArray;
 import io.vertx.core.json.JsonObject;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.function.Function;
+import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -36,6 +41,8 @@ public final class Operation<Q extends Record, A> {
     }
   }
 
+  private static final Pattern PARAMETER = Pattern.compile("\\{(\\w+)}");
+
   /** The field of a question over the event bus that says which operation it is of. */
   public static final String ACTION = "action";
 
@@ -51,6 +58,9 @@ public final class Operation<Q extends Record, A> {
   private int status = 200;
   private boolean changes;
   private boolean bodyNeeded = true;
+  private boolean largeBody;
+  private boolean ownRoute;
+  private final Map<String, String> renamed = new HashMap<>();
   private String tag;
   private final List<String> needed = new ArrayList<>();
   private final List<Refusal> refusals = new ArrayList<>();
@@ -99,6 +109,10 @@ public final class Operation<Q extends Record, A> {
     return at(Method.DELETE, at);
   }
 
+  Operation<Q, A> patch(String at) {
+    return at(Method.PATCH, at);
+  }
+
   Operation<Q, A> post(String at) {
     return at(Method.POST, at);
   }
@@ -144,6 +158,30 @@ public final class Operation<Q extends Record, A> {
   /** A request need not have a body: the question is whole without it. */
   Operation<Q, A> mayLackBody() {
     bodyNeeded = false;
+    return this;
+  }
+
+  /** The status of HTTP if it is done, if not 200. */
+  Operation<Q, A> status(int code) {
+    status = code;
+    return this;
+  }
+
+  /** A parameter of the path has another name than its field. */
+  Operation<Q, A> named(String parameter, String field) {
+    renamed.put(parameter, field);
+    return this;
+  }
+
+  /** A body may have thousands of names. */
+  Operation<Q, A> largeBody() {
+    largeBody = true;
+    return this;
+  }
+
+  /** Over HTTP, more is to be done than to ask and to answer. */
+  Operation<Q, A> ownRoute() {
+    ownRoute = true;
     return this;
   }
 
@@ -199,6 +237,33 @@ public final class Operation<Q extends Record, A> {
 
   public String path() {
     return path;
+  }
+
+  /** The parameters of the path, in order. */
+  public List<String> parameters() {
+    return PARAMETER.matcher(path).results().map(each -> each.group(1)).toList();
+  }
+
+  /** The field that a parameter of the path is. */
+  public String field(String parameter) {
+    return renamed.getOrDefault(parameter, parameter);
+  }
+
+  /** The path with its parameters in another form. */
+  public String path(UnaryOperator<String> parameter) {
+    return PARAMETER
+        .matcher(path)
+        .replaceAll(found -> Matcher.quoteReplacement(parameter.apply(found.group(1))));
+  }
+
+  /** Whether a body may have thousands of names. */
+  public boolean hasLargeBody() {
+    return largeBody;
+  }
+
+  /** Whether HTTP has a route of its own for it. */
+  public boolean hasOwnRoute() {
+    return ownRoute;
   }
 
   /** The status of HTTP if it is done. */

@@ -1,7 +1,6 @@
 package dev.evenkeel.cli;
 
 import java.util.stream.Collectors;
-import java.util.regex.Pattern;
 import java.util.List;
 import dev.evenkeel.api.Operation;
 import dev.evenkeel.client.internal.session.Credentials;
@@ -36,9 +35,6 @@ public final class HttpApi {
 
   /** How an answer begins if the node expects TLS. The client of the JDK shows it. */
   private static final String TLS_ALERT = "\u0015\u0003\u0003";
-
-  /** A parameter in the path of an operation. */
-  private static final Pattern PARAMETER = Pattern.compile("\\{(\\w+)}");
 
   private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
   private static final Duration TIMEOUT = Duration.ofSeconds(40);
@@ -168,9 +164,8 @@ public final class HttpApi {
         .filter(each -> rest.getValue(each) == null)
         .forEach(rest::remove);
     String path =
-        PARAMETER
-            .matcher(operation.path())
-            .replaceAll(found -> segment(String.valueOf(rest.remove(found.group(1)))));
+        operation.path(
+            parameter -> segment(String.valueOf(rest.remove(operation.field(parameter)))));
     String method = operation.method().name();
     if (operation.method().hasBody()) {
       return call(method, path, rest);

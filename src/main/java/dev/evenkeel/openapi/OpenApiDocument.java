@@ -9,14 +9,13 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Pattern;
+import java.util.Locale;
 
 /**
  * Makes the OpenAPI document of {@link Operations}. The build runs it; the classes of this package
  * are in no jar.
  */
 public final class OpenApiDocument {
-  private static final Pattern PARAMETER = Pattern.compile("\\{(\\w+)}");
   private static final String JSON = "application/json";
 
   private final JsonObject document;
@@ -44,10 +43,13 @@ public final class OpenApiDocument {
   JsonObject make() {
     JsonObject paths = document.getJsonObject("paths");
     for (Operation<?, ?> each : Operations.all()) {
+      if (each.method() == null) {
+        continue;
+      }
       if (!paths.containsKey(each.path())) {
         paths.put(each.path(), new JsonObject());
       }
-      paths.getJsonObject(each.path()).put(each.method().name().toLowerCase(), operation(each));
+      paths.getJsonObject(each.path()).put(each.method().name().toLowerCase(Locale.ROOT), operation(each));
     }
     JsonObject all = document.getJsonObject("components").getJsonObject("schemas");
     schemas.named().forEach(all::put);
@@ -68,10 +70,11 @@ public final class OpenApiDocument {
     }
     JsonObject schema = schemas.of(question);
     JsonObject properties = schema.getJsonObject("properties", new JsonObject());
-    List<String> ofPath =
-        PARAMETER.matcher(of.path()).results().map(each -> each.group(1)).toList();
     JsonArray parameters = new JsonArray();
-    ofPath.forEach(each -> parameters.add(parameter("path", each, schema)));
+    for (String each : of.parameters()) {
+      parameters.add(parameter("path", of.field(each), schema).put("name", each));
+    }
+    List<String> ofPath = of.parameters().stream().map(of::field).toList();
     ofPath.forEach(properties::remove);
     if (!of.method().hasBody()) {
       properties.fieldNames().forEach(each -> parameters.add(parameter("query", each, schema)));

@@ -7,7 +7,6 @@ import io.vertx.core.json.JsonObject;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
-import java.util.regex.Pattern;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
@@ -38,12 +37,7 @@ class OperationsTest {
   @ParameterizedTest
   @MethodSource("all")
   void theParametersOfItsPathAreFields(Operation<?, ?> operation) {
-    List<String> parameters =
-        Pattern.compile("\\{(\\w+)}")
-            .matcher(operation.path())
-            .results()
-            .map(each -> each.group(1))
-            .toList();
+    List<String> parameters = operation.parameters().stream().map(operation::field).toList();
     assertThat(RecordJson.of(operation.questionType()).fields()).containsAll(parameters);
   }
 

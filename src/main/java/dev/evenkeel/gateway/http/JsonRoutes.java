@@ -120,7 +120,9 @@ final class JsonRoutes {
     router.post(session + "/extend").handler(withoutBody(sessions, "extend"));
     router.delete(session).handler(this::closeSession);
 
-    Operations.all().forEach(operation -> mount(router, operation));
+    Operations.all().stream()
+        .filter(operation -> operation.method() != null && !operation.hasOwnRoute())
+        .forEach(operation -> mount(router, operation));
 
     String cluster = Addresses.API_CLUSTER;
     String replace = "/api/cluster/nodes/:node/replace";
@@ -134,37 +136,42 @@ final class JsonRoutes {
   }
 
   private void mount(Router router, Operation<?, ?> operation) {
-    String path = operation.path().replaceAll("\\{(\\w+)}", ":$1");
+    String path = operation.path(parameter -> ":" + parameter);
     Route route = router.route(HttpMethod.valueOf(operation.method().name()), path);
     if (operation.method().hasBody()) {
-      route.handler(bodies.upTo(SETTINGS_BYTES_MAX));
+      route.handler(bodies.upTo(operation.hasLargeBody() ? NAMES_BYTES_MAX : SETTINGS_BYTES_MAX));
     }
-    route.handler(context -> pass(context, operation));
+    route.handler(
+        context ->
+            api.answer(
+                context,
+                operation.status(),
+                api.ask(context, operation.address(), question(context, operation))));
   }
 
-  private void pass(RoutingContext context, Operation<?, ?> operation) {
-    RecordJson<?> form = RecordJson.of(operation.questionType());
-    JsonObject question;
+  /** The question that a request asks. */
+  static JsonObject question(RoutingContext context, Operation<?, ?> operation) {
     boolean lacksBody = !operation.isBodyNeeded() && Requests.body(context).length() == 0;
+    JsonObject question;
+    List<String> known = new ArrayList<>();
+    RecordJson<?> form = RecordJson.of(operation.questionType());
     if (operation.method().hasBody() && !lacksBody) {
-      Requests.readQuery(context, new JsonObject());
       question = Requests.question(context, operation.action());
     } else {
       question = new JsonObject().put(Operation.ACTION, operation.action());
-      List<String> known = new ArrayList<>();
-      if (!operation.method().hasBody()) {
-        known.addAll(form.fields());
-        known.removeAll(context.pathParams().keySet());
-      }
-      Nearest.requireKnown("query parameter", context.queryParams().names(), known);
-      for (Map.Entry<String, String> each : context.queryParams()) {
-        question.put(
-            each.getKey(), form.ofText("query parameter", each.getKey(), each.getValue()));
-      }
     }
-    context.pathParams().keySet().forEach(each -> Requests.ofPath(context, question, each, each));
-    api.answer(
-        context, operation.status(), api.ask(context, operation.address(), question));
+    if (!operation.method().hasBody()) {
+      known.addAll(form.fields());
+      operation.parameters().forEach(each -> known.remove(operation.field(each)));
+    }
+    Nearest.requireKnown("query parameter", context.queryParams().names(), known);
+    for (Map.Entry<String, String> each : context.queryParams()) {
+      question.put(each.getKey(), form.ofText("query parameter", each.getKey(), each.getValue()));
+    }
+    operation
+        .parameters()
+        .forEach(each -> Requests.ofPath(context, question, each, operation.field(each)));
+    return question;
   }
 
   /** Handles a request without a body. */
